@@ -1,0 +1,203 @@
+"""The data contracts: the schema of every table that passes between rules, checked at both ends."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evenlight.errors import InputError
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The columns that a table must have and the rule that makes it."""
+
+    name: str
+    rule: str
+    schema: pa.Schema
+    # Score tables have one column per metric, and which metrics is a matter of the configuration.
+    extra_columns: pa.DataType | None = None
+
+
+def _required(name: str, kind: pa.DataType) -> pa.Field:
+    return pa.field(name, kind, nullable=False)
+
+
+ITEMS = Contract(
+    "items",
+    "import_dataset",
+    pa.schema(
+        [
+            _required("item_id", pa.string()),
+            _required("pair_id", pa.string()),
+            _required("group", pa.string()),
+            _required("label", pa.int64()),
+            _required("words", pa.list_(pa.string())),
+            pa.field("ground_truth", pa.list_(pa.int8())),
+            _required("split", pa.string()),
+        ]
+    ),
+)
+PREDICTIONS = Contract(
+    "predictions",
+    "predict",
+    pa.schema(
+        [
+            _required("item_id", pa.string()),
+            _required("probability", pa.list_(pa.float64())),
+            _required("predicted", pa.int64()),
+        ]
+    ),
+)
+ATTRIBUTIONS = Contract(
+    "attributions",
+    "attribute",
+    pa.schema(
+        [
+            _required("item_id", pa.string()),
+            _required("target", pa.int64()),
+            _required("token_id", pa.list_(pa.int64())),
+            _required("word_id", pa.list_(pa.int64())),
+            _required("token_score", pa.list_(pa.float64())),
+            _required("word_score", pa.list_(pa.float64())),
+            pa.field("completeness_gap", pa.float64()),
+            _required("forward_rows", pa.int64()),
+        ]
+    ),
+)
+SCORES = Contract(
+    "scores",
+    "score",
+    pa.schema(
+        [
+            _required("item_id", pa.string()),
+            _required("pair_id", pa.string()),
+            _required("group", pa.string()),
+            _required("explainer", pa.string()),
+        ]
+    ),
+    extra_columns=pa.float64(),
+)
+DISPARITY = Contract(
+    "disparity",
+    "test_disparity",
+    pa.schema(
+        [
+            _required("dataset", pa.string()),
+            _required("model", pa.string()),
+            _required("seed", pa.int64()),
+            _required("explainer", pa.string()),
+            _required("metric", pa.string()),
+            _required("group_a", pa.string()),
+            _required("group_b", pa.string()),
+            _required("size_a", pa.int64()),
+            _required("size_b", pa.int64()),
+            _required("mean_a", pa.float64()),
+            _required("mean_b", pa.float64()),
+            _required("u", pa.float64()),
+            _required("p", pa.float64()),
+            _required("cohens_d", pa.float64()),
+        ]
+    ),
+)
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A temporary path beside ``path`` that takes its place when the block ends well.
+
+    A failing or killed job therefore never leaves a half-written file under the final name.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def checked(table: pa.Table, contract: Contract, source: str | Path) -> pa.Table:
+    """Return ``table`` in the contract's column types, or say which column is wrong and who makes it."""
+    remedy = f"rule {contract.rule} makes it; delete the file and run the workflow again"
+    columns = {}
+    for field in contract.schema:
+        if field.name not in table.column_names:
+            raise InputError(f"{source}: no column '{field.name}' for a table of {contract.name}; {remedy}")
+        try:
+            column = table[field.name].cast(field.type)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            found = table.schema.field(field.name).type
+            raise InputError(
+                f"{source}: column '{field.name}' is {found}, {contract.name} need {field.type}; {remedy}"
+            ) from None
+        if not field.nullable and column.null_count:
+            raise InputError(f"{source}: column '{field.name}' has {column.null_count} missing values; {remedy}")
+        columns[field.name] = column
+    fields = list(contract.schema)
+    for name in table.column_names:
+        if name in columns:
+            continue
+        if contract.extra_columns is None:
+            raise InputError(f"{source}: unexpected column '{name}' in a table of {contract.name}; {remedy}")
+        columns[name] = table[name].cast(contract.extra_columns)
+        fields.append(pa.field(name, contract.extra_columns))
+    return pa.table(columns, schema=pa.schema(fields, metadata=table.schema.metadata))
+
+
+def write_table(table: pd.DataFrame | pa.Table, path: str | Path, contract: Contract, metadata: dict | None = None):
+    """Check ``table`` against ``contract`` and write it as Parquet, whole or not at all.
+
+    ``metadata`` (JSON values) is kept in the file and given back by :func:`read_metadata`.
+    """
+    if isinstance(table, pd.DataFrame):
+        table = pa.Table.from_pandas(table, preserve_index=False)
+    table = table.replace_schema_metadata({"evenlight": json.dumps(metadata or {}, sort_keys=True)})
+    with replacing(path) as temporary:
+        pq.write_table(checked(table, contract, path), temporary, compression="zstd")
+
+
+def _opened(path: str | Path, contract: Contract) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; rule {contract.rule} makes it") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(
+            f"{path}: not a readable Parquet file ({error}); delete it and run the workflow again, "
+            f"rule {contract.rule} makes it"
+        ) from None
+
+
+def read_arrow(path: str | Path, contract: Contract) -> pa.Table:
+    """Read a table and check it against ``contract``."""
+    file = _opened(path, contract)
+    try:
+        table = file.read()
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(
+            f"{path}: damaged ({error}); delete it and run the workflow again, rule {contract.rule} makes it"
+        ) from None
+    return checked(table, contract, path)
+
+
+def read_table(path: str | Path, contract: Contract) -> pd.DataFrame:
+    """Read a table as pandas; list columns become arrays, see :func:`read_arrow` for Arrow."""
+    return read_arrow(path, contract).to_pandas()
+
+
+def read_metadata(path: str | Path, contract: Contract) -> dict:
+    """The metadata that :func:`write_table` stored in the file."""
+    stored = _opened(path, contract).schema_arrow.metadata or {}
+    return json.loads(stored.get(b"evenlight", b"{}"))
