@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from evenlight.errors import InputError
 
@@ -14,6 +15,21 @@ def settings_argument(text: str) -> dict:
     if not isinstance(settings, dict):
         raise argparse.ArgumentTypeError("the settings must be a JSON object")
     return settings
+
+
+def add_model_flags(parser: argparse.ArgumentParser) -> None:
+    """Flags of every script that asks a trained model; they change how fast it answers, not what."""
+    parser.add_argument("--model", type=Path, required=True, help="folder that train.py wrote")
+    parser.add_argument(
+        "--tokens-per-batch", type=int, required=True, help="most tokens in one batch, padding included"
+    )
+    add_device_flags(parser)
+
+
+def add_device_flags(parser: argparse.ArgumentParser) -> None:
+    """Flags of every script that uses torch."""
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="where the model runs")
+    parser.add_argument("--threads", type=int, default=1, help="threads for torch")
 
 
 def run(command: Callable[[argparse.Namespace], None], parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,30 @@
+"""Evenlight: are explanations of text classifiers equally good for every group of people?
+
+Configuration: config/README.md. What passes between the rules: docs/architecture.md.
+"""
+
+from snakemake.utils import min_version
+
+min_version("9.14")
+
+
+# A study brings its whole configuration; the shipped default is used where none is named.
+if "study" not in config:
+
+    configfile: "config/config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/datasets.smk"
+include: "rules/models.smk"
+include: "rules/explanations.smk"
+include: "rules/statistics.smk"
+include: "rules/figures.smk"
+
+
+rule all:
+    """Everything that the configuration asks for: tables, figures and what they are made of."""
+    default_target: True
+    input:
+        rules.tables.input,
+        rules.figures.input,

@@ -1,0 +1,102 @@
+# From models to explanations and their scores.
+#
+# Comes in: <results>/datasets/, <results>/models/, <results>/predictions/.
+# Goes out: <results>/attributions/, one shard per explainer; <results>/scores/, one table per family of metrics.
+
+
+def attribute_settings(family):
+    """What the explainers of one family depend on, as a function of the wildcards."""
+    return lambda wildcards: as_json(
+        family=family,
+        explainers={
+            name: {key: value for key, value in config["explainers"][name].items() if key != "label"}
+            for name in EXPLAINER_FAMILIES[family]
+        },
+        seed=int(wildcards.seed),
+        target=config["explain"]["target"],
+        pairs=config["explain"]["pairs"],
+        **model_limits(wildcards.model),
+    )
+
+
+def score_settings(wildcards):
+    """What the metrics of one family depend on."""
+    return as_json(
+        family=wildcards.family,
+        metrics={
+            name: {key: value for key, value in config["metrics"][name].items() if key != "label"}
+            for name in METRIC_FAMILIES[wildcards.family]
+        },
+        **model_limits(wildcards.model),
+    )
+
+
+# The explainers of a family share their passes through the model, so one job writes the shards of all of them.
+# Snakemake needs the outputs of a rule written out, hence one rule per configured family.
+for family, explainers in EXPLAINER_FAMILIES.items():
+
+    rule:
+        name:
+            f"attribute_{family}"
+        input:
+            script=script("attribute.py"),
+            dataset="<results>/datasets/{dataset}/items.parquet",
+            predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
+            weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
+            tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
+        output:
+            expand(
+                "<results>/attributions/{{dataset}}/{{model}}/seed{{seed}}/{explainer}.parquet", explainer=explainers
+            ),
+        log:
+            f"<logs>/attribute/{{dataset}}/{{model}}/seed{{seed}}/{family}.log",
+        benchmark:
+            f"<benchmarks>/attribute/{{dataset}}/{{model}}/seed{{seed}}/{family}.tsv"
+        conda:
+            "../envs/models.yaml"
+        threads: config["threads"]
+        resources:
+            gpu=GPU,
+            mem_mb=8000,
+            runtime=240,
+        params:
+            settings=attribute_settings(family),
+            code=code_of("attribute.py", f"evenlight.explainers.{family}"),
+        shell:
+            "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
+            "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
+            "--device {config[device]} --threads {threads} "
+            "--tokens-per-batch {config[explain][tokens_per_batch]} --output {output:q} > {log:q} 2>&1"
+
+
+rule score:
+    """Score the explanations of one model with one family of metrics; equal questions to the model are asked once."""
+    input:
+        script=script("score.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
+        tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
+        attributions=expand(
+            "<results>/attributions/{{dataset}}/{{model}}/seed{{seed}}/{explainer}.parquet",
+            explainer=config["explainers"],
+        ),
+    output:
+        "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet",
+    log:
+        "<logs>/score/{dataset}/{model}/seed{seed}/{family}.log",
+    benchmark:
+        "<benchmarks>/score/{dataset}/{model}/seed{seed}/{family}.tsv"
+    conda:
+        "../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        gpu=GPU,
+        mem_mb=8000,
+        runtime=240,
+    params:
+        settings=score_settings,
+        code=lambda wildcards: code_of("score.py", f"evenlight.metrics.{wildcards.family}"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --attributions {input.attributions:q} "
+        "--model $(dirname {input.weights:q}) --settings {params.settings:q} --device {config[device]} "
+        "--threads {threads} --tokens-per-batch {config[explain][tokens_per_batch]} --output {output:q} > {log:q} 2>&1"

@@ -1,0 +1,42 @@
+"""What tests of every folder share: the data that is never committed, and what its absence means."""
+
+import os
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+
+def unavailable(reason: str, remedy: str) -> NoReturn:
+    """Skip the test, saying why and what would let it run; in continuous integration fail it instead."""
+    message = f"{reason}. Remedy: {remedy}"
+    if os.environ.get("CI", "").lower() in {"1", "true"}:
+        pytest.fail(f"{message} (with CI=true this is a failure, not a skip)", pytrace=False)
+    pytest.skip(message)
+
+
+def folder_named_by(variable: str, holds: str, default: Path | None = None) -> Path:
+    """The absolute path of the folder that the environment variable names, else of ``default``."""
+    remedy = f"set {variable} to the folder that holds {holds}"
+    named = os.environ.get(variable)
+    if not named and default is None:
+        unavailable(f"{variable} is not set", remedy)
+    folder = Path(named).resolve() if named else default
+    if not folder.is_dir():
+        origin = variable if named else f"{variable} is not set, and its default"
+        unavailable(f"{origin}, {folder}, is not a folder", remedy)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def mirror() -> Path:
+    """The mirror of the published data sets; the test is skipped where there is none."""
+    return folder_named_by("EVENLIGHT_MIRROR", "the published data sets (geco/ and others)")
+
+
+@pytest.fixture(scope="session")
+def peer_data() -> Path:
+    """What other tools recorded, to be held against our results; by default the mirror's neighbour ``golden``."""
+    mirrored = os.environ.get("EVENLIGHT_MIRROR")
+    default = Path(mirrored).resolve().parent / "golden" if mirrored else None
+    return folder_named_by("EVENLIGHT_PEER_DATA", "the recorded results of other tools", default)

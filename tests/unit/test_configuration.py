@@ -1,0 +1,493 @@
+"""The configuration: what is accepted, how it is completed, and what a refusal says."""
+
+import copy
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from jsonschema import Draft202012Validator
+from snakemake.cli import parse_config
+
+from evenlight.configuration import (
+    SCHEMA,
+    SCORE_COLUMNS,
+    complete,
+    explainer_families,
+    load_schema,
+    metric_annotations,
+    metric_families,
+    registry,
+    resolved,
+    without_labels,
+)
+from evenlight.datasets import READERS
+from evenlight.errors import InputError
+from evenlight.tables import SCORES
+
+ROOT = SCHEMA.parents[2]
+SHIPPED = sorted([*ROOT.glob("config/*.yaml"), *ROOT.glob("config/studies/*.yaml")])
+REGISTRIES = ("readers", "architectures", "explainers", "metrics")
+
+SMALLEST = {
+    "study": "small",
+    "datasets": {"geco_all": {"reader": "geco"}},
+    "models": {
+        "tiny": {
+            "architecture": "bert",
+            "layers": 2,
+            "heads": 2,
+            "hidden_size": 64,
+            "training": {"learning_rate": 0.001, "batch_size": 32, "epochs": 20},
+        }
+    },
+    "explainers": {"grad": {"method": "saliency"}},
+    "metrics": {"gini": {"metric": "gini"}},
+    "statistics": {"groups": [["male", "female"]]},
+}
+MISSING = object()
+
+
+def changed(*changes: tuple[str, object]) -> dict:
+    """The smallest configuration with other values at some dotted keys; MISSING takes a key out."""
+    config = copy.deepcopy(SMALLEST)
+    for key, value in changes:
+        *path, last = key.split(".")
+        place = config
+        for step in path:
+            place = place.setdefault(step, {})
+        if value is MISSING:
+            del place[last]
+        else:
+            place[last] = value
+    return config
+
+
+def refusal(*changes: tuple[str, object]) -> list[str]:
+    """The problems that a changed configuration is refused for."""
+    with pytest.raises(InputError) as raised:
+        complete(changed(*changes))
+    return str(raised.value).split("\n  ")[1:]
+
+
+# Completion ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_shipped_configurations_are_complete_after_completion(path):
+    completed = complete(yaml.safe_load(path.read_text()))
+    assert complete(completed) == completed
+    json.dumps(completed, allow_nan=False)
+
+
+def test_the_shipped_default_is_the_cpu_study_on_any_device_with_five_seeds():
+    default, study = (
+        complete(yaml.safe_load((ROOT / "config" / name).read_text()))
+        for name in ("config.yaml", "studies/geco_cpu.yaml")
+    )
+    assert default == study | {"study": "geco", "seeds": [0, 1, 2, 3, 4], "device": "auto"}
+
+
+def test_defaults_are_filled_in_at_every_depth():
+    given_config = changed()
+    completed = complete(given_config)
+    assert given_config == SMALLEST
+    assert completed["seeds"] == [0, 1, 2, 3, 4]
+    assert completed["datasets"]["geco_all"] == {
+        "reader": "geco",
+        "classes": "binary",
+        "words": "all",
+        "validation_share": 0.1,
+        "split_seed": 0,
+    }
+    assert completed["models"]["tiny"]["tokenizer"] == {"vocabulary_size": 4000}
+    assert completed["models"]["tiny"]["training"] == {
+        "optimizer": "adamw",
+        "learning_rate": 0.001,
+        "batch_size": 32,
+        "epochs": 20,
+        "weight_decay": 0.0,
+        "schedule": "linear",
+        "warmup_share": 0.1,
+        "gradient_clipping": 1.0,
+        "patience": None,
+    }
+    assert completed["explain"] == {"target": "label", "pairs": None, "tokens_per_batch": 16384}
+    assert completed["figures"] == {"formats": ["svg", "pdf"]}
+    assert completed["explainers"]["grad"]["output"] == "logit"
+
+
+def test_completions_share_nothing():
+    first = complete(SMALLEST)
+    first["seeds"].append(99)
+    first["figures"]["formats"].clear()
+    assert complete(SMALLEST)["seeds"] == [0, 1, 2, 3, 4]
+    assert complete(SMALLEST)["figures"]["formats"] == ["svg", "pdf"]
+
+
+def test_the_order_of_entries_is_kept():
+    explainers = {name: {"method": "saliency"} for name in ("zebra", "apple", "mango")}
+    assert list(complete(changed(("explainers", explainers)))["explainers"]) == ["zebra", "apple", "mango"]
+
+
+def test_a_tokenizer_is_learned_or_taken_from_elsewhere():
+    completed = complete(changed(("models.tiny.tokenizer", {"source": "bert-base-uncased"})))
+    assert completed["models"]["tiny"]["tokenizer"] == {"source": "bert-base-uncased"}
+    both = {"source": "bert-base-uncased", "vocabulary_size": 100}
+    [problem] = refusal(("models.tiny.tokenizer", both))
+    assert problem.startswith("models.tiny.tokenizer: found {")
+    assert problem.endswith("allowed is a mapping with either vocabulary_size or source")
+
+
+def test_labels_are_the_name_of_an_explainer_and_the_title_of_a_metric():
+    completed = complete(changed(("explainers.gxi", {"method": "input_x_gradient", "label": "G × I"})))
+    assert {name: entry["label"] for name, entry in completed["explainers"].items()} == {"gxi": "G × I", "grad": "grad"}
+    assert completed["metrics"]["gini"]["label"] == "Gini"
+    assert without_labels(completed["metrics"]) == {"gini": {"metric": "gini"}}
+
+
+@pytest.mark.parametrize(
+    ("key", "spelled", "value"),
+    [
+        ("models.tiny.training.learning_rate", "1e-3", 0.001),
+        ("models.tiny.training.learning_rate", "+.5E-2", 0.005),
+        ("models.tiny.training.learning_rate", 1, 1.0),
+        ("models.tiny.training.epochs", "1e1", 10),
+        ("models.tiny.training.epochs", 10.0, 10),
+        ("models.tiny.training.patience", "3", 3),
+        ("models.tiny.training.patience", "null", None),
+        ("seeds", ["0", "1"], [0, 1]),
+        ("metrics.gini", {"metric": "aopc_sufficiency", "shares": ["5e-1", 1]}, [0.5, 1.0]),
+        ("metrics.gini", {"metric": "aopc_sufficiency", "positive_only": "false"}, False),
+    ],
+)
+def test_spellings_of_one_number_are_one_setting(key, spelled, value):
+    found = complete(changed((key, spelled)))
+    for step in key.split("."):
+        found = found[step]
+    if isinstance(spelled, dict):
+        found = found[list(spelled)[-1]]
+    assert json.dumps(found) == json.dumps(value)
+
+
+def test_what_snakemake_reads_from_file_and_command_line_is_understood():
+    from_file = yaml.safe_load("{learning_rate: 1e-3, batch_size: 32, epochs: 1_0}")
+    assert from_file["learning_rate"] == "1e-3"  # the reason for the conversion
+    from_command_line = parse_config(["seeds=[0, 1]", "mirror=null", "explain={pairs: null, target: prediction}"])
+    assert from_command_line["seeds"] == ["0", "1"]
+    completed = complete(changed(("models.tiny.training", from_file)) | from_command_line)
+    assert completed["models"]["tiny"]["training"]["learning_rate"] == 0.001
+    assert completed["models"]["tiny"]["training"]["epochs"] == 10
+    assert completed["seeds"] == [0, 1]
+    assert completed["mirror"] is None
+    assert completed["explain"] == {"pairs": None, "target": "prediction", "tokens_per_batch": 16384}
+
+
+# Refusals --------------------------------------------------------------------------------------------------------
+
+LEARNING_RATE = "models.tiny.training.learning_rate"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("study", "My Study", r'study: found "My Study"; allowed is text of the form \^\[a-z\]\[a-z0-9_\]\*\$'),
+        ("study", "sources", r'study: found "sources", where .*choose another name'),
+        ("seeds", [], r"seeds: found \[\]; allowed is a list of at least 1 different values, each an integer"),
+        ("seeds", [0, 0], r"seeds: found \[0, 0\]; allowed is a list of at least 1 different"),
+        ("seeds", [0, -1], r"seeds\[1\]: found -1; allowed is an integer, at least 0 and at most"),
+        ("seeds", [0, True], r"seeds\[1\]: found true; allowed is an integer"),
+        ("seeds", 3, r"seeds: found 3; allowed is a list"),
+        ("device", "gpu", r'device: found "gpu"; allowed is auto, cpu or cuda; did you mean cpu\?'),
+        ("threads", 0, r"threads: found 0; allowed is an integer, at least 1"),
+        ("mirror", 5, r"mirror: found 5; allowed is null or text, not empty; put it in quotes"),
+        ("mirror", "", r'mirror: found ""; allowed is null or text, not empty'),
+        ("sedes", [0], r"sedes: unknown key; allowed here: study, seeds, .*; did you mean seeds\?"),
+        ("datasets", {}, r"datasets: is empty; give at least 1 entry"),
+        ("datasets", None, r"datasets: found null; allowed is a mapping"),
+        ("datasets.geco_all.words", "everything", r'datasets\.geco_all\.words: found "everything"; allowed is all or '),
+        ("datasets.geco_all.validation_share", 0.5, r"validation_share: found 0.5; .* above 0 and below 0.5"),
+        ("datasets.geco_all.reader", "gecco", r'reader: found "gecco"; allowed is geco or demo; did you mean geco\?'),
+        ("datasets.geco_all.reader", MISSING, r"datasets\.geco_all\.reader: is missing; required is geco or demo"),
+        ("datasets.geco_all.reader", ["geco"], r'datasets\.geco_all\.reader: found \["geco"\]; allowed is geco or'),
+        ("models.tiny", "bert", r'models\.tiny: found "bert"; allowed is a mapping'),
+        ("models.Tiny", SMALLEST["models"]["tiny"], r'models\.Tiny: the name "Tiny" is not allowed; allowed is text'),
+        ("models.tiny.architecture", "brt", r'architecture: found "brt"; .*pretrained; did you mean bert\?'),
+        ("models.tiny.heads", 3, r"models\.tiny\.heads: found 3, which does not divide hidden_size \(64\)"),
+        ("models.tiny.layers", MISSING, r"models\.tiny\.layers: is missing; required is an integer, at least 1"),
+        ("models.tiny.layers", 2.5, r"models\.tiny\.layers: found 2\.5; allowed is an integer, at least 1"),
+        ("models.tiny.training.learning_rat", 1, r"learning_rat: unknown key; .*did you mean learning_rate\?"),
+        (LEARNING_RATE, "fast", r'models\.tiny\.training\.learning_rate: found "fast"; allowed is a number, above 0'),
+        (LEARNING_RATE, float("nan"), r"learning_rate: found NaN; allowed is a number, above 0"),
+        (LEARNING_RATE, float("inf"), r"learning_rate: found Infinity; allowed is a number, above 0"),
+        (LEARNING_RATE, "1e999", r"learning_rate: found Infinity; allowed is a number, above 0"),
+        ("models.tiny.training.warmup_share", 1, r"warmup_share: found 1\.0; allowed is .* at least 0 and below 1"),
+        ("explainers.grad.method", "lyme", r'explainers\.grad\.method: found "lyme"; .*; did you mean lime\?'),
+        ("explainers.grad.steps", 5, r"explainers\.grad\.steps: unknown key; allowed here: method, label, output"),
+        ("explainers.again", {"method": "lime", "label": "grad"}, r'again\.label: "grad" is the heading of explainers'),
+        ("metrics.again", {"metric": "gini"}, r'metrics\.again\.label: "Gini" is the heading of metrics\.gini too'),
+        ("metrics.group", {"metric": "sparsity"}, r"metrics\.group: this name is a column of every score table"),
+        ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [0.2, 0.1]}, r"shares: .*ascending"),
+        ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [0.1, 2]}, r"shares\[1\]: found 2\.0; .*at most 1"),
+        ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [float("nan")]}, r"shares\[0\]: found NaN; allowed"),
+        ("metrics.gini", {"metric": "aopc_sufficiency", "positive_only": 1}, r"found 1; allowed is true or false"),
+        ("statistics.groups", [["male"]], r'statistics\.groups\[0\]: found \["male"\]; allowed is a list of 2 values'),
+        ("statistics.groups", [["male", "male"]], r"statistics\.groups\[0\]: found male twice; .*two different"),
+        ("statistics.groups", [["male", "femal"]], r'"femal", which no dataset has; .*geco_all has male, female; did'),
+        ("statistics.groups", [["male", "neutral"]], r'groups\[0\]: found "neutral", which no dataset has'),
+        ("figures.formats", ["png"], r'figures\.formats\[0\]: found "png"; allowed is svg or pdf'),
+    ],
+)
+def test_a_refusal_names_key_value_and_what_is_allowed(key, value, message):
+    problems = refusal((key, value))
+    assert len(problems) == 1, problems
+    assert re.search(message, problems[0]), problems[0]
+
+
+def test_the_same_pair_of_groups_twice_is_refused():
+    [problem] = refusal(("statistics.groups", [["male", "female"], ["female", "male"]]))
+    assert problem.startswith('statistics.groups[1]: found ["female", "male"], the same two groups as')
+
+
+def test_a_pair_of_groups_must_be_in_one_dataset(monkeypatch):
+    class OtherReader:
+        @staticmethod
+        def groups(settings: dict) -> list[str]:
+            return ["young", "old"]
+
+    monkeypatch.setitem(READERS, "demo", OtherReader)
+    both = ("datasets.other", {"reader": "demo"})
+    assert complete(changed(both, ("statistics.groups", [["male", "female"], ["young", "old"]])))
+    [problem] = refusal(both, ("statistics.groups", [["male", "old"]]))
+    assert problem.startswith('statistics.groups[0]: found ["male", "old"], and no dataset has both; datasets.')
+
+
+def test_all_problems_are_listed_at_once():
+    problems = refusal(
+        ("seeds", [0, -1, "x"]),
+        ("device", "gpu"),
+        ("models.tiny.heads", 3),
+        ("datasets.geco_all.words", "some"),
+        ("explainers.more", {"method": "shap"}),
+        ("typo", 1),
+    )
+    keys = [problem.split(":")[0] for problem in problems]
+    assert sorted(keys) == [
+        "datasets.geco_all.words",
+        "device",
+        "explainers.more.method",
+        "models.tiny.heads",
+        "seeds[1]",
+        "seeds[2]",
+        "typo",
+    ]
+
+
+def test_what_is_no_mapping_is_refused():
+    with pytest.raises(InputError, match=r'the configuration is \["study"\]; it must be a mapping'):
+        complete(["study"])
+    with pytest.raises(InputError, match=r"study: is missing; required is text of the form"):
+        complete({})
+
+
+def outcome(config: dict) -> tuple[dict | None, str]:
+    """The completed configuration, or None and what the refusal says."""
+    try:
+        return complete(config), ""
+    except InputError as error:
+        return None, str(error)
+
+
+def places(config: dict, path: tuple = ()) -> list[tuple]:
+    """The paths of all keys of a nested dict."""
+    found = []
+    for key, value in config.items():
+        found.append((*path, key))
+        if isinstance(value, dict):
+            found.extend(places(value, (*path, key)))
+    return found
+
+
+anything = some.recursive(
+    some.none() | some.booleans() | some.integers() | some.floats() | some.text(max_size=5) | some.dates(),
+    lambda inner: (
+        some.lists(inner, max_size=3)
+        | some.dictionaries(some.text(max_size=5) | some.integers() | some.dates(), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(some.sampled_from(places(complete(SMALLEST))), anything)
+def test_any_value_at_any_key_is_completed_or_refused_with_its_key(path, value):
+    config = complete(SMALLEST)
+    place = config
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    completed, message = outcome(config)
+    if completed is None:
+        assert ".".join(path[:-1]) in message
+        assert path[-1] in message
+    else:
+        assert complete(completed) == completed
+        json.dumps(completed, allow_nan=False)
+
+
+# The schema as a registry ----------------------------------------------------------------------------------------
+
+
+def test_families_and_annotations_of_the_demo():
+    config = complete(yaml.safe_load((ROOT / "config/demo.yaml").read_text()))
+    assert explainer_families(config) == {
+        "gradient": ["grad", "gxi"],
+        "path": ["ig", "igxi"],
+        "lime": ["lime"],
+        "shap": ["shap"],
+        "baseline": ["uniform_random", "pattern_variant"],
+    }
+    assert metric_families(config) == {
+        "faithfulness": ["comprehensiveness", "sufficiency"],
+        "complexity": ["gini", "sparsity"],
+        "correctness": ["mass_accuracy"],
+    }
+    annotations = metric_annotations(config)
+    assert annotations["gini"] == {"label": "Gini", "better": "higher", "family": "complexity"}
+    assert {name: annotation["better"] for name, annotation in annotations.items()} == {
+        "comprehensiveness": "higher",
+        "sufficiency": "lower",
+        "gini": "higher",
+        "sparsity": "lower",
+        "mass_accuracy": "higher",
+    }
+
+
+def test_another_explainer_is_one_entry_of_the_schema():
+    schema = copy.deepcopy(load_schema())
+    registry(schema, "explainers")["occlusion"] = {
+        "title": "Occlusion",
+        "x-family": "occlusion",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "method": {"const": "occlusion"},
+            "label": {"$ref": "#/$defs/explainer_label"},
+            "width": {"type": "integer", "minimum": 1, "default": 1},
+        },
+    }
+    config = changed(("explainers.hide", {"method": "occlusion"}))
+    completed = complete(config, schema)
+    assert completed["explainers"]["hide"] == {"method": "occlusion", "label": "hide", "width": 1}
+    assert explainer_families(completed, schema)["occlusion"] == ["hide"]
+    with pytest.raises(InputError, match="occlusion"):
+        complete(config)
+
+
+def test_the_schema_is_a_json_schema():
+    schema = load_schema()
+    Draft202012Validator.check_schema(schema)
+    for name in REGISTRIES:
+        for entry in registry(schema, name).values():
+            Draft202012Validator.check_schema(entry)
+
+
+def mappings(part: dict, schema: dict):
+    """Every mapping with fixed keys that the schema describes below ``part``."""
+    part = resolved(part, schema)
+    if "x-registry" in part:
+        for entry in registry(schema, part["x-registry"]).values():
+            yield from mappings(entry, schema)
+    for alternative in part.get("oneOf", []):
+        yield from mappings(alternative, schema)
+    if isinstance(part.get("additionalProperties"), dict):
+        yield from mappings(part["additionalProperties"], schema)
+    if "properties" in part:
+        yield part
+        for inner in part["properties"].values():
+            yield from mappings(inner, schema)
+
+
+def test_every_key_is_described_and_required_or_has_a_default_that_is_allowed():
+    schema = load_schema()
+    seen = 0
+    for mapping in mappings(schema, schema):
+        assert mapping["additionalProperties"] is False
+        for name, part in mapping["properties"].items():
+            part = resolved(part, schema)
+            if "const" in part:
+                assert name in mapping["required"]
+                continue
+            seen += 1
+            assert part["description"].endswith(".")
+            assert ("default" in part) != (name in mapping.get("required", [])), name
+            if "default" in part and part["type" if "type" in part else "enum"] != "object":
+                Draft202012Validator(part).validate(part["default"])
+    assert seen > 60
+
+
+def test_every_entry_of_a_registry_names_itself_and_what_it_computes():
+    schema = load_schema()
+    for name, discriminator in zip(REGISTRIES, ("reader", "architecture", "method", "metric"), strict=True):
+        for entry_name, entry in registry(schema, name).items():
+            assert entry["properties"][discriminator] == {"const": entry_name}
+            assert entry["title"]
+            assert entry["description"].endswith(".")
+            assert ("x-family" in entry) == (name in {"explainers", "metrics"})
+            assert (entry.get("x-better") in {"higher", "lower"}) == (name == "metrics")
+
+
+def test_readers_and_columns_agree_with_the_library():
+    assert set(registry(load_schema(), "readers")) == set(READERS)
+    assert set(SCORES.schema.names) == set(SCORE_COLUMNS)
+
+
+def test_a_schema_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"absent\.yaml: the schema .* cannot be read"):
+        load_schema(tmp_path / "absent.yaml")
+
+
+# The page --------------------------------------------------------------------------------------------------------
+
+
+def documenting(*flags: str | Path) -> subprocess.CompletedProcess:
+    script = ROOT / "workflow/scripts/document_configuration.py"
+    return subprocess.run([sys.executable, script, *flags], capture_output=True, text=True)
+
+
+def test_the_page_agrees_with_the_schema():
+    checked = documenting("--check")
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_a_page_that_disagrees_is_noticed(tmp_path):
+    page = tmp_path / "README.md"
+    assert documenting("--check", "--output", page).returncode == 1
+    assert documenting("--output", page).returncode == 0
+    page.write_text(page.read_text().replace("| `threads` |", "| `thread` |"))
+    checked = documenting("--check", "--output", page)
+    assert checked.returncode == 1
+    assert "run python workflow/scripts/document_configuration.py" in checked.stderr
+
+
+def test_the_page_has_every_key_and_every_entry():
+    page = (ROOT / "config/README.md").read_text()
+    schema = load_schema()
+    for mapping in mappings(schema, schema):
+        for name, part in mapping["properties"].items():
+            heading_or_row = f": {part['const']}`" if "const" in part else f"| `{name}` |"
+            assert heading_or_row in page
+
+
+def test_neither_the_configuration_nor_the_digest_brings_torch_or_pandas():
+    code = (
+        "import sys, yaml; from evenlight import code_digest, configuration;"
+        f"configuration.complete(yaml.safe_load(open({str(ROOT / 'config/demo.yaml')!r})));"
+        "assert not {'torch', 'pandas', 'pyarrow'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT / "workflow/scripts", check=True)

@@ -1,0 +1,335 @@
+"""The demo corpus: its grammar and balance, the data sets built from it, and the refusal of damaged files."""
+
+import re
+from collections import Counter
+from itertools import combinations, pairwise, product
+from pathlib import Path
+
+import pytest
+
+from evenlight.datasets import demo, load
+from evenlight.errors import InputError
+from evenlight.items import check_items
+
+CORPUS = Path(__file__).parents[2] / "resources" / "demo" / "sentences.yaml"
+SENTENCES = demo.read_sentences(CORPUS)
+NUMBERED = [pytest.param(sentence, id=f"sentence{sentence.number}") for sentence in SENTENCES]
+VARIANTS = list(product(("binary", "three_class"), ("all", "subject")))
+
+# The closed classes of the language, written out here so that the corpus is not checked against itself.
+PRONOUNS = {
+    ("he", "she", "they"),
+    ("him", "her", "them"),
+    ("his", "her", "their"),
+    ("his", "hers", "theirs"),
+    ("himself", "herself", "themself"),
+}
+NOUNS = {
+    ("actor", "actress", "performer"),
+    ("boy", "girl", "child"),
+    ("brother", "sister", "sibling"),
+    ("duke", "duchess", "noble"),
+    ("father", "mother", "parent"),
+    ("fiancé", "fiancée", "betrothed"),
+    ("grandfather", "grandmother", "grandparent"),
+    ("husband", "wife", "spouse"),
+    ("king", "queen", "monarch"),
+    ("man", "woman", "person"),
+    ("mr.", "mrs.", "mx."),
+    ("prince", "princess", "heir"),
+    ("son", "daughter", "child"),
+    ("stepfather", "stepmother", "stepparent"),
+}
+MALE, FEMALE, NEUTRAL = (set(words) for words in zip(*(PRONOUNS | NOUNS), strict=True))
+NEUTRAL_PRONOUNS = {"they", "them", "their", "theirs", "themself"}
+IRREGULAR_PLURALS = {"is": "are", "has": "have", "does": "do", "goes": "go", "dies": "die", "lies": "lie"}
+ADVERBS = {"deliberately", "later", "never", "now", "once", "only", "really", "secretly", "slowly", "soon", "thereby"}
+# After "he" and "she" these do not end in -s; after "they" they are the same words.
+UNCHANGED_VERBS = {"can", "cannot", "had", "must", "taught", "will"}
+PREPOSITIONS = {"after", "against", "at", "by", "except", "for", "from", "of", "on", "over", "to", "with"}
+# What may follow "them" and "theirs"; anything else would be the noun of a "their".
+NO_NOUN = {
+    *(",", ".", "a", "and", "as", "at", "away", "because", "down", "famous", "for", "gone", "have", "home", "in"),
+    *("rich", "stays", "that", "the", "three", "through", "to", "who"),
+}
+# A verb here follows a conjunction in a sentence about "they", but belongs to a "who".
+VERBS_OF_RELATIVE_CLAUSES = {"speaks"}
+
+
+def forms(word):
+    return tuple(word.forms[group].lower() for group in demo.GROUPS)
+
+
+def plural(verb):
+    """The form of a verb after "they", by the spelling rules of English."""
+    if verb in IRREGULAR_PLURALS:
+        return IRREGULAR_PLURALS[verb]
+    if verb.endswith("ies"):
+        return verb[:-3] + "y"
+    return re.sub(r"(?<=ch|sh|ss)es$|s$", "", verb)
+
+
+def is_singular(verb):
+    """Whether a verb in the present tense is a form of "he" and "she": it walks, it misses; they miss."""
+    return verb.endswith("s") and not verb.endswith("ss")
+
+
+def lowered(sentence, group, words="all"):
+    return [word.lower() for word in sentence.variant(group, words)]
+
+
+def after(words, pronouns):
+    """The first word after each of the pronouns that is not an adverb."""
+    for position, word in enumerate(words):
+        if word in pronouns:
+            yield next(following for following in words[position + 1 :] if following not in ADVERBS)
+
+
+def data_set(classes, words):
+    return load({"resources/demo/sentences.yaml": CORPUS}, {"reader": "demo", "classes": classes, "words": words})
+
+
+# The language of the corpus
+
+
+def test_size_and_lengths():
+    assert len(SENTENCES) >= 120
+    assert all(8 <= len(sentence.words) <= 28 for sentence in SENTENCES)
+
+
+def test_about_a_fifth_is_held_out():
+    splits = Counter(sentence.split for sentence in SENTENCES)
+    assert set(splits) == {"train", "test"}
+    assert 0.18 <= splits["test"] / len(SENTENCES) <= 0.22
+
+
+def test_no_two_sentences_resemble_each_other():
+    tokens = {sentence.number: set(lowered(sentence, "male")) for sentence in SENTENCES}
+    for one, other in combinations(tokens, 2):
+        jaccard = len(tokens[one] & tokens[other]) / len(tokens[one] | tokens[other])
+        assert jaccard < 0.6, f"sentences {one} and {other}"
+
+
+@pytest.mark.parametrize("sentence", NUMBERED)
+def test_marked_words_are_known_triples_or_agreeing_verbs(sentence):
+    for word in sentence.words:
+        if word.role != "fixed" and forms(word) not in PRONOUNS | NOUNS:
+            male, female, neutral = forms(word)
+            assert male == female
+            assert neutral == plural(male)
+
+
+@pytest.mark.parametrize("sentence", NUMBERED)
+def test_no_gendered_word_is_left_unmarked(sentence):
+    fixed = {word.source.lower() for word in sentence.words if word.role == "fixed"}
+    assert not fixed & (MALE | FEMALE | NEUTRAL)
+    assert not set(lowered(sentence, "male")) & (FEMALE | NEUTRAL)
+    assert not set(lowered(sentence, "female")) & (MALE | NEUTRAL)
+    assert not set(lowered(sentence, "neutral")) & (MALE | FEMALE)
+
+
+@pytest.mark.parametrize("sentence", NUMBERED)
+def test_neutral_variant_is_neutral_except_for_other_persons(sentence):
+    for word in sentence.words:
+        if word.role != "other":
+            assert word.form("neutral", "subject").lower() not in MALE | FEMALE
+
+
+@pytest.mark.parametrize("sentence", NUMBERED)
+@pytest.mark.parametrize("words", ["all", "subject"])
+@pytest.mark.parametrize("group", demo.GROUPS)
+def test_verbs_beside_pronouns_agree(sentence, words, group):
+    text = lowered(sentence, group, words)
+    inverted = {"has", "have", "does", "do", "is", "are"}
+    for pronouns, singular in (({"he", "she"}, True), ({"they"}, False)):
+        for position, word in enumerate(text):
+            if word not in pronouns:
+                continue
+            before, following = text[position - 1], next(after(text[position:], pronouns))
+            if before in inverted:
+                assert (before in {"has", "does", "is"}) == singular
+            elif following not in UNCHANGED_VERBS | {"and"}:  # "only he and his sister can speak"
+                assert is_singular(following) == singular, f"{word} {following}"
+
+
+@pytest.mark.parametrize("sentence", NUMBERED)
+def test_verbs_coordinated_with_a_verb_of_they_agree(sentence):
+    """In "they open the door and find ...", the second verb must be marked as well."""
+    text = lowered(sentence, "neutral")
+    if "they" not in text:
+        return
+    following = set(after(text[text.index("they") :], {"and", "but", ","}))
+    assert not {word for word in following - VERBS_OF_RELATIVE_CLAUSES - NEUTRAL_PRONOUNS if is_singular(word)}
+
+
+@pytest.mark.parametrize("sentence", NUMBERED)
+def test_pronouns_have_their_case(sentence):
+    for group, subject_form in zip(demo.GROUPS, ("he", "she", "they"), strict=True):
+        text = lowered(sentence, group)
+        for before, word in pairwise(text):
+            if before in PREPOSITIONS:
+                assert word != subject_form
+    assert set(after(lowered(sentence, "neutral"), {"them", "theirs"})) <= NO_NOUN
+    assert all(word.isalpha() and word not in NO_NOUN for word in after(lowered(sentence, "neutral"), {"their"}))
+
+
+@pytest.mark.parametrize("sentence", NUMBERED)
+def test_every_sentence_has_a_pronoun_of_its_subject(sentence):
+    assert NEUTRAL_PRONOUNS & {word.forms["neutral"].lower() for word in sentence.words if word.role == "subject"}
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_source_sentences_are_balanced_over_the_other_persons_gender(split):
+    """Otherwise the words that stay in the subject variants would make one class easier than another."""
+    sentences_of = Counter()
+    for sentence in SENTENCES:
+        persons = [word for word in sentence.words if word.role == "other" and len(set(forms(word))) == 3]
+        genders = {group for word in persons for group in demo.GROUPS if word.forms[group] == word.source}
+        assert len(genders) <= 1, f"sentence {sentence.number} has other persons of several genders"
+        if sentence.split == split:
+            sentences_of.update(genders)
+    assert set(sentences_of) == set(demo.GROUPS)
+    assert max(sentences_of.values()) - min(sentences_of.values()) <= 2
+
+
+def test_gendered_words_of_the_test_part_occur_in_the_training_part():
+    words = {"train": set(), "test": set()}
+    for sentence in SENTENCES:
+        for group in demo.GROUPS:
+            words[sentence.split] |= set(lowered(sentence, group)) & (MALE | FEMALE | NEUTRAL)
+    assert words["test"] - words["train"] <= {"stepfather", "stepmother", "stepparent", "duke", "duchess", "noble"}
+
+
+# The data sets built from it
+
+
+@pytest.mark.parametrize(("classes", "words"), VARIANTS)
+def test_items_keep_their_contract(classes, words):
+    dataset = data_set(classes, words)
+    items = dataset.items
+    check_items(items, f"demo_{classes}_{words}")
+    assert dataset.classes == ["female", "male", "neutral"][: len(dataset.classes)]
+    assert len(items) == len(SENTENCES) * len(dataset.classes)
+    assert items.item_id.is_unique
+    assert (items.groupby("pair_id").split.nunique() == 1).all()
+    assert all(dataset.classes[label] == group for label, group in zip(items.label, items.group, strict=True))
+
+
+@pytest.mark.parametrize(("classes", "words"), VARIANTS)
+def test_ground_truth_is_where_the_variants_differ(classes, words):
+    for _, pair in data_set(classes, words).items.groupby("pair_id"):
+        assert pair.words.map(len).nunique() == 1
+        differs = [int(len(set(position)) > 1) for position in zip(*pair.words, strict=True)]
+        assert sum(differs) > 0
+        assert all(ground_truth == differs for ground_truth in pair.ground_truth)
+
+
+@pytest.mark.parametrize("classes", ["binary", "three_class"])
+def test_subject_words_are_a_subset_of_all_words(classes):
+    everyone = data_set(classes, "all").items
+    subject = data_set(classes, "subject").items
+    assert list(everyone.item_id) == list(subject.item_id)
+    smaller = 0
+    for all_truth, subject_truth in zip(everyone.ground_truth, subject.ground_truth, strict=True):
+        assert all(in_subject <= in_all for in_subject, in_all in zip(subject_truth, all_truth, strict=True))
+        smaller += sum(subject_truth) < sum(all_truth)
+    assert smaller >= len(everyone) / 3
+
+
+def test_agreeing_verbs_count_with_three_classes_only(tmp_path):
+    path = corpus(tmp_path, ["{He/She/They} {opens/opens/open} [his/her*/their] door."])
+    sentence = demo.read_sentences(path)[0]
+
+    def truth(classes, words):
+        return demo.items_of(sentence, classes, words)[0]["ground_truth"]
+
+    assert truth(["female", "male"], "all") == [1, 0, 1, 0, 0]
+    assert truth(["female", "male"], "subject") == [1, 0, 0, 0, 0]
+    assert truth(["female", "male", "neutral"], "all") == [1, 1, 1, 0, 0]
+    assert truth(["female", "male", "neutral"], "subject") == [1, 1, 0, 0, 0]
+
+
+def test_words_are_tokenised_like_geco(tmp_path):
+    text = "{Mr./Mrs./Mx.} Hale, {a prince/a princess/an heir}, breaks [his/her/their*] well-known sister-ship's mast."
+    sentence = demo.read_sentences(corpus(tmp_path, [text]))[0]
+    neutral = "Mx. Hale , an heir , breaks their well-known sister-ship 's mast ."
+    assert sentence.variant("neutral", "all") == neutral.split()
+    assert sentence.variant("male", "subject") == neutral.replace("Mx.", "Mr.").replace("an heir", "a prince").split()
+
+
+# Files that cannot be used
+
+GOOD = "{He/She/They} {walks/walks/walk} home with [his/her*/their] dog."
+
+
+def corpus(folder, train, test=("{He/She/They} {waits/waits/wait} in the rain.",)):
+    path = folder / "sentences.yaml"
+    lines = ["train:", *(f'  - "{text}"' for text in train), "test:", *(f'  - "{text}"' for text in test)]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_a_small_corpus_is_read(tmp_path):
+    sentences = demo.read_sentences(corpus(tmp_path, [GOOD]))
+    assert [(sentence.number, sentence.split) for sentence in sentences] == [(1, "train"), (2, "test")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{He/She/They} {goes/goes/go away} home.", "unequal numbers of words"),
+        ("{He/She/They} {must/must/must} sleep.", "all equal"),
+        ("{He/She} {walks/walks/walk} home.", "misses a form"),
+        ("{He/She/} walks home.", "misses a form"),
+        ("The sun warms [him/her*/them].", "no word of the subject"),
+        ("Rain {falls/falls/fall} on [him/her*/them].", "same forms for two groups"),
+        ("{He/She/They} {walks/walks/walk} home", "period"),
+        ("{He/She/They} {sees/sees/see} [him/her/them].", "one star"),
+        ("{He/She/They} {sees/sees/see} [him*/her*/them].", "one star"),
+        ("{He/She*/They} must sleep.", "no star"),
+        ("{He/She/They} {walks/walks/walk home.", "bracket or star outside"),
+        ("{He/She/They} {walk/walk/walks}ing home.", "touches another word"),
+        (GOOD, "same as sentence 1"),
+        (GOOD.replace("her*", "her").replace("their", "their*"), "same as sentence 1"),
+    ],
+)
+def test_a_wrong_sentence_is_refused_by_file_number_and_remedy(tmp_path, text, message):
+    path = corpus(tmp_path, [GOOD, text])
+    with pytest.raises(InputError, match=rf"^{re.escape(str(path))}: sentence 2 .*{message}.*[;,]") as raised:
+        demo.read_sentences(path)
+    assert raised.value.__cause__ is None
+
+
+def test_a_duplicate_on_the_other_side_of_the_split_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"sentence 2 .* same as sentence 1"):
+        demo.read_sentences(corpus(tmp_path, [GOOD], test=[GOOD]))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("train: [", "not YAML"),
+        ("- a list", "two keys"),
+        ("train: ['x.']", "two keys"),
+        ("train: []\ntest: ['x.']", "'train' must be a list"),
+        ("train: ['x.']\ntest: [1]", "'test' must be a list"),
+    ],
+)
+def test_a_wrong_file_is_refused(tmp_path, content, message):
+    path = tmp_path / "sentences.yaml"
+    path.write_text(content)
+    with pytest.raises(InputError, match=message) as raised:
+        demo.read_sentences(path)
+    assert str(raised.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("wrong", [{"classes": "four"}, {"words": "verbs"}])
+def test_an_unknown_setting_is_refused(wrong):
+    settings = {"reader": "demo", "classes": "binary", "words": "all"} | wrong
+    with pytest.raises(InputError, match=f"'{next(iter(wrong))}'.*choose one of"):
+        demo.read({demo.SENTENCES: CORPUS}, settings)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        demo.read_sentences(tmp_path / "sentences.yaml")

@@ -1,0 +1,124 @@
+"""The pins under envs/: exact, complete, the same for pip and conda, and what is really installed."""
+
+import ast
+import sys
+from importlib.metadata import distribution, packages_distributions, version
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+REPOSITORY = Path(__file__).parents[2]
+ENVIRONMENTS = REPOSITORY / "envs"
+
+# The kinds of work of the workflow; each has a requirements file and a conda file.
+KINDS = ["workflow", "data", "models", "statistics"]
+
+# Distributions whose conda package has another name; all others have the same one.
+CONDA_NAMES = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal", "torch": "pytorch"}
+
+# Torch's own CUDA packages, which torch pins itself and which only some machines install.
+CUDA_PREFIXES = ("nvidia-", "cuda-", "triton")
+
+
+def requirements(kind: str, follow: bool = True) -> dict[str, Requirement]:
+    """The requirements in ``envs/{kind}.txt`` by canonical name, with those of the files that it includes."""
+    found = {}
+    for line in (ENVIRONMENTS / f"{kind}.txt").read_text().splitlines():
+        if line.startswith("-r ") and follow:
+            found |= requirements(Path(line.removeprefix("-r ")).stem)
+        elif line and not line.startswith(("#", "-")):
+            requirement = Requirement(line)
+            found[canonicalize_name(requirement.name)] = requirement
+    return found
+
+
+def pinned_version(requirement: Requirement) -> str:
+    """The one version that ``requirement`` allows; anything but ``==`` and a plain version is an error."""
+    (specifier,) = requirement.specifier
+    assert specifier.operator == "==", f"{requirement} is not pinned by =="
+    assert Version(specifier.version).local is None, f"{requirement} names one build of the version"
+    return specifier.version
+
+
+def pins(kind: str) -> dict[str, str]:
+    """The pinned versions of ``envs/{kind}.txt`` by canonical name."""
+    return {name: pinned_version(requirement) for name, requirement in requirements(kind).items()}
+
+
+ALL_PINS = {name: pin for kind in [*KINDS, "tests"] for name, pin in pins(kind).items()}
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "tests"])
+def test_requirements_follow_the_constraints(kind):
+    lines = (ENVIRONMENTS / f"{kind}.txt").read_text().splitlines()
+    assert "-c constraints.txt" in lines
+    constraints = pins("constraints")
+    assert pins(kind) == {name: constraints[name] for name in pins(kind)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_conda_and_pip_agree(kind):
+    environment = yaml.safe_load((ENVIRONMENTS / f"{kind}.yaml").read_text())
+    conda = dict(dependency.split(" ", 1) for dependency in environment["dependencies"])
+    assert conda.pop("python") == "=3.11"
+    assert conda == {CONDA_NAMES.get(name, name): f"=={pin}" for name, pin in pins(kind).items()}
+    assert environment["channels"][0] == "conda-forge"
+    assert environment["channels"][-1] == "nodefaults"
+
+
+@pytest.mark.parametrize("name", sorted(ALL_PINS))
+def test_installed_version_is_the_pinned_one(name):
+    assert Version(version(name)).public == ALL_PINS[name], f"{name}: remove .venv and run `make test` again"
+
+
+def needed_distributions(names) -> set[str]:
+    """The canonical names of the installed distributions that ``names`` need, directly or through others."""
+    needed, waiting = set(), list(names)
+    while waiting:
+        name = canonicalize_name(waiting.pop())
+        if name not in needed:
+            needed.add(name)
+            requires = [Requirement(line) for line in distribution(name).requires or []]
+            waiting += [each.name for each in requires if not each.marker or each.marker.evaluate({"extra": ""})]
+    return needed
+
+
+def test_constraints_pin_everything_that_is_needed():
+    needed = {name for name in needed_distributions(ALL_PINS) if not name.startswith(CUDA_PREFIXES)}
+    assert needed - set(pins("constraints")) == set()
+
+
+def imported_packages(folder: Path) -> dict[str, list[str]]:
+    """The other projects' packages that Python files below ``folder`` import, each with the files that do so."""
+    own = {path.stem for path in [*(REPOSITORY / "workflow/scripts").iterdir(), *(REPOSITORY / "tests").rglob("*.py")]}
+    found = {}
+    for path in sorted(folder.rglob("*.py")):
+        modules = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                modules |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                modules.add(node.module)
+        for package in {module.partition(".")[0] for module in modules} - own - sys.stdlib_module_names:
+            found.setdefault(package, []).append(str(path.relative_to(REPOSITORY)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("folder", "kinds"), [("workflow/scripts", KINDS), ("tests", [*KINDS, "tests"])], ids=["workflow", "tests"]
+)
+def test_every_import_is_a_direct_requirement(folder, kinds):
+    direct = set().union(*(requirements(kind) for kind in kinds))
+    providers = packages_distributions()
+    imported = imported_packages(REPOSITORY / folder)
+    assert imported
+    undeclared = {
+        package: files
+        for package, files in imported.items()
+        if direct.isdisjoint(canonicalize_name(name) for name in providers.get(package, []))
+    }
+    assert undeclared == {}

@@ -1,0 +1,238 @@
+"""The figures: what they show, and that drawing them again gives the same bytes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from evenlight import tables
+from evenlight.errors import InputError
+from evenlight.figures.disparity_map import draw_disparity_map
+from evenlight.figures.score_boxes import draw_score_boxes
+from evenlight.figures.style import draw
+from evenlight.statistics.score_files import read_model_scores
+from evenlight.statistics.study import Metric
+from evenlight.statistics.summary import summarise_disparity
+
+SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
+GROUPS = ["male", "female", "neutral", "unknown"]
+EXPLAINERS = {f"explainer{n}": f"Explainer no. {n}" for n in range(8)}
+GINI = Metric("gini", "Gini index", higher_is_better=True)
+SETTINGS = {
+    "datasets": {"plots": {"label": "Plots"}},
+    "models": {"small": {"label": "Small"}, "large": {"label": "Large"}},
+    "seeds": [0, 1],
+    "explainers": {name: {"label": label} for name, label in EXPLAINERS.items()},
+    "metrics": {
+        "gini": {"label": "Gini index", "better": "higher", "family": "complexity"},
+        "sparsity": {"label": "Sparsity", "better": "lower", "family": "complexity"},
+    },
+    "statistics": {"groups": [["male", "female"]], "alpha": 0.05, "considerable_effect": 0.2},
+}
+
+
+def scores(groups: list[str] = GROUPS) -> pd.DataFrame:
+    """Eight scores per explainer and group; those of the last explainer are undefined."""
+    random = np.random.default_rng(0)
+    rows = [
+        {"item_id": f"{n}-{group}", "pair_id": str(n), "group": group, "explainer": explainer, "gini": random.random()}
+        for explainer in EXPLAINERS
+        for group in groups
+        for n in range(8)
+    ]
+    table = pd.DataFrame(rows)
+    table.loc[table["explainer"] == "explainer7", "gini"] = np.nan
+    return table
+
+
+def disparity() -> pd.DataFrame:
+    """d = 0.3 in both seeds of each comparison, significant in both seeds of gini and in one of sparsity."""
+    rows = [
+        {
+            "dataset": "plots", "model": model, "seed": seed, "explainer": explainer, "metric": metric,
+            "group_a": "male", "group_b": "female", "size_a": 9, "size_b": 9, "mean_a": 0.0, "mean_b": 0.0, "u": 1.0,
+            "p": 0.01 if metric == "gini" or seed == 0 else 0.5, "cohens_d": 0.3 if metric == "gini" else -1.7,
+        }
+        for model in SETTINGS["models"]
+        for seed in (0, 1)
+        for explainer in EXPLAINERS
+        for metric in SETTINGS["metrics"]
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def score_boxes(groups: list[str] = GROUPS):
+    table = scores(groups).rename(columns={"gini": "score"})
+    return draw_score_boxes(table, GINI, EXPLAINERS, groups, "Gini index: Small on Plots")
+
+
+def disparity_map():
+    metrics = {"gini": GINI, "sparsity": Metric("sparsity", "Sparsity", higher_is_better=False)}
+    models = {name: entry["label"] for name, entry in SETTINGS["models"].items()}
+    return draw_disparity_map(summarise_disparity(disparity(), SETTINGS), models, EXPLAINERS, metrics, 0.2, "Disparity")
+
+
+def texts(path: Path) -> list[str]:
+    return [element.text for element in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")]
+
+
+@pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
+@pytest.mark.parametrize("make", [score_boxes, disparity_map])
+def test_drawing_again_gives_the_same_bytes(tmp_path, make, suffix):
+    paths = [tmp_path / f"{n}.{suffix}" for n in (1, 2)]
+    for path in paths:
+        draw(path, make, "Title")
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert paths[0].stat().st_size > 1000
+
+
+def test_own_settings_of_matplotlib_change_nothing(tmp_path):
+    import matplotlib
+
+    draw(tmp_path / "plain.svg", score_boxes, "Title")
+    with matplotlib.rc_context({"font.size": 30, "svg.fonttype": "path", "axes.grid": True}):
+        draw(tmp_path / "own.svg", score_boxes, "Title")
+        assert matplotlib.rcParams["font.size"] == 30  # and are left as they were
+    assert (tmp_path / "plain.svg").read_bytes() == (tmp_path / "own.svg").read_bytes()
+
+
+def test_text_of_an_svg_is_text(tmp_path):
+    draw(tmp_path / "boxes.svg", score_boxes, "Title")
+    shown = texts(tmp_path / "boxes.svg")
+    assert set(GROUPS) <= set(shown)
+    assert set(EXPLAINERS.values()) <= set(shown)
+    assert "Gini index (higher is better)" in shown
+    assert shown.count("undefined") == 1
+
+
+def test_boxes_stand_in_order_and_hold_the_quartiles():
+    figure = score_boxes(["male", "female"])
+    boxes = [patch for patch in figure.axes[0].patches]
+    assert len(boxes) == 7 * 2  # the eighth explainer is undefined
+    values = scores(["male", "female"]).query("explainer == 'explainer0' and group == 'male'")["gini"]
+    edges = boxes[0].get_path().vertices[:, 1]
+    assert (edges.min(), edges.max()) == pytest.approx(tuple(np.percentile(values, [25, 75])))
+
+
+def overlapping(labels, renderer) -> list[tuple[str, str]]:
+    """Neighbouring labels whose bounding parallelograms touch; rotated labels are measured across their direction."""
+    touching = []
+    for one, other in zip(labels, labels[1:], strict=False):
+        angle = np.deg2rad(one.get_rotation())
+        if angle:
+            (x1, y1), (x2, y2) = (label.get_transform().transform(label.get_position()) for label in (one, other))
+            gap = abs((x2 - x1) * np.sin(angle) - (y2 - y1) * np.cos(angle))
+            touches = gap < one.get_fontsize() * renderer.dpi / 72
+        else:
+            touches = one.get_window_extent(renderer).overlaps(other.get_window_extent(renderer))
+        if touches:
+            touching.append((one.get_text(), other.get_text()))
+    return touching
+
+
+@pytest.mark.parametrize("groups", [GROUPS[:2], GROUPS])
+def test_labels_do_not_overlap(groups):
+    figure = score_boxes(groups)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    axes = figure.axes[0]
+    assert overlapping(axes.get_xticklabels(), renderer) == []
+    legend, label_bottoms = figure.legends[0].get_window_extent(renderer), axes.get_tightbbox(renderer).y0
+    assert legend.y1 <= label_bottoms + 1
+    assert legend.y0 >= 0
+
+
+def test_map_shows_every_number_and_outlines_what_is_significant_in_most_seeds():
+    axes = disparity_map().axes[0]
+    numbers = [text.get_text() for text in axes.texts]
+    assert numbers == ["0.30", "−1.70"] * 16
+    assert {text.get_fontweight() for text in axes.texts} == {"bold"}
+    outlines = [patch for patch in axes.patches if not patch.get_fill()]
+    # One of two seeds is no majority: only gini, the left column, is outlined.
+    assert len(outlines) == 16
+    assert {round(patch.get_x()) for patch in outlines} == {0}
+
+
+def test_map_marks_what_was_not_tested():
+    table = disparity()
+    table = table[~((table["metric"] == "sparsity") & (table["explainer"] == "explainer3"))]
+    metrics = {"gini": GINI, "sparsity": Metric("sparsity", "Sparsity", higher_is_better=False)}
+    figure = draw_disparity_map(summarise_disparity(table, SETTINGS), {"small": "Small"}, EXPLAINERS, metrics, 0.2, "")
+    assert [text.get_text() for text in figure.axes[0].texts].count("–") == 1
+
+
+def test_every_pair_of_groups_has_its_panel():
+    both = pd.concat([disparity(), disparity().assign(group_b="neutral")])
+    summary = summarise_disparity(both, SETTINGS)
+    figure = draw_disparity_map(summary, {"small": "Small"}, EXPLAINERS, {"gini": GINI}, 0.2, "")
+    labels = [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()]
+    assert labels == [f"Cohen's d: {group} higher ← 0 → male higher" for group in ("female", "neutral")]
+
+
+def test_unknown_suffix_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"figures are written as \.svg, \.pdf or \.png"):
+        draw(tmp_path / "figure.jpg", score_boxes, "Title")
+
+
+# The scripts
+
+
+@pytest.fixture
+def score_files(tmp_path):
+    paths = []
+    for seed in (0, 1):
+        path = tmp_path / "scores" / "plots" / "small" / f"seed{seed}" / "complexity.parquet"
+        tables.write_table(scores(), path, tables.SCORES)
+        paths.append(path)
+    return paths
+
+
+def run_script(name: str, *arguments, hash_seed: str = "0") -> subprocess.CompletedProcess:
+    command = [sys.executable, SCRIPTS / name, "--settings", json.dumps(SETTINGS), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": hash_seed})
+
+
+def test_scores_of_all_seeds_are_pooled(score_files):
+    run, table = read_model_scores(score_files, "gini", SETTINGS)
+    assert (run.dataset, run.model) == ("plots", "small")
+    assert len(table) == 2 * len(scores())
+
+
+def test_draw_scores_is_the_same_in_every_process(score_files, tmp_path):
+    for seed in ("1", "2"):
+        output = tmp_path / f"{seed}.svg"
+        done = run_script(
+            "draw_scores.py", "--metric", "gini", "--scores", *score_files, "--output", output, hash_seed=seed
+        )
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
+    assert "Gini index: Small on Plots" in texts(tmp_path / "1.svg")
+
+
+def test_draw_scores_refuses_an_unknown_metric(score_files, tmp_path):
+    done = run_script("draw_scores.py", "--metric", "clarity", "--scores", *score_files, "--output", tmp_path / "x.svg")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: configuration: 'metrics.clarity' is missing")
+
+
+def test_draw_scores_refuses_a_missing_seed(score_files, tmp_path):
+    done = run_script("draw_scores.py", "--metric", "gini", "--scores", score_files[0], "--output", tmp_path / "x.svg")
+    assert done.stderr.startswith("error: dataset 'plots', model 'small', seed 1: no file")
+
+
+def test_draw_disparity(tmp_path):
+    tables.write_table(disparity(), tmp_path / "disparity.parquet", tables.DISPARITY)
+    shared = ["--disparity", tmp_path / "disparity.parquet", "--output", tmp_path / "map.svg"]
+    done = run_script("draw_disparity.py", *shared, "--dataset", "plots")
+    assert done.returncode == 0, done.stderr
+    assert "Large · Explainer no. 7" in texts(tmp_path / "map.svg")
+    done = run_script("draw_disparity.py", *shared, "--dataset", "films")
+    assert done.stderr.startswith(f"error: {tmp_path / 'disparity.parquet'}: column 'dataset' has no 'films'")

@@ -1,0 +1,214 @@
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evenlight import datasets, sources
+from evenlight.datasets import geco
+from evenlight.errors import InputError
+from evenlight.items import assign_validation, check_items
+from evenlight.tables import ITEMS, read_metadata, read_table
+
+SCRIPTS = Path(sources.__file__).parents[1]
+VARIANTS = [(classes, words) for classes in ("binary", "three_class") for words in ("all", "subject")]
+FORMS = {"male": ["He", "lost", "his", "hat", "."], "female": ["She", "lost", "her", "hat", "."]}
+
+
+def settings_for(classes: str, words: str) -> dict:
+    return {"reader": "geco", "classes": classes, "words": words}
+
+
+BINARY = settings_for("binary", "all")
+TRAIN, TEST = "geco/binary_gender_all/train.jsonl", "geco/binary_gender_all/test.jsonl"
+
+
+def row(number: int, gender: str, **changed) -> dict:
+    target = ["female", "male", "neutral"].index(gender)
+    words = {"sentence": FORMS[gender], "ground_truth": [1, 0, 1, 0, 0]}
+    return words | {"gender": gender, "target": target, "sentence_idx": number} | changed
+
+
+def rows(*numbers: int) -> list[dict]:
+    return [row(number, gender) for number in numbers for gender in FORMS]
+
+
+@pytest.fixture
+def files(tmp_path) -> dict[str, Path]:
+    """A small GECO of four training pairs and one test pair."""
+    files = {TRAIN: tmp_path / "train.jsonl", TEST: tmp_path / "test.jsonl"}
+    write(files[TRAIN], rows(7, 8, 9, 10))
+    write(files[TEST], rows(3))
+    return files
+
+
+def write(path: Path, lines: list[dict]):
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_registry_needs_neither_pandas_nor_torch():
+    code = "import sys, evenlight.datasets, evenlight.sources; assert not {'pandas', 'torch'} & set(sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=SCRIPTS, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_variant_names_two_known_sources():
+    named = [name for variant in VARIANTS for name in datasets.reader_for(BINARY).sources(settings_for(*variant))]
+    assert sorted(named) == sorted(name for name in sources.SOURCES if name.startswith("geco/"))
+
+
+def test_rows_become_items(files):
+    dataset = datasets.load(files, BINARY)
+    assert dataset.classes == ["female", "male"]
+    assert dataset.notes == []
+    assert len(dataset.items) == 10
+    assert dataset.items.iloc[-1].to_dict() == {
+        "item_id": "00003-female",
+        "pair_id": "00003",
+        "group": "female",
+        "label": 0,
+        "words": ["She", "lost", "her", "hat", "."],
+        "ground_truth": [1, 0, 1, 0, 0],
+        "split": "test",
+    }
+
+
+def test_white_space_is_stripped_and_words_of_it_left_out(files):
+    changed = row(3, "male", sentence=["He ", "lost", " ", "hat", "."])
+    write(files[TEST], [changed, row(3, "female")])
+    dataset = datasets.load(files, BINARY)
+    item = dataset.items.set_index("item_id").loc["00003-male"]
+    assert item.words == ["He", "lost", "hat", "."]
+    assert item.ground_truth == [1, 0, 0, 0]
+    assert dataset.notes == ["words of white space alone, left out: 1"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"sentence": None}, "field 'sentence' must be of type list, is None"),
+        ({"sentence": ["He", 1]}, "field 'sentence' must hold words, has 1"),
+        ({"ground_truth": [1, 0]}, "5 words in 'sentence' but 2 values in 'ground_truth'"),
+        ({"sentence_idx": "7"}, "field 'sentence_idx' must be of type int, is '7'"),
+        ({"target": 0}, "field 'target' is 0 for gender 'male'"),
+        ({"target": 7}, "field 'target' is 7 for gender 'male'"),
+        # Sentence 988 is mended in the three-class D_S only.
+        ({"sentence_idx": 988, "ground_truth": [0] * 6}, "5 words in 'sentence' but 6 values in 'ground_truth'"),
+    ],
+)
+def test_a_wrong_field_is_refused_by_file_and_line(files, fields, message):
+    write(files[TEST], [row(3, "female"), row(3, "male", **fields)])
+    with pytest.raises(InputError, match=f"^{files[TEST]}, line 2: {message}.*; delete the file"):
+        datasets.load(files, BINARY)
+
+
+@pytest.mark.parametrize("line", [b"{\n", b"\xff\n", b"[]\n", b"\n"])
+def test_a_line_that_is_no_object_is_refused_by_file_and_line(files, line):
+    files[TRAIN].write_bytes(files[TRAIN].read_bytes() + line)
+    with pytest.raises(InputError, match=f"^{files[TRAIN]}, line 9: not "):
+        datasets.load(files, BINARY)
+
+
+def test_groups_other_than_the_settings_ask_for_are_refused(files):
+    write(files[TRAIN], [row(7, "male")])
+    write(files[TEST], [row(3, "male")])
+    with pytest.raises(InputError, match="groups male in the files, female, male expected"):
+        datasets.load(files, BINARY)
+
+
+def test_a_label_without_a_class_is_refused(files, monkeypatch):
+    read = geco.read
+    monkeypatch.setattr(geco, "read", lambda *arguments: replace(read(*arguments), classes=["female"]))
+    with pytest.raises(InputError, match="item 00007-male: label 1; use the position of a class in female"):
+        datasets.load(files, BINARY)
+
+
+def test_a_missing_file_is_refused(files, tmp_path):
+    with pytest.raises(InputError, match=f"file '{TEST}' is needed"):
+        datasets.load({TRAIN: files[TRAIN]}, BINARY)
+    with pytest.raises(InputError, match="nowhere: no such file"):
+        datasets.load(files | {TEST: tmp_path / "nowhere"}, BINARY)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("reader", "gecko"), ("classes", "two"), ("words", "some"), ("words", None)]
+)
+def test_a_wrong_setting_is_refused_with_the_choices(files, key, value):
+    with pytest.raises(InputError, match=f"dataset setting '{key}': {value!r}; choose one of"):
+        datasets.load(files, BINARY | {key: value})
+
+
+def imported(output: Path, files: dict[str, Path], **settings) -> subprocess.CompletedProcess:
+    settings = {"dataset": "small", **BINARY, "validation_share": 0.25, "split_seed": 0, **settings}
+    command = [sys.executable, str(SCRIPTS / "import_dataset.py"), "--settings", json.dumps(settings)]
+    for name, path in files.items():
+        command += ["--source", f"{name}={path}"]
+    return subprocess.run([*command, "--output", str(output)], capture_output=True, text=True)
+
+
+def test_script(files, tmp_path):
+    output = tmp_path / "items.parquet"
+    done = imported(output, files)
+    assert done.returncode == 0, done.stderr
+    items, metadata = read_table(output, ITEMS), read_metadata(output, ITEMS)
+    assert items.split.value_counts().to_dict() == {"train": 6, "validation": 2, "test": 2}
+    assert done.stdout.splitlines() == metadata["notes"]
+    assert metadata["dataset"] == "small"
+    assert metadata["classes"] == ["female", "male"]
+    assert metadata["sources"] == {name: sources.digest(path) for name, path in files.items()}
+    assert metadata["settings"]["validation_share"] == 0.25
+
+
+def test_script_writes_nothing_when_the_data_are_wrong(files, tmp_path):
+    write(files[TEST], rows(7))
+    done = imported(tmp_path / "items.parquet", files)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: dataset small: item_id 00007-male occurs twice")
+    assert not (tmp_path / "items.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("classes", "words", "empty_ground_truths"),
+    [
+        ("binary", "all", {"train": 2}),
+        ("binary", "subject", {"train": 22, "test": 2}),
+        ("three_class", "all", {"train": 3}),
+        ("three_class", "subject", {"train": 33}),
+    ],
+)
+def test_the_published_files_pass_every_check(mirror, classes, words, empty_ground_truths):
+    settings = settings_for(classes, words)
+    names = datasets.reader_for(settings).sources(settings)
+    dataset = datasets.load({name: mirror / name for name in names}, settings)
+    check_items(assign_validation(dataset.items, 0.2, 0), "geco")
+    groups = len(dataset.classes)
+    assert dataset.items.split.value_counts().to_dict() == {"train": 1288 * groups, "test": 322 * groups}
+    assert dataset.items.pair_id.nunique() == 1610
+    empty = dataset.items[~dataset.items.ground_truth.map(any)]
+    assert empty.split.value_counts().to_dict() == empty_ground_truths
+    notes = check_items(dataset.items, "geco")
+    for split, count in empty_ground_truths.items():
+        size = (dataset.items.split == split).sum()
+        assert f"{split}: {count} of {size} items have an empty ground truth (no word is marked)" in notes
+
+
+def test_lost_words_are_mended_as_the_neutral_form_shows(mirror):
+    """In the published files the male and female forms have one value of ground truth too many."""
+    settings = settings_for("three_class", "subject")
+    names = datasets.reader_for(settings).sources(settings)
+    dataset = datasets.load({name: mirror / name for name in names}, settings)
+    assert "items that lost a word in the published files, whose ground truth was left out, too: 4" in dataset.notes
+    items = dataset.items.set_index("item_id")
+    for pair in ("00988", "01534"):
+        neutral = items.loc[f"{pair}-neutral"]
+        for gender in ("male", "female"):
+            item = items.loc[f"{pair}-{gender}"]
+            # The rest of the sentence is the same, so the marks of the words that all forms share must be, too.
+            shared = [word for word in neutral.words if neutral.words.count(word) == item.words.count(word) == 1]
+            assert len(shared) > 8
+            for word in shared:
+                marks = (form.ground_truth[form.words.index(word)] for form in (neutral, item))
+                assert len(set(marks)) == 1, (pair, gender, word)
+            assert sum(item.ground_truth) == sum(neutral.ground_truth) - 1

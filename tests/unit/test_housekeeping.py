@@ -1,0 +1,58 @@
+"""What must hold of the repository as a whole."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+
+# What the Snakefile imports, and the work that needs no model, must start quickly and on machines without torch.
+MODULES_WITHOUT_TORCH = [
+    "evenlight",
+    "evenlight.configuration",
+    "evenlight.datasets",
+    "evenlight.sources",
+    "evenlight.code_digest",
+    "evenlight.tables",
+    "evenlight.statistics",
+    "evenlight.figures",
+]
+
+# Paths below these folders exist on one machine only.
+MACHINE_PATH = re.compile(r"""(?:^|[\s"'`(=])(/(?:home|Users|root|tmp|work)/[\w.]+)""", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def tracked_files() -> list[Path]:
+    """Every file that git tracks and that is there."""
+    command = ["git", "-C", str(REPOSITORY), "ls-files", "-z"]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    files = [REPOSITORY / name for name in listed.split("\0") if name]
+    return [path for path in files if path.is_file()]
+
+
+def test_no_large_file_is_tracked(tracked_files):
+    assert [str(path) for path in tracked_files if path.stat().st_size > 2**20] == []
+
+
+def test_no_path_of_one_machine_is_tracked(tracked_files):
+    texts = {path: path.read_bytes().decode(errors="replace") for path in tracked_files}
+    found = {str(path.relative_to(REPOSITORY)): MACHINE_PATH.findall(text) for path, text in texts.items()}
+    assert {path: paths for path, paths in found.items() if paths} == {}
+
+
+def test_every_rules_file_says_what_it_is_for():
+    rules = sorted((REPOSITORY / "rules").glob("*.smk"))
+    assert rules
+    assert [path.name for path in rules if not path.read_text().startswith(("#", '"""'))] == []
+
+
+@pytest.mark.parametrize("module", MODULES_WITHOUT_TORCH)
+def test_module_imports_no_torch(module):
+    code = f"import sys, {module}; sys.exit('torch' in sys.modules and 'torch was imported')"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=REPOSITORY / "workflow" / "scripts", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

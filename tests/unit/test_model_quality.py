@@ -1,0 +1,174 @@
+"""Accuracy, recall and average prediction difference."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenlight import tables
+from evenlight.errors import InputError
+from evenlight.statistics.model_quality import (
+    average_prediction_difference,
+    model_quality,
+    predicted_items,
+    quality_per_seed,
+    summarise_quality,
+)
+
+SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
+SETTINGS = {
+    "datasets": {"plots": {"label": "Plots"}},
+    "models": {"small": {"label": "Small"}},
+    "seeds": [0, 1],
+    "statistics": {"groups": [["male", "female"]]},
+}
+# Three pairs; the male form is class 1, the female form class 0. Probabilities of class 1, seed 0:
+PROBABILITIES = {"0-male": 0.9, "0-female": 0.2, "1-male": 0.4, "1-female": 0.1, "2-male": 0.8, "2-female": 0.3}
+
+
+def items_table(split: str = "test") -> pd.DataFrame:
+    rows = [
+        {
+            "item_id": name,
+            "pair_id": name[0],
+            "group": name[2:],
+            "label": int(name.endswith("-male")),
+            "words": ["she", "left"],
+            "ground_truth": [1, 0],
+            "split": split,
+        }
+        for name in PROBABILITIES
+    ]
+    return pd.DataFrame(rows)
+
+
+def predictions_table(probabilities: dict[str, float]) -> pd.DataFrame:
+    rows = [
+        {"item_id": name, "probability": [1 - p, p], "predicted": int(p > 0.5)} for name, p in probabilities.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Items, and predictions of two seeds, the second of which is always right and sure."""
+    items = tmp_path / "datasets" / "plots" / "items.parquet"
+    tables.write_table(items_table(), items, tables.ITEMS)
+    sure = {name: float(name.endswith("-male")) for name in PROBABILITIES}
+    paths = []
+    for seed, probabilities in enumerate((PROBABILITIES, sure)):
+        path = tmp_path / "predictions" / "plots" / "small" / f"seed{seed}.parquet"
+        tables.write_table(predictions_table(probabilities), path, tables.PREDICTIONS)
+        paths.append(path)
+    return items, paths
+
+
+def value(quality: pd.DataFrame, measure: str, subset: str) -> float:
+    return quality.set_index(["measure", "subset"]).loc[(measure, subset), "value"]
+
+
+def test_measures_by_hand(files):
+    quality = model_quality(predicted_items(files[0], files[1][0]), [("male", "female")])
+    assert value(quality, "accuracy", "all") == pytest.approx(5 / 6)
+    assert value(quality, "accuracy", "male") == value(quality, "recall", "class 1") == pytest.approx(2 / 3)
+    assert value(quality, "accuracy", "female") == value(quality, "recall", "class 0") == 1
+    # Probabilities of the true class: (0.9, 0.8), (0.4, 0.9), (0.8, 0.7).
+    apd = value(quality, "average_prediction_difference", "male – female")
+    assert apd == pytest.approx((0.1 + 0.5 + 0.1) / 3)
+    assert dict(zip(quality["subset"], quality["size"], strict=True))["male – female"] == 3
+
+
+def test_equal_treatment_has_no_prediction_difference(files):
+    quality = model_quality(predicted_items(files[0], files[1][1]), [("male", "female")])
+    assert value(quality, "average_prediction_difference", "male – female") == 0
+    assert value(quality, "accuracy", "all") == 1
+
+
+def test_average_prediction_difference_needs_both_forms():
+    items = pd.DataFrame(
+        {"pair_id": ["a", "a", "b"], "group": ["male", "female", "male"], "true_probability": [0.75, 0.5, 0.1]}
+    )
+    assert average_prediction_difference(items, "male", "female") == (1, 0.25)
+
+
+def test_dataset_without_pairs_has_no_such_row(files):
+    items = predicted_items(files[0], files[1][0])
+    quality = model_quality(items.assign(pair_id=items["item_id"]), [("male", "female")])
+    assert set(quality["measure"]) == {"accuracy", "recall"}
+
+
+def test_three_classes_and_groups():
+    items = pd.DataFrame(
+        {
+            "pair_id": ["a", "a", "a", "b"],
+            "group": ["female", "neutral", "male", "male"],
+            "label": [0, 2, 1, 1],
+            "predicted": [0, 1, 1, 0],
+            "true_probability": [0.5, 0.2, 0.6, 0.3],
+        }
+    )
+    quality = model_quality(items, [("male", "female"), ("neutral", "male")])
+    assert value(quality, "recall", "class 2") == 0
+    assert value(quality, "recall", "class 1") == 0.5
+    assert value(quality, "average_prediction_difference", "neutral – male") == pytest.approx(0.4)
+    # The groups stand in the order in which they are compared.
+    assert list(quality["subset"])[:4] == ["all", "male", "female", "neutral"]
+
+
+def test_summary_over_seeds(files):
+    summary = summarise_quality(quality_per_seed([files[0]], files[1], SETTINGS))
+    accuracy = summary[(summary["measure"] == "accuracy") & (summary["subset"] == "all")].iloc[0]
+    assert accuracy["seeds"] == 2
+    assert accuracy["mean"] == pytest.approx((5 / 6 + 1) / 2)
+    assert accuracy["sd"] == pytest.approx(np.std([5 / 6, 1]))
+
+
+def test_pair_with_two_items_of_a_group_is_refused(files):
+    items = items_table().assign(pair_id="same")
+    tables.write_table(items, files[0], tables.ITEMS)
+    with pytest.raises(InputError, match="pair 'same' has more than one item of group 'male'") as caught:
+        quality_per_seed([files[0]], files[1], SETTINGS)
+    assert str(files[0]) in str(caught.value)
+
+
+def test_items_and_predictions_must_be_of_each_other(files):
+    tables.write_table(predictions_table(PROBABILITIES).head(5), files[1][0], tables.PREDICTIONS)
+    with pytest.raises(InputError, match=r"seed0\.parquet: column 'item_id' is not each test item of .*items\.parquet"):
+        predicted_items(files[0], files[1][0])
+
+
+def test_items_without_a_test_split_are_refused(files):
+    tables.write_table(items_table(split="train"), files[0], tables.ITEMS)
+    with pytest.raises(InputError, match=r"items\.parquet: column 'split' has no 'test' item"):
+        predicted_items(files[0], files[1][0])
+
+
+def test_label_without_a_probability_is_refused(files):
+    tables.write_table(items_table().assign(label=2), files[0], tables.ITEMS)
+    with pytest.raises(InputError, match=r"'probability' has no class 2, the label of item '0-male'"):
+        predicted_items(files[0], files[1][0])
+
+
+def test_dataset_without_items_is_refused(files):
+    with pytest.raises(InputError, match=r"no --items plots/items\.parquet was given"):
+        quality_per_seed([], files[1], SETTINGS)
+
+
+def test_script_writes_three_tables(files, tmp_path):
+    outputs = {
+        flag: tmp_path / name
+        for flag, name in (("--csv-per-seed", "seeds.csv"), ("--csv", "models.csv"), ("--html", "models.html"))
+    }
+    command = [sys.executable, SCRIPTS / "tabulate_models.py", "--settings", json.dumps(SETTINGS)]
+    command += ["--items", files[0], "--predictions", *files[1]]
+    command += [part for flag_and_path in outputs.items() for part in flag_and_path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    per_seed = pd.read_csv(outputs["--csv-per-seed"])
+    assert list(per_seed.columns) == ["dataset", "model", "seed", "measure", "subset", "size", "value"]
+    assert set(per_seed["seed"]) == {0, 1}
+    assert "0.917 ± 0.083" in outputs["--html"].read_text(encoding="utf-8")

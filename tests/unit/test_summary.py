@@ -1,0 +1,282 @@
+"""The tables over seeds, and their HTML."""
+
+import json
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenlight import tables
+from evenlight.errors import InputError
+from evenlight.figures.contrast import contrast_ratio
+from evenlight.figures.html_table import INK, Cell, Page, Table, render
+from evenlight.figures.result_pages import BETTER_COLOURS, disparity_page, initials, score_page, shade
+from evenlight.figures.text import mean_sd, signed
+from evenlight.statistics.summary import summarise_disparity, summarise_scores
+
+SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
+SETTINGS = {
+    "datasets": {"plots": {"label": "Plots <all>"}},
+    "models": {"small": {"label": "Small"}},
+    "seeds": [0, 1, 2],
+    "explainers": {"lime": {"label": "LIME"}},
+    "metrics": {
+        "gini": {"label": "Gini index", "better": "higher", "family": "complexity"},
+        "sparsity": {"label": "Sparsity", "better": "lower", "family": "complexity"},
+    },
+    "statistics": {"groups": [["male", "female"]], "alpha": 0.05, "considerable_effect": 0.2},
+}
+
+
+def disparity(metric: str, outcomes: list[tuple[float, float]]) -> pd.DataFrame:
+    """A disparity table with one seed per (p, d)."""
+    rows = [
+        {
+            "dataset": "plots", "model": "small", "seed": seed, "explainer": "lime", "metric": metric,
+            "group_a": "male", "group_b": "female", "size_a": 10, "size_b": 10,
+            "mean_a": 0.0, "mean_b": 0.0, "u": 50.0, "p": p, "cohens_d": d,
+        }
+        for seed, (p, d) in enumerate(outcomes)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def cell(metric: str, outcomes: list[tuple[float, float]]) -> pd.Series:
+    summary = summarise_disparity(disparity(metric, outcomes), SETTINGS)
+    assert len(summary) == 1
+    return summary.iloc[0]
+
+
+def test_summary_by_hand():
+    row = cell("gini", [(0.05, -0.5), (0.001, -0.1), (0.0501, 0.9)])
+    assert (row["significant_seeds"], row["seeds"]) == (2, 3)
+    assert row["mean_d_significant"] == pytest.approx(-0.3)
+    assert row["sd_d_significant"] == pytest.approx(0.2)
+    assert row["mean_d"] == pytest.approx(0.1)
+    assert row["sd_d"] == pytest.approx(np.std([-0.5, -0.1, 0.9]))
+    assert row["better_group"] == "female"
+    assert row["considerable"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "d", "better"),
+    [("gini", 0.4, "male"), ("gini", -0.4, "female"), ("sparsity", 0.4, "female"), ("sparsity", -0.4, "male")],
+)
+def test_better_group_follows_the_direction_of_the_metric(metric, d, better):
+    row = cell(metric, [(0.01, d)])
+    assert row["better_group"] == better
+    assert row[f"significant_seeds_{'a' if better == 'male' else 'b'}_better"] == 1
+
+
+@pytest.mark.parametrize(("d", "considerable"), [(0.2, True), (-0.2, True), (0.199, False)])
+def test_considerable_effect_includes_its_bound(d, considerable):
+    assert cell("gini", [(0.01, d)])["considerable"] == considerable
+
+
+def test_single_seed_has_no_spread():
+    row = cell("gini", [(0.01, 0.7)])
+    assert (row["seeds"], row["mean_d_significant"], row["sd_d_significant"], row["sd_d"]) == (1, 0.7, 0, 0)
+
+
+def test_without_significant_seeds_nobody_is_better():
+    row = cell("gini", [(0.5, 0.9), (0.06, 0.3)])
+    assert row["significant_seeds"] == 0
+    assert row["better_group"] is None or pd.isna(row["better_group"])
+    assert np.isnan(row["mean_d_significant"])
+    assert np.isnan(row["sd_d_significant"])
+    assert not row["considerable"]
+    assert row["mean_d"] == pytest.approx(0.6)
+
+
+def test_unknown_metric_is_refused():
+    with pytest.raises(InputError, match="metric sufficiency is not in 'metrics' of the configuration"):
+        summarise_disparity(disparity("sufficiency", [(0.1, 0.1)]), SETTINGS)
+
+
+def test_empty_disparity_table_gives_an_empty_summary():
+    empty = pd.DataFrame(columns=tables.DISPARITY.schema.names)
+    assert summarise_disparity(empty, SETTINGS).empty
+
+
+# HTML
+
+
+class Structure(HTMLParser):
+    """The text of every cell and the attributes of every tag."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.tags, self.cells, self._open = [], [], None
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag == "td":
+            self._open = ""
+
+    def handle_data(self, data):
+        if self._open is not None:
+            self._open += data
+
+    def handle_endtag(self, tag):
+        if tag == "td":
+            self.cells.append(self._open)
+            self._open = None
+
+
+@pytest.fixture
+def page() -> str:
+    """Gini: two of three seeds for the male group; sparsity: seeds that disagree."""
+    table = pd.concat(
+        [
+            disparity("gini", [(0.01, 0.5), (0.02, 0.7), (0.8, 0.0)]),
+            disparity("sparsity", [(0.01, 0.5), (0.02, -0.4), (0.01, 0.02)]),
+        ]
+    )
+    return render(disparity_page(summarise_disparity(table, SETTINGS), SETTINGS, ["12 scores are undefined"]))
+
+
+def test_cells_tell_count_group_and_effect(page):
+    assert Structure(page).cells == ["2 M", "3 F*", "(2) 0.60 ± 0.10 M", "(3) 0.04 ± 0.37 F*"]
+
+
+def test_considerable_effects_stand_out(page):
+    assert "<strong>2 M</strong>" in page
+    assert "<strong>3 F*</strong>" not in page
+
+
+def test_page_is_well_formed_and_self_contained(page):
+    ElementTree.fromstring(
+        page.replace("<!DOCTYPE html>", "").replace('">\n<meta', '"/>\n<meta').replace('scale=1">', 'scale=1"/>')
+    )
+    assert not [attributes for _, attributes in Structure(page).tags if {"src", "href"} & set(attributes)]
+
+
+def test_every_header_has_a_scope_and_every_table_a_caption(page):
+    tags = Structure(page).tags
+    assert all("scope" in attributes for tag, attributes in tags if tag == "th")
+    assert [tag for tag, _ in tags].count("caption") == [tag for tag, _ in tags].count("table") == 2
+
+
+def test_rows_are_as_wide_as_the_header(page):
+    for table in page.split("<table>")[1:]:
+        columns = sum(int(attributes["span"]) for tag, attributes in Structure(table).tags if tag == "colgroup")
+        assert columns == 4  # model, explainer and two metrics
+
+
+def test_labels_and_notes_are_escaped_text(page):
+    assert "Plots &lt;all&gt;" in page
+    assert "<li>12 scores are undefined</li>" in page
+    assert "<all>" not in page
+
+
+def test_untested_cell_says_so():
+    table = summarise_disparity(disparity("gini", [(0.01, 0.5)]), SETTINGS)
+    html = render(disparity_page(table, SETTINGS, []))
+    assert Structure(html).cells[1] == "–"
+    assert "not tested: the metric has no defined scores" in html
+
+
+def test_groups_with_the_same_beginning_are_told_apart():
+    assert initials("male", "female") == ("M", "F")
+    assert initials("non-binary", "neutral") == ("NO", "NE")
+    assert initials("white", "white_latino") == ("WHITE", "WHITE_")
+
+
+def parts(colour: str) -> tuple[float, float, float]:
+    return tuple(int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 1.0])
+@pytest.mark.parametrize("colour", BETTER_COLOURS)
+def test_text_is_readable_on_every_background(colour, share):
+    assert contrast_ratio(parts(INK), parts(shade(colour, share))) >= 4.5
+
+
+def test_contrast_ratio_of_known_colours():
+    assert contrast_ratio((0, 0, 0), (1, 1, 1)) == pytest.approx(21)
+    assert contrast_ratio(parts("#767676"), (1, 1, 1)) == pytest.approx(4.54, abs=0.01)  # the known limit of grey
+
+
+def test_more_significant_seeds_give_a_stronger_colour():
+    shades = [sum(parts(shade(BETTER_COLOURS[0], share))) for share in (0.2, 0.6, 1.0)]
+    assert shades == sorted(shades, reverse=True)
+    assert len(set(shades)) == 3
+
+
+def test_any_text_is_escaped():
+    nasty = '<script>"&'
+    table = Table(nasty, (nasty, nasty), [(nasty, [nasty])], [(nasty, [(nasty, [Cell(nasty, nasty)])])])
+    assert "<script>" not in render(Page(nasty, nasty, [table], [(Cell(nasty), nasty)], [nasty]))
+
+
+def test_numbers_are_printed_for_readers():
+    assert signed(-0.416) == "−0.42"
+    assert signed(-0.004) == "0.00"
+    assert mean_sd(float("nan"), float("nan"), 2) == "–"
+    assert mean_sd(-1, 0.5, 3) == "−1.000 ± 0.500"
+
+
+# Scores over seeds
+
+
+@pytest.fixture
+def score_files(tmp_path):
+    """Three seeds with means 1, 2 and 6 for the male and NaN for the female group; sparsity is all NaN."""
+    paths = []
+    for seed, mean in enumerate((1.0, 2.0, 6.0)):
+        rows = [
+            ("0-male", "0", "male", "lime", mean - 1, np.nan),
+            ("1-male", "1", "male", "lime", mean + 1, np.nan),
+            ("2-male", "2", "male", "lime", np.nan, np.nan),
+            ("0-female", "0", "female", "lime", np.nan, np.nan),
+        ]
+        table = pd.DataFrame(rows, columns=["item_id", "pair_id", "group", "explainer", "gini", "sparsity"])
+        path = tmp_path / "plots" / "small" / f"seed{seed}" / "complexity.parquet"
+        tables.write_table(table, path, tables.SCORES)
+        paths.append(path)
+    return paths
+
+
+def test_mean_over_seeds_of_means_over_items(score_files):
+    summary = summarise_scores(score_files, SETTINGS).set_index(["metric", "group"])
+    assert tuple(summary.loc[("gini", "male"), ["seeds", "mean", "sd"]]) == (3, 3, pytest.approx(np.std([1, 2, 6])))
+    undefined = summary.loc[("sparsity", "male")]
+    assert undefined["seeds"] == 0
+    assert np.isnan(undefined["mean"])
+    assert np.isnan(undefined["sd"])
+
+
+def test_score_page_shows_groups_side_by_side(score_files):
+    html = render(score_page(summarise_scores(score_files, SETTINGS), SETTINGS))
+    assert Structure(html).cells == ["3.000 ± 2.160", "–", "–", "–"]
+    assert html.index(">male</th>") < html.index(">female</th>")
+
+
+def run_script(name: str, *arguments) -> None:
+    command = [sys.executable, SCRIPTS / name, "--settings", json.dumps(SETTINGS), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_tabulate_scores_writes_csv_and_html(score_files, tmp_path):
+    csv, html = tmp_path / "scores.csv", tmp_path / "scores.html"
+    run_script("tabulate_scores.py", "--scores", *score_files, "--csv", csv, "--html", html)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(csv), summarise_scores(score_files, SETTINGS), check_dtype=False, check_categorical=False
+    )
+    assert "3.000 ± 2.160" in html.read_text(encoding="utf-8")
+
+
+def test_tabulate_disparity_writes_csv_and_html(tmp_path):
+    parquet, csv, html = tmp_path / "disparity.parquet", tmp_path / "disparity.csv", tmp_path / "disparity.html"
+    table = disparity("gini", [(0.01, 0.5), (0.02, 0.7), (0.8, 0.0)])
+    tables.write_table(table, parquet, tables.DISPARITY, {"notes": ["a note"]})
+    run_script("tabulate_disparity.py", "--disparity", parquet, "--csv", csv, "--html", html)
+    assert pd.read_csv(csv).loc[0, ["significant_seeds", "better_group"]].tolist() == [2, "male"]
+    assert "<li>a note</li>" in html.read_text(encoding="utf-8")

@@ -1,0 +1,111 @@
+"""The registry of data sets: which module reads each one, from which files, and which groups it has.
+
+The Snakefile imports this module, so it loads neither pandas nor any reader until :func:`load` is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenlight.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GROUPS = {"binary": ("male", "female"), "three_class": ("male", "female", "neutral")}
+GECO_CLASSES = {"binary": "binary_gender", "three_class": "non_binary_gender"}
+GECO_WORDS = {"all": "all", "subject": "subj"}
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set as its reader gives it.
+
+    ``items`` has the columns of :data:`evenlight.tables.ITEMS`, ``classes`` the class names in the order of the
+    labels, and ``notes`` what the reader had to correct in the files.
+    """
+
+    items: pd.DataFrame
+    classes: list[str]
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A kind of data set.
+
+    ``module`` offers ``read(files, settings) -> Dataset``. ``sources`` gives the names in
+    :data:`evenlight.sources.SOURCES`, and ``groups`` the groups, that the settings ask for; ``resources`` are
+    files of this repository. ``files`` maps both kinds of name to the path of the file.
+    """
+
+    module: str
+    sources: Callable[[dict], list[str]]
+    groups: Callable[[dict], list[str]]
+    resources: Sequence[str] = ()
+
+
+def setting(settings: dict, key: str, choices: dict):
+    """The entry of ``choices`` that ``settings[key]`` names."""
+    if settings.get(key) not in choices:
+        raise InputError(f"dataset setting '{key}': {settings.get(key)!r}; choose one of {', '.join(choices)}")
+    return choices[settings[key]]
+
+
+def _groups(settings: dict) -> list[str]:
+    return list(setting(settings, "classes", GROUPS))
+
+
+def _geco_sources(settings: dict) -> list[str]:
+    folder = f"{setting(settings, 'classes', GECO_CLASSES)}_{setting(settings, 'words', GECO_WORDS)}"
+    return [f"geco/{folder}/{split}.jsonl" for split in ("train", "test")]
+
+
+READERS = {
+    "geco": Reader("evenlight.datasets.geco", sources=_geco_sources, groups=_groups),
+    "demo": Reader(
+        "evenlight.datasets.demo",
+        sources=lambda settings: [],
+        groups=_groups,
+        resources=("resources/demo/sentences.yaml",),
+    ),
+}
+
+
+def reader_for(settings: dict) -> Reader:
+    """The reader that ``settings["reader"]`` names."""
+    return setting(settings, "reader", READERS)
+
+
+def load(files: dict[str, Path], settings: dict) -> Dataset:
+    """Read the data set that ``settings`` describe.
+
+    ``files`` maps the reader's sources and resources to paths. The items are as in the files: neither checked
+    against each other nor with a validation split, see :mod:`evenlight.items`.
+    """
+    reader = reader_for(settings)
+    declared = sorted(reader.groups(settings))
+    for name in (*reader.sources(settings), *reader.resources):
+        if name not in files:
+            raise InputError(f"dataset reader '{settings['reader']}': file '{name}' is needed; name its path")
+        if not Path(files[name]).is_file():
+            raise InputError(f"{files[name]}: no such file; it must hold '{name}'")
+    dataset = import_module(reader.module).read(files, settings)
+    found = sorted(dataset.items.group.unique())
+    if found != declared:
+        raise InputError(
+            f"dataset reader '{settings['reader']}': groups {', '.join(found)} in the files, "
+            f"{', '.join(declared)} expected; check the files and the settings"
+        )
+    wrong = dataset.items[~dataset.items.label.isin(range(len(dataset.classes)))]
+    if len(wrong):
+        item = wrong.iloc[0]
+        raise InputError(
+            f"dataset reader '{settings['reader']}', item {item.item_id}: label {item.label}; use the position of a "
+            f"class in {', '.join(dataset.classes)} (from 0)"
+        )
+    return dataset

@@ -1,0 +1,108 @@
+"""GECO: sentences in a male, a female and a neutral form, with the words that differ as ground truth.
+
+Wilming et al. (2024), "GECOBench: A Gender-Controlled Text Dataset and Benchmark for Quantifying Biases in
+Explanations". D_A (``words: all``) changes every gendered word of a sentence, D_S (``words: subject``) only those
+that belong to the grammatical subject.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from evenlight.datasets import Dataset, reader_for
+from evenlight.errors import InputError
+
+CLASSES = ["female", "male", "neutral"]  # in the order of the labels in the files
+REMEDY = "delete the file to have it fetched again"
+FIELDS = {"sentence": list, "ground_truth": list, "gender": str, "target": int, "sentence_idx": int}
+
+# In the three-class D_S, these two source sentences lost a word in their male and female forms while its value
+# stayed in the ground truth. Where it stood (from 0) is known from the neutral form, which still has the word.
+LOST_WORDS = {988: 3, 1534: 17}
+
+
+def read(files: dict[str, Path], settings: dict) -> Dataset:
+    """The GECO variant that ``settings["classes"]`` (binary, three_class) and ``settings["words"]`` name.
+
+    The split is the published one. Words lose the white space around them, and words of nothing else are left
+    out together with their ground truth; the notes count these.
+    """
+    mend_lost_words = settings["classes"] == "three_class" and settings["words"] == "subject"
+    reader = reader_for(settings)
+    items, mended, blank = [], 0, 0
+    for name in reader.sources(settings):
+        for place, row in _rows(files[name]):
+            words, ground_truth = row["sentence"], row["ground_truth"]
+            if mend_lost_words and _lost_a_word(row):
+                ground_truth = _without(ground_truth, LOST_WORDS[row["sentence_idx"]])
+                mended += 1
+            _check_lengths(words, ground_truth, place)
+            kept = [(word.strip(), mark) for word, mark in zip(words, ground_truth, strict=True) if word.strip()]
+            blank += len(words) - len(kept)
+            items.append(_item(row, kept, Path(name).stem))
+    notes = [f"words of white space alone, left out: {blank}"] if blank else []
+    if mended:
+        notes.append(f"items that lost a word in the published files, whose ground truth was left out, too: {mended}")
+    classes = [name for name in CLASSES if name in reader.groups(settings)]
+    return Dataset(pd.DataFrame(items), classes, notes)
+
+
+def _rows(path: str | Path) -> Iterator[tuple[str, dict]]:
+    """(file and line, row) of each line of a GECO file."""
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            place = f"{path}, line {number}"
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                raise InputError(f"{place}: not JSON in UTF-8 ({error}); {REMEDY}") from None
+            _check_row(row, place)
+            yield place, row
+
+
+def _check_row(row, place: str) -> None:
+    """Refuse a line whose fields are not those of GECO."""
+    if not isinstance(row, dict):
+        raise InputError(f"{place}: not a JSON object; {REMEDY}")
+    for name, kind in FIELDS.items():
+        if not isinstance(row.get(name), kind):
+            raise InputError(f"{place}: field '{name}' must be of type {kind.__name__}, is {row.get(name)!r}; {REMEDY}")
+    for word in row["sentence"]:
+        if not isinstance(word, str):
+            raise InputError(f"{place}: field 'sentence' must hold words, has {word!r}; {REMEDY}")
+    if row["target"] not in range(len(CLASSES)) or CLASSES[row["target"]] != row["gender"]:
+        raise InputError(
+            f"{place}: field 'target' is {row['target']} for gender '{row['gender']}', it must be the position of "
+            f"the gender in {', '.join(CLASSES)} (from 0); {REMEDY}"
+        )
+
+
+def _check_lengths(words: list, ground_truth: list, place: str) -> None:
+    if len(words) != len(ground_truth):
+        raise InputError(
+            f"{place}: {len(words)} words in 'sentence' but {len(ground_truth)} values in 'ground_truth'; {REMEDY}"
+        )
+
+
+def _lost_a_word(row: dict) -> bool:
+    return row["sentence_idx"] in LOST_WORDS and len(row["ground_truth"]) == len(row["sentence"]) + 1
+
+
+def _without(values: list, position: int) -> list:
+    return values[:position] + values[position + 1 :]
+
+
+def _item(row: dict, marked_words: list[tuple[str, int]], split: str) -> dict:
+    """A row of the items table; all forms of a source sentence share its number as ``pair_id``."""
+    pair_id = f"{row['sentence_idx']:05d}"
+    return {
+        "item_id": f"{pair_id}-{row['gender']}",
+        "pair_id": pair_id,
+        "group": row["gender"],
+        "label": row["target"],
+        "words": [word for word, _ in marked_words],
+        "ground_truth": [mark for _, mark in marked_words],
+        "split": split,
+    }

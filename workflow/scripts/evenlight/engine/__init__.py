@@ -1,0 +1,1 @@
+"""Asking a model about many rows at once, in the best batches."""

@@ -1,0 +1,87 @@
+"""Sentences as the model reads them: token ids, the word that each token belongs to, the class to explain."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from evenlight.errors import InputError
+from evenlight.models.classifier import Classifier
+
+SPECIAL = -1
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One tokenised item.
+
+    Attributes:
+        item_id: the item's name.
+        words: its words.
+        token_id: ids, special tokens included; int64 (tokens,).
+        word_id: index of the word of each token, ``SPECIAL`` for special tokens; int64 (tokens,).
+        target: the class whose output is explained.
+    """
+
+    item_id: str
+    words: tuple[str, ...]
+    token_id: np.ndarray
+    word_id: np.ndarray
+    target: int
+
+    @property
+    def is_special(self) -> np.ndarray:
+        """Which tokens belong to no word; bool (tokens,)."""
+        return self.word_id == SPECIAL
+
+    def word_sums(self, token_score: np.ndarray) -> np.ndarray:
+        """Sums of token scores (tokens,) per word (words,); special tokens count for none."""
+        inside = ~self.is_special
+        return np.bincount(self.word_id[inside], weights=token_score[inside], minlength=len(self.words))
+
+
+def tokenize(
+    classifier: Classifier,
+    items: pd.DataFrame,
+    targets: Sequence[int],
+    drop_long: bool = False,
+) -> list[Sentence]:
+    """Tokenise items of the contract ``items``; one target class per item.
+
+    Args:
+        classifier: gives tokenizer and limit.
+        items: the rows, in the order wanted.
+        targets: class to explain, one per row.
+        drop_long: leave out items beyond the limit, with a note, instead of refusing them. A pair is
+            left out as a whole, so that groups stay balanced.
+
+    Raises:
+        InputError: an item has more tokens than the model reads.
+    """
+    encoded = classifier.tokenizer([list(words) for words in items["words"]], is_split_into_words=True)
+    lengths = np.array([len(token_id) for token_id in encoded["input_ids"]])
+    is_long = lengths > classifier.max_tokens
+    if is_long.any() and not drop_long:
+        worst = int(lengths.argmax())
+        raise InputError(
+            f"{is_long.sum()} of {len(items)} sentences are longer than models.<model>.max_tokens = "
+            f"{classifier.max_tokens} (item {items['item_id'].iloc[worst]} has {lengths[worst]} tokens); raise "
+            "max_tokens up to the model's limit, or set models.<model>.long_items to 'drop'"
+        )
+    dropped_pairs = set(items["pair_id"][is_long])
+    if dropped_pairs:
+        print(f"left out {len(dropped_pairs)} pairs with a sentence of more than {classifier.max_tokens} tokens")
+    return [
+        Sentence(
+            item_id,
+            tuple(words),
+            np.array(encoded["input_ids"][row], dtype=np.int64),
+            np.array([SPECIAL if word is None else word for word in encoded.word_ids(row)], dtype=np.int64),
+            int(target),
+        )
+        for row, (item_id, pair_id, words, target) in enumerate(
+            zip(items["item_id"], items["pair_id"], items["words"], targets, strict=True)
+        )
+        if pair_id not in dropped_pairs
+    ]

@@ -1,0 +1,168 @@
+"""Partition SHAP: Owen values on a tree of neighbouring tokens."""
+
+import heapq
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenlight.engine.evaluator import Question, answer_in_lockstep
+from evenlight.engine.sentences import Sentence
+from evenlight.explainers import Context, Explanations
+from evenlight.explainers.attribution import Attribution
+from evenlight.models.classifier import Classifier
+from evenlight.seeds import generator_for
+
+ROWS_PER_ROUND = 10
+
+
+@dataclass(frozen=True)
+class Node:
+    """A run of neighbouring tokens, first ≤ token < last, and the two runs that it was merged from."""
+
+    first: int
+    last: int
+    left: "Node | None" = None
+    right: "Node | None" = None
+
+
+def token_texts(sentence: Sentence, classifier: Classifier) -> list[str]:
+    """The tokens as written, special ones empty, pieces that continue a word marked with ##."""
+    texts: list[str] = []
+    for place, token in enumerate(classifier.tokenizer.convert_ids_to_tokens(sentence.token_id)):
+        text = "" if sentence.is_special[place] else token.removeprefix("##").lstrip("Ġ▁")
+        continues = (
+            place > 0 and not sentence.is_special[place] and sentence.word_id[place] == sentence.word_id[place - 1]
+        )
+        if continues and re.match("[A-Za-z]", text) and re.search(r"\w$", texts[-1]):
+            text = f"##{text}"
+        texts.append(text)
+    return texts
+
+
+def _merge_score(texts: Sequence[str], left: Node, right: Node, closed: set[int]) -> float:
+    """How soon two neighbouring runs are merged, by the rules of shap's text masker; more is sooner."""
+    left_first, left_last = texts[left.first], texts[left.last - 1]
+    right_first = texts[right.first]
+    alone = right.last - right.first == 1
+    score = 0
+    if right_first.startswith("##"):
+        score += 20
+    if right_first == "'" and (alone or (right.last - right.first == 2 and texts[right.first + 1] in ("t", "s"))):
+        score += 15
+    if left_last == "'" and right_first in ("t", "s"):
+        score += 15
+    if right_first == "(" and right.first not in closed:
+        score -= 100
+    if left_last == ")" and left.last - 1 not in closed:
+        score -= 100
+    if left_first == "(":
+        score -= 2
+    if left_last in ("but", "and", "or") or right_first in ("but", "and", "or"):
+        score -= 2
+    if left_last == ",":
+        score -= 10
+    if right_first == ",":
+        score -= 1 if alone else 10
+    if left_last in (".", "?", "!"):
+        score -= 20
+    if right_first in (".", "?", "!"):
+        score -= 1 if alone else 20
+    return score - (right.last - left.first)
+
+
+def token_tree(texts: Sequence[str]) -> Node:
+    """The tree that shap's Partition explainer builds for a text: best neighbours first, small runs before large."""
+    runs = [Node(place, place + 1) for place in range(len(texts))]
+    closed: set[int] = set()
+    while len(runs) > 1:
+        scores = [_merge_score(texts, left, right, closed) for left, right in itertools.pairwise(runs)]
+        best = int(np.argmax(scores))
+        left, right = runs[best], runs[best + 1]
+        if texts[left.first] == "(" and texts[right.last - 1] == ")":
+            closed |= {left.first, right.last - 1}
+        runs[best : best + 2] = [Node(left.first, right.last, left, right)]
+    return runs[0]
+
+
+def _question(sentence: Sentence, tree: Node, evaluations: int, mask: int, generator: np.random.Generator) -> Question:
+    """Owen values by recursion from the whole tree; the parts that matter most first, until the rows are used up.
+
+    Every task is a run of tokens in a context: the value of showing the run when ``shown`` is visible, from
+    ``without`` to ``within``. It is handed down to both halves, each once with the other half hidden and once
+    with it visible.
+    """
+    tokens = len(sentence.token_id)
+    special = sentence.is_special
+
+    def row(shown: np.ndarray) -> np.ndarray:
+        return np.where(shown | special, sentence.token_id, mask)
+
+    def with_run(shown: np.ndarray, run: Node) -> np.ndarray:
+        shown = shown.copy()
+        shown[run.first : run.last] = True
+        return shown
+
+    nothing = np.zeros(tokens, dtype=bool)
+    without, within = yield [row(nothing), row(~nothing)]
+    value = np.zeros(tokens)
+    # The random number breaks ties, so that equal tasks are not done from left to right.
+    tasks = [(0.0, 0.0, nothing, without, within, tree, 1.0)]
+    used = 2
+    while tasks and used < evaluations:
+        batch = []
+        while tasks and 2 * len(batch) < ROWS_PER_ROUND and used + 2 * len(batch) < evaluations:
+            *_, shown, without, within, run, weight = heapq.heappop(tasks)
+            if run.left is None:
+                value[run.first] += weight * (within - without)[sentence.target]
+            else:
+                batch.append((shown, without, within, run, weight))
+        if not batch:
+            continue
+        contexts = [(with_run(shown, run.left), with_run(shown, run.right)) for shown, _, _, run, _ in batch]
+        answer = yield [row(context) for pair in contexts for context in pair]
+        used += 2 * len(batch)
+        for place, (shown, without, within, run, weight) in enumerate(batch):
+            with_left, with_right = answer[2 * place], answer[2 * place + 1]
+            shown_left, shown_right = contexts[place]
+            for context, before, after, half in (
+                (shown, without, with_left, run.left),
+                (shown, without, with_right, run.right),
+                (shown_right, with_right, within, run.left),
+                (shown_left, with_left, within, run.right),
+            ):
+                priority = -np.abs(after - before).max() * weight / 2
+                heapq.heappush(tasks, (priority, generator.random(), context, before, after, half, weight / 2))
+    # What no rows were left for is shared equally by the run's tokens.
+    for *_, without, within, run, weight in tasks:
+        value[run.first : run.last] += weight * (within - without)[sentence.target] / (run.last - run.first)
+    return Attribution(value, forward_rows=used)
+
+
+def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
+    """Partition SHAP as ferret calls it: one mask token per hidden token, special tokens never hidden."""
+    classifier = context.evaluator.classifier
+    mask = classifier.special_token("mask")
+    trees = [token_tree(token_texts(sentence, classifier)) for sentence in sentences]
+    return {
+        name: Explanations(
+            list(
+                answer_in_lockstep(
+                    (
+                        _question(
+                            sentence,
+                            tree,
+                            settings["evaluations"],
+                            mask,
+                            generator_for(context.seed, sentence.item_id, name),
+                        )
+                        for sentence, tree in zip(sentences, trees, strict=True)
+                    ),
+                    context.evaluator,
+                )
+            )
+        )
+        for name, settings in methods.items()
+    }

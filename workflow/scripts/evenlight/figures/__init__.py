@@ -1,0 +1,1 @@
+"""Figures and HTML tables; what they show is computed in :mod:`evenlight.statistics`."""

@@ -1,0 +1,85 @@
+"""A heat map of Cohen's d: every model and explainer against every metric of one dataset."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from evenlight.figures.contrast import contrast_ratio
+from evenlight.figures.text import signed
+from evenlight.statistics.study import Metric
+
+# Purple to green, safe for every colour vision, and not the colours of the tables: there a colour means the better
+# group, here the group with the higher scores.
+COLOUR_MAP = "PRGn"
+# The same scale for all datasets, so that maps can be compared; beyond it the number in the cell tells.
+COLOUR_LIMIT = 1.0
+LEGEND = "Outlined: significant in most seeds. Bold: considerable effect. Arrow: direction of better scores."
+
+
+def draw_disparity_map(
+    summary: pd.DataFrame,
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    considerable_effect: float,
+    title: str,
+) -> Figure:
+    """Mean Cohen's d over all seeds, one panel per pair of groups, from one dataset's rows of
+    :func:`evenlight.statistics.summary.summarise_disparity`.
+
+    Rows and columns stand in the order of ``models``, ``explainers`` and ``metrics``.
+    """
+    pairs = list(summary[["group_a", "group_b"]].drop_duplicates().itertuples(index=False, name=None))
+    rows = len(models) * len(explainers)
+    # Room for the row labels on the left, the colour bar on the right of every panel.
+    width = 2.6 + len(pairs) * (0.95 * len(metrics) + 1.6)
+    figure = Figure(figsize=(max(7.5, width), 2.4 + 0.32 * rows), layout="constrained")
+    for column, pair in enumerate(pairs):
+        axes = figure.add_subplot(1, len(pairs), column + 1)
+        of_pair = summary[(summary["group_a"] == pair[0]) & (summary["group_b"] == pair[1])]
+        _draw_panel(axes, of_pair, pair, (models, explainers, metrics), considerable_effect, label_rows=column == 0)
+    figure.suptitle(title, x=0.01, ha="left")
+    figure.supxlabel(LEGEND, fontsize=9)
+    return figure
+
+
+def _draw_panel(axes: Axes, summary: pd.DataFrame, pair, names, considerable_effect: float, label_rows: bool) -> None:
+    models, explainers, metrics = names
+    cells = summary.set_index(["model", "explainer", "metric"])
+    scale = ScalarMappable(Normalize(-COLOUR_LIMIT, COLOUR_LIMIT), COLOUR_MAP)
+    rows = [(model, explainer) for model in models for explainer in explainers]
+    for y, row in enumerate(rows):
+        for x, metric in enumerate(metrics):
+            key = (*row, metric)
+            if key in cells.index:
+                _draw_cell(axes, x, y, cells.loc[key], scale, considerable_effect)
+            else:
+                axes.text(x, y, "–", ha="center", va="center")
+    axes.set_xlim(-0.5, len(metrics) - 0.5)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.xaxis.tick_top()
+    axes.set_xticks(range(len(metrics)), labels=[metric.label_with_direction for metric in metrics.values()])
+    for label in axes.get_xticklabels():
+        label.set(rotation=40, ha="left", rotation_mode="anchor")
+    axes.set_yticks(range(len(rows)), labels=[f"{models[m]} · {explainers[e]}" for m, e in rows] if label_rows else [])
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    for boundary in range(1, len(models)):
+        axes.axhline(boundary * len(explainers) - 0.5, color="black", linewidth=1.2)
+    bar = axes.figure.colorbar(scale, ax=axes, extend="both", fraction=0.05, pad=0.03)
+    bar.set_label(f"Cohen's d: {pair[1]} higher ← 0 → {pair[0]} higher")
+
+
+def _draw_cell(axes: Axes, x: int, y: int, cell: pd.Series, scale: ScalarMappable, considerable_effect: float) -> None:
+    fill = to_rgb(scale.to_rgba(cell["mean_d"]))
+    axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, edgecolor="white", linewidth=1))
+    if 2 * cell["significant_seeds"] > cell["seeds"]:
+        outline = {"facecolor": "none", "edgecolor": "black", "linewidth": 1.4}
+        axes.add_patch(Rectangle((x - 0.44, y - 0.4), 0.88, 0.8, **outline))
+    ink = max(("black", "white"), key=lambda colour: contrast_ratio(to_rgb(colour), fill))
+    weight = "bold" if abs(cell["mean_d"]) >= considerable_effect else "normal"
+    axes.text(x, y, signed(cell["mean_d"]), ha="center", va="center", color=ink, fontweight=weight, fontsize=9)

@@ -1,0 +1,94 @@
+"""The metrics of explanations, in families.
+
+A family is a module of this package with one function ``score(explanations, metrics, evaluator)``; the
+configuration's schema (``$defs/metrics``) says which family a metric belongs to, what its parameters are and
+whether higher or lower is better. Only families in ``ASK_THE_MODEL`` need an evaluator, and torch.
+"""
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from evenlight.errors import InputError
+from evenlight.tables import ATTRIBUTIONS, read_arrow
+
+ASK_THE_MODEL = {"faithfulness"}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One explanation and what it is judged against.
+
+    Attributes:
+        item_id: the explained item.
+        target: the class that was explained.
+        token_id: ids, special tokens included; int64 (tokens,).
+        word_id: word of each token, -1 for special tokens; int64 (tokens,).
+        token_score: signed scores; float64 (tokens,).
+        ground_truth: 1 where a word carries the label; int8 (words,), or None.
+    """
+
+    item_id: str
+    target: int
+    token_id: np.ndarray
+    word_id: np.ndarray
+    token_score: np.ndarray
+    ground_truth: np.ndarray | None = None
+
+    @property
+    def is_special(self) -> np.ndarray:
+        """Which tokens belong to no word; bool (tokens,)."""
+        return self.word_id < 0
+
+    @property
+    def normalized(self) -> np.ndarray:
+        """Scores divided by the sum of their absolute values, special tokens included; zeros stay zeros."""
+        total = np.abs(self.token_score).sum()
+        return self.token_score / total if total > 0 else self.token_score
+
+
+def read_explanations(path: str | Path, ground_truth: Mapping[str, np.ndarray | None]) -> list[Explanation]:
+    """Read one explainer's shard.
+
+    Args:
+        path: table of the contract ``attributions``.
+        ground_truth: of each item, by ``item_id``.
+
+    Raises:
+        InputError: the shard is damaged, or explains an item that is not in the dataset.
+    """
+    explanations = []
+    for row in read_arrow(path, ATTRIBUTIONS).to_pylist():
+        if row["item_id"] not in ground_truth:
+            raise InputError(
+                f"{path}: column 'item_id' names {row['item_id']}, which the dataset does not have; delete the file "
+                "and run the workflow again"
+            )
+        explanations.append(
+            Explanation(
+                row["item_id"],
+                row["target"],
+                np.array(row["token_id"], dtype=np.int64),
+                np.array([-1 if word is None else word for word in row["word_id"]], dtype=np.int64),
+                np.array(row["token_score"], dtype=np.float64),
+                ground_truth[row["item_id"]],
+            )
+        )
+    return explanations
+
+
+def score(
+    family: str, explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator=None
+) -> dict[str, np.ndarray]:
+    """Metric values of one family, float64 (explanations,) per metric name; NaN where a metric is undefined.
+
+    Args:
+        family: name of a module of this package.
+        explanations: any number of explainers' explanations of any items.
+        metrics: metric name to its completed settings (``metric`` and its parameters).
+        evaluator: an :class:`evenlight.engine.evaluator.Evaluator`, for families that ask the model.
+    """
+    return importlib.import_module(f"{__name__}.{family}").score(explanations, metrics, evaluator)

@@ -1,0 +1,33 @@
+"""Agreement of an explanation with word-level ground truth."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evenlight.metrics import Explanation
+
+
+def mass_accuracy(explanation: Explanation, definition: str) -> float:
+    """Share of the absolute score that lies on ground-truth words; GECOBench, Eq. 3.
+
+    ``paper``: scores are normalised over the tokens of words, so the word scores sum to one. ``released``:
+    normalised over all tokens, special ones dropped afterwards, so that what they took is missing.
+    NaN where there is no ground-truth word, or nothing to normalise by.
+    """
+    if explanation.ground_truth is None or not explanation.ground_truth.any():
+        return np.nan
+    weight = np.abs(explanation.token_score)
+    inside = ~explanation.is_special
+    total = weight.sum() if definition == "released" else weight[inside].sum()
+    if total == 0:
+        return np.nan
+    on_truth = explanation.ground_truth[explanation.word_id[inside]] == 1
+    return float(weight[inside][on_truth].sum() / total)
+
+
+def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator=None) -> dict[str, np.ndarray]:
+    """Mass accuracy."""
+    return {
+        name: np.array([mass_accuracy(one, settings["definition"]) for one in explanations])
+        for name, settings in metrics.items()
+    }

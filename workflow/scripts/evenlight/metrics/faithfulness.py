@@ -1,0 +1,67 @@
+"""Area over the perturbation curve: does the model need the tokens that an explanation ranks first?"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
+from evenlight.metrics import Explanation
+
+
+def top_tokens(score: np.ndarray, shares: Sequence[float], positive_only: bool = True) -> list[np.ndarray]:
+    """The distinct sets of highest-scored tokens, as sorted positions in ``score`` (tokens,).
+
+    For each share, the ``int(share × tokens)`` tokens with the highest score, without those that do not speak
+    for the target (score ≤ 0). Empty sets, and sets equal to the one before, are left out, so that no set
+    counts twice in the mean (DeYoung et al. 2020, as implemented in ferret).
+    """
+    # Stable, so that of equal scores the later token comes first, as in a reversed ascending sort.
+    ranking = np.argsort(score, kind="stable")[::-1]
+    if positive_only:
+        ranking = ranking[score[ranking] > 0]
+    sizes = dict.fromkeys(min(int(share * len(score) + 1e-9), len(ranking)) for share in shares)
+    return [np.sort(ranking[:size]) for size in sizes if size > 0]
+
+
+def without_top(inner: np.ndarray, top: np.ndarray) -> np.ndarray:
+    """Positions (kept,) of a sentence that lost its top tokens: the change is the comprehensiveness."""
+    return np.delete(inner, top)
+
+
+def only_top(inner: np.ndarray, top: np.ndarray) -> np.ndarray:
+    """Positions (kept,) of a sentence that kept only its top tokens: the change is the sufficiency."""
+    return inner[top]
+
+
+# Which tokens are kept, and the value of an explanation that names no token at all.
+METRICS = {"aopc_comprehensiveness": (without_top, 0.0), "aopc_sufficiency": (only_top, 1.0)}
+
+
+def _question(explanation: Explanation, metrics: dict[str, dict]) -> Question:
+    special = explanation.is_special
+    inner = np.flatnonzero(~special)
+
+    def reduced(kept: np.ndarray) -> np.ndarray:
+        stays = special.copy()
+        stays[kept] = True
+        return explanation.token_id[stays]
+
+    rows = {}
+    for name, settings in metrics.items():
+        keep, _ = METRICS[settings["metric"]]
+        tops = top_tokens(explanation.token_score[inner], settings["shares"], settings["positive_only"])
+        rows[name] = [reduced(keep(inner, top)) for top in tops]
+    answer = yield [explanation.token_id] + [row for own in rows.values() for row in own]
+    full, *changed = answer[:, explanation.target]
+    values, used = {}, 0
+    for name, own in rows.items():
+        _, without_tokens = METRICS[metrics[name]["metric"]]
+        values[name] = np.mean(full - changed[used : used + len(own)]) if own else without_tokens
+        used += len(own)
+    return values
+
+
+def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator: Evaluator) -> dict[str, np.ndarray]:
+    """AOPC comprehensiveness and sufficiency; equal reduced sentences are asked once for all explainers."""
+    found = list(answer_in_lockstep((_question(one, metrics) for one in explanations), evaluator))
+    return {name: np.array([values[name] for values in found]) for name in metrics}

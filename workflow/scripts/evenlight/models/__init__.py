@@ -1,0 +1,1 @@
+"""Text classifiers: architectures, tokenizers, training, storage. Imports torch."""

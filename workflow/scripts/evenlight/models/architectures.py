@@ -1,0 +1,95 @@
+"""The registry of architectures: settings to an untrained or pre-trained classifier."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import nn
+from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerBase
+
+from evenlight.errors import InputError
+from evenlight.models.classifier import Classifier, load_network
+from evenlight.models.one_layer_attention import OneLayerAttention, OneLayerAttentionConfig
+from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
+
+Sentences = Sequence[Sequence[str]]
+Parts = tuple[nn.Module, PreTrainedTokenizerBase]
+
+
+def _tokenizer_for(settings: dict, sentences: Sentences) -> PreTrainedTokenizerBase:
+    wanted = settings["tokenizer"]
+    if "source" in wanted:
+        return loaded_tokenizer(wanted["source"])
+    return learned_tokenizer(sentences, wanted["vocabulary_size"], settings["max_tokens"])
+
+
+def one_layer_attention(settings: dict, sentences: Sentences, classes: int) -> Parts:
+    """OLA-CEA, with random weights."""
+    tokenizer = _tokenizer_for(settings, sentences)
+    config = OneLayerAttentionConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=settings["hidden_size"],
+        dropout=settings["dropout"],
+        num_labels=classes,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    return OneLayerAttention(config), tokenizer
+
+
+def bert(settings: dict, sentences: Sentences, classes: int) -> Parts:
+    """A BERT of any size, with random weights."""
+    tokenizer = _tokenizer_for(settings, sentences)
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=settings["hidden_size"],
+        num_hidden_layers=settings["layers"],
+        num_attention_heads=settings["heads"],
+        intermediate_size=settings["intermediate_size"] or 4 * settings["hidden_size"],
+        hidden_dropout_prob=settings["dropout"],
+        attention_probs_dropout_prob=settings["dropout"],
+        max_position_embeddings=settings["max_tokens"],
+        num_labels=classes,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    return BertForSequenceClassification(config), tokenizer
+
+
+def pretrained(settings: dict, sentences: Sentences, classes: int) -> Parts:
+    """Any Hugging Face encoder or decoder, from a hub id or a folder, with a new classification head."""
+    source, revision = settings["source"], settings["revision"]
+    tokenizer = loaded_tokenizer(source, revision, settings["special_tokens"])
+    options = {"revision": revision} if revision else {}
+    network = load_network(source, num_labels=classes, ignore_mismatched_sizes=True, **options)
+    network.config.pad_token_id = tokenizer.pad_token_id
+    return network, tokenizer
+
+
+ARCHITECTURES: dict[str, Callable[[dict, Sentences, int], Parts]] = {
+    "one_layer_attention": one_layer_attention,
+    "bert": bert,
+    "pretrained": pretrained,
+}
+
+
+def new_classifier(settings: dict, sentences: Sentences, classes: int, seed: int) -> Classifier:
+    """A classifier before training.
+
+    Args:
+        settings: one entry of ``models`` in the completed configuration.
+        sentences: the training split's sentences, from which a tokenizer may be learned.
+        classes: number of classes.
+        seed: of the random weights.
+
+    Raises:
+        InputError: a pre-trained model cannot be loaded, or is shorter than ``max_tokens``.
+    """
+    torch.manual_seed(seed)
+    network, tokenizer = ARCHITECTURES[settings["architecture"]](settings, sentences, classes)
+    # Some position tables are longer than the text that they allow (RoBERTa's by two).
+    limit = min(tokenizer.model_max_length, getattr(network.config, "max_position_embeddings", math.inf))
+    if settings["max_tokens"] > limit:
+        raise InputError(
+            f"models.<model>.max_tokens is {settings['max_tokens']}, but this {network.config.model_type} model "
+            f"reads at most {limit} tokens; lower max_tokens"
+        )
+    return Classifier(network, tokenizer, settings["max_tokens"])

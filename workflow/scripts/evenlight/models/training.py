@@ -1,0 +1,146 @@
+"""Training a classifier, and keeping it."""
+
+import importlib.metadata
+import json
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from safetensors.torch import save_model
+from torch import nn
+from torch.nn import functional
+from torch.optim.lr_scheduler import LambdaLR
+from tqdm import tqdm
+
+from evenlight.engine.sentences import Sentence
+from evenlight.models.classifier import Classifier
+from evenlight.seeds import generator_for
+
+OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+HISTORY = ["epoch", "training_loss", "validation_loss", "validation_accuracy", "learning_rate", "seconds"]
+
+
+def learning_rate_factor(step: int, steps: int, warmup_share: float, schedule: str) -> float:
+    """Factor on the learning rate at ``step`` of ``steps``: a linear rise, then constant or a linear fall to zero."""
+    warmup = int(warmup_share * steps)
+    if step < warmup:
+        return (step + 1) / warmup
+    return 1.0 if schedule == "constant" else (steps - step) / (steps - warmup)
+
+
+def _loss(classifier: Classifier, sentences: Sequence[Sentence], reduction: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Cross-entropy against the sentences' targets, and the logits."""
+    token_id, mask = classifier.padded([sentence.token_id for sentence in sentences])
+    label = torch.tensor([sentence.target for sentence in sentences], device=classifier.device)
+    logits = classifier.logits(classifier.embed(token_id), mask)
+    return functional.cross_entropy(logits, label, reduction=reduction), logits
+
+
+@torch.no_grad()
+def validate(classifier: Classifier, sentences: Sequence[Sentence], batch_size: int) -> tuple[float, float]:
+    """Mean cross-entropy and accuracy on ``sentences`` whose targets are the labels."""
+    classifier.network.eval()
+    loss, correct = 0.0, 0
+    for start in range(0, len(sentences), batch_size):
+        batch = sentences[start : start + batch_size]
+        batch_loss, logits = _loss(classifier, batch, "sum")
+        loss += batch_loss.item()
+        correct += sum(
+            predicted == one.target for predicted, one in zip(logits.argmax(-1).tolist(), batch, strict=True)
+        )
+    return loss / len(sentences), correct / len(sentences)
+
+
+def train(
+    classifier: Classifier, training: Sequence[Sentence], validation: Sequence[Sentence], settings: dict, seed: int
+) -> pd.DataFrame:
+    """Train in place; afterwards the weights are those of the epoch with the lowest validation loss.
+
+    The same seed gives the same weights on the same kind of device: the weights' initialisation, the order
+    of the items and the dropout all derive from it.
+
+    Args:
+        classifier: new, see :func:`evenlight.models.architectures.new_classifier`.
+        training: tokenised items whose targets are the labels.
+        validation: likewise, to choose the epoch by.
+        settings: ``models.<model>.training`` of the completed configuration.
+        seed: the study seed.
+
+    Returns:
+        One row per epoch: losses (nats per item), accuracy (share), learning rate, seconds.
+    """
+    torch.manual_seed(seed)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    network, size = classifier.network, settings["batch_size"]
+    optimizer = OPTIMIZERS[settings["optimizer"]](
+        network.parameters(), lr=settings["learning_rate"], weight_decay=settings["weight_decay"]
+    )
+    steps = settings["epochs"] * -(-len(training) // size)
+    scheduler = LambdaLR(
+        optimizer, lambda step: learning_rate_factor(step, steps, settings["warmup_share"], settings["schedule"])
+    )
+    history: list[dict] = []
+    best_loss, best_weights = np.inf, None
+    progress = tqdm(range(settings["epochs"]), desc="epochs", mininterval=5)
+    for epoch in progress:
+        started, total = time.perf_counter(), 0.0
+        network.train()
+        order = generator_for(seed, "training order", epoch).permutation(len(training))
+        for start in range(0, len(order), size):
+            batch = [training[index] for index in order[start : start + size]]
+            loss, _ = _loss(classifier, batch, "mean")
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            if settings["gradient_clipping"] is not None:
+                nn.utils.clip_grad_norm_(network.parameters(), settings["gradient_clipping"])
+            optimizer.step()
+            scheduler.step()
+            total += loss.item() * len(batch)
+        validation_loss, accuracy = validate(classifier, validation, size)
+        seconds = time.perf_counter() - started
+        rate = scheduler.get_last_lr()[0]
+        history.append(
+            dict(zip(HISTORY, (epoch, total / len(order), validation_loss, accuracy, rate, seconds), strict=True))
+        )
+        progress.set_postfix(validation_loss=f"{validation_loss:.4f}", accuracy=f"{accuracy:.3f}")
+        if validation_loss < best_loss:
+            best_loss = validation_loss
+            best_weights = {name: weight.detach().clone() for name, weight in network.state_dict().items()}
+        best_epoch = min(history, key=lambda row: row["validation_loss"])["epoch"]
+        if settings["patience"] is not None and epoch - best_epoch >= settings["patience"]:
+            break
+    if best_weights is None:
+        raise FloatingPointError("the validation loss was never a number; lower the learning rate")
+    network.load_state_dict(best_weights)
+    network.eval()
+    return pd.DataFrame(history, columns=HISTORY)
+
+
+def library_versions() -> dict[str, str]:
+    """Versions of the libraries that a model's weights and scores depend on."""
+    return {name: importlib.metadata.version(name) for name in ("torch", "transformers", "tokenizers", "numpy")}
+
+
+def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame, manifest: dict) -> None:
+    """Write weights, tokenizer, history and manifest; the weights, which readers ask for, come last.
+
+    Args:
+        classifier: trained.
+        folder: is emptied first.
+        history: as :func:`train` returns it.
+        manifest: JSON values: settings, data digest, versions.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    classifier.network.config.save_pretrained(folder)
+    classifier.tokenizer.save_pretrained(folder)
+    history.to_csv(folder / "history.csv", index=False)
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+    # Shared weights are stored once; load_network ties them again.
+    unfinished = folder / ".model.safetensors"
+    save_model(classifier.network, str(unfinished), metadata={"format": "pt"})
+    unfinished.replace(folder / "model.safetensors")

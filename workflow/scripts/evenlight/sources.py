@@ -1,0 +1,141 @@
+"""Published data files: where each comes from, what it must contain, and how it gets here.
+
+A file's name is its path in a mirror, a folder that holds some or all of the files. What the mirror lacks is
+downloaded. Nothing is accepted whose SHA-256 is not the one written here.
+"""
+
+import hashlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenlight.errors import InputError
+
+MIRROR_VARIABLE = "EVENLIGHT_MIRROR"
+WAITS = (1, 2, 4, 8)  # seconds between the attempts of a download
+TIMEOUTS = (10, 60)  # seconds for the connection and for each answer
+BLOCK = 1 << 16  # bytes
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file's address upstream, at a pinned commit, and the SHA-256 of its content."""
+
+    url: str
+    sha256: str
+
+
+def _raw_github(repository: str, commit: str, folder: str) -> str:
+    return f"https://raw.githubusercontent.com/{repository}/{commit}/{folder}"
+
+
+# Text derived from Wikipedia, CC BY-SA 4.0.
+GECO = _raw_github("braindatalab/gecobench", "f0907c69d95353016556a6cbd0c5fcaa76392ed9", "data/dataset")
+GECO_SHA256 = {
+    "binary_gender_all/train.jsonl": "2763003165719d26ef66503ef3943b782a77e4ef9741098a8e18ad1592ad0df9",
+    "binary_gender_all/test.jsonl": "60f4f84ec5aa1d23eba47bec31e2e22b8c78557a2b28314549ab832d99960edd",
+    "binary_gender_subj/train.jsonl": "590549986d54f2a7d5e49e2bcd66473e0ce79d53879960751c9e39395115f066",
+    "binary_gender_subj/test.jsonl": "0ff41288c3691acc46a6df62a4fab407703e2c5a7a8e09f6cd71b3a679869d79",
+    "non_binary_gender_all/train.jsonl": "ef1b972be4c3485027db7ead0df5dfeb4a4082e61a642c0da9d2eb7724ac8849",
+    "non_binary_gender_all/test.jsonl": "08d5803e7b6aed5d3f894127a9f88b93ee3e9e35245e261444c68cb5bf57fdb6",
+    "non_binary_gender_subj/train.jsonl": "ffee51c528469ab94ce4ba272065d385c2b351c84c931dd478288952c9cd7859",
+    "non_binary_gender_subj/test.jsonl": "a8f8dc273edfddfb800ef98d6747de68e01c6b0c8c6dffb39a62f6cb410a393f",
+}
+
+SOURCES = {f"geco/{path}": Source(f"{GECO}/{path}", sha256) for path, sha256 in GECO_SHA256.items()}
+
+
+def digest(path: str | Path) -> str:
+    """The SHA-256 of a file's content, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def mirror_folder(named: str | Path | None = None) -> Path | None:
+    """The mirror that is ``named`` or, failing that, the one of the environment variable ``EVENLIGHT_MIRROR``."""
+    folder = named or os.environ.get(MIRROR_VARIABLE)
+    if not folder:
+        return None
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder}: the mirror is not a folder; name an existing one with --mirror or {MIRROR_VARIABLE}, "
+            "or leave both away to download the data"
+        )
+    return folder
+
+
+def fetch(name: str, output: str | Path, mirror: Path | None = None, waits: Sequence[float] = WAITS) -> None:
+    """Write the file ``name`` of :data:`SOURCES` to ``output``, from ``mirror`` if it is there, else by download.
+
+    ``waits`` are the seconds before each further attempt of a download. The output appears only when it is
+    complete and its SHA-256 is right.
+    """
+    # Here and not above, so that the Snakefile can read the registry without loading pandas.
+    from evenlight.tables import replacing
+
+    if name not in SOURCES:
+        raise InputError(f"source '{name}' is unknown; known sources: {', '.join(SOURCES)}")
+    source = SOURCES[name]
+    mirrored = mirror / name if mirror else None
+    with replacing(output) as temporary:
+        if mirrored and mirrored.is_file():
+            shutil.copyfile(mirrored, temporary)
+            remedy = "delete it there to have it downloaded, or replace it by the published file"
+            _check_digest(temporary, source.sha256, mirrored, remedy)
+        else:
+            place = mirrored or f"<folder>/{name} and name that folder with --mirror or {MIRROR_VARIABLE}"
+            remedy = f"check the network, or place the file at {place}"
+            _download(source.url, temporary, remedy, waits)
+            _check_digest(temporary, source.sha256, source.url, "something on the way changed the file; " + remedy)
+
+
+def _check_digest(path: Path, expected: str, origin: str | Path, remedy: str) -> None:
+    found = digest(path)
+    if found != expected:
+        raise InputError(f"{origin}: wrong checksum: SHA-256 should be {expected}, found {found}; {remedy}")
+
+
+def _download(url: str, path: Path, remedy: str, waits: Sequence[float]) -> None:
+    """Download ``url`` into ``path``; failures that may pass are tried again after each of ``waits``."""
+    import requests
+
+    for wait in (*waits, None):
+        try:
+            return _download_once(url, path)
+        except requests.RequestException as error:
+            if wait is None or not _may_pass(error):
+                raise InputError(f"{url}: cannot be downloaded ({_reason(error)}); {remedy}") from None
+            print(f"{url}: {_reason(error)}; next attempt in {wait} s", file=sys.stderr)
+            time.sleep(wait)
+
+
+def _download_once(url: str, path: Path) -> None:
+    """One attempt; ``requests`` raises an error when the body ends before its announced length."""
+    import requests
+    from tqdm import tqdm
+
+    # Uncompressed, so that the announced length is that of the file and the progress is true.
+    with requests.get(url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=TIMEOUTS) as response:
+        response.raise_for_status()
+        length = int(response.headers.get("Content-Length", 0)) or None
+        progress = tqdm(total=length, unit="B", unit_scale=True, desc=url.rsplit("/", 1)[-1], mininterval=1)
+        with progress, open(path, "wb") as file:
+            for block in response.iter_content(BLOCK):
+                file.write(block)
+                progress.update(len(block))
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, without the wrapping that repeats the address."""
+    return str(getattr(error.args[0], "reason", error) if error.args else error)
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether another attempt may end better: no answer, a broken one, or a server that is busy or down."""
+    status = getattr(error.response, "status_code", None)
+    return status is None or status == 429 or status >= 500

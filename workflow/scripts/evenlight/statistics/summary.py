@@ -1,0 +1,111 @@
+"""From one row per seed to one row per cell of the published tables."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evenlight.errors import InputError
+from evenlight.statistics.score_files import read_scores
+from evenlight.statistics.study import SCORE_LAYOUT, Metric, labels, metrics, required, study_runs
+from evenlight.tables import replacing
+
+CELL = ["dataset", "model", "explainer", "metric", "group_a", "group_b"]
+COMPUTED = [
+    "seeds",
+    "significant_seeds",
+    "significant_seeds_a_better",
+    "significant_seeds_b_better",
+    "mean_d_significant",
+    "sd_d_significant",
+    "mean_d",
+    "sd_d",
+    "better_group",
+    "considerable",
+]
+
+
+def population_sd(values: pd.Series) -> float:
+    """The standard deviation with divisor n, as in the published tables (one seed gives 0); NaN without values."""
+    return float(np.std(values.to_numpy())) if len(values) else float("nan")
+
+
+def summarise_disparity(disparity: pd.DataFrame, settings: dict) -> pd.DataFrame:
+    """One row per dataset, model, explainer, metric and pair of groups, from a disparity table.
+
+    ``alpha`` and ``considerable_effect`` are those of ``statistics``. Besides the names in :data:`CELL`:
+
+    - ``seeds``, ``significant_seeds``: runs tested, and of these runs with p ≤ ``alpha``;
+    - ``significant_seeds_a_better``, ``significant_seeds_b_better``: by the direction of the metric;
+    - ``mean_d_significant``, ``sd_d_significant``: Cohen's d over the significant seeds, which is what Dhaini et al.
+      (2025) print in Tables 8-11, and ``mean_d``, ``sd_d`` over all seeds, which have no such selection;
+    - ``better_group``: the group with the better explanations by ``mean_d_significant``, None where no seed is
+      significant (or they cancel exactly);
+    - ``considerable``: whether |``mean_d_significant``| ≥ ``considerable_effect``.
+    """
+    configured = metrics(settings)
+    alpha = required(settings, "statistics.alpha")
+    considerable_effect = required(settings, "statistics.considerable_effect")
+    unknown = set(disparity["metric"]) - set(configured)
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        raise InputError(
+            f"disparity table: metric {names} is not in 'metrics' of the configuration; "
+            "make the table again (rule test_disparity)"
+        )
+    rows = [
+        dict(zip(CELL, names, strict=True)) | _cell(part, configured[names[3]], alpha, considerable_effect)
+        for names, part in disparity.groupby(CELL, sort=False)
+    ]
+    return pd.DataFrame(rows, columns=CELL + COMPUTED)
+
+
+def _cell(part: pd.DataFrame, metric: Metric, alpha: float, considerable_effect: float) -> dict:
+    significant = part.loc[part["p"] <= alpha, "cohens_d"]
+    # Positive where the first group has the better explanations, whichever way the metric points.
+    advantage = significant if metric.higher_is_better else -significant
+    mean_advantage = advantage.mean()
+    first = part.iloc[0]
+    better = first["group_a"] if mean_advantage > 0 else first["group_b"] if mean_advantage < 0 else None
+    return {
+        "seeds": len(part),
+        "significant_seeds": len(significant),
+        "significant_seeds_a_better": int((advantage > 0).sum()),
+        "significant_seeds_b_better": int((advantage < 0).sum()),
+        "mean_d_significant": significant.mean(),
+        "sd_d_significant": population_sd(significant),
+        "mean_d": part["cohens_d"].mean(),
+        "sd_d": population_sd(part["cohens_d"]),
+        "better_group": better,
+        "considerable": bool(abs(significant.mean()) >= considerable_effect),
+    }
+
+
+def summarise_scores(paths: Iterable[str | Path], settings: dict) -> pd.DataFrame:
+    """Mean and population standard deviation over seeds of each seed's mean score.
+
+    Columns: dataset, model, explainer, group, metric, ``seeds`` (with a defined mean), ``mean``, ``sd``.
+    Undefined scores are left out of the mean of their seed.
+    """
+    names = ["dataset", "model", "explainer", "group", "metric"]
+    runs = study_runs(paths, SCORE_LAYOUT, settings)
+    means = []
+    for run, files in runs.items():
+        scores = read_scores(files, list(required(settings, "metrics")), labels(settings, "explainers"))
+        of_run = scores.groupby(["explainer", "group", "metric"])["score"].mean().reset_index()
+        means.append(of_run.assign(dataset=run.dataset, model=run.model, seed=run.seed))
+    return summarise_over_seeds(pd.concat(means), names, "score")
+
+
+def summarise_over_seeds(table: pd.DataFrame, names: list[str], value: str) -> pd.DataFrame:
+    """``seeds``, ``mean`` and ``sd`` (divisor n) of the column ``value`` for each combination of ``names``."""
+    grouped = table.groupby(names, sort=False)[value]
+    summary = grouped.agg(seeds="count", mean="mean", sd=lambda values: population_sd(values.dropna()))
+    return summary.reset_index()
+
+
+def write_csv(table: pd.DataFrame, path: str | Path) -> None:
+    """Write a tidy table as CSV (comma, UTF-8, no index; missing values empty), whole or not at all."""
+    with replacing(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n")

@@ -1,0 +1,62 @@
+"""Read a data set, check it, give it a validation split and write its items table."""
+
+import argparse
+from pathlib import Path
+
+from evenlight import command_line, datasets, sources
+from evenlight.errors import InputError
+from evenlight.items import assign_validation, check_items
+from evenlight.tables import ITEMS, write_table
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the items; what is unusual about them goes to the log and into the file's metadata."""
+    settings = arguments.settings
+    files = dict(arguments.source) | named_resources(arguments.resource, datasets.reader_for(settings).resources)
+    dataset = datasets.load(files, settings)
+    items = assign_validation(dataset.items, settings["validation_share"], settings["split_seed"])
+    notes = dataset.notes + check_items(items, settings["dataset"])
+    print(*notes, sep="\n")
+    metadata = {
+        "dataset": settings["dataset"],
+        "classes": dataset.classes,
+        "sources": {name: sources.digest(path) for name, path in files.items()},
+        "notes": notes,
+        "settings": settings,
+    }
+    write_table(items, arguments.output, ITEMS, metadata)
+
+
+def named_source(text: str) -> tuple[str, Path]:
+    """Split ``name=path``."""
+    name, equals, path = text.partition("=")
+    if not (name and equals and path):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form name=path")
+    return name, Path(path)
+
+
+def named_resources(paths: list[Path], names: tuple[str, ...]) -> dict[str, Path]:
+    """The paths by the names that the reader knows them by, which are where the paths end."""
+    resources = {name: path for name in names for path in paths if path.as_posix().endswith(name)}
+    missing = sorted(set(names) - set(resources))
+    if missing:
+        raise InputError(f"--resource: '{missing[0]}' is needed; give a path that ends so")
+    return resources
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--settings",
+        required=True,
+        type=command_line.settings_argument,
+        help="JSON object: dataset (its name), reader, the reader's own settings, validation_share, split_seed",
+    )
+    parser.add_argument(
+        "--source", action="append", default=[], type=named_source, help="name=path of a source; may be repeated"
+    )
+    parser.add_argument(
+        "--resource", action="append", default=[], type=Path, help="path of a repository file; may be repeated"
+    )
+    parser.add_argument("--output", required=True, help="the items table (Parquet)")
+    command_line.run(main, parser)

@@ -1,0 +1,21 @@
+"""Measure the co-occurrence bias of a data set's groups."""
+
+import argparse
+
+from evenlight import command_line
+from evenlight.co_occurrence import co_occurrence_bias
+from evenlight.tables import ITEMS, read_table, replacing
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write one row per group."""
+    bias = co_occurrence_bias(read_table(arguments.items, ITEMS))
+    with replacing(arguments.output) as temporary:
+        bias.to_csv(temporary, index=False)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", required=True, help="the items table (Parquet)")
+    parser.add_argument("--output", required=True, help="CSV: group, co_occurrences, bias, balance")
+    command_line.run(main, parser)

@@ -1,0 +1,31 @@
+"""Tell how well the models classify each group, per seed and over the seeds, as CSV and HTML."""
+
+import argparse
+
+from evenlight import command_line
+from evenlight.figures.html_table import write_page
+from evenlight.figures.result_pages import model_page
+from evenlight.statistics.model_quality import quality_per_seed, summarise_quality
+from evenlight.statistics.summary import write_csv
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the tables of the models' quality."""
+    per_seed = quality_per_seed(arguments.items, arguments.predictions, arguments.settings)
+    summary = summarise_quality(per_seed)
+    write_csv(per_seed, arguments.csv_per_seed)
+    write_csv(summary, arguments.csv)
+    write_page(model_page(summary, arguments.settings), arguments.html)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, fromfile_prefix_chars="@")
+    parser.add_argument("--settings", type=command_line.settings_argument, required=True, metavar="JSON")
+    parser.add_argument("--items", nargs="+", required=True, metavar="PATH", help="files {dataset}/items.parquet")
+    parser.add_argument(
+        "--predictions", nargs="+", required=True, metavar="PATH", help="files {dataset}/{model}/seed{seed}.parquet"
+    )
+    parser.add_argument("--csv-per-seed", required=True, metavar="CSV")
+    parser.add_argument("--csv", required=True)
+    parser.add_argument("--html", required=True)
+    command_line.run(main, parser)

@@ -1,0 +1,26 @@
+"""Average every metric per group over the seeds, as CSV and HTML."""
+
+import argparse
+
+from evenlight import command_line
+from evenlight.figures.html_table import write_page
+from evenlight.figures.result_pages import score_page
+from evenlight.statistics.summary import summarise_scores, write_csv
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write both forms of the table of scores."""
+    summary = summarise_scores(arguments.scores, arguments.settings)
+    write_csv(summary, arguments.csv)
+    write_page(score_page(summary, arguments.settings), arguments.html)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, fromfile_prefix_chars="@")
+    parser.add_argument("--settings", type=command_line.settings_argument, required=True, metavar="JSON")
+    parser.add_argument(
+        "--scores", nargs="+", required=True, metavar="PATH", help="files {dataset}/{model}/seed{seed}/{family}.parquet"
+    )
+    parser.add_argument("--csv", required=True)
+    parser.add_argument("--html", required=True)
+    command_line.run(main, parser)

@@ -1,0 +1,25 @@
+"""Test, run by run, whether two groups get explanations of the same quality."""
+
+import argparse
+
+from evenlight import command_line, tables
+from evenlight.statistics.disparity import disparity_table
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the disparity table and print what could not be compared."""
+    disparity, notes = disparity_table(arguments.scores, arguments.settings)
+    tables.write_table(disparity, arguments.output, tables.DISPARITY, {"notes": notes})
+    for note in notes:
+        print(f"note: {note}")
+    print(f"{len(disparity):,} comparisons written to {arguments.output}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, fromfile_prefix_chars="@")
+    parser.add_argument("--settings", type=command_line.settings_argument, required=True, metavar="JSON")
+    parser.add_argument(
+        "--scores", nargs="+", required=True, metavar="PATH", help="files {dataset}/{model}/seed{seed}/{family}.parquet"
+    )
+    parser.add_argument("--output", required=True, metavar="PARQUET")
+    command_line.run(main, parser)

@@ -1,0 +1,62 @@
+"""Train one model on one dataset with one seed."""
+
+import argparse
+import hashlib
+from pathlib import Path
+
+import torch
+
+from evenlight.command_line import add_device_flags, run, settings_argument
+from evenlight.engine.sentences import tokenize
+from evenlight.models.architectures import new_classifier
+from evenlight.models.classifier import Classifier, pick_device
+from evenlight.models.training import library_versions, save_classifier, train
+from evenlight.tables import ITEMS, read_metadata, read_table
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Train and save."""
+    torch.set_num_threads(arguments.threads)
+    settings = arguments.settings
+    model = settings["model"]
+    items = read_table(arguments.items, ITEMS)
+    classes = read_metadata(arguments.items, ITEMS)["classes"]
+    training, validation = (items[items["split"] == split] for split in ("train", "validation"))
+
+    classifier = new_classifier(model, list(training["words"]), len(classes), settings["seed"])
+    classifier.network.config.id2label = dict(enumerate(classes))
+    classifier.network.config.label2id = {name: label for label, name in enumerate(classes)}
+    device = pick_device(arguments.device)
+    classifier = Classifier(classifier.network.to(device), classifier.tokenizer, classifier.max_tokens)
+    drop_long = model["long_items"] == "drop"
+    print(f"training on {device}: {len(training)} items, validating on {len(validation)}", flush=True)
+    history = train(
+        classifier,
+        tokenize(classifier, training, training["label"], drop_long),
+        tokenize(classifier, validation, validation["label"], drop_long),
+        model["training"],
+        settings["seed"],
+    )
+    best = history.loc[history["validation_loss"].idxmin()]
+    print(
+        f"kept epoch {best['epoch']:.0f} of {len(history)}: validation loss {best['validation_loss']:.4f}, "
+        f"accuracy {best['validation_accuracy']:.3f}"
+    )
+    manifest = {
+        "settings": settings,
+        "items_sha256": hashlib.sha256(arguments.items.read_bytes()).hexdigest(),
+        "libraries": library_versions(),
+        "device": str(device),
+        "threads": arguments.threads,
+        "best_epoch": int(best["epoch"]),
+    }
+    save_classifier(classifier, arguments.output, history, manifest)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
+    parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: model, seed")
+    add_device_flags(parser)
+    parser.add_argument("--output", type=Path, required=True, help="folder for weights, tokenizer, history, manifest")
+    run(main, parser)
