@@ -9,7 +9,7 @@ min_version("9.14")
 
 
 # A study brings its whole configuration; the shipped default is used where none is named.
-if "study" not in config:
+if "datasets" not in config:
 
     configfile: "config/config.yaml"
 

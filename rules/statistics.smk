@@ -5,8 +5,17 @@
 SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet"
 
 
-def study_settings(**more):
-    """Names, labels and directions of everything in the study, in the configuration's order, and the tests."""
+def compared_settings():
+    """What the tests depend on: names and groups, no labels or levels of significance."""
+    return as_json(
+        **{part: list(config[part]) for part in ("datasets", "models", "explainers", "metrics")},
+        seeds=config["seeds"],
+        statistics={"groups": config["statistics"]["groups"]},
+    )
+
+
+def study_settings():
+    """Names, labels and directions of everything in the study, in the configuration's order, and the levels."""
     return as_json(
         order={part: list(config[part]) for part in ("datasets", "models", "explainers", "metrics")},
         datasets={name: {} for name in config["datasets"]},
@@ -15,7 +24,6 @@ def study_settings(**more):
         metrics=METRICS,
         seeds=config["seeds"],
         statistics=config["statistics"],
-        **more,
     )
 
 
@@ -36,7 +44,7 @@ rule test_disparity:
         mem_mb=4000,
         runtime=60,
     params:
-        settings=study_settings(),
+        settings=compared_settings(),
         code=code_of("test_disparity.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "

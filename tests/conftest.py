@@ -6,6 +6,9 @@ from typing import NoReturn
 
 import pytest
 
+# The models of the tests are tiny: threads that wait for each other would cost more than they compute.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 def unavailable(reason: str, remedy: str) -> NoReturn:
     """Skip the test, saying why and what would let it run; in continuous integration fail it instead."""

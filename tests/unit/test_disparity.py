@@ -101,11 +101,8 @@ def test_cohens_d_changes_its_sign_when_groups_swap(a, b):
 @given(SCORES, SCORES, st.integers(1, 50), st.integers(-50, 50))
 def test_cohens_d_does_not_depend_on_unit_and_origin(a, b, unit, origin):
     if len(set(a)) > 1 or len(set(b)) > 1:
-        moved = [
-            cohens_d([unit * score + origin for score in scores], b_moved)
-            for scores, b_moved in [(a, [unit * score + origin for score in b])]
-        ]
-        assert moved[0] == pytest.approx(cohens_d(a, b), rel=1e-9, abs=1e-9)
+        moved_a, moved_b = ([unit * score + origin for score in scores] for scores in (a, b))
+        assert cohens_d(moved_a, moved_b) == pytest.approx(cohens_d(a, b), rel=1e-9, abs=1e-9)
 
 
 # Mann-Whitney U
@@ -321,6 +318,11 @@ def test_labels_come_from_the_configuration():
         "c": "c",
     }
     assert labels({"models": ["b", "a"]}, "models") == {"b": "b", "a": "a"}
+
+
+def test_order_outlives_sorted_keys():
+    settings = {"metrics": {"b": {"better": "higher"}, "a": {"better": "lower"}}, "order": {"metrics": ["b", "a"]}}
+    assert list(metrics(json.loads(json.dumps(settings, sort_keys=True)))) == ["b", "a"]
 
 
 def test_run_is_read_from_the_path():

@@ -8,7 +8,7 @@ import pandas as pd
 
 from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.text import mean_sd, signed
-from evenlight.statistics.study import group_pairs, labels, metrics, ordered_groups, required
+from evenlight.statistics.study import group_pairs, labels, metrics, names, ordered_groups, required
 
 # Blue for the first group of a pair, orange for the second, at full strength; always beside a letter.
 BETTER_COLOURS = ((125, 184, 232), (245, 166, 91))
@@ -59,7 +59,7 @@ def _disparity_table(caption: str, summary: pd.DataFrame, settings: dict, text: 
     found = {row[:4]: row for row in summary.itertuples(index=False)}
 
     def cells(model: str, explainer: str) -> list[Cell]:
-        keys = [(dataset, model, explainer, metric) for dataset in datasets for metric in metrics(settings)]
+        keys = [(dataset, model, explainer, metric) for dataset in datasets for metric in names(settings, "metrics")]
         return [_disparity_cell(found.get(key), text) for key in keys]
 
     headings = [metric.label_with_direction for metric in metrics(settings).values()]
@@ -128,7 +128,7 @@ def score_page(summary: pd.DataFrame, settings: dict) -> Page:
     tables = []
     for dataset, dataset_label in labels(settings, "datasets").items():
         groups = ordered_groups(summary.loc[summary["dataset"] == dataset, "group"], group_pairs(settings))
-        columns = list(product(metrics(settings), groups))
+        columns = list(product(names(settings, "metrics"), groups))
         rows = _rows_by_model(
             settings, lambda *row, of=dataset, columns=columns: [Cell(found[of, *row, *column]) for column in columns]
         )

@@ -32,7 +32,10 @@ METADATA = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 
 
 def draw(paths: Sequence[str | Path], make: Callable[[], Figure], title: str) -> None:
-    """Write the figure that ``make`` returns to every path, as SVG, PDF or PNG by its suffix; ``title`` goes into it."""
+    """Write the figure that ``make`` returns to every path, as SVG, PDF or PNG by its suffix.
+
+    ``title`` is kept in the files' metadata.
+    """
     for path in paths:
         if _format(path) not in METADATA:
             raise InputError(f"--output {path}: figures are written as .svg, .pdf or .png; change the file's suffix")

@@ -15,7 +15,7 @@ from scipy.stats import mannwhitneyu
 
 from evenlight.errors import InputError
 from evenlight.statistics.score_files import read_scores
-from evenlight.statistics.study import SCORE_LAYOUT, Run, group_pairs, labels, required, study_runs
+from evenlight.statistics.study import SCORE_LAYOUT, Run, group_pairs, names, study_runs
 from evenlight.tables import DISPARITY
 
 
@@ -61,8 +61,9 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> RankTest:
 
     NaN scores are dropped and counted. Scores that are all tied give p = 1.
 
-    >>> mann_whitney([1, 2, float("nan")], [3, 4])
-    RankTest(u=0.0, p=0.24525278570878808, size_a=2, size_b=2, undefined_a=1, undefined_b=0)
+    >>> test = mann_whitney([1, 2, float("nan")], [3, 4])
+    >>> test.u, round(test.p, 4), test.undefined_a
+    (0.0, 0.2453, 1)
     """
     kept_a, kept_b = defined(a), defined(b)
     sizes = len(kept_a), len(kept_b), np.size(a) - len(kept_a), np.size(b) - len(kept_b)
@@ -85,7 +86,7 @@ def disparity_table(paths: Iterable[str | Path], settings: dict) -> tuple[pd.Dat
     rows, gaps = [], []
     notes = {}  # keys only: each note once, in order
     for run, files in runs.items():
-        scores = read_scores(files, list(required(settings, "metrics")), labels(settings, "explainers"))
+        scores = read_scores(files, names(settings, "metrics"), names(settings, "explainers"))
         pairs, lacking = _comparable_pairs(run, group_pairs(settings), set(scores["group"]))
         notes |= dict.fromkeys(lacking)
         rows += _compare_run(run, scores, pairs)
@@ -122,8 +123,8 @@ def _compare_run(run: Run, scores: pd.DataFrame, pairs: list[tuple[str, str]]) -
             a, b = by_group.get(group_a, []), by_group.get(group_b, [])
             comparison = _compare(where, group_a, defined(a), group_b, defined(b))
             if comparison is not None:
-                names = {"explainer": explainer, "metric": metric, "group_a": group_a, "group_b": group_b}
-                rows.append(vars(run) | names | comparison)
+                place = {"explainer": explainer, "metric": metric, "group_a": group_a, "group_b": group_b}
+                rows.append(vars(run) | place | comparison)
     return rows
 
 

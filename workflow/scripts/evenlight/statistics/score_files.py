@@ -8,7 +8,7 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.statistics.study import SCORE_LAYOUT, Run, labels, paths_by_run, required, run_of
+from evenlight.statistics.study import SCORE_LAYOUT, Run, names, paths_by_run, required, run_of
 
 KEYS = ["item_id", "pair_id", "group", "explainer"]
 
@@ -30,8 +30,8 @@ def read_scores(paths: Iterable[Path], metrics: Collection[str], explainers: Col
             origin[metric] = path
     for metric in metrics:
         if metric not in origin:
-            names = ", ".join(map(str, paths))
-            raise InputError(f"{names}: no column '{metric}'; rule score makes it, delete the file and run it again")
+            listing = ", ".join(map(str, paths))
+            raise InputError(f"{listing}: no column '{metric}'; rule score makes it, delete the file and run it again")
     scores = pd.concat(parts, ignore_index=True)
     return scores.assign(
         explainer=pd.Categorical(scores["explainer"], categories=list(explainers), ordered=True),
@@ -44,7 +44,7 @@ def read_model_scores(paths: Iterable[str | Path], metric: str, settings: dict) 
     paths = list(paths)
     run = run_of(paths[0], SCORE_LAYOUT)
     runs = paths_by_run(paths, SCORE_LAYOUT, [run.dataset], [run.model], required(settings, "seeds"))
-    explainers = labels(settings, "explainers")
+    explainers = names(settings, "explainers")
     return run, pd.concat([read_scores(files, [metric], explainers) for files in runs.values()], ignore_index=True)
 
 

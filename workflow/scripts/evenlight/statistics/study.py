@@ -49,13 +49,22 @@ def required(settings: dict, key: str):
     return value
 
 
+def names(settings: dict, section: str) -> list[str]:
+    """The names in ``datasets``, ``models``, ``explainers`` or ``metrics``, in configured order.
+
+    A section is a mapping or a plain list of names. ``order``, where the settings have it, gives the order of a
+    mapping whose own was lost: rules pass JSON with sorted keys.
+    """
+    entries = required(settings, section)
+    return list(settings.get("order", {}).get(section, entries))
+
+
 def labels(settings: dict, section: str) -> dict[str, str]:
-    """Name to label of all ``datasets``, ``models`` or ``explainers`` in configured order; the name where no
-    label is given. The section is a mapping, or a plain list of names."""
+    """Name to label of all entries of ``section`` (see :func:`names`); the name where there is no label."""
     entries = required(settings, section)
     if isinstance(entries, list):
-        return {name: name for name in entries}
-    return {name: (entry or {}).get("label", name) for name, entry in entries.items()}
+        entries = {}
+    return {name: (entries.get(name) or {}).get("label", name) for name in names(settings, section)}
 
 
 def label_of(settings: dict, section: str, name: str) -> str:
@@ -69,11 +78,11 @@ def label_of(settings: dict, section: str, name: str) -> str:
 def metrics(settings: dict) -> dict[str, Metric]:
     """The configured metrics by name, in order."""
     found = {}
-    for name, entry in required(settings, "metrics").items():
+    for name, label in labels(settings, "metrics").items():
         better = required(settings, f"metrics.{name}.better")
         if better not in ("higher", "lower"):
             raise InputError(f"configuration: 'metrics.{name}.better' is {better!r}; it must be 'higher' or 'lower'")
-        found[name] = Metric(name, entry.get("label", name), higher_is_better=better == "higher")
+        found[name] = Metric(name, label, higher_is_better=better == "higher")
     return found
 
 
@@ -127,5 +136,5 @@ def paths_by_run(
 def study_runs(paths: Iterable[str | Path], layout: str, settings: dict) -> dict[Run, list[Path]]:
     """:func:`paths_by_run` for all datasets, models and seeds of the study."""
     return paths_by_run(
-        paths, layout, labels(settings, "datasets"), labels(settings, "models"), required(settings, "seeds")
+        paths, layout, names(settings, "datasets"), names(settings, "models"), required(settings, "seeds")
     )

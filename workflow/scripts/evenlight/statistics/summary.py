@@ -8,7 +8,7 @@ import pandas as pd
 
 from evenlight.errors import InputError
 from evenlight.statistics.score_files import read_scores
-from evenlight.statistics.study import SCORE_LAYOUT, Metric, labels, metrics, required, study_runs
+from evenlight.statistics.study import SCORE_LAYOUT, Metric, metrics, names, required, study_runs
 from evenlight.tables import replacing
 
 CELL = ["dataset", "model", "explainer", "metric", "group_a", "group_b"]
@@ -49,14 +49,14 @@ def summarise_disparity(disparity: pd.DataFrame, settings: dict) -> pd.DataFrame
     considerable_effect = required(settings, "statistics.considerable_effect")
     unknown = set(disparity["metric"]) - set(configured)
     if unknown:
-        names = ", ".join(sorted(unknown))
+        listing = ", ".join(sorted(unknown))
         raise InputError(
-            f"disparity table: metric {names} is not in 'metrics' of the configuration; "
+            f"disparity table: metric {listing} is not in 'metrics' of the configuration; "
             "make the table again (rule test_disparity)"
         )
     rows = [
-        dict(zip(CELL, names, strict=True)) | _cell(part, configured[names[3]], alpha, considerable_effect)
-        for names, part in disparity.groupby(CELL, sort=False)
+        dict(zip(CELL, keys, strict=True)) | _cell(part, configured[keys[3]], alpha, considerable_effect)
+        for keys, part in disparity.groupby(CELL, sort=False)
     ]
     return pd.DataFrame(rows, columns=CELL + COMPUTED)
 
@@ -88,19 +88,18 @@ def summarise_scores(paths: Iterable[str | Path], settings: dict) -> pd.DataFram
     Columns: dataset, model, explainer, group, metric, ``seeds`` (with a defined mean), ``mean``, ``sd``.
     Undefined scores are left out of the mean of their seed.
     """
-    names = ["dataset", "model", "explainer", "group", "metric"]
     runs = study_runs(paths, SCORE_LAYOUT, settings)
     means = []
     for run, files in runs.items():
-        scores = read_scores(files, list(required(settings, "metrics")), labels(settings, "explainers"))
+        scores = read_scores(files, names(settings, "metrics"), names(settings, "explainers"))
         of_run = scores.groupby(["explainer", "group", "metric"])["score"].mean().reset_index()
         means.append(of_run.assign(dataset=run.dataset, model=run.model, seed=run.seed))
-    return summarise_over_seeds(pd.concat(means), names, "score")
+    return summarise_over_seeds(pd.concat(means), ["dataset", "model", "explainer", "group", "metric"], "score")
 
 
-def summarise_over_seeds(table: pd.DataFrame, names: list[str], value: str) -> pd.DataFrame:
-    """``seeds``, ``mean`` and ``sd`` (divisor n) of the column ``value`` for each combination of ``names``."""
-    grouped = table.groupby(names, sort=False)[value]
+def summarise_over_seeds(table: pd.DataFrame, keys: list[str], value: str) -> pd.DataFrame:
+    """``seeds``, ``mean`` and ``sd`` (divisor n) of the column ``value`` for each combination of ``keys``."""
+    grouped = table.groupby(keys, sort=False)[value]
     summary = grouped.agg(seeds="count", mean="mean", sd=lambda values: population_sd(values.dropna()))
     return summary.reset_index()
 
