@@ -10,8 +10,16 @@ def source_files(wildcards):
 
 
 def resource_files(wildcards):
-    """The files of this repository that a dataset is read from."""
-    return [in_project(path) for path in datasets.reader_for(config["datasets"][wildcards.dataset]).resources]
+    """The files of this repository that a dataset is read from.
+
+    As with scripts, their dates say nothing, since a fresh clone is newer than all results; see ``resource_digests``.
+    """
+    return [ancient(in_project(path)) for path in datasets.reader_for(config["datasets"][wildcards.dataset]).resources]
+
+
+def resource_digests(wildcards):
+    """What the files of ``resource_files`` contain, for ``params``."""
+    return [sources.digest(path) for path in resource_files(wildcards)]
 
 
 def named_sources(wildcards, input):
@@ -64,6 +72,7 @@ rule import_dataset:
         settings=lambda wildcards: as_json(dataset=wildcards.dataset, **config["datasets"][wildcards.dataset]),
         named_sources=named_sources,
         named_resources=lambda wildcards, input: [f"--resource {path}" for path in input.resources],
+        resource_digests=resource_digests,
         code=import_code,
     shell:
         "python {input.script:q} --settings {params.settings:q} {params.named_sources} {params.named_resources} "

@@ -14,6 +14,19 @@ def family_of(metric):
     return METRICS[metric]["family"]
 
 
+def figure_settings(wildcards):
+    """What one figure of scores depends on: its own metric's label, and the names and labels that stand in it."""
+    return as_json(
+        datasets=[wildcards.dataset],
+        models=[wildcards.model],
+        explainers={name: {"label": entry["label"]} for name, entry in config["explainers"].items()},
+        metrics={wildcards.metric: METRICS[wildcards.metric]},
+        order={"explainers": list(config["explainers"])},
+        seeds=config["seeds"],
+        statistics={"groups": config["statistics"]["groups"]},
+    )
+
+
 rule draw_scores:
     """Box plots of one metric per explainer and group, over all seeds of a model."""
     input:
@@ -41,7 +54,7 @@ rule draw_scores:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=study_settings(),
+        settings=figure_settings,
         code=code_of("draw_scores.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --metric {wildcards.metric} "

@@ -5,10 +5,10 @@
 SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet"
 
 
-def compared_settings():
-    """What the tests depend on: names and groups, no labels or levels of significance."""
+def compared_settings(*parts):
+    """What computed tables depend on: the names in ``parts`` and the groups, no labels or levels of significance."""
     return as_json(
-        **{part: list(config[part]) for part in ("datasets", "models", "explainers", "metrics")},
+        **{part: list(config[part]) for part in parts},
         seeds=config["seeds"],
         statistics={"groups": config["statistics"]["groups"]},
     )
@@ -44,7 +44,7 @@ rule test_disparity:
         mem_mb=4000,
         runtime=60,
     params:
-        settings=compared_settings(),
+        settings=compared_settings("datasets", "models", "explainers", "metrics"),
         code=code_of("test_disparity.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
@@ -136,7 +136,7 @@ rule tabulate_models:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=study_settings(),
+        settings=compared_settings("datasets", "models"),
         code=code_of("tabulate_models.py"),
     shell:
         "python {input.script:q} --items {input.datasets:q} --predictions {input.predictions:q} "

@@ -1,6 +1,7 @@
 """The test between two groups and its effect size, from arrays of scores to the script."""
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -78,10 +79,10 @@ def test_cohens_d_of_one_constant_is_exactly_zero(value):
     assert cohens_d([value] * 3, [value] * 7) == 0.0
 
 
-def test_infinite_cohens_d_is_refused():
+def test_cohens_d_of_two_constants_is_infinite():
     # The rounded variance of three times 0.1 is not zero: it would give a finite d of about 1e16.
-    with pytest.raises(InputError, match=r"infinite, every score is 0\.1 in one group and 0\.3 in the other"):
-        cohens_d([0.1] * 3, [0.3] * 3)
+    assert cohens_d([0.1] * 3, [0.3] * 3) == -math.inf
+    assert cohens_d([0.3] * 3, [0.1] * 3) == math.inf
 
 
 def test_one_constant_group_has_a_finite_effect():
@@ -258,10 +259,16 @@ def test_group_with_too_few_scores_is_refused(write, female, count):
     assert f"has {count} defined scores, the test needs at least 2" in message
 
 
-def test_infinite_effect_is_refused_with_its_place(write):
-    message = refused([write(score_table([1, 1, 1], [0, 0, 0]), seed) for seed in (0, 1)])
-    assert "seed 0, explainer 'lime', metric 'gini': groups 'male' and 'female': Cohen's d is infinite" in message
-    assert "take the metric out" in message
+def test_infinite_effect_is_noted_with_its_place(write):
+    paths = [write(score_table([1, 1, 1], [0, 0, 0]), 0), write(score_table([1, 2, 3], [1, 2, 3]), 1)]
+    table, notes = disparity_table(paths, SETTINGS)
+    lime = table[table["explainer"] == "lime"]
+    assert lime["cohens_d"].tolist() == [math.inf, 0]
+    assert (
+        "dataset 'plots', model 'small', seed 0, explainer 'lime', metric 'gini': d is infinite, every score is "
+        "1 (male) or 0 (female)"
+    ) in notes
+    assert len(notes) == np.isinf(table["cohens_d"]).sum()
 
 
 def test_infinite_score_is_refused(write, two_seeds):

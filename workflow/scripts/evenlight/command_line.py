@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -33,9 +34,18 @@ def add_device_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def run(command: Callable[[argparse.Namespace], None], parser: argparse.ArgumentParser) -> None:
-    """Parse the flags and call ``command``; an :class:`InputError` becomes one readable message."""
+    """Parse the flags and call ``command``; an :class:`InputError` becomes one readable message.
+
+    A job that is told to stop (SIGTERM) ends as by an exception, so that it takes its temporary files with it.
+    """
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, _stop)
     try:
         command(arguments)
     except InputError as error:
         sys.exit(f"error: {error}")
+
+
+def _stop(number: int, frame: object) -> None:
+    # What a shell gives as the status of a command that the signal ended.
+    sys.exit(128 + number)

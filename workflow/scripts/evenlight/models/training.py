@@ -2,7 +2,7 @@
 
 import importlib.metadata
 import json
-import shutil
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +21,7 @@ from evenlight.models.classifier import Classifier
 from evenlight.seeds import generator_for
 
 OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+WEIGHTS = "model.safetensors"
 HISTORY = ["epoch", "training_loss", "validation_loss", "validation_accuracy", "learning_rate", "seconds"]
 
 
@@ -128,19 +129,28 @@ def library_versions() -> dict[str, str]:
 def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame, manifest: dict) -> None:
     """Write weights, tokenizer, history and manifest; the weights, which readers ask for, come last.
 
+    Every file is replaced whole: a killed workflow may leave a job behind that writes the same model once more
+    while its successor is already read.
+
     Args:
         classifier: trained.
-        folder: is emptied first.
+        folder: what else it holds is deleted.
         history: as :func:`train` returns it.
         manifest: JSON values: settings, data digest, versions.
     """
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    classifier.network.config.save_pretrained(folder)
-    classifier.tokenizer.save_pretrained(folder)
-    history.to_csv(folder / "history.csv", index=False)
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
-    # Shared weights are stored once; load_network ties them again.
-    unfinished = folder / ".model.safetensors"
-    save_model(classifier.network, str(unfinished), metadata={"format": "pt"})
-    unfinished.replace(folder / "model.safetensors")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as name:
+        unfinished = Path(name)
+        classifier.network.config.save_pretrained(unfinished)
+        classifier.tokenizer.save_pretrained(unfinished)
+        history.to_csv(unfinished / "history.csv", index=False)
+        (unfinished / "manifest.json").write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+        # Shared weights are stored once; load_network ties them again.
+        save_model(classifier.network, str(unfinished / WEIGHTS), metadata={"format": "pt"})
+        names = sorted((path.name for path in unfinished.iterdir()), key=lambda name: (name == WEIGHTS, name))
+        for path in folder.iterdir():
+            # A left-over file of another tokenizer would be read together with these.
+            if path.name not in names:
+                path.unlink()
+        for name in names:
+            (unfinished / name).replace(folder / name)

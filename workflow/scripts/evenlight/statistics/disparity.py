@@ -41,8 +41,7 @@ def cohens_d(a: ArrayLike, b: ArrayLike) -> float:
     r"""Cohen's d of two groups' scores, (mean a − mean b) / sqrt((var a + var b) / 2) with population variances.
 
     Dhaini et al. (2025), Eq. 7. NaN scores are dropped. Where all scores are one and the same value d is 0; where
-    each group is constant at a different value d would be infinite, which no mean over seeds can hold, and
-    :class:`InputError` says so.
+    each group is constant at a different value d is infinite, with the sign of the difference.
 
     >>> cohens_d([3, 5], [1, 3])
     2.0
@@ -50,9 +49,7 @@ def cohens_d(a: ArrayLike, b: ArrayLike) -> float:
     a, b = defined(a), defined(b)
     # Asked by the values: the rounded variance of equal numbers such as 0.1, 0.1, 0.1 is not exactly zero.
     if np.ptp(a) == 0 and np.ptp(b) == 0:
-        if a[0] == b[0]:
-            return 0.0
-        raise InputError(f"Cohen's d is infinite, every score is {a[0]:g} in one group and {b[0]:g} in the other")
+        return 0.0 if a[0] == b[0] else float(np.copysign(np.inf, a[0] - b[0]))
     return float((a.mean() - b.mean()) / np.sqrt((a.var() + b.var()) / 2))
 
 
@@ -79,8 +76,8 @@ def disparity_table(paths: Iterable[str | Path], settings: dict) -> tuple[pd.Dat
     ``paths`` are score files ``{dataset}/{model}/seed{seed}/{family}.parquet``. One row per dataset, model, seed,
     explainer, metric and pair of groups; a pair is compared on the datasets that have both groups. A metric without
     any defined score in either group of a pair (word-level metrics on a dataset without ground truth) gives no row
-    but a note. :class:`InputError` where a dataset has no configured pair, where a group has fewer than two defined
-    scores, and where d is infinite.
+    but a note, and so has an infinite d. :class:`InputError` where a dataset has no configured pair, and where a group
+    has fewer than two defined scores.
     """
     runs = study_runs(paths, SCORE_LAYOUT, settings)
     rows, gaps = [], []
@@ -92,7 +89,8 @@ def disparity_table(paths: Iterable[str | Path], settings: dict) -> tuple[pd.Dat
         rows += _compare_run(run, scores, pairs)
         compared = scores[scores["group"].isin([group for pair in pairs for group in pair])]
         gaps.append(_undefined_scores(compared).assign(dataset=run.dataset))
-    return pd.DataFrame(rows, columns=DISPARITY.schema.names), [*notes, *_undefined_notes(pd.concat(gaps))]
+    table = pd.DataFrame(rows, columns=DISPARITY.schema.names)
+    return table, [*notes, *_undefined_notes(pd.concat(gaps)), *_infinite_notes(table)]
 
 
 def _comparable_pairs(
@@ -138,22 +136,25 @@ def _compare(where: str, group_a: str, a: np.ndarray, group_b: str, b: np.ndarra
                 f"{where}: group '{group}' has {len(scores)} defined scores, the test needs at least 2; "
                 "give the test split more items or take the metric or the pair of groups out of the configuration"
             )
-    try:
-        effect = cohens_d(a, b)
-    except InputError as error:
-        raise InputError(
-            f"{where}: groups '{group_a}' and '{group_b}': {error}; "
-            "give the test split more items or take the metric out of the configuration"
-        ) from None
     test = mann_whitney(a, b)
     means = {"mean_a": float(a.mean()), "mean_b": float(b.mean())}
-    return {"size_a": test.size_a, "size_b": test.size_b, **means, "u": test.u, "p": test.p, "cohens_d": effect}
+    return {"size_a": test.size_a, "size_b": test.size_b, **means, "u": test.u, "p": test.p, "cohens_d": cohens_d(a, b)}
 
 
 def _undefined_scores(scores: pd.DataFrame) -> pd.DataFrame:
     """How many scores of each metric and group are undefined, and of how many."""
     undefined = scores.assign(undefined=scores["score"].isna())
     return undefined.groupby(["metric", "group"])["undefined"].agg(["sum", "size"]).reset_index()
+
+
+def _infinite_notes(table: pd.DataFrame) -> list[str]:
+    infinite = table[table["cohens_d"].abs() == np.inf]
+    return [
+        f"dataset '{row.dataset}', model '{row.model}', seed {row.seed}, explainer '{row.explainer}', "
+        f"metric '{row.metric}': d is infinite, every score is {row.mean_a:g} ({row.group_a}) or "
+        f"{row.mean_b:g} ({row.group_b})"
+        for row in infinite.itertuples()
+    ]
 
 
 def _undefined_notes(gaps: pd.DataFrame) -> list[str]:

@@ -27,8 +27,9 @@ COMPUTED = [
 
 
 def population_sd(values: pd.Series) -> float:
-    """The standard deviation with divisor n, as in the published tables (one seed gives 0); NaN without values."""
-    return float(np.std(values.to_numpy())) if len(values) else float("nan")
+    """The standard deviation with divisor n, as in the published tables (one seed gives 0); NaN without values or
+    with an infinite one."""
+    return float(np.std(values.to_numpy())) if len(values) and np.isfinite(values).all() else float("nan")
 
 
 def summarise_disparity(disparity: pd.DataFrame, settings: dict) -> pd.DataFrame:

@@ -1,0 +1,262 @@
+"""Small classifiers for the tests of models, engine, explainers and metrics.
+
+Two kinds: tiny transformers of every architecture with random weights, and networks made by hand whose
+probabilities, gradients and Shapley values can be worked out on paper.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from torch import nn
+from transformers import (
+    BertConfig,
+    BertForSequenceClassification,
+    DistilBertConfig,
+    DistilBertForSequenceClassification,
+    GPT2Config,
+    GPT2ForSequenceClassification,
+    LlamaConfig,
+    LlamaForSequenceClassification,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+    RobertaConfig,
+    RobertaForSequenceClassification,
+)
+
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.sentences import Sentence, tokenize
+from evenlight.explainers import Context
+from evenlight.models.classifier import Classifier
+from evenlight.models.one_layer_attention import OneLayerAttention, OneLayerAttentionConfig
+from evenlight.models.tokenizers import learned_tokenizer
+
+MAX_TOKENS = 48
+TEXTS = [
+    "Mara leaves the harbour before dawn .",
+    "He waits .",
+    "But her brother , a watchmaker , won't follow , and she sails alone .",
+    "The old captain ( once a famous diver ) sells his boat or loses it .",
+    '" Nobody returns , " whispers the widow , but the girl keeps rowing !',
+    "They find the lighthouse-keeper's daughter asleep . Who lit the lamp ?",
+    "A storm breaks over the island , the mast falls , and the sailors ( all but one ) swim ashore .",
+    "Unforgivable debts follow him , or so the fishermen say ; she doesn't believe them .",
+]
+WORDS = [text.split() for text in TEXTS]
+
+
+def tiny_tokenizer() -> PreTrainedTokenizerBase:
+    """A WordPiece tokenizer that splits some of the words of :data:`WORDS`."""
+    return learned_tokenizer(WORDS, vocabulary_size=200, max_tokens=MAX_TOKENS)
+
+
+def byte_level_tokenizer(**special_tokens: str) -> PreTrainedTokenizerBase:
+    """A tokenizer in the manner of GPT-2: bytes, no token at either end, and none for padding or masking."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=["<|endoftext|>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(TEXTS, trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|endoftext|>", **special_tokens)
+
+
+def _one_layer_attention(tokenizer, classes):
+    return OneLayerAttention(
+        OneLayerAttentionConfig(vocab_size=len(tokenizer), hidden_size=16, num_labels=classes, dropout=0.1)
+    )
+
+
+def _bert(tokenizer, classes):
+    return BertForSequenceClassification(
+        BertConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=32,
+            max_position_embeddings=MAX_TOKENS,
+            num_labels=classes,
+            initializer_range=0.3,
+        )
+    )
+
+
+def _roberta(tokenizer, classes):
+    return RobertaForSequenceClassification(
+        RobertaConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=32,
+            # Positions are counted from the pad token's id plus one.
+            max_position_embeddings=MAX_TOKENS + tokenizer.pad_token_id + 1,
+            pad_token_id=tokenizer.pad_token_id,
+            num_labels=classes,
+            initializer_range=0.3,
+        )
+    )
+
+
+def _distilbert(tokenizer, classes):
+    return DistilBertForSequenceClassification(
+        DistilBertConfig(
+            vocab_size=len(tokenizer),
+            dim=16,
+            n_layers=2,
+            n_heads=2,
+            hidden_dim=32,
+            max_position_embeddings=MAX_TOKENS,
+            num_labels=classes,
+            initializer_range=0.3,
+        )
+    )
+
+
+def _gpt2(tokenizer, classes):
+    return GPT2ForSequenceClassification(
+        GPT2Config(
+            vocab_size=len(tokenizer),
+            n_embd=16,
+            n_layer=2,
+            n_head=2,
+            n_positions=MAX_TOKENS,
+            num_labels=classes,
+            pad_token_id=tokenizer.pad_token_id,
+            initializer_range=0.3,
+        )
+    )
+
+
+def _llama(tokenizer, classes):
+    return LlamaForSequenceClassification(
+        LlamaConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=16,
+            intermediate_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            max_position_embeddings=MAX_TOKENS,
+            num_labels=classes,
+            pad_token_id=tokenizer.pad_token_id,
+            initializer_range=0.3,
+        )
+    )
+
+
+NETWORKS = {
+    "one_layer_attention": _one_layer_attention,
+    "bert": _bert,
+    "roberta": _roberta,
+    "distilbert": _distilbert,
+    "gpt2": _gpt2,
+    "llama": _llama,
+}
+DECODERS = ("gpt2", "llama")
+# OLA has no normalisation at all, and a decoder's last token is all that it reads: both tell much.
+NORMALISED = ("bert", "roberta", "distilbert", "gpt2")
+
+
+def tiny_classifier(architecture: str, classes: int = 2, dtype: torch.dtype = torch.float32) -> Classifier:
+    """A classifier with random weights, large enough for its probabilities to differ between sentences."""
+    torch.manual_seed(7)
+    if architecture in DECODERS:
+        tokenizer = byte_level_tokenizer(pad_token="<|endoftext|>", mask_token="<|endoftext|>")
+    else:
+        tokenizer = tiny_tokenizer()
+    network = NETWORKS[architecture](tokenizer, classes).to(dtype).eval()
+    network.requires_grad_(False)
+    return Classifier(network, tokenizer, MAX_TOKENS)
+
+
+class ByHand(nn.Module):
+    """A network whose logits are ``rule(embedding, mask)``, (rows, tokens, hidden) and (rows, tokens) to (rows, 2).
+
+    ``worth`` gives the embeddings of some tokens, tuples of ``hidden`` numbers; all others have zeros.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, worth: dict[str, tuple[float, ...]], rule):
+        super().__init__()
+        hidden = len(next(iter(worth.values())))
+        weight = torch.zeros(len(tokenizer), hidden, dtype=torch.float64)
+        for token, numbers in worth.items():
+            weight[tokenizer.convert_tokens_to_ids(token)] = torch.tensor(numbers, dtype=torch.float64)
+        self.embeddings = nn.Embedding.from_pretrained(weight)
+        self.rule = rule
+        self.config = SimpleNamespace(num_labels=2, model_type="by_hand")
+        self.device, self.dtype = torch.device("cpu"), torch.float64
+        self.batch_sizes: list[tuple[int, int]] = []
+
+    def get_input_embeddings(self) -> nn.Embedding:
+        """The embeddings (vocabulary, hidden)."""
+        return self.embeddings
+
+    def forward(self, inputs_embeds, attention_mask):
+        """Logits, and a note of the batch's (rows, tokens)."""
+        self.batch_sizes.append(tuple(inputs_embeds.shape[:2]))
+        return SimpleNamespace(logits=self.rule(inputs_embeds, attention_mask))
+
+
+def by_hand(worth: dict[str, tuple[float, ...]], rule, tokenizer: PreTrainedTokenizerBase | None = None) -> Classifier:
+    """A classifier around :class:`ByHand`; every key of ``worth`` is a word of one token."""
+    tokenizer = tokenizer or learned_tokenizer([list(worth)], 1000, MAX_TOKENS)
+    return Classifier(ByHand(tokenizer, worth, rule).eval(), tokenizer, MAX_TOKENS)
+
+
+def probability_logits(probability: torch.Tensor) -> torch.Tensor:
+    """Logits (rows, 2) whose softmax is (1 − ``probability``, ``probability``)."""
+    return torch.stack([1 - probability, probability], dim=-1).log()
+
+
+def additive(worth: dict[str, float], start: float = 0.5, tokenizer: PreTrainedTokenizerBase | None = None):
+    """P(class 1) = ``start`` + the worth of all tokens; the mask, pad and unknown tokens are worth 0.
+
+    The embedding has one dimension, the worth. So the gradient of P(class 1) is 1 everywhere, and a word's
+    worth is its input × gradient, its Integrated Gradients and its Shapley value.
+    """
+
+    def rule(embedding, mask):
+        return probability_logits(start + (embedding[..., 0] * mask).sum(-1))
+
+    return by_hand({word: (value,) for word, value in worth.items()}, rule, tokenizer)
+
+
+def gated(worth: dict[str, tuple[float, float]]):
+    """Logit of class 1 = Σ strength × gate² over the tokens: not linear, and blind for tokens with gate 0."""
+
+    def rule(embedding, mask):
+        score = (embedding[..., 0] * embedding[..., 1] ** 2 * mask).sum(-1)
+        return torch.stack([torch.zeros_like(score), score], dim=-1)
+
+    return by_hand(worth, rule)
+
+
+def items_of(words: list[list[str]], labels: list[int] | None = None) -> pd.DataFrame:
+    """Items, two neighbours being one pair."""
+    return pd.DataFrame(
+        {
+            "item_id": [f"item{index}" for index in range(len(words))],
+            "pair_id": [f"pair{index // 2}" for index in range(len(words))],
+            "words": [list(one) for one in words],
+            "label": labels if labels is not None else [index % 2 for index in range(len(words))],
+        }
+    )
+
+
+def sentences_of(classifier: Classifier, words: list[list[str]] | None = None, targets=None) -> list[Sentence]:
+    """:data:`WORDS`, or ``words``, tokenised; the targets alternate between the classes unless given."""
+    items = items_of(WORDS if words is None else words)
+    if targets is None:
+        targets = np.arange(len(items)) % classifier.classes
+    return tokenize(classifier, items, targets)
+
+
+def context_of(classifier: Classifier, tokens_per_batch: int = 4096, seed: int = 0, training=None) -> Context:
+    """What an explainer's family is called with."""
+    return Context(Evaluator(classifier, tokens_per_batch), seed, training)
