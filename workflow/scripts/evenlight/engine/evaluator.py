@@ -40,19 +40,32 @@ class Evaluator:
             yield np.array(order[start:end])
             start = end
 
-    def in_memory(self, compute: Callable[[np.ndarray], np.ndarray], batch: np.ndarray) -> np.ndarray:
-        """``compute(batch)``, in halves where the device's memory is too small for the whole."""
+    def in_memory(
+        self, compute: Callable[[np.ndarray], np.ndarray], batch: np.ndarray, tokens: int | None = None
+    ) -> np.ndarray:
+        """``compute(batch)``, in halves where the device's memory is too small for the whole.
+
+        ``tokens`` is the limit that ``batch`` was made for, ``tokens_per_batch`` unless given.
+        """
+        tokens = tokens or self.tokens_per_batch
         try:
             return compute(batch)
         except (torch.OutOfMemoryError, MemoryError):
-            if len(batch) == 1:
+            if tokens == 1:
                 raise
         # Outside of the except clause, so that the failed attempt's tensors are released before the next.
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        self.tokens_per_batch = max(1, self.tokens_per_batch // 2)
+        # Both halves may be too large in turn, which must count once only.
+        tokens //= 2
+        self.tokens_per_batch = min(self.tokens_per_batch, tokens)
+        if len(batch) == 1:
+            # One sentence may still be many rows, which ``compute`` cuts by ``tokens_per_batch``.
+            return self.in_memory(compute, batch, tokens)
         half = len(batch) // 2
-        return np.concatenate([self.in_memory(compute, batch[:half]), self.in_memory(compute, batch[half:])])
+        return np.concatenate(
+            [self.in_memory(compute, batch[:half], tokens), self.in_memory(compute, batch[half:], tokens)]
+        )
 
     @torch.no_grad()
     def probabilities(self, rows: Rows) -> np.ndarray:
@@ -116,6 +129,6 @@ def _answer_all(questions: list[Question], evaluator: Evaluator) -> list[object]
         for (index, key, _), answer in zip(new, answers, strict=True):
             known[index][key] = answer
         for index, rows in list(asked.items()):
-            answer = np.array([known[index][row.tobytes()] for row in rows]).reshape(len(rows), -1)
-            advance(index, answer)
+            answer = np.array([known[index][row.tobytes()] for row in rows])
+            advance(index, answer.reshape(len(rows), evaluator.classifier.classes))
     return results

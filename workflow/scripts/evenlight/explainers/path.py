@@ -102,7 +102,8 @@ def _along(
             ends = classifier.logits(torch.cat([end, start]), mask.repeat(2, 1))
             at_end, at_start = target_output(ends, target.repeat(2), output).double().cpu().numpy().reshape(2, -1)
         size = mean_gradient.abs().sum(-1)
-        left_over.append((mean_gradient.sum(-1).abs() / size)[(mask == 1) & (size > 0)].max().item())
+        # Padding, whose gradient is zero, leaves nothing over.
+        left_over.append((mean_gradient.sum(-1).abs() / size.clamp(min=torch.finfo(size.dtype).tiny)).max().item())
         inside = mask.bool().cpu().numpy()
         for name, method in wanted.items():
             score = METHODS[method](mean_gradient, difference).double().cpu().numpy()

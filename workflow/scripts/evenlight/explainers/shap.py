@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenlight.engine.evaluator import Question, answer_in_lockstep
-from evenlight.engine.sentences import Sentence
+from evenlight.engine.sentences import SPECIAL, Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.models.classifier import Classifier
 from evenlight.seeds import generator_for
 
-ROWS_PER_ROUND = 10
+# shap's text masker asks for 5 rows at once, filled up two by two. More would be asked in another order.
+ROWS_PER_ROUND = 6
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,17 @@ class Node:
 
 
 def token_texts(sentence: Sentence, classifier: Classifier) -> list[str]:
-    """The tokens as written, special ones empty, pieces that continue a word marked with ##."""
+    """The tokens as the sentence writes them, special ones empty, pieces that continue a word marked with ##."""
+    # Not the vocabulary's spelling: shap distinguishes "But" from "but", which uncased tokenizers do not.
+    encoded = classifier.tokenizer(list(sentence.words), is_split_into_words=True, return_offsets_mapping=True)
     texts: list[str] = []
-    for place, token in enumerate(classifier.tokenizer.convert_ids_to_tokens(sentence.token_id)):
-        text = "" if sentence.is_special[place] else token.removeprefix("##").lstrip("Ġ▁")
-        continues = (
-            place > 0 and not sentence.is_special[place] and sentence.word_id[place] == sentence.word_id[place - 1]
-        )
-        if continues and re.match("[A-Za-z]", text) and re.search(r"\w$", texts[-1]):
+    previous = SPECIAL
+    for word, (first, last) in zip(sentence.word_id, encoded["offset_mapping"], strict=True):
+        text = "" if word == SPECIAL else sentence.words[word][first:last]
+        if word == previous and re.match("[A-Za-z]", text) and re.search(r"\w$", texts[-1]):
             text = f"##{text}"
         texts.append(text)
+        previous = word
     return texts
 
 

@@ -12,9 +12,6 @@ from evenlight.errors import InputError
 from evenlight.models import one_layer_attention  # noqa: F401 (registers the architecture)
 from evenlight.models.tokenizers import cannot_load, loaded_tokenizer
 
-# Classifiers that read the last token and therefore are padded on the left.
-DECODERS = {"gpt2", "gpt_neo", "gpt_neox", "llama", "mistral", "opt", "qwen2", "qwen3"}
-
 
 @dataclass(frozen=True)
 class Classifier:
@@ -41,8 +38,9 @@ class Classifier:
 
     @property
     def pads_left(self) -> bool:
-        """Whether padding stands before the text."""
-        return self.network.config.model_type in DECODERS
+        """Whether padding stands before the text, as decoders need it, whose last token is what the head reads."""
+        # So Transformers names the head that reads the last token; those that read the first one are "classifier".
+        return hasattr(self.network, "score")
 
     def special_token(self, role: str) -> int:
         """The id of the ``pad``, ``mask``, ``cls`` or ``sep`` token.
@@ -59,10 +57,13 @@ class Classifier:
         return token
 
     def padded(self, rows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Token ids and attention mask, both (rows, longest), on the network's device."""
+        """Token ids and attention mask, both (rows, longest), on the network's device.
+
+        A row without tokens, which only a tokenizer without special tokens can give, is read as one pad token.
+        """
+        fill = self.special_token("pad")
+        rows = [row if len(row) else [fill] for row in rows]
         longest = max(map(len, rows))
-        # Without a pad token any id will do: the mask hides the place.
-        fill = self.tokenizer.pad_token_id or 0
         token_id = np.full((len(rows), longest), fill, dtype=np.int64)
         mask = np.zeros((len(rows), longest), dtype=np.int64)
         for index, row in enumerate(rows):

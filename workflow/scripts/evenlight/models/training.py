@@ -17,6 +17,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
 from evenlight.engine.sentences import Sentence
+from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier
 from evenlight.seeds import generator_for
 
@@ -72,7 +73,10 @@ def train(
         seed: the study seed.
 
     Returns:
-        One row per epoch: losses (nats per item), accuracy (share), learning rate, seconds.
+        One row per epoch: losses (nats per item), accuracy (share), learning rate after it, seconds.
+
+    Raises:
+        InputError: the validation loss is not a number in any epoch.
     """
     torch.manual_seed(seed)
     torch.use_deterministic_algorithms(True, warn_only=True)
@@ -85,7 +89,7 @@ def train(
         optimizer, lambda step: learning_rate_factor(step, steps, settings["warmup_share"], settings["schedule"])
     )
     history: list[dict] = []
-    best_loss, best_weights = np.inf, None
+    best_epoch, best_loss, best_weights = 0, np.inf, None
     progress = tqdm(range(settings["epochs"]), desc="epochs", mininterval=5)
     for epoch in progress:
         started, total = time.perf_counter(), 0.0
@@ -109,13 +113,14 @@ def train(
         )
         progress.set_postfix(validation_loss=f"{validation_loss:.4f}", accuracy=f"{accuracy:.3f}")
         if validation_loss < best_loss:
-            best_loss = validation_loss
+            best_epoch, best_loss = epoch, validation_loss
             best_weights = {name: weight.detach().clone() for name, weight in network.state_dict().items()}
-        best_epoch = min(history, key=lambda row: row["validation_loss"])["epoch"]
         if settings["patience"] is not None and epoch - best_epoch >= settings["patience"]:
             break
     if best_weights is None:
-        raise FloatingPointError("the validation loss was never a number; lower the learning rate")
+        raise InputError(
+            "training diverged: the validation loss was never a number; lower models.<model>.training.learning_rate"
+        )
     network.load_state_dict(best_weights)
     network.eval()
     return pd.DataFrame(history, columns=HISTORY)
@@ -139,18 +144,19 @@ def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame,
         manifest: JSON values: settings, data digest, versions.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as name:
-        unfinished = Path(name)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
+        unfinished = Path(temporary)
         classifier.network.config.save_pretrained(unfinished)
         classifier.tokenizer.save_pretrained(unfinished)
         history.to_csv(unfinished / "history.csv", index=False)
         (unfinished / "manifest.json").write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
         # Shared weights are stored once; load_network ties them again.
         save_model(classifier.network, str(unfinished / WEIGHTS), metadata={"format": "pt"})
+        (unfinished / WEIGHTS).chmod(0o644)  # safetensors lets nobody but the owner read it
         names = sorted((path.name for path in unfinished.iterdir()), key=lambda name: (name == WEIGHTS, name))
         for path in folder.iterdir():
-            # A left-over file of another tokenizer would be read together with these.
-            if path.name not in names:
-                path.unlink()
+            # A file that another tokenizer left here would be read together with these.
+            if path.is_file() and path.name not in names:
+                path.unlink(missing_ok=True)
         for name in names:
             (unfinished / name).replace(folder / name)
