@@ -12,10 +12,10 @@ from evenlight.models.classifier import Classifier, load_classifier
 
 # ferret's names for the methods, and ours.
 METHODS = {
-    "grad": {"method": "saliency", "output": "logit"},
-    "gxi": {"method": "input_x_gradient", "output": "logit"},
-    "ig": {"method": "path_gradient", "output": "logit", "steps": 50, "baseline": "pad"},
-    "igxi": {"method": "integrated_gradients", "output": "logit", "steps": 50, "baseline": "pad"},
+    "grad": {"method": "saliency", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
+    "gxi": {"method": "input_x_gradient", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
+    "ig": {"method": "path_gradient", "output": "logit", "layer": "word_embeddings", "definition": "paper", "steps": 50, "baseline": "pad"},
+    "igxi": {"method": "integrated_gradients", "output": "logit", "layer": "word_embeddings", "definition": "paper", "steps": 50, "baseline": "pad"},
     "lime": {"method": "lime", "samples": None, "maximum_samples": 5000, "kernel_width": 25, "ridge": 1.0},
     "shap": {"method": "partition_shap", "evaluations": 500},
 }

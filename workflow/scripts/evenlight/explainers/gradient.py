@@ -8,7 +8,7 @@ import torch
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.models.classifier import Classifier
+from evenlight.models.classifier import Entrance
 
 
 def target_output(logits: torch.Tensor, target: torch.Tensor, output: str) -> torch.Tensor:
@@ -18,11 +18,11 @@ def target_output(logits: torch.Tensor, target: torch.Tensor, output: str) -> to
 
 
 def target_gradient(
-    classifier: Classifier, embedding: torch.Tensor, mask: torch.Tensor, target: torch.Tensor, output: str
+    entrance: Entrance, embedding: torch.Tensor, mask: torch.Tensor, target: torch.Tensor, output: str
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The explained output, (rows,), and its gradient at the word embeddings, (rows, tokens, hidden)."""
+    """The explained output, (rows,), and its gradient at the entrance, (rows, tokens, hidden)."""
     embedding = embedding.detach().requires_grad_()
-    value = target_output(classifier.logits(embedding, mask), target, output)
+    value = target_output(entrance.logits(embedding, mask), target, output)
     return value.detach(), torch.autograd.grad(value.sum(), embedding)[0]
 
 
@@ -36,6 +36,14 @@ def input_x_gradient(gradient: torch.Tensor, embedding: torch.Tensor) -> torch.T
     return (gradient * embedding).sum(-1)
 
 
+def sharing(methods: dict[str, dict], *keys: str) -> list[tuple[tuple, dict[str, dict]]]:
+    """The methods by the settings under ``keys``: those that agree in them share their passes through the model."""
+    groups: dict[tuple, dict[str, dict]] = {}
+    for name, settings in methods.items():
+        groups.setdefault(tuple(settings[key] for key in keys), {})[name] = settings
+    return list(groups.items())
+
+
 METHODS = {"saliency": saliency, "input_x_gradient": input_x_gradient}
 
 
@@ -46,14 +54,15 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     longest = max(len(sentence.token_id) for sentence in sentences)
     scores = {name: np.zeros((len(sentences), longest)) for name in methods}
 
-    for output in sorted({settings["output"] for settings in methods.values()}):
-        wanted = {name: settings for name, settings in methods.items() if settings["output"] == output}
+    for (layer, definition, output), wanted in sharing(methods, "layer", "definition", "output"):
+        entrance = classifier.entrance(layer, definition)
 
-        def compute(batch: np.ndarray, output: str = output, wanted: dict = wanted) -> np.ndarray:
+        def compute(batch: np.ndarray, entrance=entrance, output=output, wanted=wanted) -> np.ndarray:
             token_id, mask = classifier.padded([sentences[index].token_id for index in batch])
             target = torch.tensor([sentences[index].target for index in batch], device=classifier.device)
-            embedding = classifier.embed(token_id)
-            _, gradient = target_gradient(classifier, embedding, mask, target, output)
+            with torch.no_grad():
+                embedding = entrance.embed(token_id, mask)
+            _, gradient = target_gradient(entrance, embedding, mask, target, output)
             inside = mask.bool()
             for name, settings in wanted.items():
                 score = METHODS[settings["method"]](gradient, embedding).double().cpu()

@@ -8,7 +8,7 @@ import torch
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.explainers.gradient import target_gradient, target_output
+from evenlight.explainers.gradient import sharing, target_gradient, target_output
 
 
 def gauss_legendre(steps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -51,22 +51,24 @@ def _baseline(sentence: Sentence, fill: int | None) -> np.ndarray:
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
     """All methods with the same output, number of steps and baseline share one path per sentence."""
     found: dict[str, Explanations] = {}
-    shared = ("output", "steps", "baseline")
-    for path in sorted({tuple(settings[key] for key in shared) for settings in methods.values()}):
-        wanted = {
-            name: settings["method"]
-            for name, settings in methods.items()
-            if tuple(settings[key] for key in shared) == path
-        }
-        found |= _along(sentences, wanted, context, *path)
+    for (layer, output, steps, baseline), wanted in sharing(methods, "layer", "output", "steps", "baseline"):
+        methods_of = {name: settings["method"] for name, settings in wanted.items()}
+        found |= _along(sentences, methods_of, context, layer, output, steps, baseline)
     return {name: found[name] for name in methods}
 
 
 def _along(
-    sentences: Sequence[Sentence], wanted: dict[str, str], context: Context, output: str, steps: int, baseline: str
+    sentences: Sequence[Sentence],
+    wanted: dict[str, str],
+    context: Context,
+    layer: str,
+    output: str,
+    steps: int,
+    baseline: str,
 ) -> dict[str, Explanations]:
     evaluator = context.evaluator
     classifier = evaluator.classifier
+    entrance = classifier.entrance(layer)
     nodes, weights = (
         torch.tensor(part, dtype=classifier.network.dtype, device=classifier.device) for part in gauss_legendre(steps)
     )
@@ -79,8 +81,9 @@ def _along(
         chosen = [sentences[index] for index in batch]
         token_id, mask = classifier.padded([sentence.token_id for sentence in chosen])
         target = torch.tensor([sentence.target for sentence in chosen], device=classifier.device)
-        end = classifier.embed(token_id)
-        start = classifier.embed(classifier.padded([_baseline(sentence, fill) for sentence in chosen])[0])
+        with torch.no_grad():
+            end = entrance.embed(token_id, mask)
+            start = entrance.embed(classifier.padded([_baseline(sentence, fill) for sentence in chosen])[0], mask)
         if fill is None:
             special, _ = classifier.padded([sentence.is_special.astype(np.int64) for sentence in chosen])
             start = start * (special * mask)[..., None]
@@ -94,12 +97,12 @@ def _along(
             points = start + node[:, None, None, None] * difference
             repeats = len(node)
             _, gradient = target_gradient(
-                classifier, points.flatten(0, 1), mask.repeat(repeats, 1), target.repeat(repeats), output
+                entrance, points.flatten(0, 1), mask.repeat(repeats, 1), target.repeat(repeats), output
             )
             mean_gradient += torch.einsum("s,s...->...", weight, gradient.unflatten(0, points.shape[:2]))
 
         with torch.no_grad():
-            ends = classifier.logits(torch.cat([end, start]), mask.repeat(2, 1))
+            ends = entrance.logits(torch.cat([end, start]), mask.repeat(2, 1))
             at_end, at_start = target_output(ends, target.repeat(2), output).double().cpu().numpy().reshape(2, -1)
         size = mean_gradient.abs().sum(-1)
         # Padding, whose gradient is zero, leaves nothing over.

@@ -1,5 +1,6 @@
 """A text classifier as the rest of Evenlight sees it: tokens in, logits out, by one path for all models."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,6 +84,76 @@ class Classifier:
             # Counted from the first real token, so that padding does not move a text.
             positions["position_ids"] = (mask.cumsum(1) - 1).clamp(min=0)
         return self.network(inputs_embeds=embedding, attention_mask=mask, **positions).logits
+
+    def entrance(self, layer: str = "word_embeddings", definition: str = "paper") -> "Entrance":
+        """Where explainers that change embeddings take hold of the network.
+
+        Args:
+            layer: ``word_embeddings``, before positions and normalisation, as ferret does; or
+                ``embedding_output``, after them, as GECOBench does.
+            definition: ``released`` with ``embedding_output`` is GECOBench's code: the output of the embedding
+                block goes in as word embeddings, so that positions and normalisation are applied twice.
+        """
+        block = self._embedding_block()
+        if layer == "word_embeddings" or block is None:
+            return Entrance(lambda token_id, mask: self.embed(token_id), self.logits)
+
+        def embed(token_id: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            def stop(module: nn.Module, arguments: tuple, output: torch.Tensor):
+                raise _Reached(output)
+
+            hook = block.register_forward_hook(stop)
+            try:
+                self.logits(self.embed(token_id), mask)
+            except _Reached as reached:
+                return reached.output
+            finally:
+                hook.remove()
+            raise RuntimeError("the forward pass does not go through the embedding block")
+
+        def logits(embedding: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            hook = block.register_forward_hook(lambda module, arguments, output: embedding)
+            try:
+                # What goes in is replaced; its shape counts.
+                words = embedding.new_zeros(*embedding.shape[:2], self.network.get_input_embeddings().embedding_dim)
+                return self.logits(words, mask)
+            finally:
+                hook.remove()
+
+        return Entrance(embed, self.logits if definition == "released" else logits)
+
+    def _embedding_block(self) -> nn.Module | None:
+        """The module whose output is the embedding layer's; None where that is the word embeddings themselves."""
+        base = self.network.base_model
+        block = getattr(base, "embeddings", None) or getattr(base, "drop", None)
+        if isinstance(block, nn.Embedding):
+            return None
+        if block is None:
+            raise InputError(
+                f"this {self.network.config.model_type} model has no known embedding block; explain it at layer "
+                "'word_embeddings'"
+            )
+        return block
+
+
+@dataclass(frozen=True)
+class Entrance:
+    """A point inside the network: from ids to it, and from it to logits.
+
+    Attributes:
+        embed: ids and mask (rows, tokens) to values (rows, tokens, hidden).
+        logits: values and mask to logits (rows, classes).
+    """
+
+    embed: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    logits: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+class _Reached(Exception):
+    """Ends a forward pass at the layer whose output is wanted."""
+
+    def __init__(self, output: torch.Tensor):
+        self.output = output
 
 
 def pick_device(device: str) -> torch.device:
