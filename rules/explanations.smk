@@ -3,6 +3,11 @@
 # Comes in: <results>/datasets/, <results>/models/, <results>/predictions/.
 # Goes out: <results>/attributions/, one shard per explainer; <results>/scores/, one table per family of metrics.
 
+# How much is done at once: flags and no params, since they change results by rounding only and rerun nothing.
+IN_GROUPS = "--tokens-per-batch {tokens_per_batch} --items-per-group {items_per_group}".format(**config["explain"])
+if config["explain"]["compile"]:
+    IN_GROUPS += " --compile"
+
 
 def attribute_settings(family):
     """What the explainers of one family depend on, as a function of the wildcards."""
@@ -15,6 +20,7 @@ def attribute_settings(family):
         seed=int(wildcards.seed),
         target=config["explain"]["target"],
         pairs=config["explain"]["pairs"],
+        precision=config["explain"]["precision"],
         **model_limits(wildcards.model),
     )
 
@@ -27,6 +33,7 @@ def score_settings(wildcards):
             name: {key: value for key, value in config["metrics"][name].items() if key != "label"}
             for name in METRIC_FAMILIES[wildcards.family]
         },
+        precision=config["explain"]["precision"],
         **model_limits(wildcards.model),
     )
 
@@ -65,8 +72,7 @@ for family, explainers in EXPLAINER_FAMILIES.items():
         shell:
             "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
             "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
-            "--device {config[device]} --threads {threads} "
-            "--tokens-per-batch {config[explain][tokens_per_batch]} --output {output:q} > {log:q} 2>&1"
+            "--device {config[device]} --threads {threads} {IN_GROUPS} --output {output:q} > {log:q} 2>&1"
 
 
 rule score:
@@ -98,5 +104,5 @@ rule score:
         code=lambda wildcards: code_of("score.py", f"evenlight.metrics.{wildcards.family}"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --attributions {input.attributions:q} "
-        "--model $(dirname {input.weights:q}) --settings {params.settings:q} --device {config[device]} "
-        "--threads {threads} --tokens-per-batch {config[explain][tokens_per_batch]} --output {output:q} > {log:q} 2>&1"
+        "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
+        "--device {config[device]} --threads {threads} {IN_GROUPS} --output {output:q} > {log:q} 2>&1"

@@ -16,7 +16,7 @@ METHODS = {
     "gxi": {"method": "input_x_gradient", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
     "ig": {"method": "path_gradient", "output": "logit", "layer": "word_embeddings", "definition": "paper", "steps": 50, "baseline": "pad"},
     "igxi": {"method": "integrated_gradients", "output": "logit", "layer": "word_embeddings", "definition": "paper", "steps": 50, "baseline": "pad"},
-    "lime": {"method": "lime", "samples": None, "maximum_samples": 5000, "kernel_width": 25, "ridge": 1.0},
+    "lime": {"method": "lime", "features": "token", "definition": "paper", "special_tokens": "unscored", "samples": None, "maximum_samples": 5000, "asked": None, "kernel_width": 25, "ridge": 1.0},
     "shap": {"method": "partition_shap", "evaluations": 500},
 }
 FAMILIES = {"gradient": ["grad", "gxi"], "path": ["ig", "igxi"], "lime": ["lime"], "shap": ["shap"]}

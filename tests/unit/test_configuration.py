@@ -50,6 +50,14 @@ SMALLEST = {
     "metrics": {"gini": {"metric": "gini"}},
     "statistics": {"groups": [["male", "female"]]},
 }
+EXPLAIN_DEFAULTS = {
+    "target": "label",
+    "pairs": None,
+    "precision": "float32",
+    "tokens_per_batch": 0,
+    "items_per_group": 256,
+    "compile": False,
+}
 MISSING = object()
 
 
@@ -117,7 +125,7 @@ def test_defaults_are_filled_in_at_every_depth():
         "gradient_clipping": 1.0,
         "patience": None,
     }
-    assert completed["explain"] == {"target": "label", "pairs": None, "tokens_per_batch": 16384}
+    assert completed["explain"] == EXPLAIN_DEFAULTS
     assert completed["figures"] == {"formats": ["svg", "pdf"]}
     assert completed["explainers"]["grad"]["output"] == "logit"
 
@@ -148,7 +156,7 @@ def test_labels_are_the_name_of_an_explainer_and_the_title_of_a_metric():
     completed = complete(changed(("explainers.gxi", {"method": "input_x_gradient", "label": "G × I"})))
     assert {name: entry["label"] for name, entry in completed["explainers"].items()} == {"gxi": "G × I", "grad": "grad"}
     assert completed["metrics"]["gini"]["label"] == "Gini"
-    assert without_labels(completed["metrics"]) == {"gini": {"metric": "gini"}}
+    assert without_labels(completed["metrics"]) == {"gini": {"metric": "gini", "special_tokens": "included"}}
 
 
 @pytest.mark.parametrize(
@@ -185,7 +193,7 @@ def test_what_snakemake_reads_from_file_and_command_line_is_understood():
     assert completed["models"]["tiny"]["training"]["epochs"] == 10
     assert completed["seeds"] == [0, 1]
     assert completed["mirror"] is None
-    assert completed["explain"] == {"pairs": None, "target": "prediction", "tokens_per_batch": 16384}
+    assert completed["explain"] == EXPLAIN_DEFAULTS | {"target": "prediction"}
 
 
 # Refusals --------------------------------------------------------------------------------------------------------
@@ -370,22 +378,22 @@ def test_families_and_annotations_of_the_demo():
 
 def test_another_explainer_is_one_entry_of_the_schema():
     schema = copy.deepcopy(load_schema())
-    registry(schema, "explainers")["occlusion"] = {
-        "title": "Occlusion",
-        "x-family": "occlusion",
+    registry(schema, "explainers")["erasure"] = {
+        "title": "Erasure",
+        "x-family": "erasure",
         "type": "object",
         "additionalProperties": False,
         "properties": {
-            "method": {"const": "occlusion"},
+            "method": {"const": "erasure"},
             "label": {"$ref": "#/$defs/explainer_label"},
             "width": {"type": "integer", "minimum": 1, "default": 1},
         },
     }
-    config = changed(("explainers.hide", {"method": "occlusion"}))
+    config = changed(("explainers.hide", {"method": "erasure"}))
     completed = complete(config, schema)
-    assert completed["explainers"]["hide"] == {"method": "occlusion", "label": "hide", "width": 1}
-    assert explainer_families(completed, schema)["occlusion"] == ["hide"]
-    with pytest.raises(InputError, match="occlusion"):
+    assert completed["explainers"]["hide"] == {"method": "erasure", "label": "hide", "width": 1}
+    assert explainer_families(completed, schema)["erasure"] == ["hide"]
+    with pytest.raises(InputError, match="erasure"):
         complete(config)
 
 

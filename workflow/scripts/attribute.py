@@ -1,60 +1,143 @@
-"""Explain a model's test predictions with one family of explainers."""
+"""Explain a model's test predictions with one family of explainers; killed and started again, it goes on."""
 
 import argparse
-import time
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import torch
 
-from evenlight.command_line import add_model_flags, run, settings_argument
+from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import tokenize
-from evenlight.explainers import Context, explain
-from evenlight.explainers.attribution import write_attributions
+from evenlight.engine.progress import Progress
+from evenlight.engine.sentences import pairs_to_drop, token_counts, tokenize
+from evenlight.explainers import NEED_TRAINING, Context, explain
+from evenlight.explainers.attribution import Remark, attribution_table, note_of
 from evenlight.items import drawn_pairs
-from evenlight.models.classifier import load_classifier
+from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.training import library_versions
-from evenlight.tables import ITEMS, PREDICTIONS, read_table
+from evenlight.parts import (
+    Parts,
+    complete,
+    digest_of,
+    is_done,
+    join_parts,
+    open_parts,
+    part_metadata,
+    remove_parts,
+    write_part,
+)
+from evenlight.tables import ATTRIBUTIONS, ITEMS, PREDICTIONS, read_groups, read_table
+
+
+def chosen_items(arguments: argparse.Namespace) -> tuple[pd.DataFrame, int]:
+    """The items to explain with the ``target`` of each, by their place in the table, and the table's length."""
+    settings = arguments.settings
+    items = read_table(arguments.items, ITEMS.only("item_id", "pair_id", "label", "split"))
+    test = drawn_pairs(items[items["split"] == "test"], settings["pairs"], settings["seed"])
+    if settings["target"] == "label":
+        return test.assign(target=test["label"]), len(items)
+    predictions = read_table(arguments.predictions, PREDICTIONS.only("item_id", "predicted"))
+    predicted = predictions.set_index("item_id")["predicted"]
+    test = test[test["item_id"].isin(predicted.index)]
+    return test.assign(target=predicted.loc[test["item_id"]].to_numpy()), len(items)
+
+
+def in_groups(path: Path, chosen: pd.DataFrame, length: int, size: int) -> Iterator[pd.DataFrame]:
+    """The chosen items with their words, ``size`` at a time: the texts of a large data set never lie in memory."""
+    wanted = np.zeros(length, dtype=bool)
+    wanted[chosen.index] = True
+    return (group.to_pandas() for group in read_groups(path, ITEMS.only("item_id", "pair_id", "words"), size, wanted))
+
+
+def fitting_items(arguments: argparse.Namespace, classifier: Classifier) -> tuple[pd.DataFrame, int]:
+    """The chosen items that the model can read, see :func:`chosen_items`."""
+    chosen, length = chosen_items(arguments)
+    groups = in_groups(arguments.items, chosen, length, arguments.items_per_group)
+    tokens = np.concatenate([np.zeros(0, np.int64), *(token_counts(classifier, group) for group in groups)])
+    dropped = pairs_to_drop(chosen, tokens, classifier.max_tokens, arguments.settings["long_items"] == "drop")
+    return chosen[~chosen["pair_id"].isin(dropped)], length
+
+
+def training_items(arguments: argparse.Namespace) -> pd.DataFrame | None:
+    """The training split, for families that need it."""
+    if arguments.settings["family"] not in NEED_TRAINING:
+        return None
+    items = read_table(arguments.items, ITEMS.only("label", "words", "split"))
+    return items[items["split"] == "train"]
+
+
+def parts_of(arguments: argparse.Namespace) -> Parts:
+    """Where the job keeps what it has done; anything that changes a result gives it another place."""
+    files = [arguments.items, arguments.predictions, *sorted(arguments.model.glob("[!.]*"))]
+    depends_on = {
+        "settings": arguments.settings,
+        "code": arguments.code,
+        "libraries": library_versions(),
+        "items_per_group": arguments.items_per_group,
+    }
+    names = [path.stem for path in arguments.output]
+    folder = arguments.output[0].parent
+    return open_parts(folder, arguments.settings["family"], digest_of(depends_on, files), names, ATTRIBUTIONS)
+
+
+def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
+    """Explain all groups of items that no earlier attempt has done; how many groups there are."""
+    settings = arguments.settings
+    classifier = load_classifier(arguments.model, settings["max_tokens"], arguments.device, settings["precision"])
+    chosen, length = fitting_items(arguments, classifier)
+    print(f"{settings['family']}: explaining {len(chosen):,} items on {classifier.device}", flush=True)
+    progress = Progress(len(chosen))
+    classifier = replace(classifier, on_rows=progress.count_rows)
+    evaluator = Evaluator(classifier, arguments.tokens_per_batch, arguments.compile)
+    context = Context(evaluator, settings["seed"], training_items(arguments))
+    targets = chosen["target"].to_numpy()
+    start = 0
+    groups = 0
+    for number, items in enumerate(in_groups(arguments.items, chosen, length, arguments.items_per_group)):
+        groups = number + 1
+        found = is_done(parts, number)
+        if not found:
+            sentences = tokenize(classifier, items, targets[start : start + len(items)])
+            explanations = explain(settings["family"], sentences, settings["explainers"], context)
+            tables = {name: attribution_table(sentences, one.attributions) for name, one in explanations.items()}
+            remarks = {
+                name: {"items": len(sentences), "remarks": [[remark.text, remark.counts] for remark in one.remarks]}
+                for name, one in explanations.items()
+            }
+            write_part(parts, number, tables, remarks)
+        start += len(items)
+        progress.count_items(len(items), found)
+    print(progress.summary(), flush=True)
+    return groups
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Explain and write one shard per explainer."""
     torch.set_num_threads(arguments.threads)
     settings = arguments.settings
-    items = read_table(arguments.items, ITEMS)
-    test = drawn_pairs(items[items["split"] == "test"], settings["pairs"], settings["seed"])
-    targets = test["label"]
-    if settings["target"] == "prediction":
-        predictions = read_table(arguments.predictions, PREDICTIONS).set_index("item_id")["predicted"]
-        test = test[test["item_id"].isin(predictions.index)]
-        targets = predictions.loc[test["item_id"]]
-    classifier = load_classifier(arguments.model, settings["max_tokens"], arguments.device)
-    sentences = tokenize(classifier, test, targets, settings["long_items"] == "drop")
-    evaluator = Evaluator(classifier, arguments.tokens_per_batch)
-    print(f"{settings['family']}: explaining {len(sentences)} items on {classifier.device}", flush=True)
-
-    shards = {path.stem: path for path in arguments.output}
-    started = time.perf_counter()
-    context = Context(evaluator, settings["seed"], training=items[items["split"] == "train"])
-    explanations = explain(settings["family"], sentences, settings["explainers"], context)
-    seconds = time.perf_counter() - started
-    for name, explanation in explanations.items():
-        rows = sum(attribution.forward_rows for attribution in explanation.attributions)
-        print(f"{name}: {rows} rows through the model")
-        if explanation.note:
-            print(f"{name}: note: {explanation.note}")
+    parts = parts_of(arguments)
+    groups = complete(parts, lambda: explain_in_parts(arguments, parts))
+    for path in arguments.output:
+        name = path.stem
+        metadata = part_metadata(parts, name, groups)
+        note = note_of(([Remark(*remark) for remark in part["remarks"]], part["items"]) for part in metadata)
+        if note:
+            print(f"{name}: note: {note}")
         metadata = {
             "explainer": name,
             "settings": settings["explainers"][name],
             "target": settings["target"],
+            "precision": settings["precision"],
             "seed": settings["seed"],
             "libraries": library_versions(),
             "code": arguments.code,
-            "note": explanation.note,
-            "family_seconds": round(seconds, 3),
+            "note": note,
         }
-        write_attributions(shards[name], sentences, explanation.attributions, metadata)
-    print(f"{seconds:.1f} s")
+        join_parts(parts, [name], groups, path, metadata)
+    remove_parts(parts)
 
 
 if __name__ == "__main__":
@@ -64,6 +147,7 @@ if __name__ == "__main__":
     parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: family, explainers, limits")
     parser.add_argument("--code", default="", help="digest of the code, kept in the shards")
     add_model_flags(parser)
+    add_group_flag(parser)
     parser.add_argument(
         "--output", type=Path, required=True, nargs="+", help="one shard per explainer, <explainer>.parquet"
     )

@@ -21,7 +21,7 @@ def main(arguments: argparse.Namespace) -> None:
     items = items[items["split"] == "test"]
     classifier = load_classifier(arguments.model, settings["max_tokens"], arguments.device)
     sentences = tokenize(classifier, items, items["label"], settings["long_items"] == "drop")
-    evaluator = Evaluator(classifier, arguments.tokens_per_batch)
+    evaluator = Evaluator(classifier, arguments.tokens_per_batch, arguments.compile)
     probability = evaluator.probabilities([sentence.token_id for sentence in sentences])
     predicted = probability.argmax(1)
     accuracy = (predicted == [sentence.target for sentence in sentences]).mean()

@@ -5,6 +5,8 @@ import argparse
 from evenlight import command_line
 from evenlight.figures.html_table import write_page
 from evenlight.figures.result_pages import score_page
+from evenlight.statistics.score_files import explainer_notes
+from evenlight.statistics.study import SCORE_LAYOUT, names, study_runs
 from evenlight.statistics.summary import summarise_scores, write_csv
 
 
@@ -12,7 +14,9 @@ def main(arguments: argparse.Namespace) -> None:
     """Write both forms of the table of scores."""
     summary = summarise_scores(arguments.scores, arguments.settings)
     write_csv(summary, arguments.csv)
-    write_page(score_page(summary, arguments.settings), arguments.html)
+    runs = study_runs(arguments.scores, SCORE_LAYOUT, arguments.settings)
+    notes = explainer_notes(runs, names(arguments.settings, "explainers"))
+    write_page(score_page(summary, arguments.settings, notes), arguments.html)
 
 
 if __name__ == "__main__":

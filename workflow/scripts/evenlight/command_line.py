@@ -22,9 +22,17 @@ def add_model_flags(parser: argparse.ArgumentParser) -> None:
     """Flags of every script that asks a trained model; they change how fast it answers, not what."""
     parser.add_argument("--model", type=Path, required=True, help="folder that train.py wrote")
     parser.add_argument(
-        "--tokens-per-batch", type=int, required=True, help="most tokens in one batch, padding included"
+        "--tokens-per-batch",
+        type=int,
+        help="most tokens in one batch, padding included; default: what suits the device",
     )
+    parser.add_argument("--compile", action="store_true", help="let torch compile the model, where it can")
     add_device_flags(parser)
+
+
+def add_group_flag(parser: argparse.ArgumentParser) -> None:
+    """The flag of scripts that work on groups of items; it changes how much is lost when they are killed."""
+    parser.add_argument("--items-per-group", type=int, default=256, help="items computed and stored together")
 
 
 def add_device_flags(parser: argparse.ArgumentParser) -> None:

@@ -3,11 +3,13 @@
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,6 +26,17 @@ class Contract:
     schema: pa.Schema
     # Score tables have one column per metric, and which metrics is a matter of the configuration.
     extra_columns: pa.DataType | None = None
+    # Whether these are all columns, or those that a reader asks for.
+    whole: bool = True
+
+    def only(self, *columns: str) -> "Contract":
+        """The same for a reader of some columns, who leaves the others unread."""
+        return replace(self, schema=pa.schema([self.schema.field(name) for name in columns]), whole=False)
+
+    @property
+    def columns(self) -> list[str] | None:
+        """The columns to read; None for all."""
+        return None if self.whole else self.schema.names
 
 
 def _required(name: str, kind: pa.DataType) -> pa.Field:
@@ -147,7 +160,7 @@ def checked(table: pa.Table, contract: Contract, source: str | Path) -> pa.Table
         columns[field.name] = column
     fields = list(contract.schema)
     for name in table.column_names:
-        if name in columns:
+        if name in columns or not contract.whole:
             continue
         if contract.extra_columns is None:
             raise InputError(f"{source}: unexpected column '{name}' in a table of {contract.name}; {remedy}")
@@ -163,9 +176,18 @@ def write_table(table: pd.DataFrame | pa.Table, path: str | Path, contract: Cont
     """
     if isinstance(table, pd.DataFrame):
         table = pa.Table.from_pandas(table, preserve_index=False)
-    table = table.replace_schema_metadata({"evenlight": json.dumps(metadata or {}, sort_keys=True)})
-    with replacing(path) as temporary:
-        pq.write_table(checked(table, contract, path), temporary, compression="zstd")
+    write_groups([table], path, contract, metadata)
+
+
+def write_groups(tables: Iterable[pa.Table], path: str | Path, contract: Contract, metadata: dict | None = None):
+    """As :func:`write_table`, from tables that come one after the other; each becomes a row group of the file."""
+    tables = iter(tables)
+    first = next(tables, contract.schema.empty_table())
+    stored = {"evenlight": json.dumps(metadata or {}, sort_keys=True)}
+    schema = checked(first, contract, path).schema.with_metadata(stored)
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        for table in chain([first], tables):
+            writer.write_table(checked(table, contract, path).cast(schema))
 
 
 def _opened(path: str | Path, contract: Contract) -> pq.ParquetFile:
@@ -183,18 +205,72 @@ def _opened(path: str | Path, contract: Contract) -> pq.ParquetFile:
 def read_arrow(path: str | Path, contract: Contract) -> pa.Table:
     """Read a table and check it against ``contract``."""
     file = _opened(path, contract)
+    with _readable(path, contract):
+        table = file.read(columns=contract.columns)
+    return checked(table, contract, path)
+
+
+@contextmanager
+def _readable(path: str | Path, contract: Contract) -> Iterator[None]:
     try:
-        table = file.read()
+        yield
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(
             f"{path}: damaged ({error}); delete it and run the workflow again, rule {contract.rule} makes it"
         ) from None
-    return checked(table, contract, path)
+
+
+def read_groups(
+    path: str | Path, contract: Contract, rows: int, wanted: np.ndarray | None = None
+) -> Iterator[pa.Table]:
+    """Read a table ``rows`` rows at a time (the last time fewer), so that it need not fit into memory.
+
+    The groups do not depend on the row groups in which the file was written. ``wanted``, bool (rows of the file,),
+    leaves out the others before they are counted.
+    """
+    file = _opened(path, contract)
+
+    def parts() -> Iterator[pa.Table]:
+        batches = file.iter_batches(batch_size=rows, columns=contract.columns)
+        start = 0
+        while True:
+            with _readable(path, contract):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            table = pa.Table.from_batches([batch])
+            if wanted is not None:
+                table = table.filter(pa.array(wanted[start : start + len(batch)]))
+            start += len(batch)
+            yield checked(table, contract, path)
+
+    return regrouped(parts(), rows)
+
+
+def regrouped(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """The rows of all ``tables`` in tables of ``rows`` rows, the last one with what is left over."""
+    waiting: list[pa.Table] = []
+    for table in tables:
+        waiting.append(table)
+        if sum(map(len, waiting)) < rows:
+            continue
+        together = pa.concat_tables(waiting)
+        whole = len(together) // rows * rows
+        yield from (together.slice(start, rows).combine_chunks() for start in range(0, whole, rows))
+        waiting = [together.slice(whole)]
+    together = pa.concat_tables(waiting) if waiting else None
+    if together is not None and len(together):
+        yield together.combine_chunks()
 
 
 def read_table(path: str | Path, contract: Contract) -> pd.DataFrame:
     """Read a table as pandas; list columns become arrays, see :func:`read_arrow` for Arrow."""
     return read_arrow(path, contract).to_pandas()
+
+
+def count_rows(path: str | Path, contract: Contract) -> int:
+    """How many rows a table has, without reading them."""
+    return _opened(path, contract).metadata.num_rows
 
 
 def read_metadata(path: str | Path, contract: Contract) -> dict:

@@ -1,12 +1,16 @@
 """The one place where a model is asked: full batches of rows from any number of sentences."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import torch
 
 from evenlight.models.classifier import Classifier
 
+# What fills a graphics card, and what stays in the cache of a processor. Beyond that, batches become slower.
+TOKENS_PER_BATCH = {"cuda": 32768, "cpu": 2048}
 # What a question yields (rows of token ids) and is sent back (their probabilities, rows × classes).
 Rows = list[np.ndarray]
 Question = Generator[Rows, np.ndarray, object]
@@ -20,13 +24,23 @@ class Evaluator:
 
     Args:
         classifier: the model, in evaluation mode.
-        tokens_per_batch: most tokens, padding included, that go through the model at once.
+        tokens_per_batch: most tokens, padding included, that go through the model at once; 0 is what suits the
+            device.
+        compiled: whether rows of token ids go through a network that torch has compiled, where that is possible.
     """
 
-    def __init__(self, classifier: Classifier, tokens_per_batch: int):
+    def __init__(self, classifier: Classifier, tokens_per_batch: int = 0, compiled: bool = False):
         self.classifier = classifier
-        self.tokens_per_batch = tokens_per_batch
+        self.tokens_per_batch = tokens_per_batch or TOKENS_PER_BATCH[classifier.device.type]
         self.rows_computed = 0
+        self.compiled = compiled
+
+    @cached_property
+    def _asked(self) -> Classifier:
+        """The classifier for rows of ids. Explainers that look into it do so by hooks, which compiled ones ignore."""
+        if not self.compiled:
+            return self.classifier
+        return replace(self.classifier, network=_compiled(self.classifier.network))
 
     def batches(self, lengths: Sequence[int]) -> Iterator[np.ndarray]:
         """Indices of ``lengths`` in batches of similar length that keep to ``tokens_per_batch``."""
@@ -67,7 +81,7 @@ class Evaluator:
             [self.in_memory(compute, batch[:half], tokens), self.in_memory(compute, batch[half:], tokens)]
         )
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def probabilities(self, rows: Rows) -> np.ndarray:
         """Class probabilities, float64 (rows, classes), of rows of token ids, in the rows' order."""
         if not rows:
@@ -77,8 +91,8 @@ class Evaluator:
         answers = np.zeros((len(distinct), self.classifier.classes))
 
         def compute(batch: np.ndarray) -> np.ndarray:
-            token_id, mask = self.classifier.padded([distinct[index] for index in batch])
-            logits = self.classifier.logits(self.classifier.embed(token_id), mask)
+            token_id, mask = self._asked.padded([distinct[index] for index in batch])
+            logits = self._asked.logits(self._asked.embed(token_id), mask)
             return logits.float().softmax(-1).cpu().double().numpy()
 
         for batch in self.batches([len(row) for row in distinct]):
@@ -87,48 +101,79 @@ class Evaluator:
         return answers[[place[row.tobytes()] for row in rows]]
 
 
-def answer_in_lockstep(questions: Iterable[Question], evaluator: Evaluator, at_once: int = 512) -> Iterator[object]:
+def _compiled(network: torch.nn.Module) -> torch.nn.Module:
+    """``network`` compiled; itself, with a note in the log, where torch finds no compiler."""
+    try:
+        torch.compile(torch.nn.functional.gelu, dynamic=True)(torch.zeros(2, device=network.device))
+    except Exception as error:  # whatever is missing: it only costs time
+        print(f"note: runs without compilation, torch cannot compile here ({str(error).strip().splitlines()[0]})")
+        return network
+    return torch.compile(network, dynamic=True)
+
+
+@dataclass
+class _Open:
+    """A question that waits for an answer, or has its result.
+
+    Attributes:
+        question: the generator.
+        asked: the rows that it waits for; None once it has its result.
+        known: answers to its earlier rows.
+        result: what it returned.
+    """
+
+    question: Question
+    asked: Rows | None = None
+    known: dict[bytes, np.ndarray] = field(default_factory=dict)
+    result: object = None
+
+    def advance(self, answer: np.ndarray | None) -> "_Open":
+        """Send an answer and take the next rows or the result."""
+        try:
+            self.asked = self.question.send(answer)
+        except StopIteration as stop:
+            self.asked, self.result = None, stop.value
+            self.known.clear()
+        return self
+
+
+def answer_in_lockstep(
+    questions: Iterable[Question], evaluator: Evaluator, at_once: int = 512, tokens_at_once: int = 2**20
+) -> Iterator[object]:
     """Run many questions side by side and give back their results, in order.
 
     A question is a generator: it yields rows of token ids, is sent their probabilities, may yield again, and
     returns its result. It reads like the method for one sentence; the rows of all open questions go to the
-    model together. ``at_once`` questions are open at a time, which bounds the memory. Within one question, a
-    row that was answered before is not asked again.
+    model together. Within one question, a row that was answered before is not asked again. What bounds the
+    memory is that no more questions are opened once ``at_once`` are open or their first rows have
+    ``tokens_at_once`` tokens.
     """
-    waiting: list[Question] = []
+    window: list[_Open] = []
+    tokens = 0
     for question in questions:
-        waiting.append(question)
-        if len(waiting) == at_once:
-            yield from _answer_all(waiting, evaluator)
-            waiting = []
-    yield from _answer_all(waiting, evaluator)
+        opened = _Open(question).advance(None)
+        window.append(opened)
+        tokens += sum(map(len, opened.asked or ()))
+        if len(window) >= at_once or tokens >= tokens_at_once:
+            yield from _answer_all(window, evaluator)
+            window, tokens = [], 0
+    yield from _answer_all(window, evaluator)
 
 
-def _answer_all(questions: list[Question], evaluator: Evaluator) -> list[object]:
-    results: list[object] = [None] * len(questions)
-    known: list[dict[bytes, np.ndarray]] = [{} for _ in questions]
-    asked: dict[int, Rows] = {}
-
-    def advance(index: int, answer: np.ndarray | None) -> None:
-        try:
-            asked[index] = questions[index].send(answer)
-        except StopIteration as stop:
-            asked.pop(index, None)
-            results[index] = stop.value
-
-    for index in range(len(questions)):
-        advance(index, None)
-    while asked:
+def _answer_all(window: list[_Open], evaluator: Evaluator) -> list[object]:
+    waiting = [opened for opened in window if opened.asked is not None]
+    while waiting:
         new = [
-            (index, key, row)
-            for index, rows in asked.items()
-            for key, row in {row.tobytes(): row for row in rows}.items()
-            if key not in known[index]
+            (opened, key, row)
+            for opened in waiting
+            for key, row in {row.tobytes(): row for row in opened.asked}.items()
+            if key not in opened.known
         ]
         answers = evaluator.probabilities([row for _, _, row in new])
-        for (index, key, _), answer in zip(new, answers, strict=True):
-            known[index][key] = answer
-        for index, rows in list(asked.items()):
-            answer = np.array([known[index][row.tobytes()] for row in rows])
-            advance(index, answer.reshape(len(rows), evaluator.classifier.classes))
-    return results
+        for (opened, key, _), answer in zip(new, answers, strict=True):
+            opened.known[key] = answer
+        for opened in waiting:
+            answer = np.array([opened.known[row.tobytes()] for row in opened.asked])
+            opened.advance(answer.reshape(len(opened.asked), evaluator.classifier.classes))
+        waiting = [opened for opened in waiting if opened.asked is not None]
+    return [opened.result for opened in window]

@@ -41,6 +41,43 @@ class Sentence:
         return np.bincount(self.word_id[inside], weights=token_score[inside], minlength=len(self.words))
 
 
+def token_counts(classifier: Classifier, items: pd.DataFrame) -> np.ndarray:
+    """How many tokens each item has, special tokens included; int64 (items,)."""
+    encoded = classifier.tokenizer([list(words) for words in items["words"]], is_split_into_words=True)
+    return np.array([len(token_id) for token_id in encoded["input_ids"]], dtype=np.int64)
+
+
+def pairs_to_drop(items: pd.DataFrame, tokens: np.ndarray, max_tokens: int, drop_long: bool) -> set[str]:
+    """The pairs with an item beyond the limit, which are left out as a whole, so that groups stay balanced.
+
+    Args:
+        items: the rows, with ``item_id`` and ``pair_id``.
+        tokens: of each item, (items,).
+        max_tokens: the limit.
+        drop_long: whether such pairs may be left out, with a note.
+
+    Raises:
+        InputError: they may not, or nothing would be left.
+    """
+    is_long = tokens > max_tokens
+    if is_long.any() and not drop_long:
+        worst = int(tokens.argmax())
+        raise InputError(
+            f"{is_long.sum()} of {len(items)} sentences are longer than models.<model>.max_tokens = {max_tokens} "
+            f"(item {items['item_id'].iloc[worst]} has {tokens[worst]} tokens); raise max_tokens up to the model's "
+            "limit, or set models.<model>.long_items to 'drop'"
+        )
+    dropped = set(items["pair_id"][is_long])
+    if dropped == set(items["pair_id"]):
+        raise InputError(
+            f"every pair has a sentence of more than models.<model>.max_tokens = {max_tokens} tokens; raise max_tokens "
+            "up to the model's limit"
+        )
+    if dropped:
+        print(f"left out {len(dropped)} pairs with a sentence of more than {max_tokens} tokens")
+    return dropped
+
+
 def tokenize(
     classifier: Classifier,
     items: pd.DataFrame,
@@ -61,17 +98,7 @@ def tokenize(
     """
     encoded = classifier.tokenizer([list(words) for words in items["words"]], is_split_into_words=True)
     lengths = np.array([len(token_id) for token_id in encoded["input_ids"]])
-    is_long = lengths > classifier.max_tokens
-    if is_long.any() and not drop_long:
-        worst = int(lengths.argmax())
-        raise InputError(
-            f"{is_long.sum()} of {len(items)} sentences are longer than models.<model>.max_tokens = "
-            f"{classifier.max_tokens} (item {items['item_id'].iloc[worst]} has {lengths[worst]} tokens); raise "
-            "max_tokens up to the model's limit, or set models.<model>.long_items to 'drop'"
-        )
-    dropped_pairs = set(items["pair_id"][is_long])
-    if dropped_pairs:
-        print(f"left out {len(dropped_pairs)} pairs with a sentence of more than {classifier.max_tokens} tokens")
+    dropped_pairs = pairs_to_drop(items, lengths, classifier.max_tokens, drop_long)
     return [
         Sentence(
             item_id,

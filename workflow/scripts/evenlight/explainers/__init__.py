@@ -6,13 +6,16 @@ configuration's schema (``$defs/explainers``) says which family a method belongs
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers.attribution import Attribution
+from evenlight.explainers.attribution import Attribution, Remark, note_of
+
+# Families whose explanations come from the data alone.
+NEED_TRAINING = {"baseline"}
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,14 @@ class Context:
     Attributes:
         evaluator: asks the model.
         seed: the study seed, from which every draw derives its own generator.
-        training: the training split's items, for explanations that come from the data alone.
+        training: the training split's items, for the families in :data:`NEED_TRAINING`.
+        memory: what a family finds out once and uses for every group of sentences.
     """
 
     evaluator: Evaluator
     seed: int
-    training: pd.DataFrame
+    training: pd.DataFrame | None
+    memory: dict = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -36,11 +41,21 @@ class Explanations:
 
     Attributes:
         attributions: one per sentence, in order.
-        note: what a reader of the scores must know, empty where there is nothing; goes into the shard and the tables.
+        remarks: what a reader of the scores must know; a plain text is one remark. Goes into the shard and the tables.
     """
 
     attributions: list[Attribution]
-    note: str = ""
+    remarks: str | Sequence[Remark] = ()
+
+    def __post_init__(self):
+        """Make a plain text a remark."""
+        if isinstance(self.remarks, str):
+            object.__setattr__(self, "remarks", (Remark(self.remarks),) if self.remarks else ())
+
+    @property
+    def note(self) -> str:
+        """The remarks as one text, empty where there is nothing to know."""
+        return note_of([(self.remarks, len(self.attributions))])
 
 
 def explain(

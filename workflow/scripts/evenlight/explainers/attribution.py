@@ -1,13 +1,15 @@
 """What an explainer gives back, and the file that holds it."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from evenlight.engine.sentences import SPECIAL, Sentence
+from evenlight.errors import InputError
 from evenlight.tables import ATTRIBUTIONS, write_table
 
 
@@ -27,10 +29,62 @@ class Attribution:
     completeness_gap: float | None = field(default=None)
 
 
-def write_attributions(
-    path: str | Path, sentences: Sequence[Sentence], attributions: Sequence[Attribution], metadata: dict
-) -> None:
-    """Write one explainer's shard, in the contract ``attributions``."""
+@dataclass(frozen=True)
+class Remark:
+    """What a reader of the scores must know.
+
+    A shard is computed in groups of items, and remarks on them are added up by :func:`note_of`.
+
+    Attributes:
+        text: one sentence, the same for every group. In a text with counts ``{name}`` is a count,
+            ``{share[name]}`` its share of the sum of all counts, and ``{items}`` the number of items.
+        counts: numbers that add up over groups.
+    """
+
+    text: str
+    counts: dict[str, float] = field(default_factory=dict)
+
+
+def note_of(groups: Iterable[tuple[Iterable[Remark], int]]) -> str:
+    """One text of the remarks on groups of items, given with the number of items in each.
+
+    A remark without counts that some groups do not have says of how many items it holds.
+
+    >>> rare = Remark("{missed:.0f} of {items} items missed the bound", {"missed": 2})
+    >>> note_of([([rare], 10), ([rare, Remark("no ReLU here")], 10)])
+    '4 of 20 items missed the bound; no ReLU here (10 of 20 items)'
+    """
+    groups = list(groups)
+    items = sum(size for _, size in groups)
+    counts: dict[str, Counter] = {}
+    holds: Counter = Counter()
+    for remarks, size in groups:
+        for remark in remarks:
+            counts.setdefault(remark.text, Counter()).update(remark.counts)
+            holds[remark.text] += size
+    said = []
+    for text, numbers in counts.items():
+        if numbers:
+            total = sum(numbers.values()) or 1.0
+            share = {name: number / total for name, number in numbers.items()}
+            said.append(text.format(items=items, share=share, **numbers))
+        else:
+            said.append(text if holds[text] == items else f"{text} ({holds[text]} of {items} items)")
+    return "; ".join(said)
+
+
+def attribution_table(sentences: Sequence[Sentence], attributions: Sequence[Attribution]) -> pa.Table:
+    """One row per sentence, in the contract ``attributions``.
+
+    Raises:
+        InputError: a score is not a finite number, from which every metric would make a number that is.
+    """
+    for sentence, attribution in zip(sentences, attributions, strict=True):
+        if not np.isfinite(attribution.token_score).all():
+            raise InputError(
+                f"a score of item {sentence.item_id} is not a finite number; the model's outputs are too large, train "
+                "it with a lower models.<model>.training.learning_rate"
+            )
     rows = [
         {
             "item_id": sentence.item_id,
@@ -44,4 +98,15 @@ def write_attributions(
         }
         for sentence, attribution in zip(sentences, attributions, strict=True)
     ]
-    write_table(pd.DataFrame(rows, columns=ATTRIBUTIONS.schema.names), path, ATTRIBUTIONS, metadata)
+    return pa.Table.from_pylist(rows, schema=ATTRIBUTIONS.schema)
+
+
+def write_attributions(
+    path: str | Path, sentences: Sequence[Sentence], attributions: Sequence[Attribution], metadata: dict
+) -> None:
+    """Write one explainer's shard at once; raises as :func:`attribution_table`, with the path."""
+    try:
+        table = attribution_table(sentences, attributions)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    write_table(table, path, ATTRIBUTIONS, metadata)

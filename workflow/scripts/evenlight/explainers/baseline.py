@@ -25,8 +25,10 @@ def pattern_variant(sentences: Sequence[Sentence], name: str, context: Context) 
     GECOBench, Section 3.3.2, after Haufe et al. 2014. It depends on the word and the target class only. A
     word's score is shared equally by its tokens; words that training never saw score 0.
     """
-    vectorizer = TfidfVectorizer(analyzer=lambda words: [word.lower() for word in words])
-    features = vectorizer.fit_transform(context.training["words"])
+    if "tf-idf" not in context.memory:
+        vectorizer = TfidfVectorizer(analyzer=lambda words: [word.lower() for word in words])
+        context.memory["tf-idf"] = vectorizer, vectorizer.fit_transform(context.training["words"])
+    vectorizer, features = context.memory["tf-idf"]
     label = context.training["label"].to_numpy()
     covariance = {}
     for target in {sentence.target for sentence in sentences}:

@@ -1,20 +1,24 @@
-"""LIME on tokens: a weighted ridge regression on randomly masked copies of the sentence."""
+"""LIME: a weighted ridge regression on copies of the sentence from which tokens or words are hidden at random."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evenlight.engine.evaluator import Question, answer_in_lockstep
+from evenlight.engine.evaluator import Question, Rows, answer_in_lockstep
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers import Context, Explanations
+from evenlight.errors import InputError
+from evenlight.explainers import Context, Explanations, surrogate
 from evenlight.explainers.attribution import Attribution
+from evenlight.explainers.hiding import hideable, reduced_rows
+from evenlight.models.classifier import Classifier
 from evenlight.seeds import generator_for
 
 
 def kept_tokens(generator: np.random.Generator, samples: int, tokens: int) -> np.ndarray:
-    """Which tokens stay in each perturbed copy, bool (samples, tokens); the first copy is the sentence itself.
+    """Which features stay in each perturbed copy, bool (samples, tokens); the first copy is the sentence itself.
 
-    In each other copy the number of masked tokens is uniform on 1 … ``tokens`` and their places are a random
+    In each other copy the number of hidden features is uniform on 1 … ``tokens`` and their places are a random
     subset, as in the authors' package (Ribeiro et al. 2016).
     """
     masked = generator.integers(1, tokens + 1, size=samples - 1)
@@ -45,31 +49,150 @@ def proximity(kept: np.ndarray, kernel_width: float) -> np.ndarray:
     return np.sqrt(np.exp(-((100 * (1 - similarity)) ** 2) / kernel_width**2))
 
 
-def _question(sentence: Sentence, settings: dict, mask: int, generator: np.random.Generator) -> Question:
-    tokens = len(sentence.token_id)
-    samples = settings["samples"] or min(tokens**2, settings["maximum_samples"])
-    kept = kept_tokens(generator, samples, tokens)
-    answer = yield list(np.where(kept, sentence.token_id, mask))
+def coefficients(
+    features: int,
+    rows: Callable[[np.ndarray], Rows],
+    target: int,
+    settings: dict,
+    generator: np.random.Generator,
+) -> Question:
+    """LIME's coefficients (features,) and the number of rows that they took.
+
+    With ``asked`` rows fewer than samples, the model answers the first of them, and a Gaussian process that is fitted
+    to these answers (:mod:`evenlight.explainers.surrogate`) the others.
+
+    Args:
+        features: number of features.
+        rows: which features are kept, bool (copies, features), to the copies' token ids.
+        target: the class that is explained.
+        settings: of the explainer.
+        generator: draws the copies.
+    """
+    if features == 0:
+        return np.zeros(0), 0
+    samples = settings["samples"] or min(features**2, settings["maximum_samples"])
+    kept = kept_tokens(generator, samples, features)
+    asked = min(settings["asked"] or samples, samples)
+    response = (yield rows(kept[:asked]))[:, target]
+    if asked < samples:
+        distinct, first = np.unique(kept[:asked], axis=0, return_index=True)
+        stand_in = surrogate.fit(distinct, response[first])
+        response = np.concatenate([response, surrogate.predict(stand_in, kept[asked:])])
     coefficient = weighted_ridge(
-        kept.astype(float), answer[:, sentence.target], proximity(kept, settings["kernel_width"]), settings["ridge"]
+        kept.astype(float), response, proximity(kept, settings["kernel_width"]), settings["ridge"]
     )
-    return Attribution(np.where(sentence.is_special, 0.0, coefficient), forward_rows=samples)
+    return coefficient, asked
+
+
+def on_tokens(sentence: Sentence, settings: dict, classifier: Classifier, generator: np.random.Generator) -> Question:
+    """Every token a feature, hidden by the mask token."""
+    # Where special tokens are "unscored" they are hidden like any other, and the coefficient is dropped.
+    places = hideable(sentence, "excluded" if settings["special_tokens"] == "excluded" else "included")
+    mask = classifier.special_token("mask")
+    coefficient, asked = yield from coefficients(
+        len(places),
+        lambda kept: reduced_rows(sentence, places, kept, mask),
+        sentence.target,
+        settings,
+        generator,
+    )
+    score = np.zeros(len(sentence.token_id))
+    score[places] = coefficient
+    if settings["special_tokens"] == "unscored":
+        score[sentence.is_special] = 0.0
+    return Attribution(score, asked)
+
+
+def bag_of_words(pieces: Sequence[str]) -> np.ndarray:
+    """The feature of each piece of text, -1 where it has no letter or digit: equal words are one feature.
+
+    Features are numbered by first occurrence, as the package does.
+    """
+    number: dict[str, int] = {}
+    return np.array(
+        [number.setdefault(piece, len(number)) if re.search(r"\w", piece) else -1 for piece in pieces], dtype=np.int64
+    )
+
+
+def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generator: np.random.Generator) -> Question:
+    """Every distinct word a feature, all of its occurrences left out together.
+
+    An occurrence scores the word's coefficient, shared equally by its tokens. Punctuation and special tokens always
+    stay and score 0.
+    """
+    feature_of_word = bag_of_words(sentence.words)
+    feature = np.full(len(sentence.token_id), -1)
+    feature[~sentence.is_special] = feature_of_word[sentence.word_id[~sentence.is_special]]
+    places = np.flatnonzero(feature >= 0)
+    coefficient, asked = yield from coefficients(
+        feature_of_word.max(initial=-1) + 1,
+        lambda kept: reduced_rows(sentence, places, kept[:, feature[places]], None),
+        sentence.target,
+        settings,
+        generator,
+    )
+    tokens_of_word = np.bincount(sentence.word_id[places], minlength=len(sentence.words))
+    score = np.zeros(len(sentence.token_id))
+    score[places] = coefficient[feature[places]] / tokens_of_word[sentence.word_id[places]]
+    return Attribution(score, asked)
+
+
+def on_words_as_released(
+    sentence: Sentence, settings: dict, classifier: Classifier, generator: np.random.Generator
+) -> Question:
+    """GECOBench's code: words of the decoded text, tokenised again; class 1; scores by substring.
+
+    A token scores the coefficient of the first word that contains its spelling, in the order of falling absolute
+    coefficients, so that "he" may score what "she" does, and a piece "##s" nothing.
+    """
+    tokenizer = classifier.tokenizer
+    if tokenizer.backend_tokenizer.decoder is None:
+        raise InputError(
+            "LIME's definition 'released' works on text, and this model's tokenizer cannot turn tokens into text (its "
+            "tokenizer.json has no decoder); set explainers.<name>.definition to 'paper'"
+        )
+    text = tokenizer.decode(sentence.token_id[~sentence.is_special])
+    # Words and what stands between them in turn, as the package splits, so that they join to the text again.
+    pieces = re.split(r"(\W+)", text)
+    feature = bag_of_words(pieces)
+    words = list(dict.fromkeys(piece for piece, number in zip(pieces, feature, strict=True) if number >= 0))
+
+    def rows(kept: np.ndarray) -> Rows:
+        stays = np.concatenate([kept, np.ones((len(kept), 1), dtype=bool)], axis=1)[:, feature]
+        texts = ["".join(piece for piece, here in zip(pieces, row, strict=True) if here).split() for row in stays]
+        token_ids = tokenizer(texts, is_split_into_words=True)["input_ids"]
+        if (longest := max(map(len, token_ids))) > classifier.max_tokens:
+            raise InputError(
+                f"item {sentence.item_id}: LIME's definition 'released' tokenises changed texts again, and one became "
+                f"{longest} tokens long, beyond models.<model>.max_tokens = {classifier.max_tokens}; raise max_tokens "
+                "or set explainers.<name>.definition to 'paper'"
+            )
+        return [np.array(token_id, dtype=np.int64) for token_id in token_ids]
+
+    coefficient, asked = yield from coefficients(len(words), rows, 1, settings, generator)
+    by_size = sorted(zip(words, coefficient, strict=True), key=lambda pair: -abs(pair[1]))
+    spelling = [tokenizer.decode([token_id]).replace(" ", "") for token_id in sentence.token_id.tolist()]
+    score = [next((value for word, value in by_size if token in word), 0.0) for token in spelling]
+    return Attribution(np.array(score), asked)
+
+
+QUESTIONS = {
+    ("token", "paper"): on_tokens,
+    ("token", "released"): on_tokens,
+    ("word", "paper"): on_words,
+    ("word", "released"): on_words_as_released,
+}
 
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
-    """LIME as ferret defines it: special tokens are masked like any other and then score 0."""
-    mask = context.evaluator.classifier.special_token("mask")
-    return {
-        name: Explanations(
-            list(
-                answer_in_lockstep(
-                    (
-                        _question(sentence, settings, mask, generator_for(context.seed, sentence.item_id, name))
-                        for sentence in sentences
-                    ),
-                    context.evaluator,
-                )
-            )
+    """LIME on tokens as ferret defines it, or on words as the authors' package does."""
+    evaluator = context.evaluator
+    found = {}
+    for name, settings in methods.items():
+        question = QUESTIONS[settings["features"], settings["definition"]]
+        questions = (
+            question(sentence, settings, evaluator.classifier, generator_for(context.seed, sentence.item_id, name))
+            for sentence in sentences
         )
-        for name, settings in methods.items()
-    }
+        found[name] = Explanations(list(answer_in_lockstep(questions, evaluator)))
+    return found

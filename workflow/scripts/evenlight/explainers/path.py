@@ -8,7 +8,16 @@ import torch
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.explainers.gradient import sharing, target_gradient, target_output
+from evenlight.explainers.gradient import (
+    CANCELLED,
+    Batch,
+    in_batches,
+    left_over,
+    sharing,
+    target_gradient,
+    target_output,
+)
+from evenlight.models.classifier import Classifier, Entrance
 
 
 def gauss_legendre(steps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -34,18 +43,34 @@ def integrated_gradients(mean_gradient: torch.Tensor, difference: torch.Tensor) 
     return (mean_gradient * difference).sum(-1)
 
 
-# A layer normalisation does not see a constant added to all hidden dimensions. Where the word embeddings reach the
-# output only through such layers, the gradient's sum over the hidden dimension is zero whatever the text.
-CANCELLED = (
-    "these scores are rounding noise: the model normalises its word embeddings, so that the gradient's hidden "
-    "dimensions add up to zero for every token"
-)
 METHODS = {"path_gradient": path_gradient, "integrated_gradients": integrated_gradients}
 
 
-def _baseline(sentence: Sentence, fill: int | None) -> np.ndarray:
-    """The sentence with every word's token replaced by ``fill``; special tokens stay."""
-    return sentence.token_id if fill is None else np.where(sentence.is_special, sentence.token_id, fill)
+def baseline_ids(batch: Batch, classifier: Classifier, baseline: str) -> torch.Tensor:
+    """The batch's ids, (rows, tokens), with every word's token replaced; special tokens stay.
+
+    Args:
+        batch: the sentences.
+        classifier: gives the replacement.
+        baseline: ``pad`` or ``mask``.
+    """
+    fill = classifier.special_token(baseline)
+    return classifier.padded([np.where(s.is_special, s.token_id, fill) for s in batch.sentences])[0]
+
+
+@torch.no_grad()
+def path_ends(
+    batch: Batch, classifier: Classifier, entrance: Entrance, baseline: str
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Where the path of each sentence begins and ends: baseline and input at the entrance, (rows, tokens, hidden).
+
+    With baseline ``zero`` the special tokens keep their values and all others are zero.
+    """
+    end = entrance.embed(batch.token_id, batch.mask)
+    if baseline == "zero":
+        special, _ = classifier.padded([sentence.is_special.astype(np.int64) for sentence in batch.sentences])
+        return end * (special * batch.mask)[..., None], end
+    return entrance.embed(baseline_ids(batch, classifier, baseline), batch.mask), end
 
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
@@ -72,25 +97,16 @@ def _along(
     nodes, weights = (
         torch.tensor(part, dtype=classifier.network.dtype, device=classifier.device) for part in gauss_legendre(steps)
     )
-    fill = None if baseline == "zero" else classifier.special_token(baseline)
-    found: dict[str, list] = {name: [None] * len(sentences) for name in wanted}
-    # How much of the gradient is left of its absolute size when it is summed over the hidden dimension.
-    left_over: list[float] = []
+    left: list[float] = []
 
-    def compute(batch: np.ndarray) -> np.ndarray:
-        chosen = [sentences[index] for index in batch]
-        token_id, mask = classifier.padded([sentence.token_id for sentence in chosen])
-        target = torch.tensor([sentence.target for sentence in chosen], device=classifier.device)
-        with torch.no_grad():
-            end = entrance.embed(token_id, mask)
-            start = entrance.embed(classifier.padded([_baseline(sentence, fill) for sentence in chosen])[0], mask)
-        if fill is None:
-            special, _ = classifier.padded([sentence.is_special.astype(np.int64) for sentence in chosen])
-            start = start * (special * mask)[..., None]
+    def compute(batch: Batch) -> list[dict[str, Attribution]]:
+        mask, target = batch.mask, batch.target
+        start, end = path_ends(batch, classifier, entrance, baseline)
         difference = end - start
 
         mean_gradient = torch.zeros_like(end)
-        chunk = max(1, evaluator.tokens_per_batch // token_id.numel())
+        # One sentence may be more than a batch: then its path is cut into chunks of steps.
+        chunk = max(1, evaluator.tokens_per_batch // mask.numel())
         for first in range(0, steps, chunk):
             node, weight = nodes[first : first + chunk], weights[first : first + chunk]
             # (steps, rows, tokens, hidden), flattened to rows for the model.
@@ -100,28 +116,23 @@ def _along(
                 entrance, points.flatten(0, 1), mask.repeat(repeats, 1), target.repeat(repeats), output
             )
             mean_gradient += torch.einsum("s,s...->...", weight, gradient.unflatten(0, points.shape[:2]))
+        left.append(left_over(mean_gradient))
 
         with torch.no_grad():
             ends = entrance.logits(torch.cat([end, start]), mask.repeat(2, 1))
             at_end, at_start = target_output(ends, target.repeat(2), output).double().cpu().numpy().reshape(2, -1)
-        size = mean_gradient.abs().sum(-1)
-        # Padding, whose gradient is zero, leaves nothing over.
-        left_over.append((mean_gradient.sum(-1).abs() / size.clamp(min=torch.finfo(size.dtype).tiny)).max().item())
-        inside = mask.bool().cpu().numpy()
+        results: list[dict[str, Attribution]] = [{} for _ in batch.sentences]
         for name, method in wanted.items():
-            score = METHODS[method](mean_gradient, difference).double().cpu().numpy()
-            for row, index in enumerate(batch):
-                own = score[row][inside[row]]
+            for row, score in enumerate(batch.own_tokens(METHODS[method](mean_gradient, difference))):
                 gap = None
                 if method == "integrated_gradients":
-                    gap = float(own.sum() - (at_end[row] - at_start[row]))
-                found[name][index] = Attribution(own, forward_rows=steps + 2, completeness_gap=gap)
-        return batch
+                    gap = float(score.sum() - (at_end[row] - at_start[row]))
+                results[row][name] = Attribution(score, forward_rows=steps + 2, completeness_gap=gap)
+        return results
 
-    # A batch holds whole paths; one that is longer than a batch is cut into chunks of steps.
-    for batch in evaluator.batches([min(len(s.token_id) * steps, evaluator.tokens_per_batch) for s in sentences]):
-        evaluator.in_memory(compute, batch)
-    note = CANCELLED if max(left_over) < 1e-4 else ""
+    results = in_batches(sentences, evaluator, compute, rows=steps)
+    note = CANCELLED if max(left) < 1e-4 else ""
     return {
-        name: Explanations(found[name], note if method == "path_gradient" else "") for name, method in wanted.items()
+        name: Explanations([result[name] for result in results], note if method == "path_gradient" else "")
+        for name, method in wanted.items()
     }

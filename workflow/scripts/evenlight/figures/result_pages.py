@@ -1,6 +1,6 @@
 """The study's results as pages of tables: disparity, scores and quality of the models."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
@@ -120,7 +120,7 @@ def _disparity_cell(row, text) -> Cell:
     )
 
 
-def score_page(summary: pd.DataFrame, settings: dict) -> Page:
+def score_page(summary: pd.DataFrame, settings: dict, notes: Sequence[str] = ()) -> Page:
     """Mean ± standard deviation over seeds of every metric, one table per dataset, from
     :func:`evenlight.statistics.summary.summarise_scores`."""
     keys = summary[["dataset", "model", "explainer", "metric", "group"]].itertuples(index=False, name=None)
@@ -139,7 +139,7 @@ def score_page(summary: pd.DataFrame, settings: dict) -> Page:
         "deviation over seeds; – where a metric is undefined. An arrow beside a metric says which scores are the "
         "better ones, higher (↑) or lower (↓)."
     )
-    return Page("Scores of explanations", introduction, tables)
+    return Page("Scores of explanations", introduction, tables, notes=list(notes))
 
 
 MEASURES = {

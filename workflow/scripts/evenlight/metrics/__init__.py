@@ -6,14 +6,15 @@ whether higher or lower is better. Only families in ``ASK_THE_MODEL`` need an ev
 """
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from evenlight.errors import InputError
-from evenlight.tables import ATTRIBUTIONS, read_arrow
+from evenlight.tables import ATTRIBUTIONS, read_groups
 
 ASK_THE_MODEL = {"faithfulness"}
 
@@ -46,38 +47,57 @@ class Explanation:
     @property
     def normalized(self) -> np.ndarray:
         """Scores divided by the sum of their absolute values, special tokens included; zeros stay zeros."""
-        total = np.abs(self.token_score).sum()
-        return self.token_score / total if total > 0 else self.token_score
+        return normalized(self.token_score)
+
+    @property
+    def normalized_words(self) -> np.ndarray:
+        """The same for the tokens of words alone, (tokens without the special ones,)."""
+        return normalized(self.token_score[~self.is_special])
 
 
-def read_explanations(path: str | Path, ground_truth: Mapping[str, np.ndarray | None]) -> list[Explanation]:
-    """Read one explainer's shard.
+def normalized(score: np.ndarray) -> np.ndarray:
+    """Scores divided by the sum of their absolute values; zeros stay zeros."""
+    total = np.abs(score).sum()
+    return score / total if total > 0 else score
+
+
+def explanation_groups(
+    path: str | Path, ground_truth: Mapping[str, np.ndarray | None], size: int
+) -> Iterator[list[Explanation]]:
+    """Read one explainer's shard ``size`` explanations at a time.
 
     Args:
         path: table of the contract ``attributions``.
         ground_truth: of each item, by ``item_id``.
+        size: how many to read at once; the last time there may be fewer.
 
     Raises:
         InputError: the shard is damaged, or explains an item that is not in the dataset.
     """
-    explanations = []
-    for row in read_arrow(path, ATTRIBUTIONS).to_pylist():
-        if row["item_id"] not in ground_truth:
-            raise InputError(
-                f"{path}: column 'item_id' names {row['item_id']}, which the dataset does not have; delete the file "
-                "and run the workflow again"
+    for table in read_groups(path, ATTRIBUTIONS, size):
+        explanations = []
+        for row in table.to_pylist():
+            if row["item_id"] not in ground_truth:
+                raise InputError(
+                    f"{path}: column 'item_id' names {row['item_id']}, which the dataset does not have; delete the "
+                    "file and run the workflow again"
+                )
+            explanations.append(
+                Explanation(
+                    row["item_id"],
+                    row["target"],
+                    np.array(row["token_id"], dtype=np.int64),
+                    np.array([-1 if word is None else word for word in row["word_id"]], dtype=np.int64),
+                    np.array(row["token_score"], dtype=np.float64),
+                    ground_truth[row["item_id"]],
+                )
             )
-        explanations.append(
-            Explanation(
-                row["item_id"],
-                row["target"],
-                np.array(row["token_id"], dtype=np.int64),
-                np.array([-1 if word is None else word for word in row["word_id"]], dtype=np.int64),
-                np.array(row["token_score"], dtype=np.float64),
-                ground_truth[row["item_id"]],
-            )
-        )
-    return explanations
+        yield explanations
+
+
+def read_explanations(path: str | Path, ground_truth: Mapping[str, np.ndarray | None]) -> list[Explanation]:
+    """All of one explainer's shard, see :func:`explanation_groups`."""
+    return list(chain.from_iterable(explanation_groups(path, ground_truth, size=1024)))
 
 
 def score(

@@ -24,14 +24,20 @@ def sparsity(score: np.ndarray, threshold: float) -> float:
 
 
 METRICS = {
-    "gini": lambda explanation, settings: gini(explanation.normalized),
-    "sparsity": lambda explanation, settings: sparsity(explanation.normalized, settings["threshold"]),
+    "gini": lambda score, settings: gini(score),
+    "sparsity": lambda score, settings: sparsity(score, settings["threshold"]),
 }
 
 
+def _one(explanation: Explanation, settings: dict) -> float:
+    is_included = settings["special_tokens"] == "included"
+    score = explanation.normalized if is_included else explanation.normalized_words
+    return METRICS[settings["metric"]](score, settings) if len(score) else np.nan
+
+
 def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator=None) -> dict[str, np.ndarray]:
-    """Gini index and sparsity, special tokens included as in the disparity study."""
+    """Gini index and sparsity; NaN where a text has no token that counts."""
     return {
-        name: np.array([METRICS[settings["metric"]](one, settings) for one in explanations])
+        name: np.array([_one(explanation, settings) for explanation in explanations])
         for name, settings in metrics.items()
     }

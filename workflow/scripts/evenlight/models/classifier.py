@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerBase
 
 from evenlight.errors import InputError
 from evenlight.models import one_layer_attention  # noqa: F401 (registers the architecture)
+from evenlight.models.fast_linear import linear_layers, use_fast_linear
 from evenlight.models.tokenizers import cannot_load, loaded_tokenizer
 
 
@@ -21,11 +23,21 @@ class Classifier:
     Every forward pass goes through the word embeddings: ids are embedded first and the network reads
     embeddings. Explainers thus see the same function whether they change ids or embeddings, and no
     network guesses from the ids where the padding is (GPT-2's takes masked tokens for padding).
+
+    Attributes:
+        network: a Transformers model with a classification head, or one that is called like it.
+        tokenizer: its tokenizer.
+        max_tokens: longest text that it is given.
+        precision: ``float32``, or ``bfloat16`` for linear layers in half the bits. Embeddings, logits and gradients
+            at the embeddings are float32 in both cases, and so is all that is made of them.
+        on_rows: called with the number of rows of every pass through the network.
     """
 
     network: nn.Module
     tokenizer: PreTrainedTokenizerBase
     max_tokens: int
+    precision: str = "float32"
+    on_rows: Callable[[int], None] | None = None
 
     @property
     def device(self) -> torch.device:
@@ -63,14 +75,14 @@ class Classifier:
         A row without tokens, which only a tokenizer without special tokens can give, is read as one pad token.
         """
         fill = self.special_token("pad")
-        rows = [row if len(row) else [fill] for row in rows]
-        longest = max(map(len, rows))
-        token_id = np.full((len(rows), longest), fill, dtype=np.int64)
-        mask = np.zeros((len(rows), longest), dtype=np.int64)
-        for index, row in enumerate(rows):
-            place = slice(longest - len(row), None) if self.pads_left else slice(len(row))
-            token_id[index, place] = row
-            mask[index, place] = 1
+        rows = [row if len(row) else np.array([fill]) for row in rows]
+        length = np.array([len(row) for row in rows])[:, None]
+        longest = length.max()
+        place = np.arange(longest)
+        inside = place >= longest - length if self.pads_left else place < length
+        token_id = np.full(inside.shape, fill, dtype=np.int64)
+        token_id[inside] = np.concatenate(rows)
+        mask = inside.astype(np.int64)
         return torch.from_numpy(token_id).to(self.device), torch.from_numpy(mask).to(self.device)
 
     def embed(self, token_id: torch.Tensor) -> torch.Tensor:
@@ -83,7 +95,12 @@ class Classifier:
         if self.pads_left:
             # Counted from the first real token, so that padding does not move a text.
             positions["position_ids"] = (mask.cumsum(1) - 1).clamp(min=0)
-        return self.network(inputs_embeds=embedding, attention_mask=mask, **positions).logits
+        if self.on_rows:
+            self.on_rows(len(embedding))
+        autocast = self.precision != "float32" and embedding.device.type == "cuda"
+        with torch.autocast("cuda", torch.bfloat16, enabled=autocast):
+            logits = self.network(inputs_embeds=embedding, attention_mask=mask, **positions).logits
+        return logits.float() if autocast else logits
 
     def entrance(self, layer: str = "word_embeddings", definition: str = "paper") -> "Entrance":
         """Where explainers that change embeddings take hold of the network.
@@ -94,8 +111,8 @@ class Classifier:
             definition: ``released`` with ``embedding_output`` is GECOBench's code: the output of the embedding
                 block goes in as word embeddings, so that positions and normalisation are applied twice.
         """
-        block = self._embedding_block()
-        if layer == "word_embeddings" or block is None:
+        block = None if layer == "word_embeddings" else self._embedding_block()
+        if block is None:
             return Entrance(lambda token_id, mask: self.embed(token_id), self.logits)
 
         def embed(token_id: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -169,16 +186,44 @@ def load_network(source: str | Path, **options) -> nn.Module:
     """A sequence classification network from a hub id or a folder, in float32."""
     try:
         return AutoModelForSequenceClassification.from_pretrained(source, dtype=torch.float32, **options)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise InputError(cannot_load(source, error)) from None
 
 
-def load_classifier(folder: str | Path, max_tokens: int, device: str = "cpu") -> Classifier:
-    """The classifier that :func:`evenlight.models.training.save_classifier` wrote to ``folder``, ready to be asked."""
+def load_classifier(folder: str | Path, max_tokens: int, device: str = "cpu", precision: str = "float32") -> Classifier:
+    """The classifier that :func:`evenlight.models.training.save_classifier` wrote to ``folder``, ready to be asked.
+
+    Args:
+        folder: the model's.
+        max_tokens: longest text that it is given.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        precision: ``float32`` or ``bfloat16``, see :class:`Classifier`.
+    """
     folder = Path(folder)
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
         if not (folder / name).exists():
             raise InputError(f"{folder / name}: no such file; rule train makes it")
-    network = load_network(folder).to(pick_device(device)).eval()
+    try:
+        network, loading = AutoModelForSequenceClassification.from_pretrained(
+            folder, dtype=torch.float32, output_loading_info=True
+        )
+    except (OSError, ValueError, SafetensorError) as error:
+        raise InputError(f"{folder}: not a readable model ({error}); delete it and run the workflow again") from None
+    if loading["missing_keys"] or loading["mismatched_keys"]:
+        missing = sorted(map(str, [*loading["missing_keys"], *loading["mismatched_keys"]]))
+        raise InputError(
+            f"{folder / 'model.safetensors'}: no weights for {missing[0]}; delete the folder and run the workflow "
+            "again, rule train makes it"
+        )
+    network = network.to(pick_device(device)).eval()
     network.requires_grad_(False)
-    return Classifier(network, loaded_tokenizer(folder), max_tokens)
+    return Classifier(prepared(network, precision), loaded_tokenizer(folder), max_tokens, precision)
+
+
+def prepared(network: nn.Module, precision: str = "float32") -> nn.Module:
+    """``network``, trained and no longer to be changed, with linear layers that are fast in ``precision``."""
+    use_fast_linear(network)
+    if precision != "float32":
+        for layer in linear_layers(network):
+            layer.to(getattr(torch, precision))
+    return network

@@ -5,6 +5,9 @@ from torch import nn
 from torch.nn import functional
 from transformers import AutoConfig, AutoModelForSequenceClassification, PretrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+from evenlight.models.attention import attention_weights, weighted_values
 
 
 class OneLayerAttentionConfig(PretrainedConfig):
@@ -26,6 +29,13 @@ class OneLayerAttentionConfig(PretrainedConfig):
         super().__init__(pad_token_id=pad_token_id, **rest)
 
 
+def _attention(module, query, key, value, attention_mask, scaling, dropout):
+    """Attention weights with dropout, and what they make of the values; see :mod:`evenlight.models.attention`."""
+    _, weight = attention_weights(query, key, attention_mask, scaling)
+    weight = functional.dropout(weight, dropout, module.training)
+    return weighted_values(weight, value), weight
+
+
 class OneLayerAttention(PreTrainedModel):
     """The vanilla one-layer attention classifier (Wilming et al., Section 3.3.5; 64 dimensions, Table 5).
 
@@ -43,7 +53,6 @@ class OneLayerAttention(PreTrainedModel):
         self.query = nn.Linear(size, size)
         self.key = nn.Linear(size, size)
         self.value = nn.Linear(size, size)
-        self.dropout = nn.Dropout(config.dropout)
         self.pooler = nn.Linear(size, size)
         self.classifier = nn.Linear(size, config.num_labels)
         self.post_init()
@@ -61,13 +70,22 @@ class OneLayerAttention(PreTrainedModel):
     def forward(self, input_ids=None, attention_mask=None, inputs_embeds=None, **_) -> SequenceClassifierOutput:
         """Logits (batch, classes) from ids (batch, tokens) or embeddings (batch, tokens, hidden)."""
         embedded = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
-        # Only the first token's output is used, so only its query is needed.
-        query = self.query(embedded[:, :1])
-        scores = query @ self.key(embedded).transpose(1, 2) / self.config.hidden_size**0.5
         if attention_mask is not None:
-            scores = scores.masked_fill(attention_mask[:, None] == 0, float("-inf"))
-        attention = self.dropout(functional.softmax(scores, dim=-1))
-        pooled = torch.tanh(self.pooler((attention @ self.value(embedded))[:, 0]))
+            hidden = embedded.new_full((), torch.finfo(embedded.dtype).min)
+            attention_mask = torch.where(attention_mask[:, None, None] == 0, hidden, 0)
+        # From Transformers' registry, so that explainers see the attention of this model as that of any other.
+        attend = ALL_ATTENTION_FUNCTIONS.get_interface(self.config._attn_implementation, _attention)
+        attended, _ = attend(
+            self,
+            # Only the first token's output is used, so only its query is needed. There is one head.
+            self.query(embedded[:, None, :1]),
+            self.key(embedded[:, None]),
+            self.value(embedded[:, None]),
+            attention_mask,
+            scaling=self.config.hidden_size**-0.5,
+            dropout=self.config.dropout,
+        )
+        pooled = torch.tanh(self.pooler(attended[:, 0, 0]))
         return SequenceClassifierOutput(logits=self.classifier(pooled))
 
 

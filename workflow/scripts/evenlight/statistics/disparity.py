@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import mannwhitneyu
 
 from evenlight.errors import InputError
-from evenlight.statistics.score_files import read_scores
+from evenlight.statistics.score_files import explainer_notes, read_scores
 from evenlight.statistics.study import SCORE_LAYOUT, Run, group_pairs, names, study_runs
 from evenlight.tables import DISPARITY
 
@@ -76,8 +76,8 @@ def disparity_table(paths: Iterable[str | Path], settings: dict) -> tuple[pd.Dat
     ``paths`` are score files ``{dataset}/{model}/seed{seed}/{family}.parquet``. One row per dataset, model, seed,
     explainer, metric and pair of groups; a pair is compared on the datasets that have both groups. A metric without
     any defined score in either group of a pair (word-level metrics on a dataset without ground truth) gives no row
-    but a note, and so has an infinite d. :class:`InputError` where a dataset has no configured pair, and where a group
-    has fewer than two defined scores.
+    but a note, and so has an infinite d; the notes of the explainers' shards follow. :class:`InputError` where a
+    dataset has no configured pair, and where a group has fewer than two defined scores.
     """
     runs = study_runs(paths, SCORE_LAYOUT, settings)
     rows, gaps = [], []
@@ -90,7 +90,8 @@ def disparity_table(paths: Iterable[str | Path], settings: dict) -> tuple[pd.Dat
         compared = scores[scores["group"].isin([group for pair in pairs for group in pair])]
         gaps.append(_undefined_scores(compared).assign(dataset=run.dataset))
     table = pd.DataFrame(rows, columns=DISPARITY.schema.names)
-    return table, [*notes, *_undefined_notes(pd.concat(gaps)), *_infinite_notes(table)]
+    notes = [*notes, *_undefined_notes(pd.concat(gaps)), *_infinite_notes(table)]
+    return table, notes + explainer_notes(runs, names(settings, "explainers"))
 
 
 def _comparable_pairs(

@@ -48,6 +48,29 @@ def read_model_scores(paths: Iterable[str | Path], metric: str, settings: dict) 
     return run, pd.concat([read_scores(files, [metric], explainers) for files in runs.values()], ignore_index=True)
 
 
+def explainer_notes(runs: dict[Run, list[Path]], explainers: Collection[str]) -> list[str]:
+    """What a reader must know of the explainers, as their shards say it: each text once, with its runs."""
+    said: dict[tuple[str, str], dict[tuple[str, str], list[int]]] = {}
+    for run, paths in runs.items():
+        # Every family of metrics has scored the same shards.
+        notes = tables.read_metadata(paths[0], tables.SCORES).get("notes", {})
+        for explainer in explainers:
+            if explainer in notes:
+                where = said.setdefault((explainer, notes[explainer]), {})
+                where.setdefault((run.dataset, run.model), []).append(run.seed)
+    return [
+        f"explainer '{explainer}': {note} ({'; '.join(_place(*place) for place in where.items())})"
+        for (explainer, note), where in said.items()
+    ]
+
+
+def _place(of: tuple[str, str], seeds: list[int]) -> str:
+    dataset, model = of
+    return (
+        f"dataset '{dataset}', model '{model}', {'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
+    )
+
+
 def _read_file(path: Path, metrics: Collection[str], explainers: Collection[str]) -> pd.DataFrame:
     table = tables.read_table(path, tables.SCORES)
     remedy = "delete the file and run the workflow again"

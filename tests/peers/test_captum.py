@@ -1,0 +1,364 @@
+"""Parity with captum, by which GECOBench computes its explanations: our batches against one sentence at a time.
+
+captum is given the network as its users have it: the words' embeddings where the explanation starts there, else token
+ids and captum's own layer attributions, and GECOBench's wiring for its released code. Masks go as arguments that
+captum repeats with the rows; one that a closure holds on to would not be repeated.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from captum.attr import (
+    Deconvolution,
+    DeepLift,
+    GradientShap,
+    GuidedBackprop,
+    InputXGradient,
+    IntegratedGradients,
+    LayerGradientXActivation,
+    LayerIntegratedGradients,
+    Saliency,
+)
+from torch import nn
+from transformers import BertConfig, BertForSequenceClassification
+
+sys.path.append(str(Path(__file__).parents[1] / "unit"))
+
+from layered_classifier import layered_classifier
+from models_for_tests import MAX_TOKENS, WORDS, context_of, sentences_of, tiny_classifier, tiny_tokenizer
+
+from evenlight.explainers import explain
+from evenlight.models.classifier import Classifier
+from evenlight.seeds import generator_for
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Setting .*:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Input Tensor 0 did not already require gradients:UserWarning"),
+]
+BLOCKS = {
+    "bert": "bert.embeddings",
+    "roberta": "roberta.embeddings",
+    "distilbert": "distilbert.embeddings",
+    "gpt2": "transformer.drop",
+}
+ARCHITECTURES = ("one_layer_attention", *BLOCKS)
+WORD_EMBEDDINGS = {"layer": "word_embeddings", "definition": "paper"}
+EMBEDDING_OUTPUT = {"layer": "embedding_output", "definition": "paper"}
+RELEASED = {"layer": "embedding_output", "definition": "released"}
+PLACES = pytest.mark.parametrize(
+    "place", [WORD_EMBEDDINGS, EMBEDDING_OUTPUT, RELEASED], ids=["words", "block", "released"]
+)
+OUTPUTS = pytest.mark.parametrize("output", ["logit", "probability"])
+
+
+class FromEmbeddings(nn.Module):
+    """The network as a function of what goes in as word embeddings, or in place of the embedding block's output."""
+
+    def __init__(self, classifier: Classifier, output: str, block: nn.Module | None = None):
+        super().__init__()
+        self.network, self.output, self.block = classifier.network, output, block
+
+    def forward(self, embedding, mask):
+        if self.block is None:
+            logits = self.network(inputs_embeds=embedding, attention_mask=mask).logits
+        else:
+            hook = self.block.register_forward_hook(lambda module, arguments, output: embedding)
+            logits = self.network(inputs_embeds=embedding.detach(), attention_mask=mask).logits
+            hook.remove()
+        return logits if self.output == "logit" else logits.softmax(-1)
+
+
+def from_ids(classifier: Classifier, output: str):
+    """The network as a function of token ids."""
+    config = classifier.network.config
+    # From ids, RoBERTa takes the pad tokens of a baseline for padding and gives them no position.
+    first = config.pad_token_id + 1 if config.model_type == "roberta" else 0
+
+    def forward(token_id, mask):
+        positions = torch.arange(first, first + token_id.shape[1])[None]
+        options = {} if config.model_type in ("distilbert", "one_layer_attention") else {"position_ids": positions}
+        logits = classifier.network(input_ids=token_id, attention_mask=mask, **options).logits
+        return logits if output == "logit" else logits.softmax(-1)
+
+    return forward
+
+
+def embedding_block(classifier: Classifier, architecture: str) -> nn.Module:
+    """The module that captum's layer attributions are given."""
+    return classifier.network.get_submodule(BLOCKS.get(architecture, "embeddings"))
+
+
+@torch.no_grad()
+def block_output(classifier: Classifier, architecture: str, token_id: torch.Tensor) -> torch.Tensor:
+    """What the embedding block makes of ids."""
+    kept = []
+    block = embedding_block(classifier, architecture)
+    hook = block.register_forward_hook(lambda module, arguments, output: kept.append(output))
+    from_ids(classifier, "logit")(token_id, torch.ones_like(token_id))
+    hook.remove()
+    return kept[0]
+
+
+def rows_of(classifier: Classifier, sentence, fill: str = "pad") -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """A sentence's ids, those of its baseline, and its mask; all (1, tokens)."""
+    token_id = torch.tensor(sentence.token_id)[None]
+    special = torch.tensor(sentence.is_special)[None]
+    return token_id, torch.where(special, token_id, classifier.special_token(fill)), torch.ones_like(token_id)
+
+
+def start_and_input(classifier, architecture, place, sentence, output):
+    """captum's model and tensors for one sentence: the function, input and baseline (1, tokens, hidden), the mask."""
+    token_id, baseline_id, mask = rows_of(classifier, sentence)
+    if place["layer"] == "word_embeddings" or architecture not in BLOCKS:
+        embed, block = classifier.network.get_input_embeddings(), None
+    else:
+        embed = lambda ids: block_output(classifier, architecture, ids)  # noqa: E731
+        block = None if place["definition"] == "released" else embedding_block(classifier, architecture)
+    return FromEmbeddings(classifier, output, block), embed(token_id), embed(baseline_id), mask
+
+
+def explained(family, classifier, sentences, settings, tokens_per_batch=150, seed=0):
+    """Our attributions by one explainer, named "it"; several sentences share a batch."""
+    return explain(family, sentences, {"it": settings}, context_of(classifier, tokens_per_batch, seed))["it"]
+
+
+def assert_same(found, expected: torch.Tensor, within: float = 1e-5):
+    """``found`` (tokens,) is the sum of captum's (1, tokens, hidden), relative to the largest of its summands' sums.
+
+    Relative to the sum itself would compare rounding noise wherever normalisation makes the sum zero.
+    """
+    expected = expected[0].detach().double().numpy()
+    assert np.abs(found - expected.sum(-1)).max() <= within * np.abs(expected).sum(-1).max()
+
+
+def three_targets(classifier: Classifier):
+    """Sentences whose targets are the three classes in turn, whatever their labels."""
+    return sentences_of(classifier, targets=[(2 * index + 1) % 3 for index in range(len(WORDS))])
+
+
+# Gradients -------------------------------------------------------------------------------------------------------
+
+
+@PLACES
+@OUTPUTS
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_saliency_and_input_x_gradient(architecture, place, output):
+    classifier = tiny_classifier(architecture, classes=3)
+    sentences = three_targets(classifier)
+    settings = place | {"output": output}
+    saliency = explained("gradient", classifier, sentences, settings | {"method": "saliency"}).attributions
+    product = explained("gradient", classifier, sentences, settings | {"method": "input_x_gradient"}).attributions
+    for sentence, one, other in zip(sentences, saliency, product, strict=True):
+        forward, embedding, _, mask = start_and_input(classifier, architecture, place, sentence, output)
+        options = {"target": sentence.target, "additional_forward_args": (mask,)}
+        assert_same(one.token_score, Saliency(forward).attribute(embedding.clone().requires_grad_(), **options))
+        assert_same(other.token_score, InputXGradient(forward).attribute(embedding.clone().requires_grad_(), **options))
+
+
+@OUTPUTS
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_gradients_at_the_embedding_block_are_captum_s_layer_attributions(architecture, output):
+    classifier = tiny_classifier(architecture, classes=3)
+    sentences = three_targets(classifier)
+    settings = EMBEDDING_OUTPUT | {"output": output}
+    saliency = explained("gradient", classifier, sentences, settings | {"method": "saliency"}).attributions
+    product = explained("gradient", classifier, sentences, settings | {"method": "input_x_gradient"}).attributions
+    block = embedding_block(classifier, architecture)
+    classifier.network.requires_grad_(True)  # captum asks for gradients of a layer, which ids do not have
+    for sentence, one, other in zip(sentences, saliency, product, strict=True):
+        token_id, _, mask = rows_of(classifier, sentence)
+        options = {"target": sentence.target, "additional_forward_args": (mask,)}
+        forward = from_ids(classifier, output)
+        gradient = LayerGradientXActivation(forward, block, multiply_by_inputs=False).attribute(token_id, **options)
+        assert_same(one.token_score, gradient.abs())
+        assert_same(other.token_score, LayerGradientXActivation(forward, block).attribute(token_id, **options))
+
+
+# Paths -----------------------------------------------------------------------------------------------------------
+
+
+@OUTPUTS
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_integrated_gradients_at_the_words(architecture, output):
+    classifier = tiny_classifier(architecture, classes=3)
+    sentences = three_targets(classifier)
+    settings = {"layer": "word_embeddings", "output": output, "steps": 20, "baseline": "pad"}
+    found = explained("path", classifier, sentences, settings | {"method": "integrated_gradients"}).attributions
+    for sentence, one in zip(sentences, found, strict=True):
+        forward, embedding, start, mask = start_and_input(classifier, architecture, WORD_EMBEDDINGS, sentence, output)
+        expected, delta = IntegratedGradients(forward).attribute(
+            embedding,
+            start,
+            target=sentence.target,
+            additional_forward_args=(mask,),
+            n_steps=20,
+            method="gausslegendre",
+            return_convergence_delta=True,
+        )
+        assert_same(one.token_score, expected)
+        assert one.completeness_gap == pytest.approx(delta.item(), abs=1e-5 * float(expected.abs().sum()))
+
+
+@OUTPUTS
+@pytest.mark.parametrize("fill", ["pad", "mask"])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_integrated_gradients_at_the_embedding_block(architecture, fill, output):
+    """GECOBench's call: LayerIntegratedGradients from ids, the layer's output going from baseline to input."""
+    classifier = tiny_classifier(architecture, classes=3)
+    sentences = three_targets(classifier)
+    settings = {"layer": "embedding_output", "output": output, "steps": 20, "baseline": fill}
+    found = explained("path", classifier, sentences, settings | {"method": "integrated_gradients"}).attributions
+    explainer = LayerIntegratedGradients(from_ids(classifier, output), embedding_block(classifier, architecture))
+    for sentence, one in zip(sentences, found, strict=True):
+        token_id, baseline_id, mask = rows_of(classifier, sentence, fill)
+        expected = explainer.attribute(
+            token_id,
+            baseline_id,
+            target=sentence.target,
+            additional_forward_args=(mask,),
+            n_steps=20,
+            method="gausslegendre",
+        )
+        assert_same(one.token_score, expected)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+@PLACES
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_gradient_shap_with_the_same_draws(architecture, place, noise, monkeypatch):
+    """captum draws from NumPy's and torch's global streams; it is handed what our generators draw."""
+    classifier = tiny_classifier(architecture, classes=3)
+    sentences = three_targets(classifier)
+    settings = place | {"output": "logit", "method": "gradient_shap", "samples": 5, "noise": noise, "baseline": "pad"}
+    found = explained("gradient_shap", classifier, sentences, settings, seed=4).attributions
+    for sentence, one in zip(sentences, found, strict=True):
+        forward, embedding, start, mask = start_and_input(classifier, architecture, place, sentence, "logit")
+        generator = generator_for(4, sentence.item_id, "it")
+        points = generator.random(5)
+        normal = torch.tensor(generator.standard_normal((5, *embedding.shape[1:])), dtype=torch.float32)
+        monkeypatch.setattr(np.random, "uniform", lambda low, high, size, points=points: points)
+        monkeypatch.setattr(torch, "normal", lambda mean, deviation, normal=normal: deviation * normal)
+        expected = GradientShap(forward).attribute(
+            embedding,
+            start,
+            n_samples=5,
+            stdevs=noise,
+            target=sentence.target,
+            additional_forward_args=(mask,),
+        )
+        assert_same(one.token_score, expected)
+        assert one.forward_rows == 5
+
+
+# DeepLIFT --------------------------------------------------------------------------------------------------------
+
+
+@OUTPUTS
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("activation", [nn.ReLU, nn.Tanh, nn.ELU, nn.Softplus])
+def test_deeplift_where_captum_knows_every_layer(activation, dtype, output):
+    """The rescale rule itself, and completeness; captum's softmax, at the end of probabilities, is another rule."""
+    classifier = layered_classifier(3, activation, dtype)
+    sentences = three_targets(classifier)
+    settings = WORD_EMBEDDINGS | {"output": output, "method": "deeplift", "baseline": "pad"}
+    found = explained("deeplift", classifier, sentences, settings)
+    assert found.note == ""
+    for sentence, one in zip(sentences, found.attributions, strict=True):
+        forward, embedding, start, mask = start_and_input(classifier, "", WORD_EMBEDDINGS, sentence, output)
+        with torch.no_grad():
+            change = (forward(embedding, mask) - forward(start, mask))[0, sentence.target].item()
+        within = 1e-5 if dtype == torch.float32 else 1e-9
+        assert one.token_score.sum() == pytest.approx(change, abs=within)
+        assert one.completeness_gap == pytest.approx(one.token_score.sum() - change, abs=within)
+        if output == "logit":
+            options = {"target": sentence.target, "additional_forward_args": (mask,)}
+            assert_same(one.token_score, DeepLift(forward).attribute(embedding, start, **options), within)
+
+
+@pytest.mark.parametrize("place", [WORD_EMBEDDINGS | {"definition": "released"}, RELEASED], ids=["words", "block"])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_deeplift_as_gecobench_released_it(architecture, place):
+    classifier = tiny_classifier(architecture, classes=3)
+    sentences = three_targets(classifier)
+    settings = place | {"output": "logit", "method": "deeplift", "baseline": "pad"}
+    found = explained("deeplift", classifier, sentences, settings)
+    for sentence, one in zip(sentences, found.attributions, strict=True):
+        forward, embedding, _, mask = start_and_input(classifier, architecture, place, sentence, "logit")
+        _, baseline_id, _ = rows_of(classifier, sentence)
+        expected = DeepLift(forward, multiply_by_inputs=None, eps=1e-10).attribute(
+            embedding,
+            torch.cat([baseline_id[:, :, None]] * embedding.shape[2], dim=2),
+            target=sentence.target,
+            additional_forward_args=(mask,),
+        )
+        assert_same(one.token_score, expected)
+        assert one.completeness_gap is None
+    knows_a_module = architecture == "bert"
+    assert ("rescale rule acts on Tanh only" in found.note) == knows_a_module
+    assert ("equals the plain gradient" in found.note) != knows_a_module
+    assert ("rounding noise" in found.note) == (architecture != "one_layer_attention")
+    assert "softmax" in found.note or "scaled_dot_product_attention" in found.note
+
+
+# Rectifiers ------------------------------------------------------------------------------------------------------
+
+
+def rectified_bert() -> Classifier:
+    """A BERT whose activations are ReLU modules."""
+    torch.manual_seed(3)
+    tokenizer = tiny_tokenizer()
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=MAX_TOKENS,
+        num_labels=3,
+        initializer_range=0.3,
+        hidden_act="relu",
+    )
+    network = BertForSequenceClassification(config).eval()
+    network.requires_grad_(False)
+    return Classifier(network, tokenizer, MAX_TOKENS)
+
+
+RECTIFIED = pytest.mark.parametrize(
+    ("method", "peer"), [("guided_backprop", GuidedBackprop), ("deconvolution", Deconvolution)]
+)
+
+
+@PLACES
+@OUTPUTS
+@RECTIFIED
+@pytest.mark.parametrize("architecture", ["layered", "bert"])
+def test_gradients_through_rectifiers(architecture, method, peer, output, place):
+    classifier = layered_classifier() if architecture == "layered" else rectified_bert()
+    sentences = three_targets(classifier)
+    found = explained("rectified", classifier, sentences, place | {"output": output, "method": method})
+    assert "plain gradient" not in found.note
+    for sentence, one in zip(sentences, found.attributions, strict=True):
+        forward, embedding, _, mask = start_and_input(classifier, architecture, place, sentence, output)
+        options = {"target": sentence.target, "additional_forward_args": (mask,)}
+        expected = peer(forward).attribute(embedding.clone().requires_grad_(), **options)
+        plain = Saliency(forward).attribute(embedding.clone().requires_grad_(), abs=False, **options)
+        assert (expected - plain).abs().max() > 0.05 * plain.abs().max()
+        assert_same(one.token_score, expected)
+
+
+@RECTIFIED
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_without_rectifiers_captum_and_we_give_the_plain_gradient(architecture, method, peer):
+    classifier = tiny_classifier(architecture, classes=3)
+    sentences = three_targets(classifier)[:4]
+    found = explained("rectified", classifier, sentences, RELEASED | {"output": "logit", "method": method})
+    assert "equals the plain gradient" in found.note
+    for sentence, one in zip(sentences, found.attributions, strict=True):
+        forward, embedding, _, mask = start_and_input(classifier, architecture, RELEASED, sentence, "logit")
+        options = {"target": sentence.target, "additional_forward_args": (mask,)}
+        expected = peer(forward).attribute(embedding.clone().requires_grad_(), **options)
+        assert_same(one.token_score, expected)
+        assert_same(one.token_score, Saliency(forward).attribute(embedding.requires_grad_(), abs=False, **options))

@@ -1,0 +1,430 @@
+"""AttnLRP against numbers on paper, against relevance propagated layer by layer, and its conservation."""
+
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+import torch
+from models_for_tests import context_of, sentences_of, tiny_classifier, tiny_tokenizer
+from scipy.special import erf
+from torch import nn
+from transformers import BertConfig, BertForSequenceClassification
+
+from evenlight.errors import InputError
+from evenlight.explainers import explain
+from evenlight.explainers.attribution import note_of
+from evenlight.explainers.relevance import (
+    Taps,
+    identity_rule,
+    normalised,
+    propagation_rules,
+    relevance_attention,
+    relevances,
+    shares_remark,
+    tapped,
+)
+from evenlight.models.classifier import Classifier
+
+TRANSFORMERS = ("bert", "roberta", "distilbert", "gpt2")
+READABLE = ("one_layer_attention", *TRANSFORMERS)
+
+
+def uneven(classifier: Classifier) -> Classifier:
+    """The classifier with noise on all weights: new networks have no biases, and all layer normalisations alike."""
+    generator = torch.Generator().manual_seed(3)
+    for parameter in classifier.network.parameters():
+        noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+        parameter.data += 0.2 * noise.to(parameter.dtype)
+    return classifier
+
+
+def classifier_of(architecture: str, dtype: torch.dtype = torch.float64) -> Classifier:
+    """A tiny classifier of three classes."""
+    return uneven(tiny_classifier(architecture, classes=3, dtype=dtype))
+
+
+def one_layer_bert(activation: str = "gelu", heads: int = 2) -> Classifier:
+    """A BERT of one layer in double precision."""
+    torch.manual_seed(5)
+    tokenizer = tiny_tokenizer()
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=heads,
+        intermediate_size=12,
+        max_position_embeddings=48,
+        initializer_range=0.5,
+        hidden_act=activation,
+    )
+    network = BertForSequenceClassification(config).double().eval()
+    network.requires_grad_(False)
+    return uneven(Classifier(network, tokenizer, 48))
+
+
+def attributions(classifier, sentences, layer="word_embeddings", softmax="taylor", **context):
+    """AttnLRP's attributions of the sentences."""
+    methods = {"attnlrp": {"method": "attnlrp", "layer": layer, "softmax": softmax}}
+    return explain("relevance", sentences, methods, context_of(classifier, **context))["attnlrp"].attributions
+
+
+def account(classifier, sentences, layer="word_embeddings", softmax="taylor"):
+    """What tokens, positions, biases and softmax have of the relevance, (sentences, 4), and the logits."""
+    entrance = classifier.entrance(layer)
+    token_id, mask = classifier.padded([sentence.token_id for sentence in sentences])
+    target = torch.tensor([sentence.target for sentence in sentences])
+    embedding = entrance.embed(token_id, mask)
+    _, taken, _ = relevances(classifier.network, entrance, embedding, mask, target, softmax)
+    logit = classifier.logits(classifier.embed(token_id), mask).gather(1, target[:, None])[:, 0]
+    return taken.numpy(), logit.numpy()
+
+
+# By hand ---------------------------------------------------------------------------------------------------------
+
+
+def numbers(*values: float) -> torch.Tensor:
+    """A differentiable tensor in double precision."""
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+def test_an_activation_hands_on_all_relevance():
+    given = numbers(-2.0, 0.0, 1.5)
+    output = identity_rule(given, given.tanh())
+    np.testing.assert_array_equal(output.detach(), given.detach().tanh())
+    (gradient,) = torch.autograd.grad(output @ torch.tensor([3.0, 5.0, 7.0], dtype=torch.float64), given)
+    np.testing.assert_allclose(gradient * given.detach(), np.tanh([-2.0, 0.0, 1.5]) * [3, 5, 7], rtol=1e-15)
+    assert gradient[1] == 0
+
+
+def test_layer_normalisation_is_linear_with_its_deviation_held():
+    module = nn.LayerNorm(2, eps=0.0, dtype=torch.float64)
+    module.weight.data, module.bias.data = (
+        torch.tensor(pair, dtype=torch.float64) for pair in ([2.0, 5.0], [1.0, 3.0])
+    )
+    given = numbers(1.0, 3.0)
+    taps = Taps.closed(1, given)
+    # Mean 2, deviation 1, hence normalised to −1 and 1.
+    output = normalised(module, given[None], taps)
+    np.testing.assert_allclose(output.detach(), [[-1.0, 8.0]])
+    gradient, bias = torch.autograd.grad(output.sum(), (given, taps.biases))
+    # y = 2 (a − b) / 2 + 1 and 5 (b − a) / 2 + 3: their sum has the gradient −3/2 for a, 3/2 for b.
+    np.testing.assert_allclose(gradient * given.detach(), [-1.5, 4.5])
+    np.testing.assert_allclose(bias, [4.0])
+
+
+def test_a_tap_takes_what_a_bias_adds():
+    layer = nn.Linear(2, 1, dtype=torch.float64)
+    layer.weight.data, layer.bias.data = torch.tensor([[2.0, -1.0]]).double(), torch.tensor([0.5]).double()
+    given = numbers(3.0, 4.0)
+    taps = Taps.closed(1, given)
+    output = tapped(layer(given[None]), taps.biases, layer.bias)
+    np.testing.assert_allclose(output.detach(), [[2.5]])
+    gradient, bias = torch.autograd.grad(output.sum(), (given, taps.biases))
+    np.testing.assert_allclose(gradient * given.detach(), [6.0, -4.0])
+    np.testing.assert_allclose(bias, [0.5])
+
+
+@pytest.mark.parametrize("softmax", ["taylor", "constant"])
+def test_one_attention_head_by_hand(softmax):
+    log3 = np.log(3)
+    query, key, value = numbers(2.0), numbers(log3, 0.0), numbers(4.0, 8.0)
+    taps = Taps.closed(1, query)
+    output, _ = relevance_attention(taps, softmax)(
+        None, query.view(1, 1, 1, 1), key.view(1, 1, 2, 1), value.view(1, 1, 2, 1), None, scaling=0.5
+    )
+    # Scores log 3 and 0, weights 3/4 and 1/4, output 3 + 2.
+    np.testing.assert_allclose(output.item(), 5)
+    given = (query, key, value)
+    gradients = torch.autograd.grad(output.sum(), (*given, taps.softmax), materialize_grads=True)
+    of_query, of_key, of_value = (gradients[i] * given[i].detach() for i in range(3))
+    of_softmax = gradients[3].item()
+    if softmax == "constant":
+        np.testing.assert_allclose(of_value, [3.0, 2.0])
+        assert of_query.item() == of_key.abs().sum() == of_softmax == 0
+        return
+    # Half to the values, half to the weights: 1.5 and 1. The first score gets log 3 (1.5 − 3/4 · 2.5), the second,
+    # being 0, nothing; half of that goes to the query, half to the key, and the softmax keeps the rest of 2.5.
+    np.testing.assert_allclose(of_value, [1.5, 1.0])
+    of_score = log3 * (1.5 - 0.75 * 2.5)
+    np.testing.assert_allclose(of_query, [of_score / 2])
+    np.testing.assert_allclose(of_key, [of_score / 2, 0.0], atol=1e-15)
+    np.testing.assert_allclose(of_softmax, 2.5 - of_score)
+
+
+# Layer by layer --------------------------------------------------------------------------------------------------
+
+ACTIVATIONS = {
+    "gelu": lambda x: x * (1 + erf(x / np.sqrt(2))) / 2,
+    "gelu_new": lambda x: x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2,
+    "relu": lambda x: np.maximum(x, 0),
+    "tanh": np.tanh,
+}
+
+
+def linear_relevance(given, weight, output, relevance):
+    """Relevance of a linear layer's inputs: each in proportion to its term in each output."""
+    return given * ((relevance / output) @ weight)
+
+
+def normalised_relevance(given, weight, deviation, output, relevance):
+    """The same for layer normalisation, written as the matrix that it is for a given deviation."""
+    size = given.shape[-1]
+    matrix = weight[:, None] * (np.eye(size) - 1 / size)
+    return np.stack(
+        [linear_relevance(x, matrix / d, y, r) for x, d, y, r in zip(given, deviation, output, relevance, strict=True)]
+    )
+
+
+def relevance_layer_by_layer(network: nn.Module, token_id: np.ndarray, target: int, activation: str) -> np.ndarray:
+    """Relevance (tokens,) in a BERT of one layer, from relevances alone: no gradient is taken anywhere.
+
+    Written from the rules of the paper, forward and backward, in NumPy.
+    """
+    weights = {name: value.numpy() for name, value in network.state_dict().items()}
+    heads = network.config.num_attention_heads
+    layer = "bert.encoder.layer.0."
+
+    def linear(name, given):
+        return given @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+
+    def normalise(name, given):
+        deviation = np.sqrt(given.var(-1) + network.config.layer_norm_eps)
+        centred = given - given.mean(-1, keepdims=True)
+        return deviation, centred / deviation[:, None] * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+
+    def back_linear(name, given, output, relevance):
+        return linear_relevance(given, weights[f"{name}.weight"], output, relevance)
+
+    def back_normalise(name, given, deviation, output, relevance):
+        return normalised_relevance(given, weights[f"{name}.weight"], deviation, output, relevance)
+
+    def by_head(features):
+        return features.reshape(len(features), heads, -1).transpose(1, 0, 2)
+
+    def joined(features):
+        return features.transpose(1, 0, 2).reshape(features.shape[1], -1)
+
+    # Forward.
+    embeddings = "bert.embeddings."
+    word = weights[f"{embeddings}word_embeddings.weight"][token_id]
+    position = weights[f"{embeddings}position_embeddings.weight"][: len(token_id)]
+    embedded = word + position + weights[f"{embeddings}token_type_embeddings.weight"][0]
+    d0, x0 = normalise(f"{embeddings}LayerNorm", embedded)
+    q, k, v = (linear(f"{layer}attention.self.{part}", x0) for part in ("query", "key", "value"))
+    q_h, k_h, v_h = map(by_head, (q, k, v))
+    scaling = q_h.shape[-1] ** -0.5
+    score = q_h @ k_h.transpose(0, 2, 1) * scaling
+    weight = np.exp(score) / np.exp(score).sum(-1, keepdims=True)
+    attended_h = weight @ v_h
+    attended = joined(attended_h)
+    projected = linear(f"{layer}attention.output.dense", attended)
+    d1, x1 = normalise(f"{layer}attention.output.LayerNorm", projected + x0)
+    inner = linear(f"{layer}intermediate.dense", x1)
+    activated = ACTIVATIONS[activation](inner)
+    outer = linear(f"{layer}output.dense", activated)
+    d2, x2 = normalise(f"{layer}output.LayerNorm", outer + x1)
+    dense = linear("bert.pooler.dense", x2[:1])
+    logits = linear("classifier", np.tanh(dense))
+
+    # Backward. Relevance starts as the target's logit; activations pass it through.
+    start = np.zeros_like(logits)
+    start[0, target] = logits[0, target]
+    of_dense = back_linear("classifier", np.tanh(dense), logits, start)
+    of_x2 = np.zeros_like(x2)
+    of_x2[:1] = back_linear("bert.pooler.dense", x2[:1], dense, of_dense)
+    of_sum = back_normalise(f"{layer}output.LayerNorm", outer + x1, d2, x2, of_x2)
+    of_outer, of_x1 = outer / (outer + x1) * of_sum, x1 / (outer + x1) * of_sum
+    of_activated = back_linear(f"{layer}output.dense", activated, outer, of_outer)
+    of_x1 = of_x1 + back_linear(f"{layer}intermediate.dense", x1, inner, of_activated)
+    of_sum = back_normalise(f"{layer}attention.output.LayerNorm", projected + x0, d1, x1, of_x1)
+    of_projected, of_x0 = projected / (projected + x0) * of_sum, x0 / (projected + x0) * of_sum
+    of_attended = by_head(back_linear(f"{layer}attention.output.dense", attended, projected, of_projected))
+    # Each product weight × value is a share of the output; factors halve its relevance.
+    share = weight[..., None] * v_h[:, None] * (of_attended / attended_h)[:, :, None]
+    of_weight, of_value = share.sum(-1) / 2, share.sum(1) / 2
+    of_score = score * (of_weight - weight * of_weight.sum(-1, keepdims=True))
+    share = scaling * q_h[:, :, None] * k_h[:, None] * (of_score / score)[..., None]
+    of_query, of_key = share.sum(2) / 2, share.sum(1) / 2
+    for part, output, relevance in (("query", q, of_query), ("key", k, of_key), ("value", v, of_value)):
+        of_x0 = of_x0 + back_linear(f"{layer}attention.self.{part}", x0, output, joined(relevance))
+    of_embedded = back_normalise(f"{embeddings}LayerNorm", embedded, d0, x0, of_x0)
+    return (word / embedded * of_embedded).sum(-1)
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_scores_are_relevance_propagated_layer_by_layer(activation, heads):
+    classifier = one_layer_bert(activation, heads)
+    sentences = sentences_of(classifier)
+    for sentence, found in zip(sentences, attributions(classifier, sentences), strict=True):
+        expected = relevance_layer_by_layer(classifier.network, sentence.token_id, sentence.target, activation)
+        np.testing.assert_allclose(found.token_score, expected, atol=1e-9 * np.abs(expected).max())
+
+
+# Conservation ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("softmax", ["taylor", "constant"])
+@pytest.mark.parametrize("layer", ["word_embeddings", "embedding_output"])
+@pytest.mark.parametrize("architecture", READABLE)
+def test_tokens_positions_biases_and_softmax_add_up_to_the_logit(architecture, layer, softmax):
+    classifier = classifier_of(architecture)
+    sentences = sentences_of(classifier)
+    taken, logit = account(classifier, sentences, layer, softmax)
+    np.testing.assert_allclose(taken.sum(1), logit, atol=1e-12)
+    tokens, positions, biases, of_softmax = np.abs(taken).min(0)
+    assert tokens > 0
+    assert biases > 0
+    has_positions = architecture != "one_layer_attention" and layer == "word_embeddings"
+    assert (positions > 0) == has_positions
+    assert (of_softmax > 0) == (softmax == "taylor")
+    for found, parts, explained in zip(attributions(classifier, sentences, layer, softmax), taken, logit, strict=True):
+        np.testing.assert_allclose(found.token_score.sum(), parts[0], atol=1e-12)
+        np.testing.assert_allclose(found.completeness_gap, parts[0] - explained, atol=1e-12)
+
+
+@pytest.mark.parametrize("architecture", READABLE)
+def test_without_biases_and_with_constant_attention_the_tokens_have_it_all(architecture):
+    classifier = classifier_of(architecture)
+    for name, parameter in classifier.network.named_parameters():
+        if name.endswith("bias"):
+            parameter.data.zero_()
+    sentences = sentences_of(classifier)
+    _, logit = account(classifier, sentences)
+    found = attributions(classifier, sentences, "embedding_output", "constant")
+    assert np.abs(logit).min() > 1e-3
+    np.testing.assert_allclose([one.token_score.sum() for one in found], logit, rtol=1e-10)
+    np.testing.assert_allclose([one.completeness_gap for one in found], 0, atol=1e-12)
+    # Only positions stand between that and the word embeddings.
+    taken, _ = account(classifier, sentences, "word_embeddings", "constant")
+    np.testing.assert_allclose(taken[:, :2].sum(1), logit, rtol=1e-10)
+    np.testing.assert_array_equal(taken[:, 2:], 0)
+
+
+def note(taken):
+    return note_of([([shares_remark(taken)], len(taken))])
+
+
+def test_the_note_says_where_the_relevance_went():
+    assert note(np.array([[3.0, -1.0, 0.0, 1.0], [-3.0, 1.0, 0.0, 1.0]])) == (
+        "the tokens have 60% of the relevance; the rest: positions 20%, softmax 20%"
+    )
+    assert note(np.array([[2.0, 0.0, 0.0, 0.0]])) == "the tokens have 100% of the relevance"
+    assert note(np.zeros((2, 4))) == "the tokens have 0% of the relevance"
+    classifier = classifier_of("bert")
+    sentences = sentences_of(classifier)
+    methods = {"attnlrp": {"method": "attnlrp", "layer": "word_embeddings", "softmax": "taylor"}}
+    taken, _ = account(classifier, sentences)
+    assert explain("relevance", sentences, methods, context_of(classifier))["attnlrp"].note == note(taken)
+
+
+# Invariances -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("architecture", READABLE)
+def test_batch_and_order_change_nothing(architecture):
+    classifier = classifier_of(architecture)
+    sentences = sentences_of(classifier)
+    assert len({len(sentence.token_id) for sentence in sentences}) > 3, "nothing was padded"
+    together = attributions(classifier, sentences)
+    for found in (
+        attributions(classifier, sentences, tokens_per_batch=1),
+        attributions(classifier, sentences[::-1])[::-1],
+        [attributions(classifier, [sentence])[0] for sentence in sentences],
+    ):
+        for one, expected in zip(found, together, strict=True):
+            np.testing.assert_allclose(one.token_score, expected.token_score, atol=1e-12)
+            np.testing.assert_allclose(one.completeness_gap, expected.completeness_gap, atol=1e-12)
+
+
+@pytest.mark.parametrize("architecture", TRANSFORMERS)
+def test_the_implementation_of_the_attention_changes_nothing(architecture):
+    classifier = classifier_of(architecture)
+    sentences = sentences_of(classifier)
+    found = {}
+    for implementation in ("eager", "sdpa"):
+        classifier.network.set_attn_implementation(implementation)
+        found[implementation] = np.concatenate([one.token_score for one in attributions(classifier, sentences)])
+    np.testing.assert_array_equal(found["eager"], found["sdpa"])
+
+
+@pytest.mark.parametrize("architecture", READABLE)
+def test_single_precision_is_enough(architecture):
+    single, double = (classifier_of(architecture, dtype) for dtype in (torch.float32, torch.float64))
+    double.network.load_state_dict(single.network.state_dict())
+    sentences = sentences_of(single)
+    for rough, exact in zip(attributions(single, sentences), attributions(double, sentences), strict=True):
+        scale = np.abs(exact.token_score).max()
+        np.testing.assert_allclose(rough.token_score, exact.token_score, atol=1e-4 * scale)
+
+
+def test_methods_with_equal_settings_are_one_and_others_are_not():
+    classifier = classifier_of("bert")
+    sentences = sentences_of(classifier)
+    settings = {"method": "attnlrp", "layer": "word_embeddings", "softmax": "taylor"}
+    methods = {
+        "a": settings,
+        "b": settings | {"softmax": "constant"},
+        "c": settings,
+        "d": settings | {"layer": "embedding_output"},
+    }
+    found = explain("relevance", sentences, methods, context_of(classifier))
+    assert list(found) == ["a", "b", "c", "d"]
+    assert found["a"] is found["c"]
+    scores = {name: found[name].attributions[0].token_score for name in methods}
+    for other in ("b", "d"):
+        assert not np.allclose(scores["a"], scores[other])
+
+
+# The network stays as it was -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("architecture", READABLE)
+def test_the_rules_change_no_logit_and_leave_no_trace(architecture):
+    classifier = classifier_of(architecture)
+    network = classifier.network
+    token_id, mask = classifier.padded([sentence.token_id for sentence in sentences_of(classifier)])
+    embedding = classifier.embed(token_id)
+    before = classifier.logits(embedding, mask)
+    implementation, weights = network.config._attn_implementation, network.state_dict()
+    hooks = [dict(module._forward_hooks) for module in network.modules()]
+
+    def gradient():
+        given = embedding.clone().requires_grad_()
+        return torch.autograd.grad(classifier.logits(given, mask)[:, 0].sum(), given)[0]
+
+    plain = gradient()
+    with propagation_rules(network, Taps.closed(len(mask), embedding)):
+        np.testing.assert_allclose(classifier.logits(embedding, mask).detach(), before, atol=1e-13)
+        assert not torch.allclose(gradient(), plain)
+    with pytest.raises(ZeroDivisionError), propagation_rules(network, Taps.closed(len(mask), embedding)):
+        _ = 1 / 0
+    assert torch.equal(gradient(), plain)
+    assert network.config._attn_implementation == implementation
+    assert [dict(module._forward_hooks) for module in network.modules()] == hooks
+    assert all(torch.equal(value, weights[name]) for name, value in network.state_dict().items())
+
+
+def test_taps_are_closed():
+    taps = Taps.closed(3, torch.zeros(1, dtype=torch.float64))
+    for tap in astuple(taps):
+        assert tap.shape == (3,)
+        assert tap.dtype == torch.float64
+        assert not tap.any()
+
+
+# Refusals --------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_whose_inside_is_unknown_is_refused():
+    classifier = tiny_classifier("llama")
+    with pytest.raises(InputError, match=r"'attnlrp' .* of type 'llama'; take the explainer or the model"):
+        attributions(classifier, sentences_of(classifier))
+
+
+def test_an_activation_that_is_not_zero_at_zero_is_refused():
+    classifier = one_layer_bert("sigmoid")
+    with pytest.raises(
+        InputError, match="'attnlrp' needs activations that are 0 at 0, but this bert model has Sigmoid"
+    ):
+        attributions(classifier, sentences_of(classifier))

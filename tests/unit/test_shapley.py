@@ -1,0 +1,525 @@
+"""Occlusion, the Shapley family and LIME's other features: against definitions written out, and their properties."""
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from models_for_tests import (
+    WORDS,
+    additive,
+    by_hand,
+    context_of,
+    probability_logits,
+    sentences_of,
+    tiny_classifier,
+    tiny_tokenizer,
+)
+from tokenizers import decoders
+
+from evenlight.configuration import complete
+from evenlight.errors import InputError
+from evenlight.explainers import explain, lime, shapley, surrogate
+from evenlight.explainers.hiding import reduced_rows
+from evenlight.models.classifier import Classifier
+
+ROOT = Path(__file__).parents[2]
+KERNEL = {
+    "method": "kernel_shap",
+    "evaluations": 64,
+    "estimator": "sampled",
+    "definition": "paper",
+    "hidden_token": "mask",
+    "special_tokens": "excluded",
+}
+SAMPLING = {
+    "method": "shapley_sampling",
+    "permutations": 6,
+    "estimator": "independent",
+    "hidden_token": "mask",
+    "special_tokens": "excluded",
+}
+OCCLUSION = {"method": "occlusion", "hidden_token": "mask", "special_tokens": "excluded"}
+LIME = {
+    "method": "lime",
+    "features": "word",
+    "definition": "paper",
+    "special_tokens": "unscored",
+    "samples": 100,
+    "maximum_samples": 5000,
+    "asked": None,
+    "kernel_width": 25,
+    "ridge": 1.0,
+}
+EVERY_ESTIMATOR = {f"kernel_{name}": KERNEL | {"estimator": name} for name in shapley.KERNEL_ESTIMATORS} | {
+    f"sampling_{name}": SAMPLING | {"estimator": name} for name in shapley.SAMPLING_ESTIMATORS
+}
+
+
+def plan_for(settings, features, seed=0):
+    return shapley.METHODS[settings["method"]](features, settings, np.random.default_rng(seed))
+
+
+def estimate(settings, features, function, seed=0):
+    plan = plan_for(settings, features, seed)
+    return plan.solve(np.array([function(row) for row in plan.shown]))
+
+
+def by_brute_force(features, function):
+    """Shapley's own formula: the mean over all orders of what a feature adds to those before it."""
+    value = {
+        members: function(np.isin(np.arange(features), members))
+        for size in range(features + 1)
+        for members in itertools.combinations(range(features), size)
+    }
+    total = np.zeros(features)
+    for order in itertools.permutations(range(features)):
+        for place, feature in enumerate(order):
+            before = tuple(sorted(order[:place]))
+            total[feature] += value[tuple(sorted((*before, feature)))] - value[before]
+    return total / math.factorial(features)
+
+
+def bumpy(features, steepness=1.0):
+    """A function of subsets with interactions of every order, the higher ones the more the steeper it is."""
+    random = np.random.default_rng(0)
+    layer, out = steepness * random.normal(size=(features, 12)), random.normal(size=12)
+    return lambda shown: float(np.tanh(shown.astype(float) @ layer - 0.5) @ out)
+
+
+def table(features, function):
+    return np.array([function(row) for row in shapley.all_subsets(features)])
+
+
+# The plans and their solutions -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("features", [1, 2, 3, 6])
+def test_exact_values_are_the_mean_over_all_orders(features):
+    function = bumpy(features)
+    found = shapley.exact_values(table(features, function))
+    np.testing.assert_allclose(found, by_brute_force(features, function), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", EVERY_ESTIMATOR)
+def test_short_texts_are_exact(name):
+    function = bumpy(4)
+    settings = EVERY_ESTIMATOR[name] | {"evaluations": 16, "permutations": 5}
+    np.testing.assert_allclose(estimate(settings, 4, function), by_brute_force(4, function), atol=1e-12)
+    assert len(plan_for(settings, 4).shown) == 16
+
+
+@pytest.mark.parametrize("name", EVERY_ESTIMATOR)
+@pytest.mark.parametrize("rows", [4, 5, 11, 50, 200, 1000])
+@pytest.mark.parametrize("features", [3, 8, 11])
+def test_values_add_up_within_the_budget_at_every_budget(name, rows, features):
+    settings = EVERY_ESTIMATOR[name]
+    function = bumpy(features)
+    if settings["method"] == "kernel_shap":
+        settings = settings | {"evaluations": rows}
+        budget = rows
+    else:
+        settings = settings | {"permutations": max(1, rows // features)}
+        even = settings["estimator"] != "independent" and settings["permutations"] % 2
+        budget = 2 + (settings["permutations"] + even) * (features - 1)
+    plan = plan_for(settings, features)
+    assert len(plan.shown) <= budget
+    assert not plan.shown[0].any()
+    assert plan.shown[-1].all()
+    value = np.array([function(row) for row in plan.shown])
+    assert plan.solve(value).sum() == pytest.approx(value[-1] - value[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("estimator", ["leverage", "surrogate"])
+@pytest.mark.parametrize(("features", "evaluations"), [(7, 40), (8, 40), (8, 254), (9, 500), (30, 100)])
+def test_pairs_are_never_asked_twice(estimator, features, evaluations):
+    shown = plan_for(KERNEL | {"estimator": estimator, "evaluations": evaluations}, features).shown
+    assert len(np.unique(shown, axis=0)) == len(shown) == evaluations
+    complements = {row.tobytes() for row in ~shown}
+    assert all(row.tobytes() in complements for row in shown)
+
+
+def test_sizes_are_drawn_as_stated():
+    """Leverage: all sizes alike. Independent: by the Shapley kernel. In expectation over the draws."""
+    features = 12
+    counts = {name: np.zeros(features + 1) for name in ("leverage", "sampled")}
+    for seed in range(300):
+        for name, count in counts.items():
+            shown = plan_for(KERNEL | {"estimator": name, "evaluations": 24}, features, seed).shown[1:-1]
+            count += np.bincount(shown.sum(axis=1), minlength=features + 1)
+    share = {name: count[1:-1] / count.sum() for name, count in counts.items()}
+    np.testing.assert_allclose(share["leverage"], 1 / (features - 1), atol=0.004)
+    np.testing.assert_allclose(share["sampled"], shapley.shapley_kernel(features), atol=0.02)
+
+
+def test_weights_make_up_for_uneven_draws():
+    """Weight × probability of being drawn is each subset's share in the Shapley kernel, a stratum's size counted."""
+    features, pairs = 10, 40
+    random = np.random.default_rng(0)
+    total = np.zeros(features + 1)
+    for _ in range(200):
+        half, weight = shapley.stratified_pairs(random, pairs, features, flatness=1)
+        for shown in (half, ~half):
+            np.add.at(total, shown.sum(axis=1), weight)
+    np.testing.assert_allclose(total[1:-1] / total.sum(), shapley.shapley_kernel(features), rtol=0.05)
+
+
+def test_regression_is_the_constrained_one():
+    """Against the solution of the optimality conditions with a multiplier (Lundberg & Lee 2017, Eq. 8)."""
+    random = np.random.default_rng(1)
+    shown = shapley.with_ends(random.random((40, 6)) < 0.5)
+    value, weight = random.normal(size=42), random.random(40)
+    inner = shown[1:-1].astype(float)
+    conditions = np.zeros((7, 7))
+    conditions[:6, :6] = 2 * inner.T @ (weight[:, None] * inner)
+    conditions[:6, 6] = conditions[6, :6] = 1
+    right = np.append(2 * inner.T @ (weight * (value[1:-1] - value[0])), value[-1] - value[0])
+    expected = np.linalg.solve(conditions, right)[:6]
+    np.testing.assert_allclose(shapley.efficient_regression(shown, value, weight), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("estimator", shapley.SAMPLING_ESTIMATORS)
+def test_permutation_sampling_has_no_bias(estimator):
+    """The mean over many draws lies within four standard errors of the exact value, for every feature."""
+    function = bumpy(7)
+    values = table(7, function)
+    settings = SAMPLING | {"estimator": estimator, "permutations": 6}
+    code = 1 << np.arange(7)
+    draws = []
+    for seed in range(600):
+        plan = plan_for(settings, 7, seed)
+        draws.append(plan.solve(values[plan.shown @ code]))
+    error = np.mean(draws, axis=0) - shapley.exact_values(values)
+    assert (np.abs(error) < 4 * np.std(draws, axis=0) / math.sqrt(len(draws))).all()
+    assert np.std(draws, axis=0).min() > 1e-4
+
+
+@pytest.mark.parametrize("name", EVERY_ESTIMATOR)
+def test_more_rows_come_closer(name):
+    features, function = 10, bumpy(10)
+    values = table(features, function)
+    expected = shapley.exact_values(values)
+    code = 1 << np.arange(features)
+
+    def error(rows):
+        settings = EVERY_ESTIMATOR[name] | {"evaluations": rows, "permutations": rows // (features - 1)}
+        found = []
+        for seed in range(12):
+            plan = plan_for(settings, features, seed)
+            found.append(np.linalg.norm(plan.solve(values[plan.shown @ code]) - expected))
+        return np.median(found) / np.linalg.norm(expected)
+
+    few, many = error(40), error(640)
+    assert many < few / 2.5
+    assert many < 0.2
+
+
+def test_estimators_of_few_rows_beat_the_published_ones():
+    """What they are for: the error of the published ones, with a third of the rows or (the lesser ones) half."""
+    features, function = 12, bumpy(12, steepness=0.3)
+    values = table(features, function)
+    expected = shapley.exact_values(values)
+
+    def error(settings, seeds=10):
+        plans = [plan_for(settings, features, seed) for seed in range(seeds)]
+        found = [plan.solve(values[plan.shown @ (1 << np.arange(features))]) for plan in plans]
+        return np.median([np.linalg.norm(one - expected) for one in found])
+
+    published = error(KERNEL | {"evaluations": 300})
+    assert error(KERNEL | {"estimator": "leverage", "evaluations": 150}) < published
+    assert error(KERNEL | {"estimator": "surrogate", "evaluations": 100}) < published
+    orders = error(SAMPLING | {"permutations": 60})
+    assert error(SAMPLING | {"estimator": "adjusted", "permutations": 30}) < orders
+
+
+@pytest.mark.parametrize("estimator", shapley.SAMPLING_ESTIMATORS)
+def test_orders_give_nothing_to_a_feature_that_changes_nothing(estimator):
+    inner = bumpy(7)
+    found = estimate(SAMPLING | {"estimator": estimator}, 8, lambda shown: inner(shown[:7]))
+    # The adjustment learns from samples, and only on average that the feature does nothing.
+    assert abs(found[7]) < (0.05 if estimator == "adjusted" else 1e-12)
+
+
+# The surrogate -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("odd", [False, True])
+def test_surrogate_goes_through_what_it_was_fitted_to(odd):
+    random = np.random.default_rng(0)
+    shown = np.unique(random.random((30, 7)) < 0.5, axis=0)
+    shown[:, 0] = True  # no complements
+    shown = np.unique(shown, axis=0)
+    value = np.array([bumpy(7)(row) for row in shown])
+    fitted = surrogate.fit(shown, value, odd)
+    np.testing.assert_allclose(surrogate.predict(fitted, shown), value, atol=1e-4)
+    if odd:
+        np.testing.assert_allclose(surrogate.predict(fitted, ~shown), -value, atol=1e-4)
+
+
+@pytest.mark.parametrize("odd", [False, True])
+@pytest.mark.parametrize("features", [1, 2, 5, 6])
+def test_shapley_values_of_a_surrogate_are_exact(odd, features):
+    random = np.random.default_rng(features)
+    one = surrogate.Surrogate(
+        random.random((9, features)) < 0.5, random.normal(size=9), random.uniform(0.01, 3, features), 0.3, odd
+    )
+    values = surrogate.predict(one, shapley.all_subsets(features))
+    np.testing.assert_allclose(surrogate.shapley_values(one), shapley.exact_values(values), atol=1e-12)
+
+
+def test_surrogate_of_nothing_is_nothing():
+    shown = shapley.all_subsets(3)
+    assert surrogate.predict(surrogate.fit(shown, np.full(8, 0.25)), shown) == pytest.approx(0.25)
+    assert surrogate.shapley_values(surrogate.fit(shown, np.zeros(8))).tolist() == [0, 0, 0]
+
+
+def test_surrogate_of_many_features_stays_finite():
+    shown = np.random.default_rng(0).random((20, 700)) < 0.5
+    shown[:, 0] = True
+    fitted = surrogate.fit(shown, np.random.default_rng(1).normal(size=20), odd=True)
+    assert np.isfinite(surrogate.shapley_values(fitted)).all()
+
+
+# On models ---------------------------------------------------------------------------------------------------------
+
+
+def attributions(settings, classifier, sentences, tokens_per_batch=4096, seed=0):
+    family = {"occlusion": "occlusion", "lime": "lime"}.get(settings["method"], "shapley")
+    context = context_of(classifier, tokens_per_batch, seed)
+    return explain(family, sentences, {"one": settings}, context)["one"].attributions
+
+
+WORTH = {"a": 0.1, "b": 0.05, "c": -0.1, "d": 0.2, "e": 0.02, "f": 0.0, "g": -0.04, "h": 0.07}
+
+
+@pytest.mark.parametrize("name", EVERY_ESTIMATOR)
+def test_an_additive_model_s_tokens_get_their_worth(name):
+    classifier = additive(WORTH)
+    [sentence] = sentences_of(classifier, [list(WORTH)], targets=[1])
+    [found] = attributions(EVERY_ESTIMATOR[name] | {"evaluations": 60}, classifier, [sentence])
+    inside = ~sentence.is_special
+    np.testing.assert_allclose(found.token_score[inside], list(WORTH.values()), atol=1e-5)
+    assert found.token_score[~inside].tolist() == [0, 0]
+    assert found.completeness_gap == pytest.approx(0, abs=1e-9)
+    assert 4 <= found.forward_rows <= 60
+
+
+def symmetric_model():
+    """P(class 1) has interactions of two and of three tokens "a" and "b"; "c" is half of each, "idle" is nothing.
+
+    Paired estimators would be exact with those of two alone.
+    """
+    worth = {"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (0.5, 0.5), "idle": (0.0, 0.0)}
+
+    def rule(embedding, mask):
+        first, second = (embedding * mask[..., None]).sum(1).unbind(-1)
+        return probability_logits(0.1 + 0.03 * first * second + 0.01 * first * second**2)
+
+    return by_hand(worth, rule)
+
+
+@pytest.mark.parametrize("settings", [KERNEL | {"evaluations": 256}, SAMPLING | {"permutations": 60}, OCCLUSION])
+def test_equal_tokens_score_alike_and_ignored_tokens_score_nothing(settings):
+    classifier = symmetric_model()
+    [sentence] = sentences_of(classifier, [["a", "b", "a", "idle", "c", "b"]], targets=[1])
+    [found] = attributions(settings, classifier, [sentence])
+    a, b, other_a, idle, c, other_b = found.token_score[~sentence.is_special]
+    assert a == pytest.approx(other_a, abs=1e-12)
+    assert b == pytest.approx(other_b, abs=1e-12)
+    assert idle == pytest.approx(0, abs=1e-12)
+    assert min(a, b, c) > 0.01
+
+
+@pytest.mark.parametrize("name", EVERY_ESTIMATOR)
+def test_estimates_of_equal_tokens_agree_on_average(name):
+    classifier = symmetric_model()
+    [sentence] = sentences_of(classifier, [["a", "b", "a", "idle", "c", "b", "c"]], targets=[1])
+    settings = EVERY_ESTIMATOR[name] | {"evaluations": 40, "permutations": 4}
+    runs = np.array(
+        [attributions(settings, classifier, [sentence], seed=seed)[0].token_score[1:-1] for seed in range(60)]
+    )
+    assert runs.std(axis=0)[0] > 1e-6
+    difference = runs[:, 0] - runs[:, 2]
+    assert abs(difference.mean()) < 4 * difference.std() / math.sqrt(len(runs)) + 1e-9
+
+
+@pytest.mark.parametrize("settings", [*EVERY_ESTIMATOR.values(), KERNEL | {"definition": "released"}, OCCLUSION, LIME])
+def test_reproducible_and_independent_of_batch_and_order(settings):
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)
+    first = attributions(settings, classifier, sentences)
+    again = attributions(settings, classifier, sentences)
+    turned = attributions(settings, classifier, sentences[::-1], tokens_per_batch=64)[::-1]
+    for one, same, other in zip(first, again, turned, strict=True):
+        assert one.token_score.tolist() == same.token_score.tolist()
+        np.testing.assert_allclose(one.token_score, other.token_score, atol=2e-5)
+        assert one.forward_rows == other.forward_rows
+
+
+@pytest.mark.parametrize("settings", [KERNEL, SAMPLING, KERNEL | {"definition": "released"}, LIME])
+def test_another_seed_draws_otherwise(settings):
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)[:1]
+    first, second = (attributions(settings, classifier, sentences, seed=seed)[0] for seed in (0, 1))
+    assert first.token_score.tolist() != second.token_score.tolist()
+
+
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+@pytest.mark.parametrize("hidden_token", ["mask", "pad", "removed"])
+@pytest.mark.parametrize("special_tokens", ["excluded", "included"])
+def test_occlusion_is_the_loss_of_one_token(architecture, hidden_token, special_tokens):
+    classifier = tiny_classifier(architecture)
+    sentences = sentences_of(classifier)
+    settings = OCCLUSION | {"hidden_token": hidden_token, "special_tokens": special_tokens}
+    evaluator = context_of(classifier).evaluator
+    for sentence, found in zip(sentences, attributions(settings, classifier, sentences), strict=True):
+        whole = evaluator.probabilities([sentence.token_id])[0, sentence.target]
+        for place, special in enumerate(sentence.is_special):
+            if hidden_token == "removed":
+                row = np.delete(sentence.token_id, place)
+            else:
+                row = sentence.token_id.copy()
+                row[place] = classifier.special_token(hidden_token)
+            loss = whole - evaluator.probabilities([row])[0, sentence.target]
+            expected = 0 if special and special_tokens == "excluded" else loss
+            assert found.token_score[place] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["kernel_shap", "shapley_sampling", "occlusion", "lime"])
+def test_the_configuration_s_defaults_are_all_that_a_method_needs(method):
+    study = yaml.safe_load((ROOT / "config/demo.yaml").read_text()) | {"explainers": {"one": {"method": method}}}
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)
+    for found in attributions(complete(study)["explainers"]["one"], classifier, sentences):
+        assert np.abs(found.token_score).max() > 1e-4
+
+
+def test_special_tokens_are_features_where_included():
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier, [["He", "waits", "."]])
+    for settings in (KERNEL | {"evaluations": 1024}, SAMPLING | {"permutations": 500}):
+        [found] = attributions(settings | {"special_tokens": "included"}, classifier, sentences)
+        assert np.abs(found.token_score[[0, -1]]).min() > 1e-6
+
+
+def test_a_sentence_without_words_has_no_scores():
+    classifier = with_decoder(tiny_classifier("bert"))
+    sentences = sentences_of(classifier, [[], ["He"], ["?"]])
+    for settings in (*EVERY_ESTIMATOR.values(), OCCLUSION, LIME, LIME | {"definition": "released"}):
+        empty, one, _ = attributions(settings, classifier, sentences)
+        assert empty.token_score.tolist() == [0] * len(empty.token_score)
+        assert np.isfinite(one.token_score).all()
+
+
+def test_a_model_without_a_mask_token_is_refused():
+    tokenizer = tiny_tokenizer()
+    tokenizer.mask_token = None
+    bare = tiny_classifier("bert")
+    classifier = Classifier(bare.network, tokenizer, bare.max_tokens)
+    with pytest.raises(InputError, match=r"no mask token.*special_tokens\.mask"):
+        attributions(KERNEL, classifier, sentences_of(bare))
+    attributions(KERNEL | {"hidden_token": "removed"}, classifier, sentences_of(bare))
+
+
+def test_reduced_rows_keep_what_may_not_be_hidden():
+    classifier = tiny_classifier("bert")
+    sentence = sentences_of(classifier)[1]
+    places = np.flatnonzero(~sentence.is_special)
+    nothing = np.zeros((1, len(places)), dtype=bool)
+    [removed] = reduced_rows(sentence, places, nothing, None)
+    assert removed.tolist() == sentence.token_id[sentence.is_special].tolist()
+    [masked] = reduced_rows(sentence, places, nothing, 99)
+    assert masked.tolist() == np.where(sentence.is_special, sentence.token_id, 99).tolist()
+
+
+# LIME on words -----------------------------------------------------------------------------------------------------
+
+
+def test_equal_words_are_one_feature_and_punctuation_is_none():
+    assert lime.bag_of_words(["the", ",", "cat", "The", "the", "'s", "--"]).tolist() == [0, -1, 1, 2, 0, 3, -1]
+
+
+def test_word_scores_are_what_an_additive_model_adds():
+    classifier = additive({"good": 0.1, "bad": -0.2, "film": 0.0, ",": 0.03})
+    [sentence] = sentences_of(classifier, [["good", "film", ",", "good", "bad"]], targets=[1])
+    settings = LIME | {"samples": 300, "ridge": 1e-9}
+    [found] = attributions(settings, classifier, [sentence])
+    # Both "good" go together: 0.2 for the pair, which each of them shows.
+    np.testing.assert_allclose(sentence.word_sums(found.token_score), [0.2, 0, 0, 0.2, -0.2], atol=1e-6)
+    [other] = attributions(settings, classifier, [sentence.__class__(**{**sentence.__dict__, "target": 0})])
+    np.testing.assert_allclose(other.token_score, -found.token_score, atol=1e-6)
+
+
+def test_a_word_s_score_is_shared_by_its_tokens():
+    classifier = tiny_classifier("bert")
+    sentence = sentences_of(classifier)[7]
+    [found] = attributions(LIME, classifier, [sentence])
+    pieces = np.flatnonzero(sentence.word_id == 0)
+    assert len(pieces) > 1
+    assert len(set(found.token_score[pieces])) == 1
+    assert found.token_score[sentence.is_special].tolist() == [0, 0]
+
+
+def test_released_word_scores_confuse_she_with_he_and_explain_class_one():
+    classifier = with_decoder(additive({"she": 0.3, "he": -0.1, "rows": 0.05}))
+    sentences = sentences_of(classifier, [["she", "rows"], ["she", "he", "rows"]], targets=[0, 0])
+    settings = LIME | {"definition": "released", "ridge": 1e-9}
+    first, second = attributions(settings, classifier, sentences)
+    np.testing.assert_allclose(first.token_score[1:-1], [0.3, 0.05], atol=1e-6)
+    np.testing.assert_allclose(second.token_score[1:-1], [0.3, 0.3, 0.05], atol=1e-6)
+    [paper] = attributions(LIME | {"ridge": 1e-9}, classifier, sentences[1:])
+    np.testing.assert_allclose(paper.token_score[1:-1], [-0.3, 0.1, -0.05], atol=1e-6)
+
+
+def with_decoder(classifier):
+    classifier.tokenizer.backend_tokenizer.decoder = decoders.WordPiece()
+    return classifier
+
+
+def test_released_word_scores_need_a_tokenizer_that_gives_text():
+    classifier = tiny_classifier("bert")
+    classifier.tokenizer.backend_tokenizer.decoder = None
+    with pytest.raises(InputError, match="has no decoder"):
+        attributions(LIME | {"definition": "released"}, classifier, sentences_of(classifier)[:1])
+
+
+def test_a_text_that_grows_too_long_is_refused():
+    classifier = with_decoder(tiny_classifier("bert"))
+    short = Classifier(classifier.network, classifier.tokenizer, 9)
+    with pytest.raises(InputError, match=r"item0: .*'released'.*max_tokens = 9; raise max_tokens or"):
+        attributions(LIME | {"definition": "released"}, short, sentences_of(classifier)[:1])
+
+
+def test_special_tokens_of_lime_s_tokens():
+    classifier = tiny_classifier("bert")
+    sentence = sentences_of(classifier)[0]
+    score = {
+        choice: attributions(
+            LIME | {"features": "token", "special_tokens": choice, "samples": 200}, classifier, [sentence]
+        )[0].token_score
+        for choice in ("unscored", "excluded", "included")
+    }
+    special = sentence.is_special
+    assert np.abs(score["included"][special]).min() > 0
+    assert score["unscored"].tolist() == np.where(special, 0, score["included"]).tolist()
+    assert score["excluded"][special].tolist() == [0, 0]
+    assert score["excluded"].tolist() != score["unscored"].tolist()
+
+
+def test_a_surrogate_gives_lime_the_same_coefficients_in_fewer_rows():
+    """Nearer to the coefficients of all copies than as many copies alone."""
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier, [words for words in WORDS if len(words) > 10])
+    settings = LIME | {"features": "token", "samples": 900, "ridge": 1e-3}
+    every = attributions(settings, classifier, sentences)
+    fewer = attributions(settings | {"asked": 200}, classifier, sentences)
+    alone = attributions(settings | {"samples": 200}, classifier, sentences)
+    share = []
+    for one, stand_in, short in zip(every, fewer, alone, strict=True):
+        assert (one.forward_rows, stand_in.forward_rows, short.forward_rows) == (900, 200, 200)
+        error = np.linalg.norm(stand_in.token_score - one.token_score)
+        share.append(error / np.linalg.norm(short.token_score - one.token_score))
+    assert max(share) < 1
+    assert np.median(share) < 0.6

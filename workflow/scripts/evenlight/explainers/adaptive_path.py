@@ -1,0 +1,162 @@
+"""Integrated Gradients that take as many steps as their completeness asks for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from evenlight.engine.sentences import Sentence
+from evenlight.explainers import Context, Explanations
+from evenlight.explainers.attribution import Attribution, Remark
+from evenlight.explainers.gradient import Batch, target_gradient
+from evenlight.explainers.path import path_ends
+
+# The coarsest rule that is tried; its 9 points contain the 5 of the rule that it is compared with.
+FEWEST_INTERVALS = 8
+# How many paths are open at a time, which bounds the memory whatever the number of sentences.
+SENTENCES_AT_ONCE = 256
+
+
+def clenshaw_curtis(intervals: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes in [0, 1], both ends included, and weights that sum to 1, both (intervals + 1,).
+
+    Every other node of the rule with twice as many intervals is a node of this one, so that a finer rule needs
+    the gradient at its odd nodes only (Clenshaw & Curtis 1960). The weights integrate the Chebyshev polynomials
+    up to degree ``intervals`` exactly.
+
+    Args:
+        intervals: even.
+    """
+    degree = np.arange(intervals + 1)
+    nodes = -np.cos(np.pi * degree / intervals)
+    integral = np.zeros(intervals + 1)
+    integral[::2] = 2 / (1 - degree[::2].astype(float) ** 2)
+    weights = np.linalg.solve(np.polynomial.chebyshev.chebvander(nodes, intervals).T, integral)
+    return (nodes + 1) / 2, weights / 2
+
+
+@dataclass
+class _Path:
+    """What is known of the way from one sentence's baseline to its input.
+
+    Attributes:
+        share: at each node so far, the tokens' shares of the output's slope along the path: gradient ×
+            (input − baseline), summed over the hidden dimension; (nodes, tokens).
+        difference: the output at the input minus the output at the baseline.
+    """
+
+    share: np.ndarray
+    difference: float
+
+    def refined(self, share: np.ndarray) -> "_Path":
+        """With the shares at the nodes between those that are known, (nodes − 1, tokens)."""
+        both = np.empty((len(self.share) + len(share), share.shape[1]))
+        both[::2], both[1::2] = self.share, share
+        return _Path(both, self.difference)
+
+
+def adaptive_integrated_gradients(
+    sentences: Sequence[Sentence], settings: dict, context: Context
+) -> tuple[list[Attribution], int]:
+    """Integrated Gradients (Sundararajan et al. 2017, Eq. 1) with as many points on each path as it needs.
+
+    The number of intervals doubles, and the gradients of the coarser rule are used again, until the scores add
+    up to the change of the output within ``bound`` × |change|, or until the next rule would have more than
+    ``maximum_steps`` points. Because a sum may be right by luck, the scores must also differ from the coarser
+    rule's by no more than √``bound`` × their absolute sum: the coarser rule's error, of which the finer one's is
+    about the square. What is below ``absolute_bound`` always suffices. All open sentences are refined together, in
+    full batches.
+
+    Args:
+        sentences: what is explained.
+        settings: ``layer``, ``output``, ``baseline``, ``bound``, ``absolute_bound``, ``maximum_steps``.
+        context: the model.
+
+    Returns:
+        The attributions, whose ``forward_rows`` are the points used, and how many of them did not reach the bound.
+    """
+    found: list[Attribution] = []
+    missed = 0
+    for first in range(0, len(sentences), SENTENCES_AT_ONCE):
+        some, some_missed = _refine_together(sentences[first : first + SENTENCES_AT_ONCE], settings, context)
+        found += some
+        missed += some_missed
+    return found, missed
+
+
+def _refine_together(sentences: Sequence[Sentence], settings: dict, context: Context) -> tuple[list[Attribution], int]:
+    found: list[Attribution | None] = [None] * len(sentences)
+    paths: dict[int, _Path] = {}
+    bound, floor = settings["bound"], settings["absolute_bound"]
+    intervals, missed = FEWEST_INTERVALS, 0
+    nodes, weights = clenshaw_curtis(intervals)
+    for index, (share, value) in enumerate(_slopes(sentences, nodes, settings, context)):
+        paths[index] = _Path(share, value[-1] - value[0])
+    while paths:
+        _, coarse_weights = clenshaw_curtis(intervals // 2)
+        for index, path in list(paths.items()):
+            score = weights @ path.share
+            gap = float(score.sum() - path.difference)
+            moved = np.abs(score - coarse_weights @ path.share[::2]).sum()
+            reached = abs(gap) <= max(bound * abs(path.difference), floor) and moved <= max(
+                bound**0.5 * np.abs(score).sum(), floor
+            )
+            if reached or 2 * intervals + 1 > settings["maximum_steps"]:
+                found[index] = Attribution(score, forward_rows=intervals + 1, completeness_gap=gap)
+                missed += not reached
+                del paths[index]
+        intervals *= 2
+        nodes, weights = clenshaw_curtis(intervals)
+        still_open = [sentences[index] for index in paths]
+        for index, (share, _) in zip(list(paths), _slopes(still_open, nodes[1::2], settings, context), strict=True):
+            paths[index] = paths[index].refined(share)
+    return found, missed
+
+
+def _slopes(
+    sentences: Sequence[Sentence], nodes: np.ndarray, settings: dict, context: Context
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each sentence the tokens' shares of the slope at ``nodes``, (nodes, tokens), and the outputs, (nodes,)."""
+    evaluator = context.evaluator
+    classifier = evaluator.classifier
+    entrance = classifier.entrance(settings["layer"])
+    shares = [np.zeros((len(nodes), len(sentence.token_id))) for sentence in sentences]
+    outputs = [np.zeros(len(nodes)) for _ in sentences]
+
+    def compute(rows: np.ndarray) -> np.ndarray:
+        # A row is a point of a sentence's path, counted through all sentences.
+        of, at = np.divmod(rows, len(nodes))
+        distinct, place = np.unique(of, return_inverse=True)
+        batch = Batch.of([sentences[index] for index in distinct], classifier)
+        start, end = path_ends(batch, classifier, entrance, settings["baseline"])
+        row = torch.from_numpy(place).to(end.device)
+        difference = (end - start)[row]
+        points = start[row] + end.new_tensor(nodes[at])[:, None, None] * difference
+        value, gradient = target_gradient(entrance, points, batch.mask[row], batch.target[row], settings["output"])
+        share = (gradient * difference).sum(-1).double().cpu().numpy()
+        inside = batch.mask[row].bool().cpu().numpy()
+        for index, node, one, own, output in zip(of, at, share, inside, value.tolist(), strict=True):
+            shares[index][node] = one[own][: shares[index].shape[1]]
+            outputs[index][node] = output
+        return rows
+
+    for rows in evaluator.batches(np.repeat([len(sentence.token_id) for sentence in sentences], len(nodes))):
+        evaluator.in_memory(compute, rows)
+    return list(zip(shares, outputs, strict=True))
+
+
+def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
+    """Each explainer refines its own paths."""
+    found = {}
+    for name, settings in methods.items():
+        attributions, missed = adaptive_integrated_gradients(sentences, settings, context)
+        remarks = []
+        if missed:
+            text = (
+                "{missed:.0f} of {items} items did not come within the bound on the completeness gap in "
+                f"{settings['maximum_steps']} steps"
+            )
+            remarks.append(Remark(text, {"missed": missed}))
+        found[name] = Explanations(attributions, remarks)
+    return found

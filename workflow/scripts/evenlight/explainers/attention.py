@@ -1,0 +1,66 @@
+"""Attention rollout: how much of each token is mixed into the token that the classification head reads."""
+
+from collections.abc import Sequence
+
+import torch
+
+from evenlight.engine.sentences import Sentence
+from evenlight.explainers import Context, Explanations
+from evenlight.explainers.attribution import Attribution
+from evenlight.explainers.gradient import Batch, in_batches
+from evenlight.models.attention import attention_replaced, attention_weights, require_known_type, weighted_values
+from evenlight.models.classifier import Classifier
+
+# The share of a layer's output that comes past the attention, by the residual connection.
+RESIDUAL = 0.5
+WITHOUT_RESIDUAL = ("one_layer_attention",)
+
+
+def mean_attention(classifier: Classifier, token_id: torch.Tensor, mask: torch.Tensor) -> list[torch.Tensor]:
+    """Attention weights of each layer, mean over its heads, (rows, queries, tokens) each, first layer first."""
+    layers: list[torch.Tensor] = []
+
+    def attend(module, query, key, value, attention_mask, scaling, **_):
+        _, weight = attention_weights(query, key, attention_mask, scaling)
+        layers.append(weight.mean(1))
+        return weighted_values(weight, value), weight
+
+    with attention_replaced(classifier.network, attend):
+        classifier.logits(classifier.embed(token_id), mask)
+    return layers
+
+
+def rolled_out(layers: Sequence[torch.Tensor], read: int, residual: float) -> torch.Tensor:
+    """Row ``read`` of the product of all layers' mixing matrices, the last layer first, (rows, tokens).
+
+    Abnar & Zuidema 2020, Section 3: a layer mixes by (1 − ``residual``) · attention + ``residual`` · identity, which
+    is their 0.5 A + 0.5 I. Only one row of the product is wanted, so vectors are multiplied and no matrices.
+
+    Args:
+        layers: as :func:`mean_attention` gives them.
+        read: place of the token that the classification head reads.
+        residual: share of the identity.
+    """
+    row = layers[-1].new_zeros(layers[-1].shape[:2])
+    row[:, read] = 1
+    for attention in reversed(layers):
+        mixed = torch.einsum("rq,rqt->rt", row, attention)
+        row = (1 - residual) * mixed + residual * row if residual else mixed
+    return row
+
+
+def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
+    """Attention rollout; the scores do not depend on the target and add up to 1 over all tokens."""
+    classifier = context.evaluator.classifier
+    require_known_type(classifier.network, "attention_rollout")
+    # Padding stands before the text of a decoder and after that of an encoder.
+    read = -1 if classifier.pads_left else 0
+    residual = 0.0 if classifier.network.config.model_type in WITHOUT_RESIDUAL else RESIDUAL
+
+    @torch.no_grad()
+    def compute(batch: Batch) -> list[Attribution]:
+        score = rolled_out(mean_attention(classifier, batch.token_id, batch.mask), read, residual)
+        return [Attribution(own, forward_rows=1) for own in batch.own_tokens(score)]
+
+    found = in_batches(sentences, context.evaluator, compute)
+    return {name: Explanations(found) for name in methods}

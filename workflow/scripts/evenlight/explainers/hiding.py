@@ -1,0 +1,45 @@
+"""Hiding tokens from the model: which may be hidden, and the rows of token ids that this gives."""
+
+import numpy as np
+
+from evenlight.engine.sentences import Sentence
+from evenlight.models.classifier import Classifier
+
+
+def replacement_token(classifier: Classifier, hidden_token: str) -> int | None:
+    """The id that stands in for a hidden token; None where hidden tokens are left out.
+
+    Args:
+        classifier: whose tokenizer has the token.
+        hidden_token: ``mask``, ``pad`` or ``removed``.
+
+    Raises:
+        InputError: the tokenizer has no such token.
+    """
+    return None if hidden_token == "removed" else classifier.special_token(hidden_token)
+
+
+def hideable(sentence: Sentence, special_tokens: str) -> np.ndarray:
+    """Places of the tokens that may be hidden, int64 (features,): without the special ones unless ``included``."""
+    return np.arange(len(sentence.token_id)) if special_tokens == "included" else np.flatnonzero(~sentence.is_special)
+
+
+def reduced_rows(
+    sentence: Sentence, places: np.ndarray, shown: np.ndarray, replacement: int | None
+) -> list[np.ndarray]:
+    """Copies of the sentence in which some tokens are hidden.
+
+    Args:
+        sentence: the whole.
+        places: of the tokens that may be hidden, (features,).
+        shown: which of them each copy shows, bool (copies, features).
+        replacement: id that stands in for a hidden token; None leaves it out.
+
+    Returns:
+        Token ids of each copy.
+    """
+    visible = np.ones((len(shown), len(sentence.token_id)), dtype=bool)
+    visible[:, places] = shown
+    if replacement is None:
+        return [sentence.token_id[row] for row in visible]
+    return list(np.where(visible, sentence.token_id, replacement))

@@ -1,0 +1,34 @@
+"""Occlusion: what the target's probability loses when one token is hidden."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evenlight.engine.evaluator import Question, answer_in_lockstep
+from evenlight.engine.sentences import Sentence
+from evenlight.explainers import Context, Explanations
+from evenlight.explainers.attribution import Attribution
+from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
+
+
+def _question(sentence: Sentence, special_tokens: str, replacement: int | None) -> Question:
+    """p(x) − p(x without token) for every token that may be hidden (Zeiler & Fergus 2014; Li et al. 2016, Eq. 1)."""
+    places = hideable(sentence, special_tokens)
+    all_but_one = ~np.eye(len(places), dtype=bool)
+    whole = np.ones((1, len(places)), dtype=bool)
+    answer = yield reduced_rows(sentence, places, np.concatenate([whole, all_but_one]), replacement)
+    probability = answer[:, sentence.target]
+    score = np.zeros(len(sentence.token_id))
+    score[places] = probability[0] - probability[1:]
+    return Attribution(score, forward_rows=len(answer))
+
+
+def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
+    """One row per token and one for the whole sentence."""
+    evaluator = context.evaluator
+    found = {}
+    for name, settings in methods.items():
+        replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
+        questions = (_question(sentence, settings["special_tokens"], replacement) for sentence in sentences)
+        found[name] = Explanations(list(answer_in_lockstep(questions, evaluator)))
+    return found

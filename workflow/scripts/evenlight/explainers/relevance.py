@@ -1,0 +1,250 @@
+"""AttnLRP: relevance propagated from the target's logit back to the tokens, by rules for each kind of layer.
+
+Layer-wise relevance propagation hands a layer's relevance to its inputs in proportion to what they contribute. With
+the rules used here that is one backward pass: every rule replaces a layer by a linear one that has the same output at
+this input, and relevance is then input × gradient (Achtibat et al. 2024, AttnLRP).
+
+What is constant in such a layer takes relevance too, which no token gets: biases, position embeddings, and the
+constant of the softmax's linearisation. It is measured to the last digit (:class:`Taps`), so that the tokens'
+relevance and these three always add up to the logit.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+from transformers.activations import ACT2CLS
+from transformers.pytorch_utils import Conv1D
+
+from evenlight.engine.sentences import Sentence
+from evenlight.errors import InputError
+from evenlight.explainers import Context, Explanations
+from evenlight.explainers.attribution import Attribution, Remark
+from evenlight.explainers.gradient import Batch, in_batches, sharing, target_output
+from evenlight.models.attention import (
+    AttentionFunction,
+    attention_replaced,
+    attention_weights,
+    require_known_type,
+    weighted_values,
+)
+from evenlight.models.classifier import Entrance
+
+# All activations that Transformers offers by name.
+ACTIVATIONS = tuple({entry[0] if isinstance(entry, tuple) else entry for entry in ACT2CLS.values()})
+TAKERS = ("tokens", "positions", "biases", "softmax")
+
+
+@dataclass(frozen=True)
+class Taps:
+    """Zeros (rows,) by which the constants of a network are multiplied before they are added to it once more.
+
+    That changes no value, and the gradient of the output with respect to a tap is the relevance that its constants
+    take.
+
+    Attributes:
+        positions: embeddings of positions and types.
+        biases: of linear layers and layer normalisations.
+        softmax: what the softmax differs by from its linearisation.
+    """
+
+    positions: torch.Tensor
+    biases: torch.Tensor
+    softmax: torch.Tensor
+
+    @classmethod
+    def closed(cls, rows: int, like: torch.Tensor) -> "Taps":
+        """Taps for a batch of ``rows``, with the dtype and device of ``like``."""
+        return cls(*(like.new_zeros(rows, requires_grad=True) for _ in range(3)))
+
+
+def tapped(output: torch.Tensor, tap: torch.Tensor, constant: torch.Tensor) -> torch.Tensor:
+    """``output`` (rows or 1, …) unchanged in value, with ``tap`` (rows,) at ``constant``."""
+    addition = tap.view(-1, *[1] * (output.dim() - 1)) * constant.detach()
+    return output + addition.to(output.dtype)
+
+
+def halved(factor: torch.Tensor) -> torch.Tensor:
+    """A factor of a product that gets half of the product's relevance: the uniform rule (Achtibat et al., Eq. 7)."""
+    return 0.5 * factor + 0.5 * factor.detach()
+
+
+def identity_rule(preactivation: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
+    """``output`` = f(preactivation), differentiable as the line through the origin and it (Achtibat et al., Eq. 9).
+
+    All relevance passes through. A neuron at 0 has the output 0, hence no relevance to hand on.
+    """
+    value, place = output.detach(), preactivation.detach()
+    # The difference is zero. The slope times the preactivation could differ from the value by a rounding.
+    return value + torch.where(place == 0, 0, value / place) * (preactivation - place)
+
+
+def normalised(module: nn.LayerNorm, features: torch.Tensor, taps: Taps) -> torch.Tensor:
+    """Layer normalisation whose standard deviation is a constant, which makes it linear (Achtibat et al., 3.3.3)."""
+    axes = tuple(range(-len(module.normalized_shape), 0))
+    centred = features - features.mean(axes, keepdim=True)
+    deviation = (centred.square().mean(axes, keepdim=True) + module.eps).sqrt().detach()
+    output = centred / deviation
+    if module.weight is not None:
+        output = output * module.weight
+    return output if module.bias is None else tapped(output + module.bias, taps.biases, module.bias)
+
+
+def relevance_attention(taps: Taps, softmax: str) -> AttentionFunction:
+    """Attention by the rules: both products uniform, the softmax by its Taylor expansion (Achtibat et al., 3.3).
+
+    Args:
+        taps: of the batch.
+        softmax: ``taylor``, or ``constant`` for Ali et al. 2022 (CP-LRP), where attention weights are constants and
+            all relevance goes to the values.
+    """
+
+    def attend(module, query, key, value, mask, scaling, **_):
+        if softmax == "constant":
+            _, weight = attention_weights(query, key, mask, scaling)
+            return weighted_values(weight.detach(), value), None
+        score, weight = attention_weights(halved(query), halved(key), mask, scaling)
+        with torch.no_grad():
+            linear_part = weight * (score - (weight * score).sum(-1, keepdim=True))
+        weight = tapped(weight, taps.softmax, weight - linear_part)
+        return weighted_values(halved(weight), halved(value)), None
+
+    return attend
+
+
+class FunctionalActivations(TorchFunctionMode):
+    """While open, the identity rule holds for ``torch.tanh``, which RoBERTa's head and OLA-CEA call without a module.
+
+    The other activation in a head, DistilBERT's rectifier, has the rule's slope as its gradient already.
+    """
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        """The function's output, with the gradient of the rule."""
+        output = function(*args, **(kwargs or {}))
+        return identity_rule(args[0], output) if function is torch.tanh else output
+
+
+def _rule(module: nn.Module, taps: Taps) -> Callable | None:
+    """The forward hook by which ``module`` follows its rule; None where its gradient does already."""
+    if isinstance(module, nn.LayerNorm):
+        return lambda module, given, output: normalised(module, given[0], taps)
+    if isinstance(module, ACTIVATIONS):
+        return lambda module, given, output: identity_rule(given[0], output)
+    if isinstance(module, nn.Linear | Conv1D) and module.bias is not None:
+        return lambda module, given, output: tapped(output, taps.biases, module.bias)
+    if isinstance(module, nn.Embedding):  # of positions or types: words are embedded before
+        return lambda module, given, output: tapped(output, taps.positions, output)
+    return None
+
+
+def _require_origin(network: nn.Module) -> None:
+    """Refuse activations that are not 0 at 0, for which the identity rule is not defined."""
+    for module in network.modules():
+        if isinstance(module, ACTIVATIONS):
+            place = next(network.parameters()).new_zeros(1)
+            if module(place).item() != 0:
+                raise InputError(
+                    f"explainers: method 'attnlrp' needs activations that are 0 at 0, but this "
+                    f"{network.config.model_type} model has {type(module).__name__}; take the explainer or the model "
+                    "out of the study"
+                )
+
+
+@contextmanager
+def propagation_rules(network: nn.Module, taps: Taps, softmax: str = "taylor") -> Iterator[None]:
+    """While open, gradients through ``network`` are relevance divided by value; afterwards it is as it was.
+
+    Args:
+        network: of a known type.
+        taps: for the rows that will go through it.
+        softmax: see :func:`relevance_attention`.
+    """
+    with ExitStack() as stack:
+        for module in network.modules():
+            rule = _rule(module, taps)
+            if rule is not None:
+                stack.callback(module.register_forward_hook(rule).remove)
+        stack.enter_context(attention_replaced(network, relevance_attention(taps, softmax)))
+        stack.enter_context(FunctionalActivations())
+        yield
+
+
+def relevances(
+    network: nn.Module,
+    entrance: Entrance,
+    embedding: torch.Tensor,
+    mask: torch.Tensor,
+    target: torch.Tensor,
+    softmax: str = "taylor",
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Relevance of each token, what each taker has of it, and the explained logit.
+
+    Args:
+        network: of a known type.
+        entrance: where the tokens' relevance is read off.
+        embedding: values at the entrance, (rows, tokens, hidden).
+        mask: (rows, tokens).
+        target: class of each row, (rows,).
+        softmax: see :func:`relevance_attention`.
+
+    Returns:
+        Relevance (rows, tokens), summed over the hidden dimension; relevance of all tokens together, positions,
+        biases and softmax, (rows, 4), which adds up to the logits apart from rounding; logits (rows,).
+    """
+    embedding = embedding.detach().requires_grad_()
+    taps = Taps.closed(len(embedding), embedding)
+    with propagation_rules(network, taps, softmax), torch.enable_grad():
+        logit = target_output(entrance.logits(embedding, mask), target, "logit")
+    gradient, *taken = torch.autograd.grad(
+        logit.sum(), (embedding, taps.positions, taps.biases, taps.softmax), materialize_grads=True
+    )
+    relevance = (gradient * embedding.detach()).sum(-1)
+    return relevance, torch.stack([relevance.sum(-1), *taken], dim=-1), logit.detach()
+
+
+def shares_remark(taken: np.ndarray) -> Remark:
+    """What a reader must know: how much of the relevance the tokens got.
+
+    Args:
+        taken: relevance of each taker, (sentences, 4), in the order of ``TAKERS``.
+    """
+    size = dict(zip(TAKERS, np.abs(taken).sum(0).tolist(), strict=True))
+    rest = ", ".join(f"{name} {{share[{name}]:.0%}}" for name in TAKERS[1:] if size[name])
+    return Remark(
+        "the tokens have {share[tokens]:.0%} of the relevance" + (f"; the rest: {rest}" if rest else ""), size
+    )
+
+
+def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
+    """One forward and backward pass per sentence; methods with the same settings share it."""
+    require_known_type(context.evaluator.classifier.network, "attnlrp")
+    _require_origin(context.evaluator.classifier.network)
+    found: dict[str, Explanations] = {}
+    for (layer, softmax), wanted in sharing(methods, "layer", "softmax"):
+        found |= dict.fromkeys(wanted, _propagated(sentences, context, layer, softmax))
+    return {name: found[name] for name in methods}
+
+
+def _propagated(sentences: Sequence[Sentence], context: Context, layer: str, softmax: str) -> Explanations:
+    classifier = context.evaluator.classifier
+    entrance = classifier.entrance(layer)
+
+    def compute(batch: Batch) -> list[tuple[Attribution, np.ndarray]]:
+        with torch.no_grad():
+            embedding = entrance.embed(batch.token_id, batch.mask)
+        relevance, taken, logit = relevances(classifier.network, entrance, embedding, batch.mask, batch.target, softmax)
+        return [
+            (Attribution(score, forward_rows=1, completeness_gap=float(score.sum() - explained)), parts)
+            for score, explained, parts in zip(
+                batch.own_tokens(relevance), logit.tolist(), taken.double().cpu().numpy(), strict=True
+            )
+        ]
+
+    results = in_batches(sentences, context.evaluator, compute)
+    return Explanations(
+        [attribution for attribution, _ in results], [shares_remark(np.array([parts for _, parts in results]))]
+    )

@@ -1,0 +1,106 @@
+"""The result of a long job in parts on disk, so that a job that was killed goes on where it was.
+
+A Parquet file cannot be read before its end is written, so every part is a small file of its own. The parts lie in
+a hidden folder beside the result, which is named after all that they depend on, and are joined when all are there.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from evenlight.tables import Contract, read_arrow, read_metadata, regrouped, write_groups, write_table
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of one job, which may write several tables at once.
+
+    Attributes:
+        folder: the hidden folder; its parent holds the parts of this job under other settings.
+        names: the tables, each of which has a file per part.
+        contract: of all of them.
+    """
+
+    folder: Path
+    names: tuple[str, ...]
+    contract: Contract
+
+    def path(self, name: str, number: int) -> Path:
+        """The file of one table's part."""
+        return self.folder / f"{number:06}.{name}.parquet"
+
+
+def digest_of(settings: dict, files: Iterable[Path]) -> str:
+    """SHA-256 (hexadecimal) of JSON values and of the content of files, in order."""
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+    for path in files:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def open_parts(beside: Path, job: str, digest: str, names: Iterable[str], contract: Contract) -> Parts:
+    """The parts of a job, those of an earlier attempt included; parts that were made otherwise are removed.
+
+    Args:
+        beside: folder of the result.
+        job: name that no other job has there.
+        digest: of everything that the parts depend on, see :func:`digest_of`.
+        names: of the tables.
+        contract: of the tables.
+    """
+    all_parts = beside / f".{job}.parts"
+    folder = all_parts / digest
+    for other in all_parts.glob("*"):
+        if other != folder:
+            shutil.rmtree(other, ignore_errors=True)
+    return Parts(folder, tuple(names), contract)
+
+
+def is_done(parts: Parts, number: int) -> bool:
+    """Whether part ``number`` of all tables is there."""
+    return all(parts.path(name, number).exists() for name in parts.names)
+
+
+def complete(parts: Parts, compute: Callable[[], int]) -> int:
+    """Call ``compute``, which makes the parts that are missing and says how many there are, until none is missing.
+
+    Once is enough, unless another job was at work on the same parts: one that outlived its killed workflow removes
+    them when it has written the result.
+    """
+    while True:
+        count = compute()
+        if all(is_done(parts, number) for number in range(count)):
+            return count
+
+
+def write_part(parts: Parts, number: int, tables: dict[str, pa.Table], metadata: dict[str, dict] | None = None) -> None:
+    """Write part ``number`` of all tables, each whole or not at all, with JSON values to keep for each table."""
+    for name in parts.names:
+        write_table(tables[name], parts.path(name, number), parts.contract, (metadata or {}).get(name))
+
+
+def part_metadata(parts: Parts, name: str, count: int) -> list[dict]:
+    """What :func:`write_part` kept for the first ``count`` parts of one table."""
+    return [read_metadata(parts.path(name, number), parts.contract) for number in range(count)]
+
+
+def join_parts(
+    parts: Parts, names: Iterable[str], count: int, path: Path, metadata: dict, rows: int | None = None
+) -> None:
+    """Write one file from the first ``count`` parts of some tables, one table after the other.
+
+    Each part becomes a row group, or every ``rows`` rows do.
+    """
+    tables = (read_arrow(parts.path(name, number), parts.contract) for name in names for number in range(count))
+    write_groups(regrouped(tables, rows) if rows else tables, path, parts.contract, metadata)
+
+
+def remove_parts(parts: Parts) -> None:
+    """Remove what is no longer needed once the result is there."""
+    shutil.rmtree(parts.folder.parent, ignore_errors=True)
