@@ -89,6 +89,118 @@ def model_limits(model):
     return {key: config["models"][model][key] for key in ("max_tokens", "long_items")}
 
 
+# Datasets --------------------------------------------------------------------------------------------
+
+
+def source_files(wildcards):
+    """The downloaded files of a dataset."""
+    settings = config["datasets"][wildcards.dataset]
+    return expand("results/sources/{name}", name=datasets.reader_for(settings).sources(settings))
+
+
+def resource_files(wildcards):
+    """The files of this repository that a dataset is read from.
+
+    As with scripts, their dates say nothing, since a fresh clone is newer than all results; see ``resource_digests``.
+    """
+    return [ancient(in_project(path)) for path in datasets.reader_for(config["datasets"][wildcards.dataset]).resources]
+
+
+def resource_digests(wildcards):
+    """What the files of ``resource_files`` contain, for ``params``."""
+    return [sources.digest(path) for path in resource_files(wildcards)]
+
+
+def named_sources(wildcards, input):
+    """Flags that say which source each file is."""
+    return [f"--source {path.removeprefix('results/sources/')}={path}" for path in input.sources]
+
+
+def import_code(wildcards):
+    """Digest of the import and of the dataset's reader."""
+    return code_of("import_dataset.py", datasets.reader_for(config["datasets"][wildcards.dataset]).module)
+
+
+# Explanations ----------------------------------------------------------------------------------------
+
+
+def attribute_settings(family):
+    """What the explainers of one family depend on, as a function of the wildcards."""
+    return lambda wildcards: as_json(
+        family=family,
+        explainers=configuration.without_labels(
+            {name: config["explainers"][name] for name in EXPLAINER_FAMILIES[family]}
+        ),
+        seed=int(wildcards.seed),
+        target=config["explain"]["target"],
+        pairs=config["explain"]["pairs"],
+        **model_limits(wildcards.model),
+    )
+
+
+def score_settings(wildcards):
+    """What the metrics of one family depend on."""
+    return as_json(
+        family=wildcards.family,
+        metrics=configuration.without_labels(
+            {name: config["metrics"][name] for name in METRIC_FAMILIES[wildcards.family]}
+        ),
+        **model_limits(wildcards.model),
+    )
+
+
+# Statistics ------------------------------------------------------------------------------------------
+
+
+def compared_settings(*parts):
+    """What computed tables depend on: the names in ``parts`` and the groups, no labels or levels of significance."""
+    return as_json(
+        **{part: list(config[part]) for part in parts},
+        seeds=config["seeds"],
+        statistics={"groups": config["statistics"]["groups"]},
+    )
+
+
+def study_settings():
+    """Names, labels and directions of everything in the study, in the configuration's order, and the levels."""
+    return as_json(
+        order={part: list(config[part]) for part in ("datasets", "models", "explainers", "metrics")},
+        datasets={name: {} for name in config["datasets"]},
+        models={name: {} for name in config["models"]},
+        explainers={name: {"label": entry["label"]} for name, entry in config["explainers"].items()},
+        metrics=METRICS,
+        seeds=config["seeds"],
+        statistics=config["statistics"],
+    )
+
+
+# Figures ---------------------------------------------------------------------------------------------
+
+
+def in_formats(path, **about):
+    """One figure in every configured format; the first of them goes into the report."""
+    first, *others = config["figures"]["formats"]
+    return [report(f"{path}.{first}", **about), *(f"{path}.{form}" for form in others)]
+
+
+def family_of(metric):
+    """The family whose table of scores has the metric."""
+    return METRICS[metric]["family"]
+
+
+def figure_settings(wildcards):
+    """What one figure of scores depends on: its own metric's label, and the names and labels that stand in it."""
+    return as_json(
+        datasets=[wildcards.dataset],
+        models=[wildcards.model],
+        explainers={name: {"label": entry["label"]} for name, entry in config["explainers"].items()},
+        metrics={wildcards.metric: METRICS[wildcards.metric]},
+        order={"explainers": list(config["explainers"])},
+        seeds=config["seeds"],
+        statistics={"groups": config["statistics"]["groups"]},
+    )
+
+
 # A killed run leaves Snakemake's own lock behind and has to be unlocked by hand. The kernel releases this one
 # with the process, so profiles/default goes without Snakemake's and a killed run simply continues.
 onstart:

@@ -3,35 +3,6 @@
 # Comes in: files by address and SHA-256, or of this repository. Goes out: <results>/datasets/{dataset}/.
 
 
-def source_files(wildcards):
-    """The downloaded files of a dataset."""
-    settings = config["datasets"][wildcards.dataset]
-    return expand("results/sources/{name}", name=datasets.reader_for(settings).sources(settings))
-
-
-def resource_files(wildcards):
-    """The files of this repository that a dataset is read from.
-
-    As with scripts, their dates say nothing, since a fresh clone is newer than all results; see ``resource_digests``.
-    """
-    return [ancient(in_project(path)) for path in datasets.reader_for(config["datasets"][wildcards.dataset]).resources]
-
-
-def resource_digests(wildcards):
-    """What the files of ``resource_files`` contain, for ``params``."""
-    return [sources.digest(path) for path in resource_files(wildcards)]
-
-
-def named_sources(wildcards, input):
-    """Flags that say which source each file is."""
-    return [f"--source {path.removeprefix('results/sources/')}={path}" for path in input.sources]
-
-
-def import_code(wildcards):
-    """Digest of the import and of the dataset's reader."""
-    return code_of("import_dataset.py", datasets.reader_for(config["datasets"][wildcards.dataset]).module)
-
-
 rule fetch_source:
     """Take one published file from the mirror folder, or download it, and check its SHA-256."""
     input:

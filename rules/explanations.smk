@@ -4,33 +4,6 @@
 # Goes out: <results>/attributions/, one shard per explainer; <results>/scores/, one table per family of metrics.
 
 
-def attribute_settings(family):
-    """What the explainers of one family depend on, as a function of the wildcards."""
-    return lambda wildcards: as_json(
-        family=family,
-        explainers={
-            name: {key: value for key, value in config["explainers"][name].items() if key != "label"}
-            for name in EXPLAINER_FAMILIES[family]
-        },
-        seed=int(wildcards.seed),
-        target=config["explain"]["target"],
-        pairs=config["explain"]["pairs"],
-        **model_limits(wildcards.model),
-    )
-
-
-def score_settings(wildcards):
-    """What the metrics of one family depend on."""
-    return as_json(
-        family=wildcards.family,
-        metrics={
-            name: {key: value for key, value in config["metrics"][name].items() if key != "label"}
-            for name in METRIC_FAMILIES[wildcards.family]
-        },
-        **model_limits(wildcards.model),
-    )
-
-
 # The explainers of a family share their passes through the model, so one job writes the shards of all of them.
 # Snakemake needs the outputs of a rule written out, hence one rule per configured family.
 for family, explainers in EXPLAINER_FAMILIES.items():
@@ -56,6 +29,8 @@ for family, explainers in EXPLAINER_FAMILIES.items():
             "../envs/models.yaml"
         threads: config["threads"]
         resources:
+            device=config["device"],
+            tokens_per_batch=config["explain"]["tokens_per_batch"],
             gpu=GPU,
             mem_mb=8000,
             runtime=240,
@@ -65,8 +40,8 @@ for family, explainers in EXPLAINER_FAMILIES.items():
         shell:
             "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
             "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
-            "--device {config[device]} --threads {threads} "
-            "--tokens-per-batch {config[explain][tokens_per_batch]} --output {output:q} > {log:q} 2>&1"
+            "--device {resources.device} --threads {threads} "
+            "--tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"
 
 
 rule score:
@@ -90,6 +65,8 @@ rule score:
         "../envs/models.yaml"
     threads: config["threads"]
     resources:
+        device=config["device"],
+        tokens_per_batch=config["explain"]["tokens_per_batch"],
         gpu=GPU,
         mem_mb=8000,
         runtime=240,
@@ -98,5 +75,5 @@ rule score:
         code=lambda wildcards: code_of("score.py", f"evenlight.metrics.{wildcards.family}"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --attributions {input.attributions:q} "
-        "--model $(dirname {input.weights:q}) --settings {params.settings:q} --device {config[device]} "
-        "--threads {threads} --tokens-per-batch {config[explain][tokens_per_batch]} --output {output:q} > {log:q} 2>&1"
+        "--model $(dirname {input.weights:q}) --settings {params.settings:q} --device {resources.device} "
+        "--threads {threads} --tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"

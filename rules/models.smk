@@ -23,6 +23,7 @@ rule train:
         "../envs/models.yaml"
     threads: config["threads"]
     resources:
+        device=config["device"],
         gpu=GPU,
         mem_mb=8000,
         runtime=240,
@@ -31,7 +32,7 @@ rule train:
         code=code_of("train.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
-        "--device {config[device]} --threads {threads} --output $(dirname {output.weights:q}) > {log:q} 2>&1"
+        "--device {resources.device} --threads {threads} --output $(dirname {output.weights:q}) > {log:q} 2>&1"
 
 
 rule predict:
@@ -51,6 +52,8 @@ rule predict:
         "../envs/models.yaml"
     threads: config["threads"]
     resources:
+        device=config["device"],
+        tokens_per_batch=config["explain"]["tokens_per_batch"],
         gpu=GPU,
         mem_mb=4000,
         runtime=30,
@@ -59,5 +62,5 @@ rule predict:
         code=code_of("predict.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --model $(dirname {input.weights:q}) "
-        "--settings {params.settings:q} --device {config[device]} --threads {threads} "
-        "--tokens-per-batch {config[explain][tokens_per_batch]} --output {output:q} > {log:q} 2>&1"
+        "--settings {params.settings:q} --device {resources.device} --threads {threads} "
+        "--tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"

@@ -10,6 +10,9 @@ from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.seeds import generator_for
 
+# Their copies, thousands for a long sentence, fill the batches; those of more sentences would fill the memory.
+SENTENCES_AT_ONCE = 64
+
 
 def kept_tokens(generator: np.random.Generator, samples: int, tokens: int) -> np.ndarray:
     """Which tokens stay in each perturbed copy, bool (samples, tokens); the first copy is the sentence itself.
@@ -68,6 +71,7 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
                         for sentence in sentences
                     ),
                     context.evaluator,
+                    SENTENCES_AT_ONCE,
                 )
             )
         )
