@@ -26,6 +26,8 @@ from evenlight.engine.sentences import SPECIAL, tokenize
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier
 
+TOKENIZER = tiny_tokenizer()
+
 
 def rows_of(classifier):
     return [sentence.token_id for sentence in sentences_of(classifier)]
@@ -338,6 +340,3 @@ def test_word_sums_add_up_for_any_words(words):
     sums = sentence.word_sums(score)
     assert sums.shape == (len(words),)
     assert sums.sum() == pytest.approx(score[~sentence.is_special].sum())
-
-
-TOKENIZER = tiny_tokenizer()
