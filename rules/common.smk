@@ -25,7 +25,8 @@ except InputError as error:
 EXPLAINER_FAMILIES = configuration.explainer_families(config)
 METRIC_FAMILIES = configuration.metric_families(config)
 METRICS = configuration.metric_annotations(config)
-# With a GPU, jobs that run a model share it; `--resources gpu=1` lets one at a time have it.
+# Jobs that run a model claim a GPU unless the configuration says `device: cpu`; `--resources gpu=1` lets one at a
+# time have it. Whether there is one is not asked here: on a cluster the jobs run elsewhere.
 GPU = 0 if config["device"] == "cpu" else 1
 
 
@@ -98,6 +99,13 @@ def source_files(wildcards):
     return expand("results/sources/{name}", name=datasets.reader_for(settings).sources(settings))
 
 
+def source_digest(wildcards):
+    """What the file must be, so that another pinned version is fetched again."""
+    if wildcards.name not in sources.SOURCES:
+        raise WorkflowError(f"results/sources/{wildcards.name}: no known source; evenlight/sources.py lists them")
+    return sources.SOURCES[wildcards.name].sha256
+
+
 def resource_files(wildcards):
     """The files of this repository that a dataset is read from.
 
@@ -113,12 +121,19 @@ def resource_digests(wildcards):
 
 def named_sources(wildcards, input):
     """Flags that say which source each file is."""
-    return [f"--source {path.removeprefix('results/sources/')}={path}" for path in input.sources]
+    return [f"--source={path.removeprefix('results/sources/')}={path}" for path in input.sources]
 
 
 def import_code(wildcards):
     """Digest of the import and of the dataset's reader."""
     return code_of("import_dataset.py", datasets.reader_for(config["datasets"][wildcards.dataset]).module)
+
+
+def local_model_files(wildcards):
+    """The files of a pre-trained model that the configuration names by a folder, whose change retrains."""
+    source = Path(config["models"][wildcards.model].get("source", ""))
+    patterns = ("config.json", "*.safetensors", "tokenizer*")
+    return sorted(str(path) for pattern in patterns for path in source.glob(pattern)) if source.name else []
 
 
 # Explanations ----------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ rule fetch_source:
         "results/sources/{name}",
     log:
         "logs/fetch_source/{name}.log",
+    benchmark:
+        "benchmarks/fetch_source/{name}.tsv"
     wildcard_constraints:
         name=".+",
     conda:
@@ -18,6 +20,8 @@ rule fetch_source:
     resources:
         mem_mb=500,
         runtime=30,
+    params:
+        sha256=source_digest,
     shell:
         "python {input.script:q} --name {wildcards.name:q} --output {output:q} > {log:q} 2>&1"
 
@@ -42,11 +46,11 @@ rule import_dataset:
     params:
         settings=lambda wildcards: as_json(dataset=wildcards.dataset, **config["datasets"][wildcards.dataset]),
         named_sources=named_sources,
-        named_resources=lambda wildcards, input: [f"--resource {path}" for path in input.resources],
+        named_resources=lambda wildcards, input: [f"--resource={path}" for path in input.resources],
         resource_digests=resource_digests,
         code=import_code,
     shell:
-        "python {input.script:q} --settings {params.settings:q} {params.named_sources} {params.named_resources} "
+        "python {input.script:q} --settings {params.settings:q} {params.named_sources:q} {params.named_resources:q} --verify "
         "--output {output:q} > {log:q} 2>&1"
 
 

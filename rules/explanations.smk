@@ -31,7 +31,7 @@ for family, explainers in EXPLAINER_FAMILIES.items():
         resources:
             device=config["device"],
             tokens_per_batch=config["explain"]["tokens_per_batch"],
-            gpu=GPU,
+            gpu=GPU * configuration.asks_model("explainers", family),
             mem_mb=8000,
             runtime=240,
         params:
@@ -67,7 +67,7 @@ rule score:
     resources:
         device=config["device"],
         tokens_per_batch=config["explain"]["tokens_per_batch"],
-        gpu=GPU,
+        gpu=lambda wildcards: GPU * configuration.asks_model("metrics", wildcards.family),
         mem_mb=8000,
         runtime=240,
     params:

@@ -8,6 +8,7 @@ rule train:
     input:
         script=script("train.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
+        pretrained=local_model_files,
     output:
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         config="<results>/models/{dataset}/{model}/seed{seed}/config.json",

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from models_for_tests import (
 from evenlight.engine.evaluator import Evaluator, answer_in_lockstep
 from evenlight.engine.sentences import SPECIAL, tokenize
 from evenlight.errors import InputError
+from evenlight.explainers.attribution import Attribution, write_attributions
 from evenlight.models.classifier import Classifier
 
 TOKENIZER = tiny_tokenizer()
@@ -340,3 +342,19 @@ def test_word_sums_add_up_for_any_words(words):
     sums = sentence.word_sums(score)
     assert sums.shape == (len(words),)
     assert sums.sum() == pytest.approx(score[~sentence.is_special].sum())
+
+
+def test_when_every_pair_is_too_long_nothing_is_left_to_drop():
+    classifier = replace(tiny_classifier("bert"), max_tokens=3)
+    with pytest.raises(InputError, match="every pair has a sentence of more than"):
+        tokenize(classifier, items_of(WORDS), [0] * len(WORDS), drop_long=True)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_score_that_is_not_finite_is_refused(value, tmp_path):
+    sentence = sentences_of(tiny_classifier("bert"))[0]
+    score = np.zeros(len(sentence.token_id))
+    score[1] = value
+    with pytest.raises(InputError, match=rf"lime\.parquet: a score of item {sentence.item_id} is not a finite number"):
+        write_attributions(tmp_path / "lime.parquet", [sentence], [Attribution(score, 1)], {})
+    assert not list(tmp_path.iterdir())

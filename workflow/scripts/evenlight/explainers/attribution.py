@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.engine.sentences import SPECIAL, Sentence
+from evenlight.errors import InputError
 from evenlight.tables import ATTRIBUTIONS, write_table
 
 
@@ -30,7 +31,17 @@ class Attribution:
 def write_attributions(
     path: str | Path, sentences: Sequence[Sentence], attributions: Sequence[Attribution], metadata: dict
 ) -> None:
-    """Write one explainer's shard, in the contract ``attributions``."""
+    """Write one explainer's shard, in the contract ``attributions``.
+
+    Raises:
+        InputError: a score is not a finite number, from which every metric would make a number that is.
+    """
+    for sentence, attribution in zip(sentences, attributions, strict=True):
+        if not np.isfinite(attribution.token_score).all():
+            raise InputError(
+                f"{path}: a score of item {sentence.item_id} is not a finite number; the model's outputs are too "
+                "large, train it with a lower models.<model>.training.learning_rate"
+            )
     rows = [
         {
             "item_id": sentence.item_id,

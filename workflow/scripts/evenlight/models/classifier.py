@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerBase
 
@@ -98,7 +99,7 @@ def load_network(source: str | Path, **options) -> nn.Module:
     """A sequence classification network from a hub id or a folder, in float32."""
     try:
         return AutoModelForSequenceClassification.from_pretrained(source, dtype=torch.float32, **options)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise InputError(cannot_load(source, error)) from None
 
 
@@ -108,6 +109,18 @@ def load_classifier(folder: str | Path, max_tokens: int, device: str = "cpu") ->
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
         if not (folder / name).exists():
             raise InputError(f"{folder / name}: no such file; rule train makes it")
-    network = load_network(folder).to(pick_device(device)).eval()
+    try:
+        network, loading = AutoModelForSequenceClassification.from_pretrained(
+            folder, dtype=torch.float32, output_loading_info=True
+        )
+    except (OSError, ValueError, SafetensorError) as error:
+        raise InputError(f"{folder}: not a readable model ({error}); delete it and run the workflow again") from None
+    if loading["missing_keys"] or loading["mismatched_keys"]:
+        missing = sorted(map(str, [*loading["missing_keys"], *loading["mismatched_keys"]]))
+        raise InputError(
+            f"{folder / 'model.safetensors'}: no weights for {missing[0]}; delete the folder and run the workflow "
+            "again, rule train makes it"
+        )
+    network = network.to(pick_device(device)).eval()
     network.requires_grad_(False)
     return Classifier(network, loaded_tokenizer(folder), max_tokens)
