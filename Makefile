@@ -33,7 +33,7 @@ demo: .venv/ready  ## make the environment, run the embedded demo and its report
 	@echo "  report   results/demo/report.html"
 
 clean:  ## remove the demo's results and the caches of the tools, keep everything else
-	rm -rf results/demo .pytest_cache .ruff_cache .hypothesis
+	rm -rf results/demo logs/demo benchmarks/demo .pytest_cache .ruff_cache .hypothesis
 	find tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 clean-all: clean  ## also remove the environment; results of studies stay

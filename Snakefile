@@ -9,9 +9,9 @@ min_version("9.14")
 
 
 # A study brings its whole configuration; the shipped default is used where none is named.
-if "datasets" not in config:
+if not workflow.configfiles and "datasets" not in config:
 
-    configfile: "config/config.yaml"
+    configfile: workflow.source_path("config/config.yaml")
 
 
 include: "rules/common.smk"

@@ -104,7 +104,9 @@ def compared(name: str, folder: Path, sentences: list[dict], arguments: argparse
     )
     peer = Worker(arguments.peer_python, HERE / "worker_ferret.py", *common, log=log / "bench_ferret.log")
     config = json.loads((folder / "config.json").read_text())
-    rate = matrix_rate(config["hidden_size"], arguments.tokens_per_batch, arguments.threads, arguments.device, precision)
+    rate = matrix_rate(
+        config["hidden_size"], arguments.tokens_per_batch, arguments.threads, arguments.device, precision
+    )
     totals = {"ours": [0.0] * arguments.alternations, "peer": [0.0] * arguments.alternations}
     try:
         for task in TASKS:
@@ -122,39 +124,41 @@ def compared(name: str, folder: Path, sentences: list[dict], arguments: argparse
                 totals["ours"][alternation] += mine["seconds"]
                 totals["peer"][alternation] += theirs["seconds"]
             ratios = [theirs / mine for mine, theirs in zip(our_times, peer_times, strict=True)]
-            tokens = np.mean([len(scores) for scores in next(iter(mine["scores"].values()))]) if task != "aopc" else None
+            tokens = (
+                np.mean([len(scores) for scores in next(iter(mine["scores"].values()))]) if task != "aopc" else None
+            )
             seconds = statistics.median(our_times)
             share = None
             if tokens:
                 share = mine["rows"] * PASSES[task] * flops_per_row(folder, tokens) / seconds / rate
-            yield dict(
-                model=name,
-                precision=precision,
-                task=task,
-                sentences=len(asked),
-                our_seconds_per_sentence=seconds / len(asked),
-                peer_seconds_per_sentence=statistics.median(peer_times) / len(asked),
-                ratio=statistics.median(ratios),
-                ratio_low=min(ratios),
-                ratio_high=max(ratios),
-                rows_per_second=mine["rows"] / seconds,
-                matrix_share=share,
-                agreement=agreement(task, mine["scores"], theirs["scores"]),
-                our_peak_mib=mine["peak_mib"],
-                peer_peak_mib=theirs["peak_mib"],
-            )
+            yield {
+                "model": name,
+                "precision": precision,
+                "task": task,
+                "sentences": len(asked),
+                "our_seconds_per_sentence": seconds / len(asked),
+                "peer_seconds_per_sentence": statistics.median(peer_times) / len(asked),
+                "ratio": statistics.median(ratios),
+                "ratio_low": min(ratios),
+                "ratio_high": max(ratios),
+                "rows_per_second": mine["rows"] / seconds,
+                "matrix_share": share,
+                "agreement": agreement(task, mine["scores"], theirs["scores"]),
+                "our_peak_mib": mine["peak_mib"],
+                "peer_peak_mib": theirs["peak_mib"],
+            }
         ratios = [theirs / mine for mine, theirs in zip(totals["ours"], totals["peer"], strict=True)]
-        yield dict(
-            model=name,
-            precision=precision,
-            task="whole suite",
-            sentences=len(sentences),
-            our_seconds_per_sentence=statistics.median(totals["ours"]) / len(sentences),
-            peer_seconds_per_sentence=statistics.median(totals["peer"]) / len(sentences),
-            ratio=statistics.median(ratios),
-            ratio_low=min(ratios),
-            ratio_high=max(ratios),
-        )
+        yield {
+            "model": name,
+            "precision": precision,
+            "task": "whole suite",
+            "sentences": len(sentences),
+            "our_seconds_per_sentence": statistics.median(totals["ours"]) / len(sentences),
+            "peer_seconds_per_sentence": statistics.median(totals["peer"]) / len(sentences),
+            "ratio": statistics.median(ratios),
+            "ratio_low": min(ratios),
+            "ratio_high": max(ratios),
+        }
     finally:
         ours.stop()
         peer.stop()
@@ -162,7 +166,10 @@ def compared(name: str, folder: Path, sentences: list[dict], arguments: argparse
 
 def markdown(rows: list[dict]) -> str:
     """The table for people."""
-    head = "| model | precision | task | ours, s/sentence | ferret, s/sentence | ratio (spread) | rows/s | matrix share | agreement | peak MiB, ours / ferret |"
+    head = (
+        "| model | precision | task | ours, s/sentence | ferret, s/sentence | ratio (spread) | ro"
+        "ws/s | matrix share | agreement | peak MiB, ours / ferret |"
+    )
     lines = [head, "| --- " * 10 + "|"]
     for row in rows:
         share = "–" if row.get("matrix_share") is None else f"{row['matrix_share']:.0%}"

@@ -27,7 +27,13 @@ STUDY = complete(
     {
         "study": "bench",
         "datasets": {"demo": {"reader": "demo"}},
-        "models": {"any": {"architecture": "pretrained", "source": folder, "training": {"learning_rate": 1, "batch_size": 1, "epochs": 1}}},
+        "models": {
+            "any": {
+                "architecture": "pretrained",
+                "source": folder,
+                "training": {"learning_rate": 1, "batch_size": 1, "epochs": 1},
+            }
+        },
         "explainers": {
             "grad": {"method": "saliency"},
             "gxi": {"method": "input_x_gradient"},

@@ -99,7 +99,9 @@ def probabilities(texts: list[str]) -> np.ndarray:
 def by_words(sentence: dict) -> list[float]:
     """LIME's word scores with 100 samples, in the words' order, for class 1 as released."""
     text = " ".join(sentence["words"])
-    found = dict(lime.explain_instance(text, probabilities, num_features=len(sentence["words"]), num_samples=100).as_list())
+    found = dict(
+        lime.explain_instance(text, probabilities, num_features=len(sentence["words"]), num_samples=100).as_list()
+    )
     return [float(found.get(word, 0.0)) for word in sentence["words"]]
 
 

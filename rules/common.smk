@@ -25,7 +25,8 @@ except InputError as error:
 EXPLAINER_FAMILIES = configuration.explainer_families(config)
 METRIC_FAMILIES = configuration.metric_families(config)
 METRICS = configuration.metric_annotations(config)
-# With a GPU, jobs that run a model share it; `--resources gpu=1` lets one at a time have it.
+# Jobs that run a model claim a GPU unless the configuration says `device: cpu`; `--resources gpu=1` lets one at a
+# time have it. Whether there is one is not asked here: on a cluster the jobs run elsewhere.
 GPU = 0 if config["device"] == "cpu" else 1
 
 
@@ -87,6 +88,139 @@ def every(path, **values):
 def model_limits(model):
     """The part of a model's settings that decides how sentences are read."""
     return {key: config["models"][model][key] for key in ("max_tokens", "long_items")}
+
+
+# Datasets --------------------------------------------------------------------------------------------
+
+
+def source_files(wildcards):
+    """The downloaded files of a dataset."""
+    settings = config["datasets"][wildcards.dataset]
+    return expand("results/sources/{name}", name=datasets.reader_for(settings).sources(settings))
+
+
+def source_digest(wildcards):
+    """What the file must be, so that another pinned version is fetched again."""
+    if wildcards.name not in sources.SOURCES:
+        raise WorkflowError(f"results/sources/{wildcards.name}: no known source; evenlight/sources.py lists them")
+    return sources.SOURCES[wildcards.name].sha256
+
+
+def resource_files(wildcards):
+    """The files of this repository that a dataset is read from.
+
+    As with scripts, their dates say nothing, since a fresh clone is newer than all results; see ``resource_digests``.
+    """
+    return [ancient(in_project(path)) for path in datasets.reader_for(config["datasets"][wildcards.dataset]).resources]
+
+
+def resource_digests(wildcards):
+    """What the files of ``resource_files`` contain, for ``params``."""
+    return [sources.digest(path) for path in resource_files(wildcards)]
+
+
+def named_sources(wildcards, input):
+    """Flags that say which source each file is."""
+    return [f"--source={path.removeprefix('results/sources/')}={path}" for path in input.sources]
+
+
+def import_code(wildcards):
+    """Digest of the import and of the dataset's reader."""
+    return code_of("import_dataset.py", datasets.reader_for(config["datasets"][wildcards.dataset]).module)
+
+
+def local_model_files(wildcards):
+    """The files of a pre-trained model that the configuration names by a folder, whose change retrains."""
+    source = Path(config["models"][wildcards.model].get("source", ""))
+    patterns = ("config.json", "*.safetensors", "tokenizer*")
+    return sorted(str(path) for pattern in patterns for path in source.glob(pattern)) if source.name else []
+
+
+# Explanations ----------------------------------------------------------------------------------------
+
+# How much is done at once: flags and no params, since they change results by rounding only and rerun nothing.
+IN_GROUPS = "--tokens-per-batch {tokens_per_batch} --items-per-group {items_per_group}".format(**config["explain"])
+if config["explain"]["compile"]:
+    IN_GROUPS += " --compile"
+
+
+def attribute_settings(family):
+    """What the explainers of one family depend on, as a function of the wildcards."""
+    return lambda wildcards: as_json(
+        family=family,
+        explainers=configuration.without_labels(
+            {name: config["explainers"][name] for name in EXPLAINER_FAMILIES[family]}
+        ),
+        seed=int(wildcards.seed),
+        target=config["explain"]["target"],
+        pairs=config["explain"]["pairs"],
+        precision=config["explain"]["precision"],
+        **model_limits(wildcards.model),
+    )
+
+
+def score_settings(wildcards):
+    """What the metrics of one family depend on."""
+    return as_json(
+        family=wildcards.family,
+        metrics=configuration.without_labels(
+            {name: config["metrics"][name] for name in METRIC_FAMILIES[wildcards.family]}
+        ),
+        precision=config["explain"]["precision"],
+        **model_limits(wildcards.model),
+    )
+
+
+# Statistics ------------------------------------------------------------------------------------------
+
+
+def compared_settings(*parts):
+    """What computed tables depend on: the names in ``parts`` and the groups, no labels or levels of significance."""
+    return as_json(
+        **{part: list(config[part]) for part in parts},
+        seeds=config["seeds"],
+        statistics={"groups": config["statistics"]["groups"]},
+    )
+
+
+def study_settings():
+    """Names, labels and directions of everything in the study, in the configuration's order, and the levels."""
+    return as_json(
+        order={part: list(config[part]) for part in ("datasets", "models", "explainers", "metrics")},
+        datasets={name: {} for name in config["datasets"]},
+        models={name: {} for name in config["models"]},
+        explainers={name: {"label": entry["label"]} for name, entry in config["explainers"].items()},
+        metrics=METRICS,
+        seeds=config["seeds"],
+        statistics=config["statistics"],
+    )
+
+
+# Figures ---------------------------------------------------------------------------------------------
+
+
+def in_formats(path, **about):
+    """One figure in every configured format; the first of them goes into the report."""
+    first, *others = config["figures"]["formats"]
+    return [report(f"{path}.{first}", **about), *(f"{path}.{form}" for form in others)]
+
+
+def family_of(metric):
+    """The family whose table of scores has the metric."""
+    return METRICS[metric]["family"]
+
+
+def figure_settings(wildcards):
+    """What one figure of scores depends on: its own metric's label, and the names and labels that stand in it."""
+    return as_json(
+        datasets=[wildcards.dataset],
+        models=[wildcards.model],
+        explainers={name: {"label": entry["label"]} for name, entry in config["explainers"].items()},
+        metrics={wildcards.metric: METRICS[wildcards.metric]},
+        order={"explainers": list(config["explainers"])},
+        seeds=config["seeds"],
+        statistics={"groups": config["statistics"]["groups"]},
+    )
 
 
 # A killed run leaves Snakemake's own lock behind and has to be unlocked by hand. The kernel releases this one

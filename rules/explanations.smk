@@ -3,41 +3,6 @@
 # Comes in: <results>/datasets/, <results>/models/, <results>/predictions/.
 # Goes out: <results>/attributions/, one shard per explainer; <results>/scores/, one table per family of metrics.
 
-# How much is done at once: flags and no params, since they change results by rounding only and rerun nothing.
-IN_GROUPS = "--tokens-per-batch {tokens_per_batch} --items-per-group {items_per_group}".format(**config["explain"])
-if config["explain"]["compile"]:
-    IN_GROUPS += " --compile"
-
-
-def attribute_settings(family):
-    """What the explainers of one family depend on, as a function of the wildcards."""
-    return lambda wildcards: as_json(
-        family=family,
-        explainers={
-            name: {key: value for key, value in config["explainers"][name].items() if key != "label"}
-            for name in EXPLAINER_FAMILIES[family]
-        },
-        seed=int(wildcards.seed),
-        target=config["explain"]["target"],
-        pairs=config["explain"]["pairs"],
-        precision=config["explain"]["precision"],
-        **model_limits(wildcards.model),
-    )
-
-
-def score_settings(wildcards):
-    """What the metrics of one family depend on."""
-    return as_json(
-        family=wildcards.family,
-        metrics={
-            name: {key: value for key, value in config["metrics"][name].items() if key != "label"}
-            for name in METRIC_FAMILIES[wildcards.family]
-        },
-        precision=config["explain"]["precision"],
-        **model_limits(wildcards.model),
-    )
-
-
 # The explainers of a family share their passes through the model, so one job writes the shards of all of them.
 # Snakemake needs the outputs of a rule written out, hence one rule per configured family.
 for family, explainers in EXPLAINER_FAMILIES.items():
@@ -63,7 +28,8 @@ for family, explainers in EXPLAINER_FAMILIES.items():
             "../envs/models.yaml"
         threads: config["threads"]
         resources:
-            gpu=GPU,
+            device=config["device"],
+            gpu=GPU * configuration.asks_model("explainers", family),
             mem_mb=8000,
             runtime=240,
         params:
@@ -72,7 +38,7 @@ for family, explainers in EXPLAINER_FAMILIES.items():
         shell:
             "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
             "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
-            "--device {config[device]} --threads {threads} {IN_GROUPS} --output {output:q} > {log:q} 2>&1"
+            "--device {resources.device} --threads {threads} {IN_GROUPS} --output {output:q} > {log:q} 2>&1"
 
 
 rule score:
@@ -96,7 +62,8 @@ rule score:
         "../envs/models.yaml"
     threads: config["threads"]
     resources:
-        gpu=GPU,
+        device=config["device"],
+        gpu=lambda wildcards: GPU * configuration.asks_model("metrics", wildcards.family),
         mem_mb=8000,
         runtime=240,
     params:
@@ -105,4 +72,4 @@ rule score:
     shell:
         "python {input.script:q} --items {input.dataset:q} --attributions {input.attributions:q} "
         "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
-        "--device {config[device]} --threads {threads} {IN_GROUPS} --output {output:q} > {log:q} 2>&1"
+        "--device {resources.device} --threads {threads} {IN_GROUPS} --output {output:q} > {log:q} 2>&1"

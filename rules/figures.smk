@@ -3,30 +3,6 @@
 # Comes in: <results>/scores/, <results>/tables/disparity.parquet. Goes out: <results>/figures/.
 
 
-def in_formats(path, **about):
-    """One figure in every configured format; the first of them goes into the report."""
-    first, *others = config["figures"]["formats"]
-    return [report(f"{path}.{first}", **about), *(f"{path}.{form}" for form in others)]
-
-
-def family_of(metric):
-    """The family whose table of scores has the metric."""
-    return METRICS[metric]["family"]
-
-
-def figure_settings(wildcards):
-    """What one figure of scores depends on: its own metric's label, and the names and labels that stand in it."""
-    return as_json(
-        datasets=[wildcards.dataset],
-        models=[wildcards.model],
-        explainers={name: {"label": entry["label"]} for name, entry in config["explainers"].items()},
-        metrics={wildcards.metric: METRICS[wildcards.metric]},
-        order={"explainers": list(config["explainers"])},
-        seeds=config["seeds"],
-        statistics={"groups": config["statistics"]["groups"]},
-    )
-
-
 rule draw_scores:
     """Box plots of one metric per explainer and group, over all seeds of a model."""
     input:

@@ -8,6 +8,7 @@ rule train:
     input:
         script=script("train.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
+        pretrained=local_model_files,
     output:
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         config="<results>/models/{dataset}/{model}/seed{seed}/config.json",
@@ -23,6 +24,7 @@ rule train:
         "../envs/models.yaml"
     threads: config["threads"]
     resources:
+        device=config["device"],
         gpu=GPU,
         mem_mb=8000,
         runtime=240,
@@ -31,7 +33,7 @@ rule train:
         code=code_of("train.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
-        "--device {config[device]} --threads {threads} --output $(dirname {output.weights:q}) > {log:q} 2>&1"
+        "--device {resources.device} --threads {threads} --output $(dirname {output.weights:q}) > {log:q} 2>&1"
 
 
 rule predict:
@@ -51,6 +53,8 @@ rule predict:
         "../envs/models.yaml"
     threads: config["threads"]
     resources:
+        device=config["device"],
+        tokens_per_batch=config["explain"]["tokens_per_batch"],
         gpu=GPU,
         mem_mb=4000,
         runtime=30,
@@ -59,5 +63,5 @@ rule predict:
         code=code_of("predict.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --model $(dirname {input.weights:q}) "
-        "--settings {params.settings:q} --device {config[device]} --threads {threads} "
-        "--tokens-per-batch {config[explain][tokens_per_batch]} --output {output:q} > {log:q} 2>&1"
+        "--settings {params.settings:q} --device {resources.device} --threads {threads} "
+        "--tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"

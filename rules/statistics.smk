@@ -5,28 +5,6 @@
 SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet"
 
 
-def compared_settings(*parts):
-    """What computed tables depend on: the names in ``parts`` and the groups, no labels or levels of significance."""
-    return as_json(
-        **{part: list(config[part]) for part in parts},
-        seeds=config["seeds"],
-        statistics={"groups": config["statistics"]["groups"]},
-    )
-
-
-def study_settings():
-    """Names, labels and directions of everything in the study, in the configuration's order, and the levels."""
-    return as_json(
-        order={part: list(config[part]) for part in ("datasets", "models", "explainers", "metrics")},
-        datasets={name: {} for name in config["datasets"]},
-        models={name: {} for name in config["models"]},
-        explainers={name: {"label": entry["label"]} for name, entry in config["explainers"].items()},
-        metrics=METRICS,
-        seeds=config["seeds"],
-        statistics=config["statistics"],
-    )
-
-
 rule test_disparity:
     """Compare the groups' scores, seed by seed: two-sided Mann-Whitney U and Cohen's d."""
     input:

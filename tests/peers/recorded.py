@@ -14,9 +14,33 @@ from evenlight.models.classifier import Classifier, load_classifier
 METHODS = {
     "grad": {"method": "saliency", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
     "gxi": {"method": "input_x_gradient", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
-    "ig": {"method": "path_gradient", "output": "logit", "layer": "word_embeddings", "definition": "paper", "steps": 50, "baseline": "pad"},
-    "igxi": {"method": "integrated_gradients", "output": "logit", "layer": "word_embeddings", "definition": "paper", "steps": 50, "baseline": "pad"},
-    "lime": {"method": "lime", "features": "token", "definition": "paper", "special_tokens": "unscored", "samples": None, "maximum_samples": 5000, "asked": None, "kernel_width": 25, "ridge": 1.0},
+    "ig": {
+        "method": "path_gradient",
+        "output": "logit",
+        "layer": "word_embeddings",
+        "definition": "paper",
+        "steps": 50,
+        "baseline": "pad",
+    },
+    "igxi": {
+        "method": "integrated_gradients",
+        "output": "logit",
+        "layer": "word_embeddings",
+        "definition": "paper",
+        "steps": 50,
+        "baseline": "pad",
+    },
+    "lime": {
+        "method": "lime",
+        "features": "token",
+        "definition": "paper",
+        "special_tokens": "unscored",
+        "samples": None,
+        "maximum_samples": 5000,
+        "asked": None,
+        "kernel_width": 25,
+        "ridge": 1.0,
+    },
     "shap": {"method": "partition_shap", "evaluations": 500},
 }
 FAMILIES = {"gradient": ["grad", "gxi"], "path": ["ig", "igxi"], "lime": ["lime"], "shap": ["shap"]}

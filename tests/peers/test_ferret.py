@@ -105,7 +105,8 @@ def test_lime_is_the_same_with_the_same_draws(cases, classifier, sentences, monk
         found = explained([sentence], classifier, ["lime"])["lime"][0]
         if has_no_pieces(classifier, sentence):
             unaffected += 1
-            assert relative_error(found, expected) < 1e-6
+            # Not closer: other kernels for matrix products round probabilities otherwise.
+            assert relative_error(found, expected) < 1e-4
     print(f"\nLIME: {unaffected} of {len(sentences)} sentences have no word pieces, and agree")
     assert unaffected >= 10
 

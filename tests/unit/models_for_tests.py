@@ -159,7 +159,7 @@ NETWORKS = {
     "llama": _llama,
 }
 DECODERS = ("gpt2", "llama")
-# OLA has no normalisation at all, and a decoder's last token is all that it reads: both tell much.
+# Their word embeddings reach the output only through layer normalisations, which subtract the hidden mean.
 NORMALISED = ("bert", "roberta", "distilbert", "gpt2")
 
 

@@ -136,9 +136,16 @@ def test_pair_with_two_items_of_a_group_is_refused(files):
 
 
 def test_items_and_predictions_must_be_of_each_other(files):
-    tables.write_table(predictions_table(PROBABILITIES).head(5), files[1][0], tables.PREDICTIONS)
-    with pytest.raises(InputError, match=r"seed0\.parquet: column 'item_id' is not each test item of .*items\.parquet"):
-        predicted_items(files[0], files[1][0])
+    predictions = predictions_table(PROBABILITIES)
+    for wrong in (pd.concat([predictions, predictions.head(1)]), predictions.assign(item_id="other")):
+        tables.write_table(wrong, files[1][0], tables.PREDICTIONS)
+        with pytest.raises(InputError, match=r"seed0\.parquet: column 'item_id' has items twice, or that are no test"):
+            predicted_items(files[0], files[1][0])
+
+
+def test_items_that_were_too_long_are_left_out(files):
+    tables.write_table(predictions_table(PROBABILITIES).head(4), files[1][0], tables.PREDICTIONS)
+    assert len(predicted_items(files[0], files[1][0])) == 4
 
 
 def test_items_without_a_test_split_are_refused(files):

@@ -157,9 +157,12 @@ def test_an_older_output_survives_a_failed_download(server, output):
 @pytest.mark.parametrize(("sent", "leaves_temporary_file"), [(signal.SIGINT, False), (signal.SIGKILL, True)])
 def test_a_killed_download_leaves_no_output(server, output, sent, leaves_temporary_file):
     server.answers = ["stalled", "whole"]
+    # A test run in the background, as by nohup, ignores the interrupt, and its children with it.
     code = f"""
+        import signal
         from pathlib import Path
         from evenlight import sources
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         sources.SOURCES["{NAME}"] = sources.Source("{server.url}", "{sources.SOURCES[NAME].sha256}")
         sources.fetch("{NAME}", Path("{output}"))
     """

@@ -1,11 +1,13 @@
 """Snakemake in temporary copies of the project: start it, list what it would do, read what it made."""
 
+import copy
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 import yaml
@@ -14,11 +16,13 @@ PROJECT = Path(__file__).parents[2]
 # What a run needs; results, environments and tests stay behind.
 PARTS = ("Snakefile", "rules", "workflow", "config", "resources", "envs", "profiles")
 CONFIGURATION = "study.yaml"
+SAID = "said.txt"
+COLLECTING = ("all", "tables", "figures", "study")
 
-# One job of a dry run: its rule and its wildcards.
+# One job: its rule and its wildcards.
 Job = tuple[str, frozenset[tuple[str, str]]]
 
-# The whole grid in small: one dataset, two models, two seeds, four families of explainers, three of metrics.
+# The whole grid in small: one dataset, two models, two seeds, three families of explainers, three of metrics.
 TINY = {
     "study": "tiny",
     "seeds": [0, 1],
@@ -44,7 +48,6 @@ TINY = {
         "igxi": {"method": "integrated_gradients", "steps": 3},
         "lime": {"method": "lime", "samples": 30},
         "shap": {"method": "partition_shap", "evaluations": 20},
-        "uniform_random": {"method": "uniform_random"},
     },
     "explain": {"pairs": 8},
     "metrics": {
@@ -56,14 +59,26 @@ TINY = {
 }
 
 
-def smaller(study: dict) -> dict:
-    """The study with one model, one seed and two explainers: for tests that must run it more than once."""
-    return study | {
-        "seeds": study["seeds"][:1],
-        "models": {name: study["models"][name] for name in ("ola_cea",)},
-        "explainers": {name: study["explainers"][name] for name in ("igxi", "lime")},
-        "metrics": {name: study["metrics"][name] for name in ("comprehensiveness", "gini")},
-    }
+# A part of the same study, for tests that must run it more than once.
+SMALLER = TINY | {
+    "seeds": TINY["seeds"][:1],
+    "models": {name: TINY["models"][name] for name in ("ola_cea",)},
+    "explainers": {name: TINY["explainers"][name] for name in ("igxi", "lime")},
+    "metrics": {name: TINY["metrics"][name] for name in ("comprehensiveness", "gini")},
+}
+
+# What the schema says of the methods and metrics that the tests use, written down a second time on purpose.
+FAMILY = {
+    "integrated_gradients": "path",
+    "path_gradient": "path",
+    "lime": "lime",
+    "partition_shap": "shap",
+    "saliency": "gradient",
+    "aopc_comprehensiveness": "faithfulness",
+    "gini": "complexity",
+    "sparsity": "complexity",
+    "mass_accuracy": "correctness",
+}
 
 
 def copy_of_project(folder: Path, study: dict | None = None) -> Path:
@@ -84,59 +99,90 @@ def configure(project: Path, study: dict) -> None:
     (project / CONFIGURATION).write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
 
 
+def configuration(project: Path) -> dict:
+    """The configuration of ``project``."""
+    return yaml.safe_load((project / CONFIGURATION).read_text(encoding="utf-8"))
+
+
 def environment(**more: str) -> dict[str, str]:
-    """The environment of a run: ``python`` and ``snakemake`` are those that run the tests."""
+    """The environment of a run: ``python`` and ``snakemake`` are those that run the tests, and nothing is mirrored."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("EVENLIGHT_", "SNAKEMAKE_"))}
     return inherited | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"} | more
 
 
-def start(project: Path, *arguments: str, **variables: str) -> subprocess.Popen:
-    """Start Snakemake in ``project``, in a process group of its own, with everything it says in one stream."""
-    return subprocess.Popen(
-        ["snakemake", "--configfile", CONFIGURATION, *arguments],
+def command(*arguments: str) -> list[str]:
+    """The command line of a run."""
+    return ["snakemake", "--configfile", CONFIGURATION, *arguments]
+
+
+def snakemake(project: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess:
+    """Run Snakemake in ``project`` to its end; ``stdout`` has everything that it said."""
+    return subprocess.run(
+        command(*arguments),
         cwd=project,
         env=environment(**variables),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        start_new_session=True,
     )
 
 
-def snakemake(project: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess:
-    """Run Snakemake in ``project`` to its end; ``stdout`` has everything that it said."""
-    process = start(project, *arguments, **variables)
-    said, _ = process.communicate()
-    return subprocess.CompletedProcess(process.args, process.returncode, said)
+def start(project: Path, *arguments: str) -> subprocess.Popen:
+    """Start Snakemake in ``project``, as the leader of a process group that has all its jobs.
+
+    What it says goes to the file ``SAID``: jobs that live longer than Snakemake would keep a pipe open.
+    """
+    with open(project / SAID, "w", encoding="utf-8") as said:
+        return subprocess.Popen(
+            command(*arguments),
+            cwd=project,
+            env=environment(),
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
 
 
-def run_study(project: Path, *arguments: str, cores: int = 2, **variables: str) -> str:
-    """Run the whole study, which must succeed; what Snakemake said."""
+def run_study(project: Path, *arguments: str, cores: int = 2, **variables: str) -> None:
+    """Run the whole study, which must succeed."""
     done = snakemake(project, "--cores", str(cores), *arguments, **variables)
     assert done.returncode == 0, done.stdout
-    return done.stdout
 
 
 def planned_jobs(project: Path, *arguments: str, **variables: str) -> set[Job]:
-    """The jobs that a dry run lists, without the target rules ``all``, ``tables`` and ``figures``."""
+    """The jobs that a dry run lists, without the rules that only collect files."""
     done = snakemake(project, "--dry-run", *arguments, **variables)
     assert done.returncode == 0, done.stdout
     listed = re.findall(r"^(?:local)?rule (\w+):\n((?: +.*\n)*)", done.stdout, re.MULTILINE)
     total = re.search(r"^total +(\d+)$", done.stdout, re.MULTILINE)
     # Else the form of the listing has changed, and no test that uses it would mean anything.
-    assert len(listed) == (int(total[1]) if total else 0), done.stdout
     assert total or "Nothing to be done" in done.stdout, done.stdout
-    return {job(rule, _wildcards(about)) for rule, about in listed if rule not in ("all", "tables", "figures")}
+    assert len(listed) == (int(total[1]) if total else 0), done.stdout
+    jobs = [(rule, _wildcards(about)) for rule, about in listed]
+    return {(rule, wildcards) for rule, wildcards in jobs if rule not in COLLECTING}
 
 
-def job(rule: str, wildcards: dict[str, str]) -> Job:
-    """One job as :func:`planned_jobs` lists it."""
-    return rule, frozenset(wildcards.items())
-
-
-def _wildcards(about: str) -> dict[str, str]:
+def _wildcards(about: str) -> frozenset[tuple[str, str]]:
     line = re.search(r"^ +wildcards: (.*)$", about, re.MULTILINE)
-    return dict(part.split("=", 1) for part in line[1].split(", ")) if line else {}
+    return frozenset(tuple(part.split("=", 1)) for part in line[1].split(", ")) if line else frozenset()
+
+
+def all_jobs(study: dict) -> set[Job]:
+    """The jobs of a whole study, as its configuration asks for them."""
+    explainers = sorted({FAMILY[entry["method"]] for entry in study["explainers"].values()})
+    metrics = sorted({FAMILY[entry["metric"]] for entry in study["metrics"].values()})
+    jobs = [(rule, {}) for rule in ("test_disparity", "tabulate_disparity", "tabulate_scores", "tabulate_models")]
+    for dataset in study["datasets"]:
+        of = {"dataset": dataset}
+        jobs += [(rule, of) for rule in ("import_dataset", "measure_co_occurrence", "draw_disparity")]
+    for dataset, model in product(study["datasets"], study["models"]):
+        of = {"dataset": dataset, "model": model}
+        jobs += [("draw_scores", of | {"metric": metric}) for metric in study["metrics"]]
+        for seed in study["seeds"]:
+            run = of | {"seed": str(seed)}
+            jobs += [(rule, run) for rule in ("train", "predict", *(f"attribute_{family}" for family in explainers))]
+            jobs += [("score", run | {"family": family}) for family in metrics]
+    return {(rule, frozenset(wildcards.items())) for rule, wildcards in jobs}
 
 
 def chosen(jobs: Iterable[Job], *rules: str, **wildcards: object) -> set[Job]:
@@ -152,17 +198,21 @@ def chosen(jobs: Iterable[Job], *rules: str, **wildcards: object) -> set[Job]:
     return found
 
 
+def edited(study: dict, *keys: str, value: object) -> dict:
+    """A copy of the study with another value under the keys, which follow each other into the depth."""
+    study = copy.deepcopy(study)
+    place = study
+    for key in keys[:-1]:
+        place = place[key]
+    place[keys[-1]] = value
+    return study
+
+
 def results(project: Path) -> Path:
     """The results of the configured study."""
-    study = yaml.safe_load((project / CONFIGURATION).read_text(encoding="utf-8"))
-    return project / "results" / study["study"]
+    return project / "results" / configuration(project)["study"]
 
 
-def contents(folder: Path, pattern: str = "**/*") -> dict[str, bytes]:
-    """Every file below ``folder`` that fits ``pattern``, by its path there."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.glob(pattern) if path.is_file()}
-
-
-def logs(project: Path) -> str:
-    """What all jobs said."""
-    return "".join(path.read_text(errors="replace") for path in sorted((project / "logs").rglob("*.log")))
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below ``folder``, by its path there."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

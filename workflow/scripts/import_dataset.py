@@ -12,6 +12,9 @@ from evenlight.tables import ITEMS, write_table
 def main(arguments: argparse.Namespace) -> None:
     """Write the items; what is unusual about them goes to the log and into the file's metadata."""
     settings = arguments.settings
+    if arguments.verify:
+        for name, path in arguments.source:
+            sources.check(name, path)
     files = dict(arguments.source) | named_resources(arguments.resource, datasets.reader_for(settings).resources)
     dataset = datasets.load(files, settings)
     items = assign_validation(dataset.items, settings["validation_share"], settings["split_seed"])
@@ -58,5 +61,6 @@ if __name__ == "__main__":
     parser.add_argument(
         "--resource", action="append", default=[], type=Path, help="path of a repository file; may be repeated"
     )
+    parser.add_argument("--verify", action="store_true", help="refuse sources whose SHA-256 is not the registered one")
     parser.add_argument("--output", required=True, help="the items table (Parquet)")
     command_line.run(main, parser)

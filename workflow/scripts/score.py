@@ -11,8 +11,9 @@ import pandas as pd
 import pyarrow as pa
 
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
+from evenlight.configuration import asks_model
 from evenlight.engine.progress import Progress
-from evenlight.metrics import ASK_THE_MODEL, Explanation, explanation_groups, score
+from evenlight.metrics import Explanation, explanation_groups, score
 from evenlight.parts import Parts, complete, digest_of, is_done, join_parts, open_parts, remove_parts, write_part
 from evenlight.tables import ATTRIBUTIONS, ITEMS, SCORES, count_rows, read_metadata, read_table
 
@@ -22,7 +23,7 @@ ROWS_PER_GROUP = 2**16
 
 def evaluator_for(arguments: argparse.Namespace, progress: Progress):
     """The model, where the family asks it; torch is imported only then."""
-    if arguments.settings["family"] not in ASK_THE_MODEL:
+    if not asks_model("metrics", arguments.settings["family"]):
         return None
     import torch
 
@@ -70,7 +71,7 @@ def score_tables(
 def parts_of(arguments: argparse.Namespace) -> Parts:
     """Where the job keeps what it has done; anything that changes a result gives it another place."""
     settings = arguments.settings
-    model = sorted(arguments.model.glob("[!.]*")) if settings["family"] in ASK_THE_MODEL else []
+    model = sorted(arguments.model.glob("[!.]*")) if asks_model("metrics", settings["family"]) else []
     depends_on = {"settings": settings, "code": arguments.code, "items_per_group": arguments.items_per_group}
     digest = digest_of(depends_on, [arguments.items, *arguments.attributions, *model])
     names = [path.stem for path in arguments.attributions]

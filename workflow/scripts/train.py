@@ -2,6 +2,7 @@
 
 import argparse
 import hashlib
+import os
 from pathlib import Path
 
 import torch
@@ -17,6 +18,8 @@ from evenlight.tables import ITEMS, read_metadata, read_table
 def main(arguments: argparse.Namespace) -> None:
     """Train and save."""
     torch.set_num_threads(arguments.threads)
+    # Without it, CUDA's matrix products are not the same from run to run.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     settings = arguments.settings
     model = settings["model"]
     items = read_table(arguments.items, ITEMS)

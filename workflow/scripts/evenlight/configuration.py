@@ -106,6 +106,12 @@ def metric_annotations(config: dict, schema: dict | None = None) -> dict[str, di
     }
 
 
+def asks_model(section: str, family: str, schema: dict | None = None) -> bool:
+    """Whether a family of ``explainers`` or ``metrics`` asks the trained model, as opposed to data or scores alone."""
+    entries = registry(schema or load_schema(), section).values()
+    return any(entry.get("x-asks-model", True) for entry in entries if entry["x-family"] == family)
+
+
 def without_labels(entries: dict[str, dict]) -> dict[str, dict]:
     """The same explainers or metrics without what changes a heading only, so that a new label computes nothing."""
     return {

@@ -69,6 +69,12 @@ def mirror_folder(named: str | Path | None = None) -> Path | None:
     return folder
 
 
+def check(name: str, path: str | Path) -> None:
+    """Refuse a fetched file that is no longer what was fetched."""
+    remedy = "delete it and run the workflow again, rule fetch_source makes it"
+    _check_digest(Path(path), SOURCES[name].sha256, path, remedy)
+
+
 def fetch(name: str, output: str | Path, mirror: Path | None = None, waits: Sequence[float] = WAITS) -> None:
     """Write the file ``name`` of :data:`SOURCES` to ``output``, from ``mirror`` if it is there, else by download.
 

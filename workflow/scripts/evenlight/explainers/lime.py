@@ -14,6 +14,9 @@ from evenlight.explainers.hiding import hideable, reduced_rows
 from evenlight.models.classifier import Classifier
 from evenlight.seeds import generator_for
 
+# Their copies, thousands for a long sentence, fill the batches; those of more sentences would fill the memory.
+SENTENCES_AT_ONCE = 64
+
 
 def kept_tokens(generator: np.random.Generator, samples: int, tokens: int) -> np.ndarray:
     """Which features stay in each perturbed copy, bool (samples, tokens); the first copy is the sentence itself.
@@ -194,5 +197,5 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
             question(sentence, settings, evaluator.classifier, generator_for(context.seed, sentence.item_id, name))
             for sentence in sentences
         )
-        found[name] = Explanations(list(answer_in_lockstep(questions, evaluator)))
+        found[name] = Explanations(list(answer_in_lockstep(questions, evaluator, SENTENCES_AT_ONCE)))
     return found

@@ -2,7 +2,7 @@
 
 A family is a module of this package with one function ``score(explanations, metrics, evaluator)``; the
 configuration's schema (``$defs/metrics``) says which family a metric belongs to, what its parameters are and
-whether higher or lower is better. Only families in ``ASK_THE_MODEL`` need an evaluator, and torch.
+whether higher or lower is better, and whether the family asks the model and so needs an evaluator, and torch.
 """
 
 import importlib
@@ -15,8 +15,6 @@ import numpy as np
 
 from evenlight.errors import InputError
 from evenlight.tables import ATTRIBUTIONS, read_groups
-
-ASK_THE_MODEL = {"faithfulness"}
 
 
 @dataclass(frozen=True)

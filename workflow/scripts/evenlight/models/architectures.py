@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import nn
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerBase
@@ -61,7 +62,39 @@ def pretrained(settings: dict, sentences: Sentences, classes: int) -> Parts:
     options = {"revision": revision} if revision else {}
     network = load_network(source, num_labels=classes, ignore_mismatched_sizes=True, **options)
     network.config.pad_token_id = tokenizer.pad_token_id
+    _renew_head(network)
     return network, tokenizer
+
+
+def _renew_head(network: nn.Module) -> None:
+    """Give everything that is not the base model random weights, also where the source had a head of the same size."""
+    spread = getattr(network.config, "initializer_range", 0.02)
+    for name, part in network.named_children():
+        if name == network.base_model_prefix:
+            continue
+        for layer in part.modules():
+            if isinstance(layer, nn.Linear):
+                nn.init.normal_(layer.weight, std=spread)
+                if layer.bias is not None:
+                    nn.init.zeros_(layer.bias)
+
+
+@torch.no_grad()
+def _refuse_batch_dependence(classifier: Classifier) -> None:
+    """Some architectures read the padding; their results would depend on which sentences share a batch."""
+    classifier.network.eval()
+    token = classifier.tokenizer(["a"], is_split_into_words=True)["input_ids"]
+    short = np.array(token, dtype=np.int64)
+    long = np.concatenate([short, short, short])
+    (alone, alone_mask), (both, both_mask) = classifier.padded([short]), classifier.padded([short, long])
+    difference = classifier.logits(classifier.embed(both), both_mask)[0] - classifier.logits(
+        classifier.embed(alone), alone_mask
+    )
+    if difference.abs().max() > 1e-4:
+        raise InputError(
+            f"models.<model>: a {classifier.network.config.model_type} model gives a sentence other logits when it "
+            "shares a batch with a longer one; it cannot be explained in batches, choose another architecture"
+        )
 
 
 ARCHITECTURES: dict[str, Callable[[dict, Sentences, int], Parts]] = {
@@ -81,7 +114,7 @@ def new_classifier(settings: dict, sentences: Sentences, classes: int, seed: int
         seed: of the random weights.
 
     Raises:
-        InputError: a pre-trained model cannot be loaded, or is shorter than ``max_tokens``.
+        InputError: a pre-trained model cannot be loaded, is shorter than ``max_tokens``, or reads padding.
     """
     torch.manual_seed(seed)
     network, tokenizer = ARCHITECTURES[settings["architecture"]](settings, sentences, classes)
@@ -92,4 +125,6 @@ def new_classifier(settings: dict, sentences: Sentences, classes: int, seed: int
             f"models.<model>.max_tokens is {settings['max_tokens']}, but this {network.config.model_type} model "
             f"reads at most {limit} tokens; lower max_tokens"
         )
-    return Classifier(network, tokenizer, settings["max_tokens"])
+    classifier = Classifier(network, tokenizer, settings["max_tokens"])
+    _refuse_batch_dependence(classifier)
+    return classifier

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tokenizers import Tokenizer
+from tokenizers.decoders import WordPiece as WordPieceDecoder
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
@@ -26,6 +27,7 @@ def _uncased_word_piece(vocabulary: dict[str, int] | None = None) -> Tokenizer:
     tokenizer = Tokenizer(WordPiece(vocab=vocabulary, unk_token=SPECIAL_TOKENS["unk_token"]))
     tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
+    tokenizer.decoder = WordPieceDecoder()
     return tokenizer
 
 

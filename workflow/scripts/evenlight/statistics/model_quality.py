@@ -55,15 +55,20 @@ def model_quality(items: pd.DataFrame, pairs: list[tuple[str, str]]) -> pd.DataF
 
 
 def predicted_items(items_path: str | Path, predictions_path: str | Path) -> pd.DataFrame:
-    """The test items with their predictions and the probability that the model gave to their true class."""
+    """The predicted test items and the probability that the model gave to their true class.
+
+    Items that the model was not asked about, because they are too long for it (``long_items: drop``), are left out.
+    """
     items = tables.read_table(items_path, tables.ITEMS).drop(columns=["words", "ground_truth"])
     predictions = tables.read_table(predictions_path, tables.PREDICTIONS)
     items = items[items["split"] == "test"]
     remedy = f"delete {predictions_path} and run the workflow again"
     if items.empty:
         raise InputError(f"{items_path}: column 'split' has no 'test' item; rule import_dataset makes it")
-    if predictions["item_id"].duplicated().any() or set(predictions["item_id"]) != set(items["item_id"]):
-        raise InputError(f"{predictions_path}: column 'item_id' is not each test item of {items_path} once; {remedy}")
+    if predictions["item_id"].duplicated().any() or not set(predictions["item_id"]) <= set(items["item_id"]):
+        raise InputError(
+            f"{predictions_path}: column 'item_id' has items twice, or that are no test items of {items_path}; {remedy}"
+        )
     merged = items.merge(predictions, on="item_id", validate="one_to_one")
     classes = merged["probability"].map(len)
     outside = merged[(merged["label"] < 0) | (merged["label"] >= classes)]

@@ -1,0 +1,360 @@
+"""The evaluator: batches, order, memory; questions in lockstep; sentences."""
+
+import itertools
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from models_for_tests import (
+    NETWORKS,
+    WORDS,
+    additive,
+    by_hand,
+    items_of,
+    probability_logits,
+    sentences_of,
+    tiny_classifier,
+    tiny_tokenizer,
+)
+
+from evenlight.engine.evaluator import Evaluator, answer_in_lockstep
+from evenlight.engine.sentences import SPECIAL, tokenize
+from evenlight.errors import InputError
+from evenlight.explainers.attribution import Attribution, write_attributions
+from evenlight.models.classifier import Classifier
+
+TOKENIZER = tiny_tokenizer()
+
+
+def rows_of(classifier):
+    return [sentence.token_id for sentence in sentences_of(classifier)]
+
+
+# Batches -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("architecture", NETWORKS)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-12)], ids=["32", "64"])
+def test_batch_of_one_equals_batch_of_many(architecture, dtype, tolerance):
+    """In double precision too: what is left is rounding, not a little attention to padding."""
+    classifier = tiny_classifier(architecture, classes=3, dtype=dtype)
+    rows = rows_of(classifier)
+
+    def logits(some):
+        token_id, mask = classifier.padded(some)
+        return classifier.logits(classifier.embed(token_id), mask)
+
+    together, alone = logits(rows), torch.cat([logits([row]) for row in rows])
+    assert together.std(0).min() > 1e-3
+    torch.testing.assert_close(together, alone, rtol=tolerance, atol=tolerance)
+
+    probability = Evaluator(classifier, 10_000).probabilities(rows)
+    np.testing.assert_allclose(probability.sum(1), 1, atol=1e-6)
+    for tokens in (1, 60, 200):
+        np.testing.assert_allclose(Evaluator(classifier, tokens).probabilities(rows), probability, atol=1e-6)
+
+
+@pytest.mark.parametrize("architecture", NETWORKS)
+def test_probabilities_are_what_the_network_says_of_the_ids(architecture):
+    """Asked by Transformers' own way, ids alone and no padding."""
+    classifier = tiny_classifier(architecture)
+    rows = rows_of(classifier)
+    with torch.no_grad():
+        expected = torch.cat([classifier.network(input_ids=torch.tensor(row)[None]).logits.softmax(-1) for row in rows])
+    np.testing.assert_allclose(Evaluator(classifier, 100).probabilities(rows), expected, atol=1e-6)
+
+
+def test_a_hidden_token_is_not_taken_for_padding():
+    """GPT-2 as Transformers has it reads the last token that is not the pad token, hidden or not."""
+    classifier = tiny_classifier("gpt2")
+    row = rows_of(classifier)[0].copy()
+    row[-2:] = classifier.special_token("mask")
+    assert classifier.special_token("mask") == classifier.special_token("pad")
+    shorter = row[:-2]
+    hidden, cut = Evaluator(classifier, 100).probabilities([row, shorter])
+    assert np.abs(hidden - cut).max() > 1e-3
+
+
+@pytest.mark.parametrize("architecture", NETWORKS)
+def test_a_row_without_tokens_is_one_pad_token(architecture):
+    """What is left of a text without special tokens when all of it is removed."""
+    classifier = tiny_classifier(architecture)
+    nothing, pad = np.array([], dtype=np.int64), np.array([classifier.special_token("pad")])
+    long = rows_of(classifier)[-1]
+    evaluator = Evaluator(classifier, 1000)
+    expected = evaluator.probabilities([pad])
+    np.testing.assert_allclose(evaluator.probabilities([nothing]), expected, atol=1e-6)
+    np.testing.assert_allclose(evaluator.probabilities([nothing, long])[:1], expected, atol=1e-6)
+
+
+@given(st.lists(st.integers(1, 30), max_size=40), st.integers(1, 100))
+def test_batches_hold_every_row_once_and_keep_the_limit(lengths, limit):
+    batches = list(Evaluator(None, limit).batches(lengths))
+    assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
+    for batch in batches:
+        tokens = len(batch) * max(lengths[index] for index in batch)
+        assert tokens <= limit or len(batch) == 1
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(1, 100))
+def test_batches_are_full(lengths, limit):
+    """The first row of the next batch would not have fitted in."""
+    batches = list(Evaluator(None, limit).batches(lengths))
+    for batch, following in itertools.pairwise(batches):
+        assert (len(batch) + 1) * lengths[following[0]] > limit
+
+
+def test_tokens_per_batch_is_kept_on_the_way_to_the_network():
+    classifier = additive({"sea": 0.1, "ship": 0.2})
+    rows = [np.arange(first, first + length) % 7 for first, length in enumerate((3, 9, 1, 4, 9, 2, 5, 20, 1))]
+    Evaluator(classifier, 18).probabilities(rows)
+    shapes = classifier.network.batch_sizes
+    assert sum(rows for rows, _ in shapes) == 9
+    assert all(rows * tokens <= 18 or rows == 1 for rows, tokens in shapes)
+    assert max(tokens for _, tokens in shapes) == 20
+
+
+def test_order_is_restored_and_duplicates_are_computed_once():
+    classifier = additive({"sea": 0.01, "ship": 0.2})
+    sea, ship = classifier.tokenizer.convert_tokens_to_ids(["sea", "ship"])
+    rows = [np.array(row) for row in ([ship], [sea, sea, sea], [sea], [ship], [ship, sea], [sea], [ship])]
+    evaluator = Evaluator(classifier, 4)
+    answer = evaluator.probabilities(rows)
+    np.testing.assert_allclose(answer[:, 1], [0.7, 0.53, 0.51, 0.7, 0.71, 0.51, 0.7], atol=1e-6)
+    np.testing.assert_allclose(answer.sum(1), 1, atol=1e-6)
+    assert evaluator.rows_computed == sum(count for count, _ in classifier.network.batch_sizes) == 4
+    evaluator.probabilities(rows[:1])
+    assert evaluator.rows_computed == 5
+
+
+def test_no_rows():
+    assert Evaluator(tiny_classifier("bert", classes=3), 10).probabilities([]).shape == (0, 3)
+
+
+# Memory --------------------------------------------------------------------------------------------------------
+
+
+def with_memory_for(tokens: int, worth: dict[str, float], error=torch.OutOfMemoryError) -> Classifier:
+    """The additive network of the helpers on a device that holds ``tokens`` tokens."""
+
+    def rule(embedding, mask):
+        if mask.numel() > tokens:
+            raise error("out of memory")
+        return probability_logits(0.5 + (embedding[..., 0] * mask).sum(-1))
+
+    return by_hand({word: (value,) for word, value in worth.items()}, rule)
+
+
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError, MemoryError])
+@pytest.mark.parametrize("memory", [4, 8, 32])
+def test_too_large_batches_are_halved_which_is_remembered(memory, error):
+    worth = {f"w{index}": index / 1000 for index in range(64)}
+    classifier = with_memory_for(memory, worth, error)
+    ids = classifier.tokenizer.convert_tokens_to_ids(list(worth))
+    rows = [np.array([token]) for token in ids]
+    evaluator = Evaluator(classifier, 64)
+    np.testing.assert_allclose(
+        evaluator.probabilities(rows)[:, 1], [0.5 + value for value in worth.values()], atol=1e-6
+    )
+    # As much as fits, not less: every halving of a batch counts once, although all of its parts may fail.
+    assert evaluator.tokens_per_batch == memory
+    classifier.network.batch_sizes.clear()
+    evaluator.probabilities(rows)
+    assert classifier.network.batch_sizes == [(memory, 1)] * (64 // memory)
+
+
+def test_memory_for_not_even_one_row():
+    classifier = with_memory_for(2, {"sea": 0.1})
+    with pytest.raises(torch.OutOfMemoryError):
+        Evaluator(classifier, 64).probabilities([np.array([1, 1, 1]), np.array([1])])
+
+
+def test_other_errors_of_the_network_are_not_hidden():
+    def rule(embedding, mask):
+        raise RuntimeError("a bug")
+
+    classifier = by_hand({"sea": (1.0,)}, rule)
+    with pytest.raises(RuntimeError, match="a bug"):
+        Evaluator(classifier, 64).probabilities([np.array([1]), np.array([2])])
+    assert len(classifier.network.batch_sizes) == 1
+
+
+# Lockstep ------------------------------------------------------------------------------------------------------
+
+
+def counting(classifier, rounds, name):
+    """A question that asks for the word ``sea`` once, twice, … and says what it was told."""
+    sea = classifier.tokenizer.convert_tokens_to_ids("sea")
+    heard = []
+    for length in range(1, rounds + 1):
+        answer = yield [np.array([sea] * length)]
+        heard.append(round(answer[0, 1], 5))
+    return name, heard
+
+
+def told(rounds):
+    return [round(0.5 + 0.01 * length, 5) for length in range(1, rounds + 1)]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 100])
+def test_results_come_in_order_however_many_rounds_a_question_has(at_once):
+    evaluator = Evaluator(additive({"sea": 0.01}), 100)
+    rounds = [3, 0, 1, 5, 0, 2, 1]
+    questions = (counting(evaluator.classifier, count, name) for name, count in enumerate(rounds))
+    results = list(answer_in_lockstep(questions, evaluator, at_once))
+    assert results == [(name, told(count)) for name, count in enumerate(rounds)]
+
+
+def test_open_questions_share_their_batches():
+    evaluator = Evaluator(additive({"sea": 0.01}), 1000)
+    list(answer_in_lockstep((counting(evaluator.classifier, count, 0) for count in (3, 1, 2)), evaluator))
+    # The rows of a round are equal, and all questions take part until they are done.
+    assert evaluator.classifier.network.batch_sizes == [(1, 1), (1, 2), (1, 3)]
+
+
+def test_no_more_questions_are_open_than_allowed():
+    evaluator = Evaluator(additive({"sea": 0.01}), 1000)
+    begun = []
+
+    def questions():
+        for name in range(6):
+            begun.append(name)
+            yield counting(evaluator.classifier, 2, name)
+
+    results = answer_in_lockstep(questions(), evaluator, at_once=2)
+    next(results)
+    assert begun == [0, 1]
+    assert len(list(results)) == 5
+
+
+def test_a_question_may_yield_nothing():
+    def question(sea):
+        nothing = yield []
+        some = yield [np.array([sea])]
+        nothing_again = yield []
+        return nothing.shape, some.shape, nothing_again.shape
+
+    evaluator = Evaluator(additive({"sea": 0.01}), 100)
+    sea = evaluator.classifier.tokenizer.convert_tokens_to_ids("sea")
+    both = [question(sea), counting(evaluator.classifier, 2, "other")]
+    assert list(answer_in_lockstep(both, evaluator)) == [((0, 2), (1, 2), (0, 2)), ("other", told(2))]
+    assert list(answer_in_lockstep([], evaluator)) == []
+
+
+def test_rows_that_a_question_asked_before_are_not_asked_again():
+    def question(one, two):
+        first = yield [one, two, one]
+        second = yield [two, np.concatenate([one, two]), one]
+        return np.concatenate([first, second])[:, 1]
+
+    evaluator = Evaluator(additive({"sea": 0.1, "ship": 0.2}), 100)
+    sea, ship = (np.array([token]) for token in evaluator.classifier.tokenizer.convert_tokens_to_ids(["sea", "ship"]))
+    [answers] = answer_in_lockstep([question(sea, ship)], evaluator)
+    np.testing.assert_allclose(answers, [0.6, 0.7, 0.6, 0.7, 0.8, 0.6], atol=1e-6)
+    assert evaluator.rows_computed == 3
+
+
+def test_an_error_inside_a_question_is_seen():
+    def question():
+        yield [np.array([1])]
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        list(answer_in_lockstep([question()], Evaluator(additive({"sea": 0.1}), 100)))
+
+
+# Sentences -----------------------------------------------------------------------------------------------------
+
+
+def test_too_long_sentences_are_refused_with_count_item_and_remedy():
+    classifier = Classifier(tiny_classifier("bert").network, tiny_tokenizer(), max_tokens=27)
+    lengths = [len(row) for row in rows_of(tiny_classifier("bert"))]
+    count, worst = sum(length > 27 for length in lengths), int(np.argmax(lengths))
+    assert count > 1
+    message = (
+        f"{count} of {len(WORDS)} sentences are longer than models.<model>.max_tokens = 27 "
+        f"(item item{worst} has {max(lengths)} tokens); raise max_tokens up to the model's limit, or set "
+        "models.<model>.long_items to 'drop'"
+    )
+    with pytest.raises(InputError, match=re.escape(message)):
+        tokenize(classifier, items_of(WORDS), [0] * len(WORDS))
+
+
+def test_too_long_sentences_are_dropped_with_their_pair(capsys):
+    words = [["sea"], ["a"] * 20, ["sea"], ["ship"], ["a"] * 30, ["a"] * 40]
+    classifier = Classifier(tiny_classifier("bert").network, tiny_tokenizer(), max_tokens=10)
+    kept = tokenize(classifier, items_of(words), [0, 1, 0, 1, 0, 1], drop_long=True)
+    assert [(one.item_id, one.target) for one in kept] == [("item2", 0), ("item3", 1)]
+    assert capsys.readouterr().out == "left out 2 pairs with a sentence of more than 10 tokens\n"
+
+
+def test_a_sentence_of_exactly_the_limit_is_kept(capsys):
+    classifier = tiny_classifier("bert")
+    [longest] = sentences_of(classifier, [["sea"]])
+    exact = Classifier(classifier.network, classifier.tokenizer, len(longest.token_id))
+    assert len(sentences_of(exact, [["sea"]])) == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_tokenize_takes_items_in_their_order_whatever_their_index():
+    items = items_of([["sea"], ["ship", "sea"]])
+    items["words"] = [np.array(words, dtype=object) for words in items["words"]]
+    items = items.set_index(pd.Index([7, 3])).iloc[::-1]
+    found = tokenize(tiny_classifier("bert"), items, pd.Series([1, 0], index=[9, 9]))
+    assert [(one.item_id, one.words, one.target) for one in found] == [
+        ("item1", ("ship", "sea"), 1),
+        ("item0", ("sea",), 0),
+    ]
+
+
+def test_word_sums_leave_special_tokens_out():
+    [sentence] = sentences_of(tiny_classifier("bert"), [["lighthouse-keeper's", "sea", "lighthouse-keeper's"]])
+    score = np.arange(1.0, len(sentence.token_id) + 1)
+    expected = [score[sentence.word_id == word].sum() for word in range(3)]
+    assert sentence.word_id[0] == sentence.word_id[-1] == SPECIAL
+    assert sentence.word_sums(score).tolist() == expected
+    assert sum(expected) == score[1:-1].sum()
+
+
+@pytest.mark.parametrize("words", [["sea", "\u200b", "ship"], ["sea", "ship", "\u200b"], ["\u200b"]])
+def test_words_without_tokens_sum_to_zero(words):
+    """A word of nothing but a control character, which the tokenizer drops."""
+    [sentence] = sentences_of(tiny_classifier("bert"), [words])
+    empty = words.index("\u200b")
+    assert empty not in sentence.word_id
+    sums = sentence.word_sums(np.ones(len(sentence.token_id)))
+    assert len(sums) == len(words)
+    assert sums[empty] == 0
+    assert all(sums[index] > 0 for index, word in enumerate(words) if word != "\u200b")
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Zs"]), min_size=1), min_size=1, max_size=6))
+def test_word_sums_add_up_for_any_words(words):
+    classifier = Classifier(tiny_classifier("bert").network, TOKENIZER, 10_000)
+    [sentence] = sentences_of(classifier, [words])
+    score = np.random.default_rng(0).normal(size=len(sentence.token_id))
+    sums = sentence.word_sums(score)
+    assert sums.shape == (len(words),)
+    assert sums.sum() == pytest.approx(score[~sentence.is_special].sum())
+
+
+def test_when_every_pair_is_too_long_nothing_is_left_to_drop():
+    classifier = replace(tiny_classifier("bert"), max_tokens=3)
+    with pytest.raises(InputError, match="every pair has a sentence of more than"):
+        tokenize(classifier, items_of(WORDS), [0] * len(WORDS), drop_long=True)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_score_that_is_not_finite_is_refused(value, tmp_path):
+    sentence = sentences_of(tiny_classifier("bert"))[0]
+    score = np.zeros(len(sentence.token_id))
+    score[1] = value
+    with pytest.raises(InputError, match=rf"lime\.parquet: a score of item {sentence.item_id} is not a finite number"):
+        write_attributions(tmp_path / "lime.parquet", [sentence], [Attribution(score, 1)], {})
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,703 @@
+"""The explainers against the packages that they are defined by, and against values worked out on paper."""
+
+import itertools
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import shap
+import torch
+from captum.attr import InputXGradient, IntegratedGradients, Saliency
+from lime.lime_text import LimeTextExplainer
+from models_for_tests import (
+    MAX_TOKENS,
+    NETWORKS,
+    NORMALISED,
+    TEXTS,
+    WORDS,
+    additive,
+    by_hand,
+    byte_level_tokenizer,
+    context_of,
+    gated,
+    probability_logits,
+    sentences_of,
+    tiny_classifier,
+)
+from scipy.stats import chisquare
+from shap.maskers._text import partition_tree
+
+from evenlight.engine.evaluator import Evaluator
+from evenlight.explainers import Context, explain
+from evenlight.explainers.attribution import write_attributions
+from evenlight.explainers.lime import kept_tokens, proximity, weighted_ridge
+from evenlight.explainers.path import gauss_legendre
+from evenlight.explainers.shap import token_texts, token_tree
+from evenlight.models.classifier import Classifier
+from evenlight.models.tokenizers import learned_tokenizer
+from evenlight.tables import ATTRIBUTIONS, read_table
+
+AT = {"layer": "word_embeddings", "definition": "paper"}
+GRADIENT = {
+    "grad": {"method": "saliency", "output": "logit", **AT},
+    "gxi": {"method": "input_x_gradient", "output": "logit", **AT},
+    "grad_probability": {"method": "saliency", "output": "probability", **AT},
+    "gxi_probability": {"method": "input_x_gradient", "output": "probability", **AT},
+}
+PATH = {
+    "ig": {"method": "path_gradient", "output": "logit", **AT, "steps": 20, "baseline": "pad"},
+    "igxi": {"method": "integrated_gradients", "output": "logit", **AT, "steps": 20, "baseline": "pad"},
+    "igxi_mask": {"method": "integrated_gradients", "output": "logit", **AT, "steps": 20, "baseline": "mask"},
+    "igxi_zero": {"method": "integrated_gradients", "output": "probability", **AT, "steps": 20, "baseline": "zero"},
+    "igxi_few": {"method": "integrated_gradients", "output": "logit", **AT, "steps": 3, "baseline": "pad"},
+}
+LIME = {
+    "lime": {
+        "method": "lime",
+        "samples": None,
+        "maximum_samples": 100,
+        "kernel_width": 25,
+        "ridge": 1.0,
+        "features": "token",
+        "definition": "paper",
+        "special_tokens": "unscored",
+        "asked": None,
+    }
+}
+SHAP = {"shap": {"method": "partition_shap", "evaluations": 60}}
+RANDOM = {"random": {"method": "uniform_random"}}
+FAMILIES = {"gradient": GRADIENT, "path": PATH, "lime": LIME, "shap": SHAP, "baseline": RANDOM}
+
+
+def scores(family, methods, classifier, sentences, **context):
+    """The token scores by explainer and sentence."""
+    found = explain(family, sentences, methods, context_of(classifier, **context))
+    return {name: [one.token_score for one in explanations.attributions] for name, explanations in found.items()}
+
+
+def relative_error(found, expected, scale=None):
+    return np.abs(found - expected).max() / np.abs(expected if scale is None else scale).max()
+
+
+# Against captum ------------------------------------------------------------------------------------------------
+
+
+def alone(classifier, sentence, output="logit"):
+    """One sentence as captum wants it: forward function, embeddings (1, tokens, hidden), the mask."""
+
+    def forward(embedding, mask):
+        # Every integration point is a row of its own.
+        logits = classifier.network(inputs_embeds=embedding, attention_mask=mask).logits
+        return logits if output == "logit" else logits.softmax(-1)
+
+    embedding = classifier.embed(torch.tensor(sentence.token_id)[None])
+    return forward, embedding, torch.ones(1, len(sentence.token_id), dtype=torch.long)
+
+
+def starting_point(classifier, sentence, baseline):
+    """The baseline's embeddings."""
+    special = torch.tensor(sentence.is_special)[None, :, None]
+    embedding = classifier.embed(torch.tensor(sentence.token_id)[None])
+    if baseline == "zero":
+        return torch.where(special, embedding, 0.0)
+    return torch.where(special, embedding, classifier.embed(torch.tensor([[classifier.special_token(baseline)]])))
+
+
+def captum_integrated_gradients(classifier, sentence, settings, multiply=True):
+    """captum's attribution of the embeddings, (tokens, hidden), and its convergence delta."""
+    forward, embedding, mask = alone(classifier, sentence, settings["output"])
+    attribution, delta = IntegratedGradients(forward, multiply_by_inputs=multiply).attribute(
+        embedding,
+        starting_point(classifier, sentence, settings["baseline"]),
+        target=sentence.target,
+        additional_forward_args=(mask,),
+        n_steps=settings["steps"],
+        method="gausslegendre",
+        return_convergence_delta=True,
+    )
+    return attribution[0].detach().numpy(), delta.item()
+
+
+@pytest.mark.parametrize("architecture", NETWORKS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_gradient_methods_are_captum_s(architecture, classes):
+    """All sentences at once here, one at a time there; targets other than a label among them."""
+    classifier = tiny_classifier(architecture, classes)
+    sentences = sentences_of(classifier, targets=[(index * 2 + 1) % classes for index in range(len(WORDS))])
+    found = scores("gradient", GRADIENT, classifier, sentences, tokens_per_batch=100)
+    for place, sentence in enumerate(sentences):
+        for output, suffix in (("logit", ""), ("probability", "_probability")):
+            forward, embedding, mask = alone(classifier, sentence, output)
+            options = {"target": sentence.target, "additional_forward_args": (mask,)}
+            saliency = Saliency(forward).attribute(embedding.clone().requires_grad_(), abs=True, **options)
+            product = InputXGradient(forward).attribute(embedding.clone().requires_grad_(), **options)
+            assert relative_error(found[f"grad{suffix}"][place], saliency.sum(-1)[0].numpy()) < 1e-5
+            expected = product.sum(-1)[0].detach().numpy()
+            summands = product.abs().sum(-1)[0].detach().numpy()
+            assert relative_error(found[f"gxi{suffix}"][place], expected, scale=summands) < 1e-5
+
+
+@pytest.mark.parametrize("architecture", NETWORKS)
+def test_integrated_gradients_are_captum_s(architecture):
+    classifier = tiny_classifier(architecture, 3)
+    sentences = sentences_of(classifier)
+    methods = {name: settings for name, settings in PATH.items() if settings["method"] == "integrated_gradients"}
+    found = explain("path", sentences, methods, context_of(classifier, tokens_per_batch=700))
+    for name, settings in methods.items():
+        for sentence, attribution in zip(sentences[:5], found[name].attributions, strict=False):
+            expected, delta = captum_integrated_gradients(classifier, sentence, settings)
+            assert relative_error(attribution.token_score, expected.sum(-1), np.abs(expected).sum(-1)) < 1e-5
+            assert attribution.completeness_gap == pytest.approx(delta, abs=2e-5 * float(np.abs(expected).sum()))
+
+
+@pytest.mark.parametrize("architecture", ["one_layer_attention", "llama"])
+def test_mean_path_gradient_is_captum_s_where_it_means_something(architecture):
+    """No normalisation (OLA), or one that does not subtract the mean (Llama)."""
+    classifier = tiny_classifier(architecture, 3)
+    sentences = sentences_of(classifier)
+    found = explain("path", sentences, {"ig": PATH["ig"]}, context_of(classifier))["ig"]
+    assert found.note == ""
+    for sentence, attribution in zip(sentences, found.attributions, strict=True):
+        expected, _ = captum_integrated_gradients(classifier, sentence, PATH["ig"], multiply=False)
+        assert relative_error(attribution.token_score, expected.sum(-1)) < 1e-5
+        assert np.abs(expected.sum(-1)).max() / np.abs(expected).sum(-1).max() > 1e-2
+        assert attribution.completeness_gap is None
+
+
+@pytest.mark.parametrize("architecture", NORMALISED)
+def test_mean_path_gradient_is_zero_where_embeddings_are_normalised(architecture):
+    """In double precision nothing but its rounding is left, and in single precision the note says so."""
+    classifier = tiny_classifier(architecture, 3, dtype=torch.float64)
+    sentences = sentences_of(classifier)
+    found = explain("path", sentences, PATH, context_of(classifier))
+    for sentence, attribution in zip(sentences, found["ig"].attributions, strict=True):
+        summands, _ = captum_integrated_gradients(classifier, sentence, PATH["ig"], multiply=False)
+        assert np.abs(summands).sum() > 1e-3
+        assert np.abs(attribution.token_score).sum() / np.abs(summands).sum() < 1e-9
+        # captum's own sum is no other.
+        assert np.abs(summands.sum(-1)).sum() / np.abs(summands).sum() < 1e-9
+
+    single = tiny_classifier(architecture, 3)
+    notes = explain("path", sentences_of(single), PATH, context_of(single))
+    assert "rounding noise" in found["ig"].note
+    assert "rounding noise" in notes["ig"].note
+    assert notes["igxi"].note == ""
+
+
+# Integrated Gradients ------------------------------------------------------------------------------------------
+
+
+def test_quadrature_is_exact_for_polynomials():
+    nodes, weights = gauss_legendre(4)
+    assert ((nodes > 0) & (nodes < 1)).all()
+    for degree in range(8):
+        assert weights @ nodes**degree == pytest.approx(1 / (degree + 1), abs=1e-14)
+
+
+# The largest relative gap at 200 steps. The path of the tiny DistilBERT passes close to the point where its first
+# normalisation has nothing to normalise. Llama's begins in it: without positions, the zero vector is normalised to
+# itself and all others of the path to one vector, a jump that no number of steps resolves.
+CONVERGED = {"one_layer_attention": 1e-12, "bert": 1e-12, "roberta": 1e-12, "gpt2": 1e-12, "distilbert": 0.05}
+
+
+@pytest.mark.parametrize("baseline", ["pad", "mask", "zero"])
+@pytest.mark.parametrize("architecture", NETWORKS)
+def test_completeness_gap_is_the_sum_minus_the_difference_and_shrinks(architecture, baseline):
+    classifier = tiny_classifier(architecture, 3, dtype=torch.float64)
+    sentences = sentences_of(classifier, WORDS[:3])
+    gaps = {}
+    for steps in (2, 10, 50, 200):
+        settings = {"method": "integrated_gradients", "output": "logit", **AT, "steps": steps, "baseline": baseline}
+        found = explain("path", sentences, {"igxi": settings}, context_of(classifier))["igxi"].attributions
+        gaps[steps] = []
+        for sentence, attribution in zip(sentences, found, strict=True):
+            forward, embedding, mask = alone(classifier, sentence)
+            with torch.no_grad():
+                start = forward(starting_point(classifier, sentence, baseline), mask)
+                difference = (forward(embedding, mask) - start)[0, sentence.target].item()
+            expected = attribution.token_score.sum() - difference
+            assert attribution.completeness_gap == pytest.approx(expected, abs=1e-12)
+            assert attribution.forward_rows == steps + 2
+            gaps[steps].append(abs(attribution.completeness_gap) / abs(difference))
+    worst = {steps: max(some) for steps, some in gaps.items()}
+    if architecture in CONVERGED:
+        assert worst[200] < CONVERGED[architecture]
+        assert worst[200] <= worst[50] + 1e-12 <= worst[10] + 2e-12 <= worst[2] + 3e-12
+
+
+@pytest.mark.parametrize(("steps", "largest"), [(10, 1e-3), (50, 1e-12), (200, 1e-12)])
+def test_completeness_of_a_smooth_model(steps, largest):
+    """A logistic function of cubics; Gauss–Legendre converges fast on it."""
+    classifier = gated({"sea": (1.5, 1.0), "ship": (-0.5, 2.0), "storm": (2.0, -1.0)})
+    sentences = sentences_of(classifier, [["sea", "ship", "storm"], ["storm", "sea"]])
+    methods = {"igxi": PATH["igxi_zero"] | {"steps": steps, "baseline": "mask"}}
+    for attribution in explain("path", sentences, methods, context_of(classifier))["igxi"].attributions:
+        assert abs(attribution.completeness_gap) < largest
+        assert np.abs(attribution.token_score).max() > 0.05
+
+
+def test_gradients_worked_out_on_paper():
+    """P(1) = 0.5 + 0.2 + 0.05 − 0.1: every token's gradient is 1, its share its worth; for class 0 all is turned."""
+    classifier = additive({"sea": 0.2, "ship": 0.05, "storm": -0.1})
+    words = ["ship", "sea", "storm"]
+    sentences = sentences_of(classifier, [words, words], targets=[1, 0])
+    worth = np.array([0, 0.05, 0.2, -0.1, 0])
+    found = scores("gradient", GRADIENT, classifier, sentences)
+    np.testing.assert_allclose(found["grad_probability"], np.ones((2, 5)), atol=1e-12)
+    np.testing.assert_allclose(found["gxi_probability"], [worth, -worth], atol=1e-12)
+    # The logit is log P, with gradient 1 / P.
+    np.testing.assert_allclose(found["gxi"], [worth / 0.65, -worth / 0.35], atol=1e-12)
+    path = {"igxi": PATH["igxi_zero"] | {"baseline": "pad"}, "ig": PATH["ig"] | {"output": "probability", **AT}}
+    found = explain("path", sentences, path, context_of(classifier))
+    np.testing.assert_allclose([one.token_score for one in found["igxi"].attributions], [worth, -worth], atol=1e-12)
+    np.testing.assert_allclose([one.token_score for one in found["ig"].attributions], [[1.0] * 5, [-1.0] * 5])
+    assert found["ig"].note == ""
+
+
+def test_an_ignored_token_gets_nothing():
+    """Its gate is closed: whatever its embedding, the network does not react to it."""
+    classifier = gated({"sea": (1.0, 1.0), "ghost": (5.0, 0.0), "ship": (0.5, -2.0)})
+    sentences = sentences_of(classifier, [["ghost", "sea", "ghost", "ship"]], targets=[1])
+    methods = {"shap": {"method": "partition_shap", "evaluations": 500}}
+    for family, some in (("gradient", GRADIENT), ("path", PATH), ("shap", methods)):
+        for name, [score] in scores(family, some, classifier, sentences).items():
+            assert score[[1, 3]].tolist() == [0, 0], name
+            assert np.abs(score[[2, 4]]).min() > 0.01, name
+
+
+def test_a_gradient_that_is_zero_everywhere():
+    """A network so sure that its probability has no gradient left."""
+
+    def rule(embedding, mask):
+        return probability_logits((embedding[..., 0] * mask).sum(-1) * 0 + 0.5)
+
+    classifier = by_hand({"sea": (1.0,)}, rule)
+    found = scores("path", PATH, classifier, sentences_of(classifier, [["sea"], ["sea", "sea"]]))
+    assert all(not score.any() for some in found.values() for score in some)
+
+
+def test_steps_that_do_not_fit_into_memory_are_taken_in_smaller_chunks():
+    """One sentence's whole path is larger than the device: fewer points at once, the same result."""
+    worth = {"sea": 0.1, "ship": 0.02}
+
+    def rule(embedding, mask):
+        if mask.numel() > 40:
+            raise torch.OutOfMemoryError("out of memory")
+        return probability_logits(0.5 + (embedding[..., 0] * mask).sum(-1))
+
+    classifier = by_hand({word: (value,) for word, value in worth.items()}, rule)
+    sentences = sentences_of(classifier, [["sea", "ship"] * 3], targets=[1])
+    context = context_of(classifier, tokens_per_batch=4096)
+    found = explain("path", sentences, {"igxi": PATH["igxi_zero"] | {"steps": 50}}, context)["igxi"]
+    np.testing.assert_allclose(found.attributions[0].token_score, [0, *[0.1, 0.02] * 3, 0], atol=1e-12)
+    assert context.evaluator.tokens_per_batch == 32
+
+
+# LIME ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("architecture", "classes", "target"), [("bert", 2, 0), ("bert", 3, 2), ("gpt2", 2, 1)])
+def test_lime_is_the_package_s_on_the_same_draws(architecture, classes, target, monkeypatch):
+    # In double precision, because a row's probability is to be the same to the last digit in every batch.
+    classifier = tiny_classifier(architecture, classes, dtype=torch.float64)
+    sentences = sentences_of(classifier, targets=[target] * len(WORDS))
+    evaluator = Evaluator(classifier, 4096)
+    mask = classifier.special_token("mask")
+    monkeypatch.setattr("evenlight.explainers.lime.kept_tokens", package_draws)
+    found = scores("lime", LIME, classifier, sentences)["lime"]
+
+    def probabilities(texts):
+        rows = [[mask if word == "UNKWORDZ" else int(word) for word in text.split()] for text in texts]
+        return evaluator.probabilities([np.array(row) for row in rows])
+
+    for sentence, score in zip(sentences, found, strict=True):
+        tokens = len(sentence.token_id)
+        package = LimeTextExplainer(
+            bow=False, feature_selection="none", kernel_width=25, random_state=np.random.RandomState(tokens)
+        )
+        explanation = package.explain_instance(
+            " ".join(map(str, sentence.token_id)),
+            probabilities,
+            labels=[target],
+            num_features=tokens,
+            num_samples=min(tokens**2, 100),
+        )
+        expected = np.zeros(tokens)
+        for place, coefficient in explanation.as_map()[target]:
+            expected[place] = coefficient
+        expected[sentence.is_special] = 0
+        np.testing.assert_allclose(score, expected, atol=1e-8)
+        assert np.abs(score).max() > 1e-4
+
+
+def package_draws(_, samples, tokens):
+    """The copies that the lime package draws, in its order, from a generator seeded by the length."""
+    random = np.random.RandomState(tokens)
+    kept = np.ones((samples, tokens), dtype=bool)
+    for row, size in enumerate(random.randint(1, tokens + 1, samples - 1), start=1):
+        kept[row, random.choice(range(tokens), size, replace=False)] = False
+    return kept
+
+
+def test_kept_tokens_have_the_stated_distribution():
+    """Sizes uniform; given its size, every subset as likely as any other."""
+    tokens = 4
+    kept = kept_tokens(np.random.default_rng(1), 40_001, tokens)
+    assert kept[0].all()
+    masked = ~kept[1:]
+    sizes = masked.sum(1)
+    assert chisquare(np.bincount(sizes, minlength=tokens + 1)[1:]).pvalue > 1e-3
+    assert sizes.min() == 1
+    for size in range(1, tokens):
+        places = masked[sizes == size] @ (1 << np.arange(tokens))
+        subsets = [sum(1 << place for place in subset) for subset in itertools.combinations(range(tokens), size)]
+        assert set(places) == set(subsets)
+        assert chisquare([np.sum(places == subset) for subset in subsets]).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("tokens", [1, 2])
+def test_kept_tokens_of_the_shortest_texts(tokens):
+    kept = kept_tokens(np.random.default_rng(0), tokens**2, tokens)
+    assert kept.shape == (tokens**2, tokens)
+    assert kept[0].all()
+    assert not kept[1:].all(1).any()
+
+
+def test_weights_and_regression_by_hand():
+    kept = np.array([[True, True, True, True], [True, False, False, False], [False] * 4])
+    # Cosine similarities to the full sentence: 1, 1/2 and, by definition, 0.
+    np.testing.assert_allclose(proximity(kept, 25), [1, np.exp(-(50**2) / 25**2 / 2), np.exp(-(100**2) / 25**2 / 2)])
+    features = np.array([[0.0], [1.0], [2.0]])
+    # Weighted means 1.25 and 4, slope Σ w (x − 1.25) (y − 4) / (Σ w (x − 1.25)² + ridge).
+    slope = weighted_ridge(features, np.array([0.0, 2.0, 7.0]), np.array([1.0, 1.0, 2.0]), ridge=1.0)
+    np.testing.assert_allclose(slope, [(1.25 * 4 + 0.25 * 2 + 2 * 0.75 * 3) / (1.25**2 + 0.25**2 + 2 * 0.75**2 + 1)])
+
+
+def test_lime_finds_what_an_additive_model_adds():
+    classifier = additive({"sea": 0.2, "ship": 0.05, "storm": -0.1})
+    sentences = sentences_of(classifier, [["ship", "sea", "storm"]] * 2, targets=[1, 0])
+    settings = LIME["lime"] | {"samples": 300, "ridge": 1e-9}
+    first, second = scores("lime", {"lime": settings}, classifier, sentences)["lime"]
+    np.testing.assert_allclose(first, [0, 0.05, 0.2, -0.1, 0], atol=1e-5)
+    np.testing.assert_allclose(second, [0, -0.05, -0.2, 0.1, 0], atol=1e-5)
+
+
+@pytest.mark.parametrize(("samples", "maximum", "expected"), [(None, 5000, 25), (None, 7, 7), (40, 7, 40)])
+def test_lime_takes_as_many_copies_as_it_is_told(samples, maximum, expected):
+    classifier = additive({"sea": 0.1})
+    sentences = sentences_of(classifier, [["sea", "sea", "sea"]])
+    settings = LIME["lime"] | {"samples": samples, "maximum_samples": maximum}
+    [attribution] = explain("lime", sentences, {"lime": settings}, context_of(classifier))["lime"].attributions
+    assert attribution.forward_rows == expected
+
+
+def test_lime_does_not_hold_the_copies_of_all_sentences_at_once():
+    asked = []
+
+    class Counting(Evaluator):
+        def probabilities(self, rows):
+            asked.append(len(rows))
+            return super().probabilities(rows)
+
+    classifier = additive({"sea": 0.1})
+    sentences = sentences_of(classifier, [["sea"]] * 200)
+    settings = LIME["lime"] | {"samples": 6}
+    found = explain("lime", sentences, {"lime": settings}, Context(Counting(classifier, 1000), 0, None))["lime"]
+    assert len(found.attributions) == 200
+    assert max(asked) <= 64 * 6
+
+
+# Partition SHAP ------------------------------------------------------------------------------------------------
+
+
+WHOLE_WORDS = learned_tokenizer([[word] for text in TEXTS for word in text.split()], 5000, MAX_TOKENS)
+PIECES = learned_tokenizer(WORDS, 60, 200)
+
+
+def runs(tree):
+    """All merged runs of a tree, as (first, middle, last)."""
+    if tree.left is None:
+        return set()
+    return {(tree.first, tree.left.last, tree.last)} | runs(tree.left) | runs(tree.right)
+
+
+def merged_runs(clustering):
+    """The same of shap's matrix of merges."""
+    leaves = len(clustering) + 1
+    ends = {leaf: (leaf, leaf + 1) for leaf in range(leaves)}
+    for place, (left, right, *_) in enumerate(clustering):
+        ends[leaves + place] = (ends[int(left)][0], ends[int(right)][1])
+    return {(ends[int(left)][0], ends[int(left)][1], ends[int(right)][1]) for left, right, *_ in clustering}
+
+
+def invented_texts(count):
+    """Words and punctuation in a row, without sense but with everything that the rules look at."""
+    words = [word for text in TEXTS for word in text.split()]
+    words += ["but", "But", "and", "or", "Or", "(", ")", ",", ",", ".", "?", "!", "'", "'s", "don't", "née", "Élise's"]
+    words += ['"', "half-hearted", "3,000", "(maybe)", "e.g.", "O'Neil", "x_y", "£5", "naïveté", "isn't", "t", "s"]
+    random = np.random.default_rng(0)
+    return [" ".join(random.choice(words, size)) for size in random.integers(1, 30, count)]
+
+
+@pytest.mark.parametrize("tokenizer", [WHOLE_WORDS, PIECES], ids=["words", "pieces"])
+def test_tree_is_shap_s(tokenizer):
+    """From the text by shap's own masker, and from our token texts by its tree."""
+    classifier = Classifier(tiny_classifier("bert").network, tokenizer, 1000)
+    masker = shap.maskers.Text(tokenizer)
+    texts = [*TEXTS, *invented_texts(80)]
+    split = 0
+    for text, sentence in zip(texts, sentences_of(classifier, [text.split() for text in texts]), strict=True):
+        assert tokenizer(text)["input_ids"] == sentence.token_id.tolist()
+        written = token_texts(sentence, classifier)
+        found = runs(token_tree(written))
+        assert found == merged_runs(masker.clustering(text)), text
+        assert found == merged_runs(partition_tree(written, [tokenizer.sep_token])), text
+        split += any(token.startswith("##") for token in written)
+    assert split > 10
+
+
+def test_token_texts_of_a_byte_level_tokenizer():
+    classifier = Classifier(tiny_classifier("gpt2").network, byte_level_tokenizer(pad_token="<|endoftext|>"), 200)
+    [sentence] = sentences_of(classifier, [["Élise", "sailed", ",", "she", "didn't", "believers", "("]])
+    texts = token_texts(sentence, classifier)
+    per_word = ["" for _ in sentence.words]
+    for word, text in zip(sentence.word_id, texts, strict=True):
+        per_word[word] += text.removeprefix("##")
+    # É is two bytes, and both of them (and the space before, which is not written) are É.
+    assert [re.sub("É+", "É", word) for word in per_word] == list(sentence.words)
+
+
+def shap_s_values(classifier, text, target, evaluations):
+    """Partition SHAP by shap, from text to text."""
+
+    def probabilities(texts):
+        return Evaluator(classifier, 4096).probabilities(
+            [np.array(classifier.tokenizer(str(one))["input_ids"]) for one in texts]
+        )
+
+    explainer = shap.explainers.Partition(probabilities, shap.maskers.Text(classifier.tokenizer))
+    return explainer([text], max_evals=evaluations, silent=True).values[0][:, target]
+
+
+@pytest.mark.parametrize("evaluations", [10, 60, 200, 3000])
+def test_values_are_shap_s(evaluations):
+    """Words are whole, so that nothing is re-tokenised differently; also when the evaluations run out."""
+    network = tiny_classifier("bert", 3).network
+    weights = torch.nn.Embedding(len(WHOLE_WORDS), 16)
+    torch.nn.init.normal_(weights.weight, std=0.5, generator=torch.Generator().manual_seed(0))
+    network.set_input_embeddings(weights)
+    network.requires_grad_(False)
+    classifier = Classifier(network, WHOLE_WORDS, MAX_TOKENS)
+    texts = [TEXTS[index] for index in (0, 2, 3, 4)]
+    sentences = sentences_of(classifier, [text.split() for text in texts], targets=[0, 1, 2, 1])
+    methods = {"shap": SHAP["shap"] | {"evaluations": evaluations}}
+    for text, sentence, score in zip(
+        texts, sentences, scores("shap", methods, classifier, sentences)["shap"], strict=True
+    ):
+        expected = shap_s_values(classifier, text, sentence.target, evaluations)
+        assert relative_error(score, expected) < 1e-4
+
+
+@pytest.mark.parametrize("evaluations", [2, 3, 4, 10, 11, 50, 2000])
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_values_add_up_also_when_the_evaluations_run_out(architecture, evaluations):
+    classifier = tiny_classifier(architecture, 3)
+    sentences = sentences_of(classifier)
+    mask = classifier.special_token("mask")
+    methods = {"shap": SHAP["shap"] | {"evaluations": evaluations}}
+    found = explain("shap", sentences, methods, context_of(classifier))["shap"].attributions
+    full = Evaluator(classifier, 4096).probabilities([one.token_id for one in sentences])
+    hidden = Evaluator(classifier, 4096).probabilities(
+        [np.where(one.is_special, one.token_id, mask) for one in sentences]
+    )
+    for place, (sentence, attribution) in enumerate(zip(sentences, found, strict=True)):
+        expected = (full - hidden)[place, sentence.target]
+        assert attribution.token_score.sum() == pytest.approx(expected, abs=1e-6)
+        assert attribution.forward_rows <= max(2, evaluations + 1)
+
+
+def test_values_of_an_additive_model():
+    classifier = additive({"sea": 0.2, "ship": 0.05, "storm": -0.1})
+    words = ["ship", "sea", "storm", "storm"]
+    sentences = sentences_of(classifier, [words, words], targets=[1, 0])
+    worth = np.array([0, 0.05, 0.2, -0.1, -0.1, 0])
+    methods = {"shap": SHAP["shap"] | {"evaluations": 1000}}
+    np.testing.assert_allclose(scores("shap", methods, classifier, sentences)["shap"], [worth, -worth], atol=1e-6)
+
+
+def owen_values(tree, worth, outside=frozenset()):
+    """Owen values by their definition: for every order of the two halves of every run, what each token adds.
+
+    ``worth`` maps a set of shown places to a number. Exponential, and as plain as can be.
+    """
+    if tree.left is None:
+        return {tree.first: worth(outside | {tree.first}) - worth(outside)}
+    total = {}
+    for half, other in ((tree.left, tree.right), (tree.right, tree.left)):
+        for shown in (outside, outside | set(range(other.first, other.last))):
+            for place, value in owen_values(half, worth, shown).items():
+                total[place] = total.get(place, 0) + value / 2
+    return total
+
+
+def test_values_are_owen_values():
+    classifier = tiny_classifier("bert", 2)
+    sentences = sentences_of(classifier, [["Mara", "leaves", ",", "He", "(", "or", "she", ")"]], targets=[1])
+    [sentence] = sentences
+    evaluator, mask = Evaluator(classifier, 4096), classifier.special_token("mask")
+
+    def worth(shown):
+        visible = np.isin(np.arange(len(sentence.token_id)), list(shown)) | sentence.is_special
+        return evaluator.probabilities([np.where(visible, sentence.token_id, mask)])[0, 1]
+
+    expected = owen_values(token_tree(token_texts(sentence, classifier)), worth)
+    [found] = scores("shap", {"shap": SHAP["shap"] | {"evaluations": 10_000}}, classifier, sentences)["shap"]
+    np.testing.assert_allclose(found, [expected[place] for place in range(len(found))], atol=1e-6)
+
+
+def test_equal_roles_get_equal_values():
+    """Two siblings of the tree that only count together: each gets half."""
+
+    def rule(embedding, mask):
+        count = (embedding[..., 0] * mask).sum(-1)
+        return probability_logits(0.1 + 0.8 * (count > 1.5).to(embedding.dtype))
+
+    classifier = by_hand({"both": (1.0,), "ship": (0.0,)}, rule)
+    sentences = sentences_of(classifier, [["both", "both", "ship"]], targets=[1])
+    [score] = scores("shap", SHAP, classifier, sentences)["shap"]
+    tree = token_tree(["", "both", "both", "ship", ""])
+    assert (1, 2, 3) in runs(tree) or (0, 1, 2) in runs(tree)
+    np.testing.assert_allclose(score, [0, 0.4, 0.4, 0, 0], atol=1e-6)
+
+
+# Yardsticks ----------------------------------------------------------------------------------------------------
+
+
+def test_uniform_random_belongs_to_seed_item_and_name():
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)
+    methods = {"one": {"method": "uniform_random"}, "two": {"method": "uniform_random"}}
+    found = scores("baseline", methods, classifier, sentences)
+    turned = scores("baseline", methods, classifier, sentences[::-1])
+    [single] = scores("baseline", {"two": methods["two"]}, classifier, sentences[3:4])["two"]
+    other_seed = scores("baseline", methods, classifier, sentences, seed=1)
+    for place, (one, two) in enumerate(zip(found["one"], found["two"], strict=True)):
+        assert one.tolist() == turned["one"][-1 - place].tolist()
+        assert not np.isin(one, two).any()
+        assert not np.isin(one, other_seed["one"][place]).any()
+    assert single.tolist() == found["two"][3].tolist()
+    # The first draws of the items differ, too.
+    assert len({one[0] for one in found["one"]}) == len(sentences)
+    every = np.concatenate(found["one"] + found["two"])
+    assert ((every >= 0) & (every < 1)).all()
+    assert abs(every.mean() - 0.5) < 4 * np.sqrt(1 / 12 / len(every))
+
+
+TRAINING_ITEMS = pd.DataFrame(
+    {
+        "words": [["She", "sails"], ["he", "sails", "sails"], ["they", "wait"], ["she", "waits"], ["He", "waits"]],
+        "label": [1, 0, 2, 1, 0],
+    }
+)
+
+
+def tf_idf(items):
+    """Counts × (ln((1 + items) / (1 + items with the word)) + 1), rows of length one; and the vocabulary."""
+    words = [[word.lower() for word in row] for row in items["words"]]
+    vocabulary = sorted({word for row in words for word in row})
+    counts = np.array([[row.count(word) for word in vocabulary] for row in words], dtype=float)
+    rarity = np.log((1 + len(words)) / (1 + (counts > 0).sum(0))) + 1
+    return counts * rarity / np.linalg.norm(counts * rarity, axis=1, keepdims=True), vocabulary
+
+
+def test_pattern_variant_is_the_covariance():
+    classifier = tiny_classifier("bert", 3)
+    words = ["She", "sails", "unforgivably", "he", "sails"]
+    sentences = sentences_of(classifier, [words] * 3, targets=[0, 1, 2])
+    features, vocabulary = tf_idf(TRAINING_ITEMS)
+    methods = {"pattern": {"method": "pattern_variant"}}
+    found = scores("baseline", methods, classifier, sentences, training=TRAINING_ITEMS)["pattern"]
+    for sentence, score in zip(sentences, found, strict=True):
+        is_target = TRAINING_ITEMS["label"].to_numpy() == sentence.target
+        covariance = [np.cov(column, is_target, bias=True)[0, 1] for column in features.T]
+        expected = [covariance[vocabulary.index(word.lower())] if word.lower() in vocabulary else 0 for word in words]
+        np.testing.assert_allclose(sentence.word_sums(score), expected, atol=1e-12)
+        assert not score[sentence.is_special].any()
+        for index in range(len(words)):
+            assert len(set(score[sentence.word_id == index])) == 1
+    assert sum(found[0][sentences[0].word_id == 3]) > 0 > sum(found[1][sentences[0].word_id == 3])
+    # The classes' indicators add up to a constant, and so do the covariances to zero.
+    np.testing.assert_allclose(sum(found), 0, atol=1e-12)
+
+
+def test_pattern_variant_does_not_ask_the_model_nor_depend_on_the_sentence():
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier, [["he", "sails"], ["sails", "\u200b", "then", "he"]], targets=[0, 0])
+    context = Context(Evaluator(classifier, 100), 0, TRAINING_ITEMS)
+    found = explain("baseline", sentences, {"pattern": {"method": "pattern_variant"}}, context)["pattern"].attributions
+    first, second = (one.word_sums(got.token_score) for one, got in zip(sentences, found, strict=True))
+    assert first.tolist() == second[[3, 0]].tolist()
+    assert second[[1, 2]].tolist() == [0, 0]
+    assert [one.forward_rows for one in found] == [0, 0]
+    assert context.evaluator.rows_computed == 0
+
+
+# All of them ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("architecture", NETWORKS)
+def test_neither_order_nor_batch_nor_company_matters(architecture, family):
+    classifier = tiny_classifier(architecture, 3)
+    sentences = sentences_of(classifier)[:6]
+    methods = FAMILIES[family]
+    if family == "shap":
+        # Where evaluations run out, the last bit of a probability may decide which part is split.
+        methods = {"shap": SHAP["shap"] | {"evaluations": 3000}}
+        sentences = sentences[:3]
+    found = scores(family, methods, classifier, sentences, tokens_per_batch=5000)
+    turned = scores(family, methods, classifier, sentences[::-1], tokens_per_batch=90)
+    [single] = zip(*scores(family, methods, classifier, sentences[1:2]).values(), strict=True)
+    for name, own in zip(methods, single, strict=True):
+        # The mean path gradient of a normalised model is rounding noise: measured against its summands' like.
+        is_noise = name == "ig" and architecture in NORMALISED
+        for place, one in enumerate(found[name]):
+            scale = found["igxi"][place] if is_noise else None
+            assert relative_error(turned[name][-1 - place], one, scale) < 1e-5, name
+            if place == 1:
+                assert relative_error(own, one, scale) < 1e-5, name
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_scores_have_one_number_per_token_and_go_into_the_contract(family, tmp_path):
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)[:3]
+    found = explain(family, sentences, FAMILIES[family], context_of(classifier))
+    assert list(found) == list(FAMILIES[family])
+    for name, explanations in found.items():
+        path = tmp_path / f"{name}.parquet"
+        write_attributions(path, sentences, explanations.attributions, {"explainer": name})
+        table = read_table(path, ATTRIBUTIONS)
+        for row, sentence, one in zip(table.itertuples(), sentences, explanations.attributions, strict=True):
+            assert one.token_score.dtype == np.float64
+            assert np.isfinite(one.token_score).all()
+            assert row.token_score.tolist() == one.token_score.tolist()
+            assert row.token_id.tolist() == sentence.token_id.tolist()
+            assert row.word_score.tolist() == sentence.word_sums(one.token_score).tolist()
+            assert np.isnan(row.word_id[[0, -1]]).all()
+        assert table["completeness_gap"].notna().all() == name.startswith("igxi")
+
+
+@pytest.mark.parametrize("family", ["lime", "shap"])
+def test_sampling_explainers_use_the_study_s_seed(family):
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)[2:4]
+    methods = FAMILIES[family] | {"other": next(iter(FAMILIES[family].values()))}
+    first, again, other = (scores(family, methods, classifier, sentences, seed=seed) for seed in (0, 0, 1))
+    for name in methods:
+        for place in range(2):
+            assert first[name][place].tolist() == again[name][place].tolist()
+            if family == "lime":
+                assert first[name][place].tolist() != other[name][place].tolist()
+                assert first[name][place].tolist() != first["other" if name == "lime" else "lime"][place].tolist()

@@ -1,0 +1,127 @@
+"""Memory that does not grow with the dataset: explaining and scoring are done and stored group by group."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from models_for_tests import tiny_classifier
+
+from evenlight.models.training import HISTORY, save_classifier
+from evenlight.tables import ATTRIBUTIONS, ITEMS, PREDICTIONS, SCORES, count_rows, write_table
+
+SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
+SHORT = [
+    ["She", "waits", "."],
+    ["He", "waits", "."],
+    ["Her", "brother", "sails", "alone", "."],
+    ["The", "captain", "."],
+]
+METHODS = {
+    "grad": {"method": "saliency", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
+    "gxi": {"method": "input_x_gradient", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
+}
+FAITHFULNESS = {"comprehensiveness": {"metric": "aopc_comprehensiveness", "shares": [0.5], "positive_only": True}}
+# Runs a script and then says how much memory it had at most, in KiB. getrusage would count the process that started
+# it, which is pytest with all that it has loaded.
+MEASURED = """
+import runpy, sys
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+print(*(line for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc; run it on Linux")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    save_classifier(tiny_classifier("one_layer_attention"), folder, pd.DataFrame(columns=HISTORY), {})
+    return folder
+
+
+def peak(script: str, *flags: str | Path) -> float:
+    """The most memory, in MiB, that a script had."""
+    command = [sys.executable, "-c", MEASURED, str(SCRIPTS / script), *map(str, flags)]
+    # Else what is measured is how many heaps the threads of the allocator and of Arrow happen to use.
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "TOKENIZERS_PARALLELISM": "false"}
+    environment["PYTHONPATH"] = str(SCRIPTS)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.split("VmHWM:")[1].split()[0]) / 1024
+
+
+def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
+    """The peaks of explaining and of scoring ``count`` short sentences."""
+    number = np.arange(count)
+    items = pd.DataFrame(
+        {
+            "item_id": [f"item{one}" for one in number],
+            "pair_id": [f"pair{one // 2}" for one in number],
+            "group": np.where(number % 2, "male", "female"),
+            "label": number // 2 % 2,
+            "words": [SHORT[one % len(SHORT)] for one in number],
+            "ground_truth": [[1] + [0] * (len(SHORT[one % len(SHORT)]) - 1) for one in number],
+            "split": "test",
+        }
+    )
+    write_table(items, folder / "items.parquet", ITEMS)
+    predictions = pd.DataFrame({"item_id": items["item_id"], "probability": [[0.5, 0.5]] * count, "predicted": 0})
+    write_table(predictions, folder / "predictions.parquet", PREDICTIONS)
+    limits = {"precision": "float32", "max_tokens": 48, "long_items": "refuse"}
+    explained = {"family": "gradient", "explainers": METHODS, "seed": 0, "target": "prediction", "pairs": None} | limits
+    scored = {"family": "faithfulness", "metrics": FAITHFULNESS} | limits
+    shards = [folder / f"{name}.parquet" for name in METHODS]
+    common = ["--items", folder / "items.parquet", "--model", model, "--device", "cpu"]
+    found = {
+        "attribute": peak(
+            "attribute.py",
+            *common,
+            "--predictions",
+            folder / "predictions.parquet",
+            "--settings",
+            json.dumps(explained),
+            "--output",
+            *shards,
+        ),
+        "score": peak(
+            "score.py",
+            *common,
+            "--attributions",
+            *shards,
+            "--settings",
+            json.dumps(scored),
+            "--output",
+            folder / "scores" / "faithfulness.parquet",
+        ),
+    }
+    assert [count_rows(path, ATTRIBUTIONS) for path in shards] == [count, count]
+    assert count_rows(folder / "scores" / "faithfulness.parquet", SCORES) == 2 * count
+    return found
+
+
+def compared(tmp_path: Path, model: Path, few: int, many: int) -> dict[str, tuple[float, float]]:
+    """The peaks with few and with many sentences, by script."""
+    found = []
+    for count in (few, many):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        found.append(peaks(folder, model, count))
+    print("\npeak memory in MiB:", found)
+    return {script: (found[0][script], found[1][script]) for script in found[0]}
+
+
+def test_ten_times_the_sentences_need_no_more_memory(tmp_path, model):
+    """Sentences with their scores would be 2 KiB each: 18 MiB more."""
+    for few, many in compared(tmp_path, model, 1_000, 10_000).values():
+        assert many < few + 12
+
+
+@pytest.mark.slow
+def test_a_hundred_times_the_sentences_need_no_more_memory(tmp_path, model):
+    for few, many in compared(tmp_path, model, 1_000, 100_000).values():
+        assert many < 1.1 * few

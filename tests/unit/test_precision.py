@@ -1,0 +1,197 @@
+"""The network's numbers: fast float32, bfloat16, compilation, and counting what goes through it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from models_for_tests import NETWORKS, context_of, sentences_of, tiny_classifier
+from scipy.stats import spearmanr
+from torch import nn
+from torch.nn import functional
+from transformers.pytorch_utils import Conv1D
+
+from evenlight.engine.evaluator import TOKENS_PER_BATCH, Evaluator
+from evenlight.explainers import explain
+from evenlight.explainers.gradient import target_gradient
+from evenlight.models import fast_linear
+from evenlight.models.classifier import Classifier, load_classifier, prepared
+from evenlight.models.fast_linear import FAST, linear_layers, use_fast_linear
+from evenlight.models.training import HISTORY, save_classifier
+
+IG = {"igxi": {"method": "integrated_gradients", "output": "logit", "layer": "word_embeddings", "steps": 8}}
+IG["igxi"]["baseline"] = "pad"
+GRADIENT = {"gxi": {"method": "input_x_gradient", "output": "logit", "layer": "word_embeddings", "definition": "paper"}}
+
+
+def prepared_classifier(architecture: str, precision: str = "float32") -> Classifier:
+    """A tiny classifier as load_classifier prepares it."""
+    classifier = tiny_classifier(architecture)
+    return replace(classifier, network=prepared(classifier.network, precision), precision=precision)
+
+
+def probabilities_and_gradient(classifier: Classifier) -> tuple[np.ndarray, torch.Tensor, torch.Tensor]:
+    """For all sentences; the logits' gradient at the word embeddings."""
+    sentences = sentences_of(classifier)
+    token_id, mask = classifier.padded([sentence.token_id for sentence in sentences])
+    target = torch.tensor([sentence.target for sentence in sentences])
+    value, gradient = target_gradient(classifier.entrance(), classifier.embed(token_id), mask, target, "logit")
+    return Evaluator(classifier).probabilities([sentence.token_id for sentence in sentences]), value, gradient
+
+
+# Linear layers ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("layer", [nn.Linear(24, 40), nn.Linear(24, 40, bias=False), Conv1D(40, 24)], ids=str)
+@pytest.mark.parametrize("shape", [(7, 24), (3, 5, 24), (0, 24), (1, 24)])
+def test_fast_layers_are_the_same_function(layer, shape):
+    layer.requires_grad_(False)
+    torch.manual_seed(0)
+    features = torch.randn(shape)
+    expected = layer(features)
+    other = torch.randn_like(expected)
+    plain = features.clone().requires_grad_()
+    [expected_gradient] = torch.autograd.grad((layer(plain) * other).sum(), plain)
+    network = nn.Sequential(layer)
+    kind = type(layer)
+    use_fast_linear(network)
+    assert type(layer) is FAST[kind]
+    assert isinstance(layer, kind)
+    torch.testing.assert_close(layer(features), expected, rtol=1e-5, atol=1e-6)
+    fast = features.clone().requires_grad_()
+    [gradient] = torch.autograd.grad((layer(fast) * other).sum(), fast)
+    torch.testing.assert_close(gradient, expected_gradient, rtol=1e-5, atol=1e-6)
+    layer.__class__ = kind
+
+
+def test_strided_features():
+    weight, bias = torch.randn(40, 24), torch.randn(40)
+    features = torch.randn(24, 5, 3).transpose(0, 2)
+    expected = functional.linear(features, weight, bias)
+    torch.testing.assert_close(fast_linear.fast_linear(features, weight, bias), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.skipif(not fast_linear.AVAILABLE, reason="this torch has no oneDNN; nothing to be done about it here")
+@pytest.mark.parametrize("architecture", NETWORKS)
+def test_all_products_with_weights_are_fast(architecture, monkeypatch):
+    """Forward and backward, in every architecture, GPT-2's own kind of layer included."""
+    classifier = prepared_classifier(architecture)
+    used = []
+    product = fast_linear._product
+    monkeypatch.setattr(fast_linear, "_product", lambda *given: used.append(given[1].shape) or product(*given))
+    probabilities_and_gradient(classifier)
+    layers = len(linear_layers(classifier.network))
+    assert layers > 3
+    # Once to differentiate and once to ask; gradients flow through all layers but a decoder's unread last ones.
+    assert len(used) >= 2.9 * layers
+
+
+def test_weights_that_learn_are_left_to_torch():
+    layer = nn.Linear(4, 3)
+    use_fast_linear(nn.Sequential(layer))
+    layer(torch.randn(2, 4)).sum().backward()
+    assert layer.weight.grad is not None
+
+
+@pytest.mark.parametrize("architecture", NETWORKS)
+def test_float32_results_are_unchanged(architecture):
+    found, expected = (
+        probabilities_and_gradient(classifier)
+        for classifier in (prepared_classifier(architecture), tiny_classifier(architecture))
+    )
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-6)
+    torch.testing.assert_close(found[1], expected[1], rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(found[2], expected[2], rtol=1e-4, atol=1e-5 * float(expected[2].abs().max()))
+
+
+# bfloat16 --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("architecture", NETWORKS)
+def test_bfloat16_rounds_the_linear_layers_and_nothing_else(architecture):
+    classifier = prepared_classifier(architecture, "bfloat16")
+    layers = {id(weight) for layer in linear_layers(classifier.network) for weight in layer.parameters()}
+    for weight in classifier.network.parameters():
+        assert weight.dtype == (torch.bfloat16 if id(weight) in layers else torch.float32)
+    found = probabilities_and_gradient(classifier)
+    expected = probabilities_and_gradient(tiny_classifier(architecture))
+    assert found[0].dtype == np.float64
+    assert found[1].dtype == found[2].dtype == torch.float32
+    np.testing.assert_allclose(found[0].sum(1), 1, atol=1e-6)
+    assert 1e-5 < np.abs(found[0] - expected[0]).max() < 0.05
+    error = (found[2] - expected[2]).norm() / expected[2].norm()
+    assert 1e-4 < error < 0.1
+
+
+@pytest.mark.parametrize("family", ["gradient", "path"])
+def test_bfloat16_explanations_say_nearly_the_same(family):
+    methods = GRADIENT if family == "gradient" else IG
+    [name] = methods
+    found = {}
+    for precision in ("float32", "bfloat16"):
+        classifier = prepared_classifier("bert", precision)
+        explanations = explain(family, sentences_of(classifier), methods, context_of(classifier))[name]
+        found[precision] = [attribution.token_score for attribution in explanations.attributions]
+    agreement = [spearmanr(*pair).statistic for pair in zip(*found.values(), strict=True)]
+    assert np.median(agreement) > 0.95
+    assert min(np.abs(one - other).max() for one, other in zip(*found.values(), strict=True)) > 0
+
+
+def test_load_classifier_takes_the_precision(tmp_path):
+    save_classifier(tiny_classifier("bert"), tmp_path / "model", pd.DataFrame(columns=HISTORY), {})
+    for precision, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
+        classifier = load_classifier(tmp_path / "model", 48, precision=precision)
+        assert classifier.precision == precision
+        assert {layer.weight.dtype for layer in linear_layers(classifier.network)} == {dtype}
+        assert {type(layer) for layer in linear_layers(classifier.network)} <= set(FAST.values())
+
+
+# Compilation, batches, counting ----------------------------------------------------------------------------------
+
+
+def test_without_a_compiler_it_runs_as_it_is(monkeypatch, capsys):
+    def compile(*_, **__):
+        raise RuntimeError("no C++ compiler found\nand more")
+
+    monkeypatch.setattr(torch, "compile", compile)
+    classifier = tiny_classifier("bert")
+    rows = [sentence.token_id for sentence in sentences_of(classifier)]
+    found = Evaluator(classifier, compiled=True).probabilities(rows)
+    np.testing.assert_array_equal(found, Evaluator(classifier).probabilities(rows))
+    assert capsys.readouterr().out == (
+        "note: runs without compilation, torch cannot compile here (no C++ compiler found)\n"
+    )
+
+
+def test_only_rows_of_ids_go_through_the_compiled_network(monkeypatch):
+    """Explainers look into the network by hooks, which a compiled one would not heed."""
+    compiled = []
+
+    def compile(function, **_):
+        return compiled.append(function) or function
+
+    monkeypatch.setattr(torch, "compile", compile)
+    classifier = tiny_classifier("bert")
+    evaluator = Evaluator(classifier, compiled=True)
+    assert evaluator.classifier is classifier
+    assert compiled == []
+    evaluator.probabilities([np.array([1, 2])])
+    assert compiled[1:] == [classifier.network]
+
+
+def test_batches_suit_the_device_unless_given():
+    assert Evaluator(tiny_classifier("bert")).tokens_per_batch == TOKENS_PER_BATCH["cpu"]
+    assert Evaluator(tiny_classifier("bert"), 77).tokens_per_batch == 77
+
+
+@pytest.mark.parametrize(("family", "methods", "rows"), [("gradient", GRADIENT, 1), ("path", IG, 10)])
+def test_every_row_through_the_network_is_counted(family, methods, rows):
+    counted = []
+    classifier = replace(tiny_classifier("bert"), on_rows=counted.append)
+    sentences = sentences_of(classifier)
+    explain(family, sentences, methods, context_of(classifier))
+    assert sum(counted) == rows * len(sentences)
+    counted.clear()
+    Evaluator(classifier).probabilities([sentence.token_id for sentence in sentences] * 2)
+    assert sum(counted) == len(sentences)

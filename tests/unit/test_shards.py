@@ -1,0 +1,492 @@
+"""Shards in parts: killed jobs go on where they were, and results do not depend on how the items were grouped."""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from models_for_tests import WORDS, tiny_classifier
+
+import attribute
+import score
+from evenlight.command_line import settings_argument
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.progress import Progress
+from evenlight.engine.sentences import tokenize
+from evenlight.errors import InputError
+from evenlight.explainers import Context, explain
+from evenlight.explainers.attribution import Remark, note_of
+from evenlight.models.classifier import load_classifier
+from evenlight.models.training import HISTORY, save_classifier
+from evenlight.statistics.score_files import explainer_notes
+from evenlight.statistics.study import Run
+from evenlight.tables import (
+    ATTRIBUTIONS,
+    ITEMS,
+    PREDICTIONS,
+    SCORES,
+    count_rows,
+    read_groups,
+    read_metadata,
+    read_table,
+    regrouped,
+    write_groups,
+    write_table,
+)
+
+SCRIPTS = Path(attribute.__file__).parent
+COMMON = {"output": "logit", "layer": "word_embeddings"}
+FAMILIES = {
+    "gradient": {
+        "grad": {"method": "saliency", "definition": "paper"} | COMMON,
+        "gxi": {"method": "input_x_gradient", "definition": "paper"} | COMMON,
+    },
+    "path": {
+        "ig": {"method": "path_gradient", "steps": 4, "baseline": "pad"} | COMMON,
+        "igxi": {"method": "integrated_gradients", "steps": 4, "baseline": "pad"} | COMMON,
+    },
+    "baseline": {"random": {"method": "uniform_random"}, "pattern": {"method": "pattern_variant"}},
+}
+METRICS = {
+    "faithfulness": {
+        "comprehensiveness": {"metric": "aopc_comprehensiveness", "shares": [0.2, 0.5], "positive_only": True},
+    },
+    "complexity": {
+        "gini": {"metric": "gini", "special_tokens": "included"},
+        "gini_of_words": {"metric": "gini", "special_tokens": "excluded"},
+    },
+    "correctness": {"mass_accuracy": {"metric": "mass_accuracy", "definition": "paper"}},
+}
+# Every sentence twice, in pairs, and some that are for training only.
+SENTENCES = [*WORDS, *WORDS[::-1]]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory) -> Path:
+    """A folder with a dataset, a model and its predictions."""
+    folder = tmp_path_factory.mktemp("study")
+    count = len(SENTENCES)
+    test = pd.DataFrame(
+        {
+            "item_id": [f"item{index}" for index in range(count)],
+            "pair_id": [f"pair{index // 2}" for index in range(count)],
+            "group": ["female", "male"] * (count // 2),
+            "label": [index // 2 % 2 for index in range(count)],
+            "words": SENTENCES,
+            "ground_truth": [[1] + [0] * (len(words) - 1) for words in SENTENCES],
+            "split": ["train" if index % 8 > 5 else "test" for index in range(count)],
+        }
+    )
+    write_table(test, folder / "items.parquet", ITEMS)
+    predictions = pd.DataFrame({"item_id": test["item_id"], "probability": [[0.9, 0.1]] * count, "predicted": 0})
+    write_table(predictions, folder / "predictions.parquet", PREDICTIONS)
+    save_classifier(tiny_classifier("bert"), folder / "model", pd.DataFrame(columns=HISTORY), {})
+    return folder
+
+
+def attribute_arguments(study: Path, output: Path, family: str = "gradient", size: int = 3, **changes):
+    """The flags of attribute.py; ``changes`` are of its settings."""
+    settings = {
+        "family": family,
+        "explainers": FAMILIES[family],
+        "seed": 0,
+        "target": "label",
+        "pairs": None,
+        "precision": "float32",
+        "max_tokens": 48,
+        "long_items": "refuse",
+    }
+    return argparse.Namespace(
+        items=study / "items.parquet",
+        predictions=study / "predictions.parquet",
+        model=study / "model",
+        settings=settings | changes,
+        code="digest",
+        tokens_per_batch=0,
+        items_per_group=size,
+        compile=False,
+        device="cpu",
+        threads=1,
+        output=[output / f"{name}.parquet" for name in FAMILIES[family]],
+    )
+
+
+def command(arguments: argparse.Namespace) -> list[str]:
+    """The command line of attribute.py with these flags."""
+    flags = []
+    for name, value in vars(arguments).items():
+        if isinstance(value, bool):
+            continue
+        flags.append(f"--{name.replace('_', '-')}")
+        flags += map(str, value) if isinstance(value, list) else [_as_text(value)]
+    return [sys.executable, str(SCRIPTS / "attribute.py"), *flags]
+
+
+def _as_text(value) -> str:
+    return json.dumps(value) if isinstance(value, dict) else str(value)
+
+
+def score_arguments(study: Path, shards: list[Path], output: Path, family: str, size: int):
+    """The flags of score.py."""
+    return argparse.Namespace(
+        items=study / "items.parquet",
+        attributions=shards,
+        model=study / "model",
+        settings={
+            "family": family,
+            "metrics": METRICS[family],
+            "precision": "float32",
+            "max_tokens": 48,
+            "long_items": "refuse",
+        },
+        code="digest",
+        tokens_per_batch=0,
+        items_per_group=size,
+        compile=False,
+        device="cpu",
+        threads=1,
+        output=output,
+    )
+
+
+def shards(folder: Path) -> dict[str, bytes]:
+    """The content of all files below a folder, hidden ones included."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+class Killed(BaseException):
+    """As if the job had been killed here."""
+
+
+def killed_before_part(monkeypatch, module, number: int) -> None:
+    """Let the script die before it writes a part."""
+    write = module.write_part
+
+    def write_part(parts, part, *rest):
+        if part == number:
+            raise Killed
+        write(parts, part, *rest)
+
+    monkeypatch.setattr(module, "write_part", write_part)
+
+
+# Grouping --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_shards_do_not_depend_on_the_groups(study, tmp_path, family):
+    """Against all sentences at once, asked without the script."""
+    arguments = attribute_arguments(study, tmp_path)
+    items = read_table(arguments.items, ITEMS)
+    test, training = (items[items["split"] == split] for split in ("test", "train"))
+    classifier = load_classifier(arguments.model, 48)
+    sentences = tokenize(classifier, test, test["label"])
+    expected = explain(family, sentences, FAMILIES[family], Context(Evaluator(classifier), 0, training))
+    for size in (1, 5, 1000):
+        attribute.main(attribute_arguments(study, tmp_path / str(size), family, size))
+        for name, explanations in expected.items():
+            path = tmp_path / str(size) / f"{name}.parquet"
+            found = read_table(path, ATTRIBUTIONS)
+            assert found["item_id"].tolist() == test["item_id"].tolist()
+            assert pq.ParquetFile(path).num_row_groups == -(-len(test) // size)
+            assert read_metadata(path, ATTRIBUTIONS)["note"] == explanations.note
+            for score_, attribution in zip(found["token_score"], explanations.attributions, strict=True):
+                if name != "ig":  # whose scores are noise
+                    np.testing.assert_allclose(score_, attribution.token_score, rtol=1e-4, atol=1e-6)
+
+
+def test_same_groups_give_the_same_bytes(study, tmp_path):
+    for folder in ("first", "second"):
+        attribute.main(attribute_arguments(study, tmp_path / folder, "path"))
+    assert shards(tmp_path / "first") == shards(tmp_path / "second")
+
+
+def test_a_long_item_takes_its_pair_along_into_another_group(study, tmp_path, capsys):
+    with pytest.raises(InputError, match=r"sentences are longer than models.<model>.max_tokens = 27"):
+        attribute.main(attribute_arguments(study, tmp_path, max_tokens=27))
+    # With groups of one item, both items of a pair are never seen together.
+    attribute.main(attribute_arguments(study, tmp_path, size=1, max_tokens=27, long_items="drop"))
+    found = read_table(tmp_path / "grad.parquet", ATTRIBUTIONS)
+    items = read_table(study / "items.parquet", ITEMS).set_index("item_id")
+    kept = items.loc[found["item_id"]]
+    counts = kept["pair_id"].value_counts()
+    assert set(counts) == {2}
+    dropped = set(items.loc[items["split"] == "test", "pair_id"]) - set(kept["pair_id"])
+    assert dropped
+    assert f"left out {len(dropped)} pairs with a sentence of more than 27 tokens" in capsys.readouterr().out
+
+
+def test_predicted_classes_and_drawn_pairs(study, tmp_path):
+    attribute.main(attribute_arguments(study, tmp_path, target="prediction", pairs=2))
+    found = read_table(tmp_path / "grad.parquet", ATTRIBUTIONS)
+    assert found["target"].tolist() == [0] * 4
+
+
+def test_scores_do_not_depend_on_the_groups(study, tmp_path):
+    attribute.main(attribute_arguments(study, tmp_path))
+    attribute.main(attribute_arguments(study, tmp_path, "path", size=1000))
+    paths = [tmp_path / f"{name}.parquet" for name in ("grad", "gxi", "ig", "igxi")]
+    for family in METRICS:
+        written = set()
+        for size in (1, 4, 1000):
+            output = tmp_path / str(size) / f"{family}.parquet"
+            score.main(score_arguments(study, paths, output, family, size))
+            table = read_table(output, SCORES)
+            assert table["explainer"].tolist() == [path.stem for path in paths for _ in range(12)]
+            assert not table.isna().any().any()
+            written.add(table.round(5).to_csv())
+        assert len(written) == 1
+        assert shards(output.parent).keys() == {
+            f"{name}.parquet" for name in METRICS if (output.parent / f"{name}.parquet").exists()
+        }
+
+
+def test_explainers_share_the_questions_of_one_item(study, tmp_path, capsys):
+    """The whole text is asked once for all explainers, not once for each."""
+    attribute.main(attribute_arguments(study, tmp_path))
+    paths = [tmp_path / f"{name}.parquet" for name in ("grad", "gxi")]
+    rows = []
+    for given_paths in ([paths[0]], [paths[0], _copy(paths[0], tmp_path / "again.parquet")]):
+        capsys.readouterr()
+        score.main(score_arguments(study, given_paths, tmp_path / "scores" / "faithfulness.parquet", "faithfulness", 4))
+        rows.append(capsys.readouterr().out.split(" rows,")[0].split(", ")[-1])
+    assert rows[0] == rows[1]
+
+
+def _copy(path: Path, other: Path) -> Path:
+    other.write_bytes(path.read_bytes())
+    return other
+
+
+# Interruption ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_interrupted_job_goes_on_and_gives_the_same_bytes(study, tmp_path, monkeypatch, capsys, number):
+    attribute.main(attribute_arguments(study, tmp_path / "whole", "path"))
+    arguments = attribute_arguments(study, tmp_path / "interrupted", "path")
+    with monkeypatch.context() as patch:
+        killed_before_part(patch, attribute, number)
+        with pytest.raises(Killed):
+            attribute.main(arguments)
+    assert not any(path.exists() for path in arguments.output)
+    capsys.readouterr()
+    attribute.main(arguments)
+    said = capsys.readouterr().out
+    assert f"{12 - 3 * number} items, " in said
+    assert (f"{3 * number} items done before" in said) == (number > 0)
+    assert shards(tmp_path / "interrupted") == shards(tmp_path / "whole")
+
+
+def test_interrupted_scores_go_on_and_give_the_same_bytes(study, tmp_path, monkeypatch, capsys):
+    attribute.main(attribute_arguments(study, tmp_path))
+    paths = [tmp_path / f"{name}.parquet" for name in ("grad", "gxi")]
+    whole, interrupted = (
+        score_arguments(study, paths, tmp_path / name / "faithfulness.parquet", "faithfulness", 5)
+        for name in ("whole", "interrupted")
+    )
+    score.main(whole)
+    with monkeypatch.context() as patch:
+        killed_before_part(patch, score, 1)
+        with pytest.raises(Killed):
+            score.main(interrupted)
+    capsys.readouterr()
+    score.main(interrupted)
+    assert "14 items, " in capsys.readouterr().out
+    assert shards(tmp_path / "interrupted") == shards(tmp_path / "whole")
+
+
+def test_a_part_without_all_members_of_the_family_is_made_again(study, tmp_path, monkeypatch):
+    arguments = attribute_arguments(study, tmp_path)
+    with monkeypatch.context() as patch:
+        killed_before_part(patch, attribute, 2)
+        with pytest.raises(Killed):
+            attribute.main(arguments)
+    [part] = tmp_path.glob(".gradient.parts/*/000001.gxi.parquet")
+    part.unlink()
+    explained = []
+    original = attribute.explain
+    monkeypatch.setattr(attribute, "explain", lambda *given: explained.append(given[1]) or original(*given))
+    attribute.main(arguments)
+    assert [sentences[0].item_id for sentences in explained] == ["item3", "item8", "item11"]
+
+
+@pytest.mark.parametrize("change", ["settings", "code", "items_per_group", "model", "items"])
+def test_parts_of_another_job_are_not_taken_over(study, tmp_path, monkeypatch, capsys, change):
+    folder = tmp_path / "study"
+    folder.mkdir()
+    for path in [*study.glob("*.parquet"), *study.glob("model/*")]:
+        copy = folder / path.relative_to(study)
+        copy.parent.mkdir(exist_ok=True)
+        _copy(path, copy)
+    arguments = attribute_arguments(folder, tmp_path / "shards")
+    with monkeypatch.context() as patch:
+        killed_before_part(patch, attribute, 2)
+        with pytest.raises(Killed):
+            attribute.main(arguments)
+    match change:
+        case "settings":
+            arguments.settings["seed"] = 1
+        case "code":
+            arguments.code = "another"
+        case "items_per_group":
+            arguments.items_per_group = 2
+        case "model":
+            config = folder / "model" / "config.json"
+            config.write_text(config.read_text() + "\n")
+        case "items":
+            table = read_table(folder / "items.parquet", ITEMS)
+            write_table(table.assign(label=1 - table["label"]), folder / "items.parquet", ITEMS)
+    [stale] = (tmp_path / "shards").glob(".gradient.parts/*")
+    capsys.readouterr()
+    with monkeypatch.context() as patch:
+        killed_before_part(patch, attribute, 0)
+        with pytest.raises(Killed):
+            attribute.main(arguments)
+    assert not stale.exists()
+    attribute.main(arguments)
+    assert "done before" not in capsys.readouterr().out
+
+
+def test_parts_that_vanish_are_made_again(study, tmp_path, monkeypatch):
+    """By a job that outlived its killed workflow and finished the same work."""
+    arguments = attribute_arguments(study, tmp_path / "shards")
+    attribute.main(attribute_arguments(study, tmp_path / "whole"))
+    write = attribute.write_part
+
+    def write_part(parts, number, *rest):
+        if number == 2:
+            monkeypatch.setattr(attribute, "write_part", write)
+            attribute.main(arguments)
+        write(parts, number, *rest)
+
+    monkeypatch.setattr(attribute, "write_part", write_part)
+    attribute.main(arguments)
+    assert shards(tmp_path / "shards") == shards(tmp_path / "whole")
+
+
+def test_killed_process_goes_on(study, tmp_path):
+    """SIGKILL, at whatever moment it comes after the first part."""
+    attribute.main(attribute_arguments(study, tmp_path / "whole", "path", size=1))
+    arguments = attribute_arguments(study, tmp_path / "killed", "path", size=1)
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    job = subprocess.Popen(command(arguments), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    started = time.monotonic()
+    while not list((tmp_path / "killed").glob(".path.parts/*/000000.igxi.parquet")) and job.poll() is None:
+        assert time.monotonic() - started < 120
+        time.sleep(0.002)
+    job.send_signal(signal.SIGKILL)
+    job.communicate()
+    attribute.main(arguments)
+    assert shards(tmp_path / "killed") == shards(tmp_path / "whole")
+
+
+# Notes -----------------------------------------------------------------------------------------------------------
+
+
+def test_notes_of_groups_are_one_note():
+    counted = "{missed:.0f} of {items} items missed"
+    groups = [([Remark(counted, {"missed": 1.0}), Remark("plain")], 4), ([Remark("plain")], 6), ([], 2)]
+    assert note_of(groups) == "1 of 12 items missed; plain (10 of 12 items)"
+    assert note_of([([Remark("{a} in braces")], 3)]) == "{a} in braces"
+    shares = "{share[tokens]:.0%} tokens"
+    assert note_of(
+        [([Remark(shares, {"tokens": 1, "rest": 3})], 1), ([Remark(shares, {"tokens": 2, "rest": 2})], 9)]
+    ) == ("38% tokens")
+    assert note_of([([], 3)]) == note_of([]) == ""
+
+
+def test_notes_reach_the_tables(study, tmp_path):
+    attribute.main(attribute_arguments(study, tmp_path, "path"))
+    paths = [tmp_path / f"{name}.parquet" for name in ("ig", "igxi")]
+    runs = {Run("geco", "bert", seed): [tmp_path / f"seed{seed}" / "complexity.parquet"] for seed in (0, 1)}
+    for [output] in runs.values():
+        score.main(score_arguments(study, paths, output, "complexity", 1000))
+    [note] = explainer_notes(runs, ["igxi", "ig"])
+    assert note.startswith("explainer 'ig': these scores are rounding noise: ")
+    assert note.endswith(" (dataset 'geco', model 'bert', seeds 0, 1)")
+    assert explainer_notes(runs, ["igxi"]) == []
+
+
+# Tables in groups ------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 9), max_size=8), st.integers(1, 12))
+def test_regrouped_tables_keep_their_rows_in_order(sizes, rows):
+    numbers = iter(range(sum(sizes)))
+    tables = [pa.table({"number": pa.array([next(numbers) for _ in range(size)], pa.int64())}) for size in sizes]
+    found = [table["number"].to_pylist() for table in regrouped(tables, rows)]
+    assert [number for group in found for number in group] == list(range(sum(sizes)))
+    assert all(len(group) == rows for group in found[:-1])
+    assert not found or 0 < len(found[-1]) <= rows
+
+
+@pytest.mark.parametrize("sizes", [[7], [1, 6], [3, 0, 4]])
+def test_groups_do_not_depend_on_how_the_file_was_written(tmp_path, sizes):
+    predictions = pa.table(
+        {"item_id": [str(number) for number in range(7)], "probability": [[1.0]] * 7, "predicted": list(range(7))}
+    )
+    starts = np.cumsum([0, *sizes[:-1]])
+    path = tmp_path / "predictions.parquet"
+    parts = (predictions.slice(start, size) for start, size in zip(starts, sizes, strict=True))
+    write_groups(parts, path, PREDICTIONS, {"a": 1})
+    assert read_metadata(path, PREDICTIONS) == {"a": 1}
+    assert count_rows(path, PREDICTIONS) == 7
+    groups = read_groups(path, PREDICTIONS.only("predicted"), 2, np.array([True, False, True, True, False, True, True]))
+    assert [group.to_pydict() for group in groups] == [{"predicted": [0, 2]}, {"predicted": [3, 5]}, {"predicted": [6]}]
+
+
+def test_columns_that_are_not_asked_for_are_not_read(tmp_path):
+    path = tmp_path / "predictions.parquet"
+    write_table(pd.DataFrame({"item_id": ["a"], "probability": [[1.0]], "predicted": [0]}), path, PREDICTIONS)
+    assert read_table(path, PREDICTIONS.only("item_id")).columns.tolist() == ["item_id"]
+    pq.write_table(pa.table({"item_id": ["a"]}), path)
+    with pytest.raises(InputError, match="no column 'predicted'"):
+        read_table(path, PREDICTIONS.only("item_id", "predicted"))
+
+
+def test_a_damaged_group_is_refused(tmp_path):
+    path = tmp_path / "predictions.parquet"
+    table = pd.DataFrame({"item_id": [str(n) for n in range(5000)], "probability": [[0.5]] * 5000, "predicted": 0})
+    write_table(table, path, PREDICTIONS)
+    content = bytearray(path.read_bytes())
+    content[100:3000] = bytes(2900)
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="delete it and run the workflow again, rule predict makes it"):
+        list(read_groups(path, PREDICTIONS, 100))
+
+
+# Progress --------------------------------------------------------------------------------------------------------
+
+
+def test_progress_in_plain_lines_now_and_then(capsys):
+    now = [0.0]
+    progress = Progress(100, seconds_between=10, clock=lambda: now[0])
+    progress.count_items(20, found=True)
+    for _ in range(4):
+        now[0] += 4
+        progress.count_rows(400)
+    now[0] += 9
+    progress.count_items(40)
+    assert capsys.readouterr().out.splitlines() == [
+        "20 of 100 items, 100 rows/s",
+        "60 of 100 items, 64 rows/s, about 25 s left",
+    ]
+    assert progress.summary() == "40 items, 1,600 rows, 25.0 s, 64 rows/s, 20 items done before"
+
+
+def test_settings_of_the_command_line_are_those_of_the_tests(study, tmp_path):
+    arguments = attribute_arguments(study, tmp_path)
+    flags = command(arguments)
+    assert settings_argument(flags[flags.index("--settings") + 1]) == arguments.settings

@@ -1,0 +1,67 @@
+"""Which jobs a configuration stands for, from wherever the workflow is used."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from running import PROJECT, SMALLER, TINY, all_jobs, chosen, configure, copy_of_project, planned_jobs
+
+DATASET = {"reader": "demo", "classes": "three_class", "words": "subject", "validation_share": 0.2}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """A project without results."""
+    return copy_of_project(tmp_path_factory.mktemp("dag") / "project", TINY)
+
+
+def test_study_is_the_full_grid(project):
+    assert planned_jobs(project) == all_jobs(TINY)
+
+
+def test_two_datasets_double_what_depends_on_them(project):
+    study = SMALLER | {"datasets": TINY["datasets"] | {"other": DATASET}}
+    configure(project, study)
+    try:
+        assert planned_jobs(project) == all_jobs(study)
+    finally:
+        configure(project, TINY)
+
+
+def test_one_figure_needs_its_own_model_and_metric_only(project):
+    planned = planned_jobs(project, "results/tiny/figures/scores/demo/ola_cea/gini.svg")
+    expected = chosen(all_jobs(TINY), "train", "predict", "attribute_", model="ola_cea")
+    expected |= chosen(all_jobs(TINY), "score", model="ola_cea", family="complexity")
+    expected |= chosen(all_jobs(TINY), "draw_scores", model="ola_cea", metric="gini")
+    assert planned == expected | chosen(all_jobs(TINY), "import_dataset")
+
+
+def test_catalogue_snakefile_is_the_same_workflow(project):
+    assert planned_jobs(project, "--snakefile", "workflow/Snakefile") == all_jobs(TINY)
+
+
+def test_started_from_another_folder(project, tmp_path):
+    configure(tmp_path, TINY)
+    assert planned_jobs(tmp_path, "--snakefile", str(project / "Snakefile")) == all_jobs(TINY)
+
+
+def test_used_as_a_module(project, tmp_path):
+    configure(tmp_path, TINY)
+    (tmp_path / "Snakefile").write_text(
+        f"module evenlight:\n    snakefile: {str(project / 'workflow' / 'Snakefile')!r}\n    config: config\n"
+        "use rule * from evenlight\n"
+    )
+    assert planned_jobs(tmp_path) == all_jobs(TINY)
+
+
+@pytest.mark.parametrize(
+    "path", ["config.yaml", "demo.yaml", *(f"studies/{path.name}" for path in PROJECT.glob("config/studies/*.yaml"))]
+)
+def test_shipped_configuration(project, path):
+    study = yaml.safe_load((PROJECT / "config" / path).read_text(encoding="utf-8"))
+    configure(project, study)
+    try:
+        planned = planned_jobs(project)
+    finally:
+        configure(project, TINY)
+    assert len(chosen(planned, "train")) == len(study["datasets"]) * len(study["models"]) * len(study["seeds"])

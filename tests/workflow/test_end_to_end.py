@@ -1,0 +1,184 @@
+"""One tiny study from the corpus to the report: what is there afterwards, and that it does not depend on the way."""
+
+import hashlib
+import html
+import json
+import re
+import shutil
+import xml.etree.ElementTree as ElementTree
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from running import PROJECT, SMALLER, TINY, configuration, configure, contents, edited, results, run_study, snakemake
+
+MODEL_FILES = (
+    "config.json",
+    "history.csv",
+    "manifest.json",
+    "model.safetensors",
+    "tokenizer.json",
+    "tokenizer_config.json",
+)
+LIBRARIES = {"torch", "transformers", "tokenizers", "numpy"}
+DISPARITY_KEY = ["dataset", "model", "seed", "explainer", "metric", "group_a", "group_b"]
+
+
+def metadata(path: Path) -> dict:
+    """What a table says of how it was made."""
+    return json.loads(pq.read_schema(path).metadata[b"evenlight"])
+
+
+def sha256(path: Path) -> str:
+    """The digest of a file's content."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_every_file_is_there_and_no_other(finished):
+    datasets, models, seeds, explainers, metrics = (
+        TINY[part] for part in ("datasets", "models", "seeds", "explainers", "metrics")
+    )
+    families = ("faithfulness", "complexity", "correctness")
+    expected = {f"tables/{name}" for name in ("disparity.parquet", "models_per_seed.csv")}
+    expected |= {f"tables/{name}.{form}" for name, form in product(("disparity", "scores", "models"), ("csv", "html"))}
+    for dataset in datasets:
+        expected |= {f"datasets/{dataset}/{name}" for name in ("items.parquet", "co_occurrence.csv")}
+        expected |= {f"figures/disparity/{dataset}.{form}" for form in ("svg", "pdf")}
+    for dataset, model, metric, form in product(datasets, models, metrics, ("svg", "pdf")):
+        expected.add(f"figures/scores/{dataset}/{model}/{metric}.{form}")
+    for dataset, model, seed in product(datasets, models, seeds):
+        run = f"{dataset}/{model}/seed{seed}"
+        expected |= {f"models/{run}/{name}" for name in MODEL_FILES} | {f"predictions/{run}.parquet"}
+        expected |= {f"attributions/{run}/{explainer}.parquet" for explainer in explainers}
+        expected |= {f"scores/{run}/{family}.parquet" for family in families}
+    assert set(contents(results(finished))) == expected
+
+
+def test_disparity_has_one_row_per_comparison(finished):
+    disparity = pd.read_parquet(results(finished) / "tables" / "disparity.parquet")
+    parts = (TINY[part] for part in ("datasets", "models", "seeds", "explainers", "metrics"))
+    expected = {(*place, *pair) for *place, pair in product(*parts, TINY["statistics"]["groups"])}
+    assert len(disparity) == len(expected)
+    assert set(disparity[DISPARITY_KEY].itertuples(index=False, name=None)) == expected
+    # Eight pairs are explained, each has one sentence of either group.
+    assert (disparity[["size_a", "size_b"]] == TINY["explain"]["pairs"]).all(axis=None)
+    assert disparity["p"].between(0, 1).all()
+
+
+@pytest.mark.parametrize(
+    ("table", "cells_per_row"),
+    # The page of disparities has two tables: how many seeds are significant, and how large the effect is.
+    [("disparity", 2), ("scores", 1), ("models", 1)],
+)
+def test_page_has_a_cell_for_each_row_of_the_table(finished, table, cells_per_row):
+    rows = pd.read_csv(results(finished) / "tables" / f"{table}.csv")
+    page = (results(finished) / "tables" / f"{table}.html").read_text(encoding="utf-8")
+    assert len(rows) > 0
+    assert len(re.findall(r"<td\b", page)) == cells_per_row * len(rows)
+
+
+def test_figures_are_drawn_in_both_formats(finished):
+    figures = contents(results(finished) / "figures")
+    for name, drawn in figures.items():
+        if name.endswith(".svg"):
+            root = ElementTree.fromstring(drawn)
+            assert root.tag.endswith("}svg")
+            words = "".join(root.itertext())
+            assert all(explainer in words for explainer in TINY["explainers"]), name
+        else:
+            assert drawn.startswith(b"%PDF-"), name
+            assert drawn.rstrip().endswith(b"%%EOF"), name
+
+
+def test_items_say_what_they_were_read_from(finished):
+    said = metadata(results(finished) / "datasets" / "demo" / "items.parquet")
+    corpus = finished / "resources" / "demo" / "sentences.yaml"
+    assert said["sources"] == {"resources/demo/sentences.yaml": sha256(corpus)}
+    assert said["classes"] == ["female", "male"]
+    assert said["settings"].items() >= TINY["datasets"]["demo"].items()
+
+
+@pytest.mark.parametrize(("model", "seed"), list(product(TINY["models"], TINY["seeds"])))
+def test_model_says_how_it_was_trained(finished, model, seed):
+    folder = results(finished) / "models" / "demo" / model / f"seed{seed}"
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    asked = TINY["models"][model]
+    assert manifest["settings"]["seed"] == seed
+    assert manifest["settings"]["model"].items() >= {key: asked[key] for key in ("architecture", "hidden_size")}.items()
+    assert manifest["settings"]["model"]["training"].items() >= asked["training"].items()
+    assert manifest["items_sha256"] == sha256(results(finished) / "datasets" / "demo" / "items.parquet")
+    assert manifest["libraries"].keys() >= LIBRARIES
+    history = pd.read_csv(folder / "history.csv")
+    assert list(history["epoch"]) == list(range(asked["training"]["epochs"]))
+    assert manifest["best_epoch"] == history["epoch"][history["validation_loss"].idxmin()]
+
+
+@pytest.mark.parametrize("explainer", TINY["explainers"])
+def test_attributions_say_how_they_were_made(finished, explainer):
+    said = metadata(results(finished) / "attributions" / "demo" / "ola_cea" / "seed1" / f"{explainer}.parquet")
+    assert said["explainer"] == explainer
+    assert said["settings"].items() >= TINY["explainers"][explainer].items()
+    assert said["seed"] == 1
+    assert said["target"] == "label"
+    assert said["libraries"].keys() >= LIBRARIES
+    assert re.fullmatch("[0-9a-f]{64}", said["code"])
+
+
+def test_report_has_categories_and_captions(finished, tmp_path):
+    path = tmp_path / "report.html"
+    done = snakemake(finished, "--report", str(path))
+    assert done.returncode == 0, done.stdout
+    report = html.unescape(path.read_text(encoding="utf-8"))
+    for category in ("Disparity", "Scores", "Models"):
+        assert f'"{category}"' in report
+    captions = [path.read_text(encoding="utf-8") for path in (PROJECT / "resources" / "captions").glob("*.rst")]
+    assert captions
+    for caption in captions:
+        # Up to the first name that is filled in, or the first sign that HTML writes in another way.
+        beginning = re.split(r"[{'–×:]", caption)[0].split()
+        assert len(beginning) > 3
+        assert " ".join(beginning) in re.sub(r"(\\n|\s)+", " ", report), caption
+
+
+# That results do not depend on the way --------------------------------------------------------------------------
+
+
+def explained(project: Path, explainer: str) -> pd.DataFrame:
+    """The attributions that both studies have in common."""
+    return pd.read_parquet(results(project) / "attributions" / "demo" / "ola_cea" / "seed0" / f"{explainer}.parquet")
+
+
+def compared(project: Path) -> pd.DataFrame:
+    """The comparisons that both studies have in common, in one order."""
+    rows = pd.read_parquet(results(project) / "tables" / "disparity.parquet").set_index(DISPARITY_KEY).sort_index()
+    parts = (SMALLER[part] for part in ("datasets", "models", "seeds", "explainers", "metrics"))
+    return rows.loc[[(*place, *pair) for *place, pair in product(*parts, SMALLER["statistics"]["groups"])]]
+
+
+def test_number_of_cores_and_the_rest_of_the_study_change_nothing(finished, finished_smaller):
+    model = Path("models", "demo", "ola_cea", "seed0", "model.safetensors")
+    assert (results(finished) / model).read_bytes() == (results(finished_smaller) / model).read_bytes()
+    for explainer in SMALLER["explainers"]:
+        pd.testing.assert_frame_equal(
+            explained(finished, explainer), explained(finished_smaller, explainer), check_exact=True
+        )
+    pd.testing.assert_frame_equal(compared(finished), compared(finished_smaller), check_exact=True)
+
+
+def test_size_of_batches_changes_rounding_only(finished_smaller, copy_of):
+    project = copy_of(finished_smaller)
+    configure(project, edited(configuration(project), "explain", "tokens_per_batch", value=150))
+    for part in ("attributions", "scores", "tables"):
+        shutil.rmtree(results(project) / part)
+    run_study(project)
+    for explainer in SMALLER["explainers"]:
+        large, small = explained(finished_smaller, explainer), explained(project, explainer)
+        assert list(large["item_id"]) == list(small["item_id"])
+        for expected, found in zip(large["token_score"], small["token_score"], strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
+    expected, found = compared(finished_smaller), compared(project)
+    np.testing.assert_allclose(found["cohens_d"], expected["cohens_d"], atol=1e-3)
+    np.testing.assert_allclose(found["p"], expected["p"], atol=1e-3)

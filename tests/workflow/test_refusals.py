@@ -1,0 +1,151 @@
+"""What cannot work is refused with one message that says where the fault is and what to do, without a traceback."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import (
+    SMALLER,
+    TINY,
+    all_jobs,
+    chosen,
+    configure,
+    copy_of_project,
+    edited,
+    environment,
+    planned_jobs,
+    results,
+    snakemake,
+)
+
+GECO = {"reader": "geco", "classes": "binary", "words": "all"}
+
+
+def refusal(project: Path, *arguments: str, **variables: str) -> str:
+    """What a run says that must fail, with line breaks and indentation taken out."""
+    done = snakemake(project, *arguments, **variables)
+    assert done.returncode != 0, done.stdout
+    assert "Traceback" not in done.stdout, done.stdout
+    return " ".join(done.stdout.split())
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """A project without results."""
+    return copy_of_project(tmp_path_factory.mktemp("refusals") / "project", TINY)
+
+
+@pytest.mark.parametrize(
+    ("study", "messages"),
+    [
+        (
+            edited(TINY, "explainers", "lime", "method", value="lima"),
+            ['explainers.lime.method: found "lima"; allowed is saliency', "did you mean lime?"],
+        ),
+        (edited(TINY, "explainers", "lime", "sample", value=3), ["explainers.lime.sample: unknown key", "samples"]),
+        (edited(TINY, "sedes", value=[0]), ["sedes: unknown key", "did you mean seeds?"]),
+        (
+            edited(TINY, "statistics", "groups", value=[["male", "neutral"]]),
+            ['statistics.groups[0]: found "neutral", which no dataset has', "datasets.demo has male, female"],
+        ),
+        (
+            edited(TINY, "models", "small_bert", "heads", value=3),
+            ["models.small_bert.heads: found 3, which does not divide hidden_size (8); allowed are its divisors"],
+        ),
+        (edited(TINY, "seeds", value="none"), ['seeds: found "none"; allowed is a list']),
+    ],
+    ids=["unknown explainer", "unknown parameter", "unknown key", "groups not in the data", "heads", "wrong type"],
+)
+def test_configuration(project, study, messages):
+    configure(project, study)
+    said = refusal(project, "--dry-run")
+    assert [message for message in messages if message not in said] == [], said
+
+
+def test_data_that_cannot_be_had(tmp_path):
+    """One file of the mirror is not the published one, the other one is not there, and there is no network."""
+    project = copy_of_project(tmp_path / "project", TINY | {"datasets": {"demo": GECO}})
+    changed = tmp_path / "mirror" / "geco" / "binary_gender_all" / "train.jsonl"
+    changed.parent.mkdir(parents=True)
+    changed.write_text("{}\n")
+    nowhere = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9")
+    items = "results/tiny/datasets/demo/items.parquet"
+    said = refusal(
+        project, "--cores", "2", items, EVENLIGHT_MIRROR=str(changed.parents[2]), NO_PROXY="", no_proxy="", **nowhere
+    )
+    assert f"error: {changed}: wrong checksum" in said
+    assert "delete it there to have it downloaded, or replace it by the published file" in said
+    assert "data/dataset/binary_gender_all/test.jsonl: cannot be downloaded" in said
+    assert f"check the network, or place the file at {changed.with_name('test.jsonl')}" in said
+    assert not (project / "results" / "sources" / "geco" / "binary_gender_all" / "train.jsonl").exists()
+
+
+def test_damaged_shard(finished_smaller, copy_of):
+    project = copy_of(finished_smaller)
+    for part in ("scores", "tables", "figures"):
+        shutil.rmtree(results(project) / part)
+    shard = results(project) / "attributions" / "demo" / "ola_cea" / "seed0" / "lime.parquet"
+    content = shard.read_bytes()
+    shard.write_bytes(content[: len(content) // 2])
+    said = refusal(project, "--cores", "2")
+    assert f"error: {shard.relative_to(project)}: not a readable Parquet file" in said
+    assert "delete it and run the workflow again, rule attribute makes it" in said
+    # What is advised helps.
+    shard.unlink()
+    assert planned_jobs(project) >= chosen(all_jobs(SMALLER), "attribute_lime", "score", "test_disparity", "draw_")
+
+
+def pretrained_without(role: str, model: Path, folder: Path) -> dict:
+    """The configuration of a pretrained model, a copy of ``model`` in ``folder`` whose tokenizer lacks a token."""
+    shutil.copytree(model, folder)
+    path = folder / "tokenizer_config.json"
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    del settings[f"{role}_token"]
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    training = {"learning_rate": 0.001, "batch_size": 16, "epochs": 1}
+    return {"architecture": "pretrained", "source": str(folder), "training": training}
+
+
+def test_models_that_cannot_read_or_hide(finished, tmp_path):
+    """A model that is too short for the sentences, and two that have no token to pad or to mask with."""
+    model = results(finished) / "models" / "demo" / "small_bert" / "seed0"
+    models = {
+        "short": TINY["models"]["ola_cea"] | {"max_tokens": 5},
+        "without_pad": pretrained_without("pad", model, tmp_path / "without_pad"),
+        "without_mask": pretrained_without("mask", model, tmp_path / "without_mask"),
+    }
+    project = copy_of_project(tmp_path / "project", SMALLER | {"models": models})
+    said = refusal(project, "--cores", "2")
+
+    assert "are longer than models.<model>.max_tokens = 5 (item " in said
+    assert "set models.<model>.long_items to 'drop'" in said
+    for role in ("pad", "mask"):
+        assert f"the tokenizer of this bert model has no {role} token, which is needed here" in said
+        assert f"models.<model>.special_tokens.{role}" in said
+    # Those that train refuses leave no model behind.
+    assert [path.name for path in (results(project) / "models" / "demo").glob("*/seed0")] == ["seed0"]
+    # What needs no mask is explained all the same.
+    assert (results(project) / "attributions" / "demo" / "without_mask" / "seed0" / "igxi.parquet").is_file()
+
+
+def test_dataset_with_one_group(tmp_path):
+    rows = [
+        {"sentence": ["He", "sleeps"], "ground_truth": [1, 0], "gender": "male", "target": 1, "sentence_idx": number}
+        for number in range(10)
+    ]
+    source = tmp_path / "sentences.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    script = Path(__file__).parents[2] / "workflow" / "scripts" / "import_dataset.py"
+    settings = GECO | {"dataset": "men", "validation_share": 0.2, "split_seed": 0}
+    flags = ["--settings", json.dumps(settings), "--output", str(tmp_path / "items.parquet")]
+    flags += [f"--source=geco/binary_gender_all/{split}.jsonl={source}" for split in ("train", "test")]
+    done = subprocess.run([sys.executable, script, *flags], env=environment(), capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error: dataset reader 'geco': groups male in the files, female, male expected; "
+        "check the files and the settings\n"
+    )
+    assert not (tmp_path / "items.parquet").exists()

@@ -1,0 +1,297 @@
+"""What an edit costs: a table of edits against the jobs that a dry run lists after them."""
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from running import (
+    SMALLER,
+    TINY,
+    Job,
+    all_jobs,
+    chosen,
+    configuration,
+    configure,
+    copy_of_project,
+    edited,
+    planned_jobs,
+    results,
+    run_study,
+    snakemake,
+)
+
+# The finished study and a second dataset, so that an edit of one has another to leave alone.
+STUDY = edited(TINY, "datasets", "other", value=TINY["datasets"]["demo"] | {"words": "subject"})
+EVERYTHING = all_jobs(STUDY)
+LIBRARY = "workflow/scripts/evenlight"
+
+# What follows from changed scores.
+FROM_SCORES = ("test_disparity", "tabulate_disparity", "tabulate_scores", "draw_")
+
+
+@pytest.fixture(scope="module")
+def finished_twice(finished, tmp_path_factory) -> Path:
+    """The finished project with a second dataset, whose results are copies and which Snakemake takes for made."""
+    project = Path(shutil.copytree(finished, tmp_path_factory.mktemp("finished_twice") / "project"))
+    for path in [path for path in results(project).rglob("*") if path.stem == "demo"]:
+        copy = path.with_name(path.name.replace("demo", "other"))
+        shutil.copytree(path, copy) if path.is_dir() else shutil.copy2(path, copy)
+    configure(project, STUDY)
+    adopt(project)
+    return project
+
+
+def adopt(project: Path) -> None:
+    """Have Snakemake take all results for made by the present configuration and code."""
+    done = snakemake(project, "--touch", "--forceall", "--cores", "1")
+    assert done.returncode == 0, done.stdout
+
+
+def study(*keys: str, value: object) -> Callable[[Path], None]:
+    """An edit of the configuration: another value under ``keys``."""
+    return lambda project: configure(project, edited(configuration(project), *keys, value=value))
+
+
+def text(path: str, old: str, new: str) -> Callable[[Path], None]:
+    """An edit of one file: ``new`` in the place of ``old``, which must stand there once."""
+
+    def edit(project: Path) -> None:
+        before = (project / path).read_text(encoding="utf-8")
+        assert before.count(old) == 1, f"{path}: {old!r} occurs {before.count(old)} times; correct the test"
+        (project / path).write_text(before.replace(old, new), encoding="utf-8")
+
+    return edit
+
+
+def deleted(path: str) -> Callable[[Path], None]:
+    """An edit that deletes one file of the results."""
+    return lambda project: (results(project) / path).unlink()
+
+
+def everything_but_meaning(project: Path) -> None:
+    """New dates, comments, another layout and other docstrings, in all code."""
+    for path in (project / "workflow").rglob("*.py"):
+        code = path.read_text(encoding="utf-8")
+        code = re.sub(r'^"""', '"""In other words: ', code, count=1)
+        path.write_text(f"# A comment.\n\n{code}\n\n# Another one.\n", encoding="utf-8")
+
+
+def what_changes_speed_only(project: Path) -> None:
+    """Other keys of the configuration that say how and where to compute, not what."""
+    mirror = project / "mirror"
+    mirror.mkdir()
+    study_ = configuration(project) | {"device": "auto", "threads": 2, "mirror": str(mirror)}
+    configure(project, edited(study_, "explain", "tokens_per_batch", value=100))
+
+
+def of(*rules: str, **wildcards: object) -> Callable[[Path], set[Job]]:
+    """Jobs of the edited study; see :func:`running.chosen`."""
+    return lambda project: chosen(all_jobs(configuration(project)), *rules, **wildcards)
+
+
+def nothing(project: Path) -> set[Job]:
+    """No job."""
+    return set()
+
+
+def both(*parts: Callable[[Path], set[Job]]) -> Callable[[Path], set[Job]]:
+    """The jobs of all parts."""
+    return lambda project: set().union(*(part(project) for part in parts))
+
+
+OF_A_MODEL = ("train", "predict", "attribute_", "score")
+
+EDITS = {
+    "nothing": (lambda project: None, nothing),
+    # Results that are missing
+    "figure deleted": (
+        deleted("figures/scores/demo/ola_cea/gini.svg"),
+        of("draw_scores", dataset="demo", model="ola_cea", metric="gini"),
+    ),
+    "table deleted": (deleted("tables/models.html"), of("tabulate_models")),
+    # The configuration
+    "seed added": (
+        study("seeds", value=[0, 1, 2]),
+        both(of(*OF_A_MODEL, seed=2), of(*FROM_SCORES, "tabulate_models")),
+    ),
+    "model added": (
+        study("models", "another", value=TINY["models"]["ola_cea"]),
+        both(
+            of(*OF_A_MODEL, "draw_scores", model="another"),
+            of("test_disparity", "draw_disparity", "tabulate_"),
+        ),
+    ),
+    "explainer of a new family added": (
+        study("explainers", "grad", value={"method": "saliency"}),
+        both(of("attribute_gradient", "score"), of(*FROM_SCORES)),
+    ),
+    "explainer of a known family added": (
+        study("explainers", "ig", value={"method": "path_gradient", "steps": 3}),
+        both(of("attribute_path", "score"), of(*FROM_SCORES)),
+    ),
+    "parameter of an explainer changed": (
+        study("explainers", "lime", "samples", value=31),
+        both(of("attribute_lime", "score"), of(*FROM_SCORES)),
+    ),
+    "metric of a new column added": (
+        study("metrics", "sparsity", value={"metric": "sparsity"}),
+        both(
+            of("score", family="complexity"),
+            of("draw_scores", metric="gini"),
+            of("draw_scores", metric="sparsity"),
+            of("test_disparity", "draw_disparity", "tabulate_disparity", "tabulate_scores"),
+        ),
+    ),
+    "parameter of a metric changed": (
+        study("metrics", "comprehensiveness", "shares", value=[0.3]),
+        both(
+            of("score", family="faithfulness"),
+            of("draw_scores", metric="comprehensiveness"),
+            of("test_disparity", "draw_disparity", "tabulate_disparity", "tabulate_scores"),
+        ),
+    ),
+    "learning rate of one model changed": (
+        study("models", "ola_cea", "training", "learning_rate", value=0.02),
+        both(
+            of(*OF_A_MODEL, "draw_scores", model="ola_cea"),
+            of("test_disparity", "draw_disparity", "tabulate_"),
+        ),
+    ),
+    "validation share of one dataset changed": (
+        study("datasets", "demo", "validation_share", value=0.3),
+        both(
+            of(*OF_A_MODEL, "import_dataset", "measure_co_occurrence", "draw_scores", dataset="demo"),
+            of("test_disparity", "draw_disparity", "tabulate_"),
+        ),
+    ),
+    "fewer pairs explained": (
+        study("explain", "pairs", value=7),
+        both(of("attribute_", "score"), of(*FROM_SCORES)),
+    ),
+    "label of an explainer changed": (
+        study("explainers", "lime", "label", value="LIME"),
+        of("draw_", "tabulate_disparity", "tabulate_scores"),
+    ),
+    "label of a metric changed": (
+        study("metrics", "gini", "label", value="Gini index"),
+        both(of("draw_scores", metric="gini"), of("draw_disparity", "tabulate_disparity", "tabulate_scores")),
+    ),
+    "level of significance changed": (
+        study("statistics", "alpha", value=0.01),
+        of("draw_disparity", "tabulate_disparity", "tabulate_scores"),
+    ),
+    "speed changed": (what_changes_speed_only, nothing),
+    "learning rate spelt otherwise": (
+        study("models", "ola_cea", "training", "learning_rate", value="1e-2"),
+        nothing,
+    ),
+    # The code
+    "comments and docstrings": (everything_but_meaning, nothing),
+    "code of one family of explainers": (
+        text(f"{LIBRARY}/explainers/lime.py", "ridge * np.eye", "2 * ridge * np.eye"),
+        both(of("attribute_lime", "score"), of(*FROM_SCORES)),
+    ),
+    "code of one family of metrics": (
+        text(f"{LIBRARY}/metrics/complexity.py", "import numpy as np\n", "import numpy as np\n\nEXTRA = 1\n"),
+        both(
+            of("score", family="complexity"),
+            of("draw_scores", metric="gini"),
+            of("test_disparity", "draw_disparity", "tabulate_disparity", "tabulate_scores"),
+        ),
+    ),
+    "code of one kind of figure": (
+        text(
+            f"{LIBRARY}/figures/score_boxes.py",
+            '"linewidth": 0.8},\n        capprops',
+            '"linewidth": 1.8},\n        capprops',
+        ),
+        of("draw_scores"),
+    ),
+    "code of all figures": (text(f"{LIBRARY}/figures/style.py", '"font.size": 10', '"font.size": 11'), of("draw_")),
+    "code of the training": (
+        text(f"{LIBRARY}/models/training.py", "1.0 if schedule", "0.5 if schedule"),
+        both(of(*OF_A_MODEL), of(*FROM_SCORES, "tabulate_models")),
+    ),
+    # What the project wrote itself
+    "demo corpus touched": (lambda project: os.utime(project / "resources/demo/sentences.yaml"), nothing),
+    "demo corpus changed": (
+        text("resources/demo/sentences.yaml", "beneath the piano", "behind the piano"),
+        lambda project: EVERYTHING,
+    ),
+}
+
+
+@pytest.mark.parametrize(("edit", "expected"), EDITS.values(), ids=EDITS)
+def test_edit(finished_twice, copy_of, edit, expected):
+    project = copy_of(finished_twice)
+    edit(project)
+    assert planned_jobs(project) == expected(project)
+
+
+def test_redrawing_a_figure_is_one_job_without_torch(finished_smaller, copy_of, tmp_path):
+    project = copy_of(finished_smaller)
+    figure = results(project) / "figures" / "scores" / "demo" / "ola_cea" / "gini.svg"
+    before = figure.read_bytes()
+    figure.unlink()
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("raise RuntimeError('torch is imported')\n")
+    without_torch = {"PYTHONPATH": str(tmp_path)}
+
+    assert planned_jobs(project, **without_torch) == chosen(all_jobs(SMALLER), "draw_scores", metric="gini")
+    run_study(project, **without_torch)
+    assert figure.read_bytes() == before
+
+    # The stand-in does what it should: a job that needs torch fails.
+    refused = snakemake(project, "--cores", "1", "--forcerun", "predict", **without_torch)
+    assert refused.returncode != 0
+    assert "torch is imported" in refused.stdout
+
+
+# A cache: results that somebody else computed, beside a fresh copy of the project.
+
+
+@pytest.fixture
+def cache(finished, tmp_path) -> Path:
+    """A fresh copy of the project with downloaded results: Snakemake remembers nothing of how they were made."""
+    project = copy_of_project(tmp_path / "project", TINY)
+    shutil.copytree(finished / "results", project / "results")
+    return project
+
+
+def files_in_order(folder: Path) -> Iterator[Path]:
+    """All files, as a download would bring them: by name."""
+    return iter(sorted(path for path in folder.rglob("*") if path.is_file()))
+
+
+def test_cache_that_kept_its_dates_computes_nothing(cache):
+    assert planned_jobs(cache) == set()
+
+
+def test_cache_with_one_date_computes_nothing(cache):
+    for path in files_in_order(cache / "results"):
+        os.utime(path, (1e9, 1e9))
+    assert planned_jobs(cache) == set()
+
+
+def test_cache_that_lost_its_dates_is_adopted(cache):
+    for second, path in enumerate(files_in_order(cache / "results")):
+        os.utime(path, (1e9 + second, 1e9 + second))
+    # Dates are all that Snakemake has to go by, and some inputs are now newer than what was made of them.
+    assert chosen(planned_jobs(cache), "attribute_")
+    before = {path: path.read_bytes() for path in files_in_order(cache / "results")}
+    adopt(cache)
+    assert planned_jobs(cache) == set()
+    assert {path: path.read_bytes() for path in files_in_order(cache / "results")} == before
+    # From now on Snakemake knows what the results were made with.
+    study("models", "ola_cea", "training", "learning_rate", value=0.02)(cache)
+    assert planned_jobs(cache) >= chosen(all_jobs(TINY), "train", model="ola_cea")
+
+
+def test_results_that_lost_their_dates_are_recognised_by_content(finished, copy_of):
+    project = copy_of(finished)
+    for second, path in enumerate(files_in_order(project / "results")):
+        os.utime(path, (1e9 + second, 1e9 + second))
+    assert planned_jobs(project) == set()
