@@ -29,6 +29,7 @@ for family, explainers in EXPLAINER_FAMILIES.items():
         threads: config["threads"]
         resources:
             device=config["device"],
+            in_groups=IN_GROUPS,
             gpu=GPU * configuration.asks_model("explainers", family),
             mem_mb=8000,
             runtime=240,
@@ -38,7 +39,7 @@ for family, explainers in EXPLAINER_FAMILIES.items():
         shell:
             "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
             "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
-            "--device {resources.device} --threads {threads} {IN_GROUPS} --output {output:q} > {log:q} 2>&1"
+            "--device {resources.device} --threads {threads} {resources.in_groups} --output {output:q} > {log:q} 2>&1"
 
 
 rule score:
@@ -63,6 +64,7 @@ rule score:
     threads: config["threads"]
     resources:
         device=config["device"],
+        in_groups=IN_GROUPS,
         gpu=lambda wildcards: GPU * configuration.asks_model("metrics", wildcards.family),
         mem_mb=8000,
         runtime=240,
@@ -72,4 +74,4 @@ rule score:
     shell:
         "python {input.script:q} --items {input.dataset:q} --attributions {input.attributions:q} "
         "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
-        "--device {resources.device} --threads {threads} {IN_GROUPS} --output {output:q} > {log:q} 2>&1"
+        "--device {resources.device} --threads {threads} {resources.in_groups} --output {output:q} > {log:q} 2>&1"

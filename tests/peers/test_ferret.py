@@ -105,8 +105,8 @@ def test_lime_is_the_same_with_the_same_draws(cases, classifier, sentences, monk
         found = explained([sentence], classifier, ["lime"])["lime"][0]
         if has_no_pieces(classifier, sentence):
             unaffected += 1
-            # Not closer: other kernels for matrix products round probabilities otherwise.
-            assert relative_error(found, expected) < 1e-4
+            # Probabilities near 1 differ by their last digit, 6e-8, which is 1e-5 of such scores.
+            assert relative_error(found, expected) < 2e-5
     print(f"\nLIME: {unaffected} of {len(sentences)} sentences have no word pieces, and agree")
     assert unaffected >= 10
 
