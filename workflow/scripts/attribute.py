@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 import torch
 
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
@@ -29,20 +31,23 @@ from evenlight.parts import (
     remove_parts,
     write_part,
 )
-from evenlight.tables import ATTRIBUTIONS, ITEMS, PREDICTIONS, read_groups, read_table
+from evenlight.tables import ATTRIBUTIONS, ITEMS, PREDICTIONS, read_arrow, read_groups, read_table
 
 
 def chosen_items(arguments: argparse.Namespace) -> tuple[pd.DataFrame, int]:
     """The items to explain with the ``target`` of each, by their place in the table, and the table's length."""
     settings = arguments.settings
-    items = read_table(arguments.items, ITEMS.only("item_id", "pair_id", "label", "split"))
-    test = drawn_pairs(items[items["split"] == "test"], settings["pairs"], settings["seed"])
+    items = read_arrow(arguments.items, ITEMS.only("item_id", "pair_id", "label", "split"))
+    place = np.flatnonzero(pc.equal(items["split"], "test"))
+    test = items.drop_columns("split").take(place).to_pandas().set_index(place)
+    test = drawn_pairs(test, settings["pairs"], settings["seed"])
     if settings["target"] == "label":
         return test.assign(target=test["label"]), len(items)
-    predictions = read_table(arguments.predictions, PREDICTIONS.only("item_id", "predicted"))
-    predicted = predictions.set_index("item_id")["predicted"]
-    test = test[test["item_id"].isin(predicted.index)]
-    return test.assign(target=predicted.loc[test["item_id"]].to_numpy()), len(items)
+    predictions = read_arrow(arguments.predictions, PREDICTIONS.only("item_id", "predicted"))
+    # By Arrow: an index of pandas would hold every name as an object of Python.
+    found = pc.index_in(pa.array(test["item_id"]).cast(pa.string()), value_set=predictions["item_id"])
+    test = test[np.asarray(found.is_valid())]
+    return test.assign(target=predictions["predicted"].take(found.drop_null()).to_numpy()), len(items)
 
 
 def in_groups(path: Path, chosen: pd.DataFrame, length: int, size: int) -> Iterator[pd.DataFrame]:

@@ -1,21 +1,20 @@
 """Score all explanations of one model with one family of metrics; killed and started again, it goes on."""
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.configuration import asks_model
 from evenlight.engine.progress import Progress
-from evenlight.metrics import Explanation, explanation_groups, score
+from evenlight.metrics import Explanation, explanations_of, score, unknown_item
 from evenlight.parts import Parts, complete, digest_of, is_done, join_parts, open_parts, remove_parts, write_part
-from evenlight.tables import ATTRIBUTIONS, ITEMS, SCORES, count_rows, read_metadata, read_table
+from evenlight.tables import ATTRIBUTIONS, ITEMS, SCORES, count_rows, read_arrow, read_groups, read_metadata
 
 # Rows of the table of scores that are written, and read, together.
 ROWS_PER_GROUP = 2**16
@@ -37,35 +36,44 @@ def evaluator_for(arguments: argparse.Namespace, progress: Progress):
     return Evaluator(classifier, arguments.tokens_per_batch, arguments.compile)
 
 
-def side_by_side(
-    paths: list[Path], ground_truth: Mapping[str, np.ndarray | None], size: int
-) -> Iterator[list[tuple[str, Explanation]]]:
-    """``size`` explanations of every shard at a time, each with its explainer's name.
+def about_items(items: pa.Table, item_id: pa.ChunkedArray, path: Path) -> pa.Table:
+    """The rows of ``items`` that are named, in the order in which they are."""
+    place = pc.index_in(item_id, value_set=items["item_id"])
+    if place.null_count:
+        raise unknown_item(path, item_id.filter(pc.is_null(place))[0])
+    return items.take(place)
+
+
+def side_by_side(paths: list[Path], items: pa.Table, size: int) -> Iterator[list[tuple[Path, Explanation]]]:
+    """``size`` explanations of every shard at a time, each with the shard that it is from.
 
     Those of one item stand together: different explanations often ask the model about the same reduced sentence.
     """
-    shards = [explanation_groups(path, ground_truth, size) for path in paths]
-    for groups in zip_longest(*shards, fillvalue=()):
-        named = [[(path.stem, one) for one in group] for path, group in zip(paths, groups, strict=True)]
-        yield [one for of_item in zip_longest(*named) for one in of_item if one is not None]
+
+    def explanations(path: Path) -> Iterator[list[tuple[Path, Explanation]]]:
+        for shard in read_groups(path, ATTRIBUTIONS, size):
+            about = about_items(items, shard["item_id"], path)
+            yield [(path, one) for one in explanations_of(shard, about["ground_truth"].to_pylist())]
+
+    for groups in zip_longest(*map(explanations, paths), fillvalue=()):
+        yield [one for of_item in zip_longest(*groups) for one in of_item if one is not None]
 
 
 def score_tables(
-    settings: dict, named: list[tuple[str, Explanation]], items: pd.DataFrame, evaluator, explainers: tuple[str, ...]
+    settings: dict, found: list[tuple[Path, Explanation]], items: pa.Table, evaluator, paths: list[Path]
 ) -> dict[str, pa.Table]:
     """The scores of some explanations, one table per explainer."""
-    values = score(settings["family"], [one for _, one in named], settings["metrics"], evaluator)
-    item_id = [one.item_id for _, one in named]
-    table = pd.DataFrame(
-        {
-            "item_id": item_id,
-            "pair_id": items.loc[item_id, "pair_id"].to_numpy(),
-            "group": items.loc[item_id, "group"].to_numpy(),
-            "explainer": [name for name, _ in named],
-            **values,
-        }
-    )
-    return {name: pa.Table.from_pandas(table[table["explainer"] == name], preserve_index=False) for name in explainers}
+    values = score(settings["family"], [one for _, one in found], settings["metrics"], evaluator)
+    tables = {}
+    for path in paths:
+        own = [place for place, (of, _) in enumerate(found) if of == path]
+        item_id = pa.chunked_array([pa.array([found[place][1].item_id for place in own], pa.string())])
+        table = about_items(items, item_id, path).select(["item_id", "pair_id", "group"])
+        table = table.append_column("explainer", pa.array([path.stem] * len(own), pa.string()))
+        for name, value in values.items():
+            table = table.append_column(name, pa.array(value[own], pa.float64()))
+        tables[path.stem] = table
+    return tables
 
 
 def parts_of(arguments: argparse.Namespace) -> Parts:
@@ -80,19 +88,18 @@ def parts_of(arguments: argparse.Namespace) -> Parts:
 
 def score_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     """Score all groups of explanations that no earlier attempt has done; how many groups there are."""
-    items = read_table(arguments.items, ITEMS.only("item_id", "pair_id", "group", "ground_truth", "split"))
-    items = items[items["split"] == "test"].set_index("item_id")
+    items = read_arrow(arguments.items, ITEMS.only("item_id", "pair_id", "group", "ground_truth"))
     progress = Progress(sum(count_rows(path, ATTRIBUTIONS) for path in arguments.attributions))
     evaluator = evaluator_for(arguments, progress)
     progress.start()
     groups = 0
-    shards = side_by_side(arguments.attributions, items["ground_truth"], arguments.items_per_group)
-    for number, named in enumerate(shards):
+    paths = arguments.attributions
+    for number, explanations in enumerate(side_by_side(paths, items, arguments.items_per_group)):
         groups = number + 1
         found = is_done(parts, number)
         if not found:
-            write_part(parts, number, score_tables(arguments.settings, named, items, evaluator, parts.names))
-        progress.count_items(len(named), found)
+            write_part(parts, number, score_tables(arguments.settings, explanations, items, evaluator, paths))
+        progress.count_items(len(explanations), found)
     print(progress.summary(), flush=True)
     return groups
 

@@ -6,15 +6,15 @@ whether higher or lower is better, and whether the family asks the model and so 
 """
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from evenlight.errors import InputError
-from evenlight.tables import ATTRIBUTIONS, read_groups
+from evenlight.tables import ATTRIBUTIONS, read_arrow
 
 
 @dataclass(frozen=True)
@@ -59,43 +59,45 @@ def normalized(score: np.ndarray) -> np.ndarray:
     return score / total if total > 0 else score
 
 
-def explanation_groups(
-    path: str | Path, ground_truth: Mapping[str, np.ndarray | None], size: int
-) -> Iterator[list[Explanation]]:
-    """Read one explainer's shard ``size`` explanations at a time.
+def explanations_of(shard: pa.Table, ground_truth: Iterable[Sequence[int] | None]) -> list[Explanation]:
+    """The rows of a shard, or of a part of it, with the ground truth of each."""
+    return [
+        Explanation(
+            row["item_id"],
+            row["target"],
+            np.array(row["token_id"], dtype=np.int64),
+            np.array([-1 if word is None else word for word in row["word_id"]], dtype=np.int64),
+            np.array(row["token_score"], dtype=np.float64),
+            None if truth is None else np.array(truth, dtype=np.int8),
+        )
+        for row, truth in zip(shard.to_pylist(), ground_truth, strict=True)
+    ]
+
+
+def unknown_item(path: str | Path, item_id: str) -> InputError:
+    """What to say of a shard that explains an item which is not in the dataset."""
+    return InputError(
+        f"{path}: column 'item_id' names {item_id}, which the dataset does not have; delete the file and run the "
+        "workflow again"
+    )
+
+
+def read_explanations(path: str | Path, ground_truth: Mapping[str, np.ndarray | None]) -> list[Explanation]:
+    """Read all of one explainer's shard.
 
     Args:
         path: table of the contract ``attributions``.
         ground_truth: of each item, by ``item_id``.
-        size: how many to read at once; the last time there may be fewer.
 
     Raises:
         InputError: the shard is damaged, or explains an item that is not in the dataset.
     """
-    for table in read_groups(path, ATTRIBUTIONS, size):
-        explanations = []
-        for row in table.to_pylist():
-            if row["item_id"] not in ground_truth:
-                raise InputError(
-                    f"{path}: column 'item_id' names {row['item_id']}, which the dataset does not have; delete the "
-                    "file and run the workflow again"
-                )
-            explanations.append(
-                Explanation(
-                    row["item_id"],
-                    row["target"],
-                    np.array(row["token_id"], dtype=np.int64),
-                    np.array([-1 if word is None else word for word in row["word_id"]], dtype=np.int64),
-                    np.array(row["token_score"], dtype=np.float64),
-                    ground_truth[row["item_id"]],
-                )
-            )
-        yield explanations
-
-
-def read_explanations(path: str | Path, ground_truth: Mapping[str, np.ndarray | None]) -> list[Explanation]:
-    """All of one explainer's shard, see :func:`explanation_groups`."""
-    return list(chain.from_iterable(explanation_groups(path, ground_truth, size=1024)))
+    shard = read_arrow(path, ATTRIBUTIONS)
+    explained = shard["item_id"].to_pylist()
+    for item_id in explained:
+        if item_id not in ground_truth:
+            raise unknown_item(path, item_id)
+    return explanations_of(shard, [ground_truth[item_id] for item_id in explained])
 
 
 def score(
