@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check clean clean-all
+.PHONY: help demo test test-slow check bench clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -37,7 +37,7 @@ clean:  ## remove the demo's results and the caches of the tools, keep everythin
 	find tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 clean-all: clean  ## also remove the environment; results of studies stay
-	rm -rf .venv
+	rm -rf .venv .venv-ferret
 
 ##@ Development
 
@@ -57,6 +57,20 @@ check: .venv/ready-for-tests  ## linters, formatters, and a dry run of every shi
 		echo "snakemake --dry-run --configfile $$configuration"; \
 		$(BIN)/snakemake --dry-run --quiet rules host --configfile $$configuration || exit 1; \
 	done
+
+BENCH := results/bench
+BENCH_MODELS := $(foreach model,small_bert minilm,$(BENCH)/models/geco_all/$(model)/seed0)
+
+bench: .venv/ready-for-tests .venv-ferret/ready  ## time this engine against ferret, captum and lime (about half an hour)
+	$(BIN)/python bench/prepare.py $(BENCH)/bench.yaml
+	$(BIN)/snakemake --cores $(CORES) $(BENCH_MODELS:%=%/model.safetensors) --configfile $(BENCH)/bench.yaml
+	$(BIN)/python bench/compare.py --models $(foreach model,$(BENCH_MODELS),$(notdir $(patsubst %/,%,$(dir $(model))))=$(model)) \
+		--items $(BENCH)/datasets/geco_all/items.parquet --peer-python .venv-ferret/bin/python --output $(BENCH)/bench
+
+.venv-ferret/ready: bench/ferret.txt
+	@"$(INTERPRETER)" -m venv --clear .venv-ferret
+	@.venv-ferret/bin/python -m pip install -qq --disable-pip-version-check -r bench/ferret.txt
+	@touch $@
 
 # The environment. The stamp `ready` stands only while the environment is whole, so whatever interrupts an
 # installation, the next call starts over from an empty folder (a virtual environment cannot be built elsewhere
