@@ -115,10 +115,10 @@ def compared(tmp_path: Path, model: Path, few: int, many: int) -> dict[str, tupl
     return {script: (found[0][script], found[1][script]) for script in found[0]}
 
 
-def test_thirty_times_the_sentences_need_no_more_memory(tmp_path, model):
-    """Sentences with their scores would be 2 KiB each: 58 MiB more, where a tenth is below 50."""
-    for few, many in compared(tmp_path, model, 1_000, 30_000).values():
-        assert many < 1.1 * few
+def test_more_sentences_need_no_more_memory(tmp_path, model):
+    """Sentences with their scores would be 2 KiB each, 31 MiB more; names and groups are 0.3 KiB."""
+    for few, many in compared(tmp_path, model, 4_000, 20_000).values():
+        assert many < few + 20
 
 
 @pytest.mark.slow

@@ -16,6 +16,9 @@ import pyarrow.parquet as pq
 
 from evenlight.errors import InputError
 
+# Arrow's own allocator keeps several times what it once held, which a job over many groups of rows would feel.
+pa.set_memory_pool(pa.system_memory_pool())
+
 
 @dataclass(frozen=True)
 class Contract:
