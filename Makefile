@@ -61,7 +61,7 @@ check: .venv/ready-for-tests  ## linters, formatters, and a dry run of every shi
 BENCH := results/bench
 BENCH_MODELS := $(foreach model,small_bert minilm,$(BENCH)/models/geco_all/$(model)/seed0)
 
-bench: .venv/ready-for-tests .venv-ferret/ready  ## time this engine against ferret, captum and lime (about half an hour)
+bench: .venv/ready-for-tests .venv-ferret/ready  ## time this engine against ferret (about half an hour)
 	$(BIN)/python bench/prepare.py $(BENCH)/bench.yaml
 	$(BIN)/snakemake --cores $(CORES) $(BENCH_MODELS:%=%/model.safetensors) --configfile $(BENCH)/bench.yaml
 	$(BIN)/python bench/compare.py --models $(foreach model,$(BENCH_MODELS),$(notdir $(patsubst %/,%,$(dir $(model))))=$(model)) \

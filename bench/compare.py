@@ -113,9 +113,7 @@ def compared(name: str, folder: Path, sentences: list[dict], arguments: argparse
     )
     peer = Worker(arguments.peer_python, HERE / "worker_ferret.py", *common, log=log / "bench_ferret.log")
     config = json.loads((folder / "config.json").read_text())
-    rate = matrix_rate(
-        config["hidden_size"], arguments.tokens_per_batch, arguments.threads, arguments.device, precision
-    )
+    rate = matrix_rate(config["hidden_size"], 2048, arguments.threads, arguments.device, precision)
     totals = {"ours": [0.0] * arguments.alternations, "peer": [0.0] * arguments.alternations}
     try:
         for task in TASKS:
@@ -225,6 +223,6 @@ if __name__ == "__main__":
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--precision", nargs="+", default=["float32", "bfloat16"])
-    parser.add_argument("--tokens-per-batch", type=int, default=8192)
+    parser.add_argument("--tokens-per-batch", type=int, default=0, help="0: as the engine chooses")
     parser.add_argument("--output", type=Path, default=Path("results/bench/bench"), help="without suffix")
     main(parser.parse_args())
