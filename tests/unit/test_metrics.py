@@ -348,7 +348,8 @@ def test_explanations_are_read_as_they_were_written(tmp_path):
         assert one.word_id.tolist() == sentence.word_id.tolist()
         assert one.is_special.tolist() == sentence.is_special.tolist()
         assert one.token_score.tolist() == attribution.token_score.tolist()
-        assert one.ground_truth is truth[one.item_id]
+        np.testing.assert_array_equal(one.ground_truth, truth[one.item_id])
+        assert (one.ground_truth is None) == (truth[one.item_id] is None)
 
 
 def test_an_explanation_of_an_unknown_item_names_file_and_item(tmp_path):

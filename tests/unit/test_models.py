@@ -289,7 +289,17 @@ def test_no_mask_token_is_refused_with_its_key(gpt2_folder):
     settings = PRETRAINED | {"source": str(gpt2_folder), "special_tokens": {"pad": "<|endoftext|>"}}
     classifier = new_classifier(settings, WORDS, 2, seed=0)
     for family, method in (
-        ("lime", {"method": "lime", "features": "token", "definition": "paper"} | {"samples": 4, "asked": None}),
+        (
+            "lime",
+            {
+                "method": "lime",
+                "features": "token",
+                "definition": "paper",
+                "special_tokens": "unscored",
+                "samples": 4,
+                "asked": None,
+            },
+        ),
         ("shap", {"method": "partition_shap"}),
         (
             "path",
