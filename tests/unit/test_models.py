@@ -35,6 +35,7 @@ from evenlight.models import training
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_classifier, load_network, pick_device
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
+from evenlight.models.training import library_versions
 
 LIBRARY = Path(evenlight.__file__).parents[1]
 OLA = {
@@ -540,7 +541,7 @@ def test_round_trip_gives_the_same_logits(architecture, tmp_path):
     classifier.network.requires_grad_(True)
     sentences = sentences_of(classifier)
     history = training.train(classifier, sentences, sentences, TRAINING | {"epochs": 1}, seed=0)
-    manifest = {"settings": {"seed": 0}, "libraries": training.library_versions()}
+    manifest = {"settings": {"seed": 0}, "libraries": library_versions()}
     training.save_classifier(classifier, tmp_path / "model", history, manifest)
     loaded = load_classifier(tmp_path / "model", max_tokens=40)
 
