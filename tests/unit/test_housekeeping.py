@@ -1,5 +1,6 @@
 """What must hold of the repository as a whole."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -56,3 +57,36 @@ def test_module_imports_no_torch(module):
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=REPOSITORY / "workflow" / "scripts", capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def library_order() -> list[str]:
+    """The modules of the library in the order in which docs/architecture.md lists them."""
+    text = (REPOSITORY / "docs" / "architecture.md").read_text()
+    listed = re.search(r"imports only what stands before it: (.*?)\.", text, re.DOTALL)
+    return re.findall(r"`(\w+)`", listed.group(1))
+
+
+def imported_modules(path: Path) -> set[str]:
+    """The parts of the library (what stands after ``evenlight.``) that a file imports, wherever the import stands."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return {name.split(".")[1] for name in names if name.startswith("evenlight.")}
+
+
+def test_architecture_lists_every_module_of_the_library():
+    library = REPOSITORY / "workflow" / "scripts" / "evenlight"
+    modules = {path.stem for path in library.glob("[!_]*.py")} | {path.parent.name for path in library.glob("*/*.py")}
+    assert sorted(library_order()) == sorted(modules)
+
+
+@pytest.mark.parametrize("module", library_order())
+def test_module_imports_only_what_stands_before_it(module):
+    order = library_order()
+    library = REPOSITORY / "workflow" / "scripts" / "evenlight"
+    files = [library / f"{module}.py", *(library / module).glob("**/*.py")]
+    imported = set().union(*(imported_modules(path) for path in files if path.is_file()))
+    assert imported - {module} <= set(order[: order.index(module)])

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from models_for_tests import tiny_classifier
 
-from evenlight.models.training import HISTORY, save_classifier
 from evenlight.tables import ATTRIBUTIONS, ITEMS, PREDICTIONS, SCORES, count_rows, write_table
+from evenlight.training import HISTORY, save_classifier
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 SHORT = [

@@ -28,14 +28,14 @@ from safetensors.torch import save_file
 from transformers import AutoConfig, AutoModelForSequenceClassification, CTRLConfig, CTRLForSequenceClassification
 
 import evenlight
+from evenlight import training
+from evenlight.code_digest import library_versions
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import explain
-from evenlight.models import training
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_classifier, load_network, pick_device
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
-from evenlight.models.training import library_versions
 
 LIBRARY = Path(evenlight.__file__).parents[1]
 OLA = {

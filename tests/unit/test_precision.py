@@ -18,7 +18,7 @@ from evenlight.explainers.gradient import target_gradient
 from evenlight.models import fast_linear
 from evenlight.models.classifier import Classifier, load_classifier, prepared
 from evenlight.models.fast_linear import FAST, linear_layers, use_fast_linear
-from evenlight.models.training import HISTORY, save_classifier
+from evenlight.training import HISTORY, save_classifier
 
 IG = {"igxi": {"method": "integrated_gradients", "output": "logit", "layer": "word_embeddings", "steps": 8}}
 IG["igxi"]["baseline"] = "pad"

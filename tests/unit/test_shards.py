@@ -28,7 +28,6 @@ from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import Remark, note_of
 from evenlight.models.classifier import load_classifier
-from evenlight.models.training import HISTORY, save_classifier
 from evenlight.statistics.score_files import explainer_notes
 from evenlight.statistics.study import Run
 from evenlight.tables import (
@@ -44,6 +43,7 @@ from evenlight.tables import (
     write_groups,
     write_table,
 )
+from evenlight.training import HISTORY, save_classifier
 
 SCRIPTS = Path(attribute.__file__).parent
 COMMON = {"output": "logit", "layer": "word_embeddings"}

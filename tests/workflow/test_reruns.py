@@ -212,7 +212,7 @@ EDITS = {
     ),
     "code of all figures": (text(f"{LIBRARY}/figures/style.py", '"font.size": 10', '"font.size": 11'), of("draw_")),
     "code of the training": (
-        text(f"{LIBRARY}/models/training.py", "1.0 if schedule", "0.5 if schedule"),
+        text(f"{LIBRARY}/training.py", "1.0 if schedule", "0.5 if schedule"),
         both(of(*OF_A_MODEL), of(*FROM_SCORES, "tabulate_models")),
     ),
     # What the project wrote itself

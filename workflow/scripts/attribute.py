@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 
+from evenlight.code_digest import library_versions
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
@@ -19,7 +20,6 @@ from evenlight.explainers import NEED_TRAINING, Context, explain
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
 from evenlight.items import drawn_pairs
 from evenlight.models.classifier import Classifier, load_classifier
-from evenlight.models.training import library_versions
 from evenlight.parts import (
     Parts,
     complete,

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import torch
 
+from evenlight.code_digest import library_versions
 from evenlight.command_line import add_device_flags, run, settings_argument
 from evenlight.engine.sentences import tokenize
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, pick_device
-from evenlight.models.training import library_versions, save_classifier, train
 from evenlight.tables import ITEMS, read_metadata, read_table
+from evenlight.training import save_classifier, train
 
 
 def main(arguments: argparse.Namespace) -> None:

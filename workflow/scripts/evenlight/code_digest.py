@@ -1,12 +1,19 @@
-"""A digest of the code that a script runs, so that changed code reruns what used it and a comment does not."""
+"""What code a result depends on: a digest of ours, so that changed code reruns what used it and a comment does not,
+and the versions of others'."""
 
 import ast
 import hashlib
+import importlib.metadata
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 from evenlight.errors import InputError
+
+
+def library_versions() -> dict[str, str]:
+    """Versions of the libraries that a model's weights and scores depend on."""
+    return {name: importlib.metadata.version(name) for name in ("torch", "transformers", "tokenizers", "numpy")}
 
 
 def code_digest(*scripts: Path, also: Iterable[str] = ()) -> str:

@@ -191,7 +191,7 @@ def load_network(source: str | Path, **options) -> nn.Module:
 
 
 def load_classifier(folder: str | Path, max_tokens: int, device: str = "cpu", precision: str = "float32") -> Classifier:
-    """The classifier that :func:`evenlight.models.training.save_classifier` wrote to ``folder``, ready to be asked.
+    """The classifier that :func:`evenlight.training.save_classifier` wrote to ``folder``, ready to be asked.
 
     Args:
         folder: the model's.

@@ -1,6 +1,5 @@
 """Training a classifier, and keeping it."""
 
-import importlib.metadata
 import json
 import tempfile
 import time
@@ -124,11 +123,6 @@ def train(
     network.load_state_dict(best_weights)
     network.eval()
     return pd.DataFrame(history, columns=HISTORY)
-
-
-def library_versions() -> dict[str, str]:
-    """Versions of the libraries that a model's weights and scores depend on."""
-    return {name: importlib.metadata.version(name) for name in ("torch", "transformers", "tokenizers", "numpy")}
 
 
 def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame, manifest: dict) -> None:
