@@ -17,10 +17,11 @@ import numpy as np
 import torch
 from protocol import Worker
 from scipy.stats import spearmanr
+from suites import PASSES, SUITES
 
 HERE = Path(__file__).parent
-TASKS = {"gradient": ["grad", "gxi"], "path": ["ig", "igxi"], "lime": ["lime"], "shap": ["shap"], "aopc": ["aopc"]}
 COLUMNS = [
+    "peer",
     "model",
     "precision",
     "task",
@@ -79,115 +80,116 @@ def matrix_rate(hidden: int, tokens: int, threads: int, device: str, precision: 
 
 
 def flops_per_row(folder: Path, tokens: float) -> float:
-    """Floating-point operations of one forward pass of a row: matrix products of the layers and of the attention."""
+    """Floating-point operations of one forward pass of a row: what the products of matrices take in the engine.
+
+    The last layer ends with the first token, see ``evenlight.models.fast_layers``.
+    """
     config = json.loads((folder / "config.json").read_text())
     hidden, layers = config["hidden_size"], config["num_hidden_layers"]
     inner = config["intermediate_size"]
-    return layers * tokens * (2 * (4 * hidden**2 + 2 * hidden * inner) + 4 * tokens * hidden)
+    whole = layers * tokens * (2 * (4 * hidden**2 + 2 * hidden * inner) + 4 * tokens * hidden)
+    return whole - (tokens - 1) * 2 * (hidden**2 + 2 * hidden * inner)
 
 
-# Forward passes that a row costs: a backward pass to the embeddings computes each product once more.
-PASSES = {"gradient": 2, "path": 2, "lime": 1, "shap": 1, "aopc": 1}
-
-
-def agreement(task: str, ours: dict, theirs: dict) -> float:
-    """Median over sentences of the rank correlation (scores), or the largest difference (metrics)."""
+def agreement(suite: str, task: str, ours: dict, theirs: dict) -> float:
+    """Median over sentences of the rank correlation (scores), or of the difference (metrics)."""
     if task == "aopc":
         return float(np.median(np.abs(np.array(ours["aopc"]) - np.array(theirs["aopc"]))))
     # The mean path gradient is rounding noise (docs/definitions.md), so the other method of its family speaks.
-    name = TASKS[task][-1]
+    name = SUITES[suite][task][-1]
     return float(np.median([spearmanr(a, b).statistic for a, b in zip(ours[name], theirs[name], strict=True)]))
 
 
+def spread(times: dict[str, list[float]], sentences: int) -> dict:
+    """Medians of the seconds per sentence and of the alternations' ratios, with the ratios' range."""
+    ratios = [theirs / mine for mine, theirs in zip(times["ours"], times["peer"], strict=True)]
+    return {
+        "our_seconds_per_sentence": statistics.median(times["ours"]) / sentences,
+        "peer_seconds_per_sentence": statistics.median(times["peer"]) / sentences,
+        "ratio": statistics.median(ratios),
+        "ratio_low": min(ratios),
+        "ratio_high": max(ratios),
+    }
+
+
+def timed(suite: str, folder: Path, sentences: list[dict], workers: dict[str, Worker], alternations: int, rate: float):
+    """Rows of the table for one suite: a row per task, and one for all of them together."""
+    totals = {"ours": np.zeros(alternations), "peer": np.zeros(alternations)}
+    for task in SUITES[suite]:
+        asked = sentences
+        if task == "aopc":
+            scores = workers["ours"].ask("path", sentences)["scores"]["igxi"]
+            asked = [one | {"scores": own} for one, own in zip(sentences, scores, strict=True)]
+        for worker in workers.values():
+            worker.ask(task, asked[:2])
+        times: dict[str, list[float]] = {"ours": [], "peer": []}
+        for _ in range(alternations):
+            answers = {side: worker.ask(task, asked) for side, worker in workers.items()}
+            for side, answer in answers.items():
+                times[side].append(answer["seconds"])
+        for side, seconds in times.items():
+            totals[side] += seconds
+        mine, theirs = answers["ours"], answers["peer"]
+        seconds = statistics.median(times["ours"])
+        share = None
+        if task in PASSES:
+            tokens = np.mean([len(scores) for scores in next(iter(mine["scores"].values()))])
+            share = mine["rows"] * PASSES[task] * flops_per_row(folder, tokens) / seconds / rate
+        yield {
+            "task": task,
+            **spread(times, len(asked)),
+            "rows_per_second": mine["rows"] / seconds,
+            "matrix_share": share,
+            "agreement": agreement(suite, task, mine["scores"], theirs["scores"]),
+            "our_peak_mib": mine["peak_mib"],
+            "peer_peak_mib": theirs["peak_mib"],
+        }
+    yield {"task": "whole suite", **spread(totals, len(sentences))}
+
+
 def compared(name: str, folder: Path, sentences: list[dict], arguments: argparse.Namespace, precision: str):
-    """Rows of the table for one model and precision; the peer always runs in float32."""
+    """Rows of the table for one model and precision, beside each peer; the peers always run in float32."""
     common = (str(folder), str(arguments.threads), arguments.device)
     log = arguments.output.parent
-    ours = Worker(
-        sys.executable,
-        HERE / "worker_evenlight.py",
-        *common,
-        precision,
-        str(arguments.tokens_per_batch),
-        log=log / "bench_evenlight.log",
-    )
-    peer = Worker(arguments.peer_python, HERE / "worker_ferret.py", *common, log=log / "bench_ferret.log")
-    config = json.loads((folder / "config.json").read_text())
-    rate = matrix_rate(config["hidden_size"], 2048, arguments.threads, arguments.device, precision)
-    totals = {"ours": [0.0] * arguments.alternations, "peer": [0.0] * arguments.alternations}
-    try:
-        for task in TASKS:
-            asked = sentences
-            if task == "aopc":
-                scores = ours.ask("path", sentences)["scores"]["igxi"]
-                asked = [one | {"scores": own} for one, own in zip(sentences, scores, strict=True)]
-            warm = asked[:2]
-            ours.ask(task, warm), peer.ask(task, warm)
-            our_times, peer_times = [], []
-            for alternation in range(arguments.alternations):
-                mine, theirs = ours.ask(task, asked), peer.ask(task, asked)
-                our_times.append(mine["seconds"])
-                peer_times.append(theirs["seconds"])
-                totals["ours"][alternation] += mine["seconds"]
-                totals["peer"][alternation] += theirs["seconds"]
-            ratios = [theirs / mine for mine, theirs in zip(our_times, peer_times, strict=True)]
-            tokens = (
-                np.mean([len(scores) for scores in next(iter(mine["scores"].values()))]) if task != "aopc" else None
-            )
-            seconds = statistics.median(our_times)
-            share = None
-            if tokens:
-                share = mine["rows"] * PASSES[task] * flops_per_row(folder, tokens) / seconds / rate
-            yield {
-                "model": name,
-                "precision": precision,
-                "task": task,
-                "sentences": len(asked),
-                "our_seconds_per_sentence": seconds / len(asked),
-                "peer_seconds_per_sentence": statistics.median(peer_times) / len(asked),
-                "ratio": statistics.median(ratios),
-                "ratio_low": min(ratios),
-                "ratio_high": max(ratios),
-                "rows_per_second": mine["rows"] / seconds,
-                "matrix_share": share,
-                "agreement": agreement(task, mine["scores"], theirs["scores"]),
-                "our_peak_mib": mine["peak_mib"],
-                "peer_peak_mib": theirs["peak_mib"],
-            }
-        ratios = [theirs / mine for mine, theirs in zip(totals["ours"], totals["peer"], strict=True)]
-        yield {
-            "model": name,
-            "precision": precision,
-            "task": "whole suite",
-            "sentences": len(sentences),
-            "our_seconds_per_sentence": statistics.median(totals["ours"]) / len(sentences),
-            "peer_seconds_per_sentence": statistics.median(totals["peer"]) / len(sentences),
-            "ratio": statistics.median(ratios),
-            "ratio_low": min(ratios),
-            "ratio_high": max(ratios),
+    peers = {
+        "ferret": (arguments.peer_python, "worker_ferret.py"),
+        "captum and lime": (sys.executable, "worker_captum.py"),
+    }
+    hidden = json.loads((folder / "config.json").read_text())["hidden_size"]
+    ours = (precision, str(arguments.tokens_per_batch))
+    for suite in arguments.peers:
+        python, script = peers[suite]
+        # Before the workers start, whose start would slow it down. The rate is that of float32 in every row: a share
+        # above 1 is what the other precision gains.
+        rate = matrix_rate(hidden, 2048, arguments.threads, arguments.device, "float32")
+        workers = {
+            "ours": Worker(sys.executable, HERE / "worker_evenlight.py", *common, *ours, log=log / "bench_ours.log"),
+            "peer": Worker(python, HERE / script, *common, log=log / "bench_peer.log"),
         }
-    finally:
-        ours.stop()
-        peer.stop()
+        try:
+            for row in timed(suite, folder, sentences, workers, arguments.alternations, rate):
+                yield {"peer": suite, "model": name, "precision": precision, "sentences": len(sentences), **row}
+        finally:
+            for worker in workers.values():
+                worker.stop()
 
 
 def markdown(rows: list[dict]) -> str:
     """The table for people."""
     head = (
-        "| model | precision | task | ours, s/sentence | ferret, s/sentence | ratio (spread) | ro"
-        "ws/s | matrix share | agreement | peak MiB, ours / ferret |"
+        "| peer | model | precision | task | ours, s/sentence | peer, s/sentence | ratio (spread) | rows/s "
+        "| matrix share | agreement | peak MiB, ours / peer |"
     )
-    lines = [head, "| --- " * 10 + "|"]
+    lines = [head, "| --- " * 11 + "|"]
     for row in rows:
         share = "–" if row.get("matrix_share") is None else f"{row['matrix_share']:.0%}"
         rows_per_second = "–" if row.get("rows_per_second") is None else f"{row['rows_per_second']:,.0f}"
         same = "–" if row.get("agreement") is None else f"{row['agreement']:.3g}"
         peak = "–" if row.get("our_peak_mib") is None else f"{row['our_peak_mib']:.0f} / {row['peer_peak_mib']:.0f}"
-        lines.append(
-            f"| {row['model']} | {row['precision']} | {row['task']} | {row['our_seconds_per_sentence']:.4f} "
-            f"| {row['peer_seconds_per_sentence']:.4f} | **{row['ratio']:.2f}** "
-            f"({row['ratio_low']:.2f}–{row['ratio_high']:.2f}) | {rows_per_second} | {share} | {same} | {peak} |"
-        )
+        seconds = f"{row['our_seconds_per_sentence']:.4f} | {row['peer_seconds_per_sentence']:.4f}"
+        ratio = f"**{row['ratio']:.2f}** ({row['ratio_low']:.2f}–{row['ratio_high']:.2f})"
+        cells = [*(row[name] for name in COLUMNS[:4]), seconds, ratio, rows_per_second, share, same, peak]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -217,7 +219,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", nargs="+", required=True, help="name=folder that train.py wrote, each")
     parser.add_argument("--items", type=Path, required=True, help="table of items whose test sentences are explained")
-    parser.add_argument("--peer-python", required=True, help="interpreter of the peer's environment")
+    parser.add_argument("--peer-python", required=True, help="interpreter of ferret's environment")
+    parser.add_argument("--peers", nargs="+", default=list(SUITES), choices=list(SUITES))
     parser.add_argument("--sentences", type=int, default=24)
     parser.add_argument("--alternations", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)

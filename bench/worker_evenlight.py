@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import torch
 from protocol import serve
+from suites import SUITES
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
@@ -22,7 +23,29 @@ torch.set_num_threads(int(threads))
 classifier = load_classifier(folder, max_tokens=128, device=device, precision=precision)
 evaluator = Evaluator(classifier, int(tokens_per_batch))
 
-# The benchmark's methods with the defaults of the configuration.
+# The methods of each suite with the defaults of the configuration.
+RELEASED = {"layer": "embedding_output", "output": "probability", "definition": "released"}
+EXPLAINERS = {
+    "grad": {"method": "saliency"},
+    "gxi": {"method": "input_x_gradient"},
+    "ig": {"method": "path_gradient"},
+    "igxi": {"method": "integrated_gradients"},
+    "lime": {"method": "lime"},
+    "shap": {"method": "partition_shap"},
+    "saliency": {"method": "saliency", **RELEASED},
+    "input_x_gradient": {"method": "input_x_gradient", **RELEASED},
+    "deeplift": {"method": "deeplift", **RELEASED},
+    "guided_backprop": {"method": "guided_backprop", **RELEASED},
+    "integrated_gradients": {
+        "method": "integrated_gradients",
+        "layer": "embedding_output",
+        "output": "probability",
+        "steps": 200,
+    },
+    "gradient_shap": {"method": "gradient_shap", "samples": 5, **RELEASED},
+    "kernel_shap": {"method": "kernel_shap", "evaluations": 25, "definition": "released", "hidden_token": "pad"},
+    "word_lime": {"method": "lime", "features": "word", "samples": 100, "definition": "released"},
+}
 STUDY = complete(
     {
         "study": "bench",
@@ -34,14 +57,7 @@ STUDY = complete(
                 "training": {"learning_rate": 1, "batch_size": 1, "epochs": 1},
             }
         },
-        "explainers": {
-            "grad": {"method": "saliency"},
-            "gxi": {"method": "input_x_gradient"},
-            "ig": {"method": "path_gradient"},
-            "igxi": {"method": "integrated_gradients"},
-            "lime": {"method": "lime"},
-            "shap": {"method": "partition_shap"},
-        },
+        "explainers": EXPLAINERS,
         "metrics": {
             "comprehensiveness": {"metric": "aopc_comprehensiveness"},
             "sufficiency": {"metric": "aopc_sufficiency"},
@@ -49,6 +65,7 @@ STUDY = complete(
         "statistics": {"groups": [["male", "female"]]},
     }
 )
+FAMILY = {name: family for family, names in explainer_families(STUDY).items() for name in names}
 
 
 def tokenized(sentences: list[dict]) -> list[Sentence]:
@@ -63,12 +80,13 @@ def tokenized(sentences: list[dict]) -> list[Sentence]:
     return tokenize(classifier, items, [one["target"] for one in sentences])
 
 
-def explaining(family: str, names: list[str]):
-    """A task that explains with one family of explainers."""
+def explaining(names: list[str]):
+    """A task that explains with some explainers of one family."""
 
     def task(sentences: list[dict]) -> dict:
         context = Context(evaluator, seed=0, training=None)
-        found = explain(family, tokenized(sentences), {name: STUDY["explainers"][name] for name in names}, context)
+        methods = {name: STUDY["explainers"][name] for name in names}
+        found = explain(FAMILY[names[0]], tokenized(sentences), methods, context)
         return {
             "scores": {name: [one.token_score.tolist() for one in found[name].attributions] for name in names},
             "rows": sum(one.forward_rows for one in found[names[0]].attributions),
@@ -89,4 +107,5 @@ def aopc(sentences: list[dict]) -> dict:
     return {"scores": {"aopc": both.tolist()}, "rows": evaluator.rows_computed - before}
 
 
-serve({family: explaining(family, names) for family, names in explainer_families(STUDY).items()} | {"aopc": aopc})
+TASKS = {task: names for suite in SUITES.values() for task, names in suite.items()}
+serve({task: explaining(names) for task, names in TASKS.items() if task != "aopc"} | {"aopc": aopc})

@@ -16,6 +16,7 @@ from ferret import (
 )
 from ferret.explainers.explanation import Explanation
 from protocol import serve
+from suites import SUITES
 from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerFast
 
 folder, threads, device = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
@@ -61,12 +62,5 @@ def aopc(sentences: list[dict]) -> dict:
     return {"scores": {"aopc": values}}
 
 
-serve(
-    {
-        "gradient": explaining("grad", "gxi"),
-        "path": explaining("ig", "igxi"),
-        "lime": explaining("lime"),
-        "shap": explaining("shap"),
-        "aopc": aopc,
-    }
-)
+tasks = {task: explaining(*names) for task, names in SUITES["ferret"].items() if task != "aopc"}
+serve(tasks | {"aopc": aopc})

@@ -10,14 +10,16 @@ from models_for_tests import NETWORKS, context_of, sentences_of, tiny_classifier
 from scipy.stats import spearmanr
 from torch import nn
 from torch.nn import functional
+from transformers import BertConfig
+from transformers.models.bert.modeling_bert import BertIntermediate
 from transformers.pytorch_utils import Conv1D
 
-from evenlight.engine.evaluator import TOKENS_PER_BATCH, Evaluator
+from evenlight.engine.evaluator import LEAST_ON_CPU, NUMBERS_ON_CPU, Evaluator
 from evenlight.explainers import explain
 from evenlight.explainers.gradient import target_gradient
-from evenlight.models import fast_linear
+from evenlight.models import fast_layers
 from evenlight.models.classifier import Classifier, load_classifier, prepared
-from evenlight.models.fast_linear import FAST, linear_layers, use_fast_linear
+from evenlight.models.fast_layers import FAST, linear_layers, use_fast_layers
 from evenlight.training import HISTORY, save_classifier
 
 IG = {"igxi": {"method": "integrated_gradients", "output": "logit", "layer": "word_embeddings", "steps": 8}}
@@ -55,7 +57,7 @@ def test_fast_layers_are_the_same_function(layer, shape):
     [expected_gradient] = torch.autograd.grad((layer(plain) * other).sum(), plain)
     network = nn.Sequential(layer)
     kind = type(layer)
-    use_fast_linear(network)
+    use_fast_layers(network)
     assert type(layer) is FAST[kind]
     assert isinstance(layer, kind)
     torch.testing.assert_close(layer(features), expected, rtol=1e-5, atol=1e-6)
@@ -69,17 +71,17 @@ def test_strided_features():
     weight, bias = torch.randn(40, 24), torch.randn(40)
     features = torch.randn(24, 5, 3).transpose(0, 2)
     expected = functional.linear(features, weight, bias)
-    torch.testing.assert_close(fast_linear.fast_linear(features, weight, bias), expected, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(fast_layers.fast_linear(features, weight, bias), expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.skipif(not fast_linear.AVAILABLE, reason="this torch has no oneDNN; nothing to be done about it here")
+@pytest.mark.skipif(not fast_layers.AVAILABLE, reason="this torch has no oneDNN; nothing to be done about it here")
 @pytest.mark.parametrize("architecture", NETWORKS)
 def test_all_products_with_weights_are_fast(architecture, monkeypatch):
     """Forward and backward, in every architecture, GPT-2's own kind of layer included."""
     classifier = prepared_classifier(architecture)
     used = []
-    product = fast_linear._product
-    monkeypatch.setattr(fast_linear, "_product", lambda *given: used.append(given[1].shape) or product(*given))
+    product = fast_layers._product
+    monkeypatch.setattr(fast_layers, "_product", lambda *given: used.append(given[1].shape) or product(*given))
     probabilities_and_gradient(classifier)
     layers = len(linear_layers(classifier.network))
     assert layers > 3
@@ -89,7 +91,7 @@ def test_all_products_with_weights_are_fast(architecture, monkeypatch):
 
 def test_weights_that_learn_are_left_to_torch():
     layer = nn.Linear(4, 3)
-    use_fast_linear(nn.Sequential(layer))
+    use_fast_layers(nn.Sequential(layer))
     layer(torch.randn(2, 4)).sum().backward()
     assert layer.weight.grad is not None
 
@@ -103,6 +105,44 @@ def test_float32_results_are_unchanged(architecture):
     np.testing.assert_allclose(found[0], expected[0], atol=1e-6)
     torch.testing.assert_close(found[1], expected[1], rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(found[2], expected[2], rtol=1e-4, atol=1e-5 * float(expected[2].abs().max()))
+
+
+@pytest.mark.parametrize(("architecture", "block"), [("bert", "bert"), ("roberta", "roberta")])
+def test_last_layer_is_computed_for_the_first_token_only(architecture, block):
+    """What the head reads is unchanged, which ``test_float32_results_are_unchanged`` holds."""
+    classifier = prepared_classifier(architecture)
+    shapes = []
+    for layer in classifier.network.get_submodule(block).encoder.layer:
+        layer.output.register_forward_hook(lambda module, arguments, output: shapes.append(output.shape[1]))
+    token_id, mask = classifier.padded([sentence.token_id for sentence in sentences_of(classifier)])
+    classifier.logits(classifier.embed(token_id), mask)
+    assert shapes == [token_id.shape[1]] * (len(shapes) - 1) + [1]
+
+
+@pytest.mark.parametrize("tokens", [1, 5, fast_layers.SHORT, fast_layers.SHORT + 1])
+@pytest.mark.parametrize("padded", [False, True])
+def test_short_attention_is_attention(tokens, padded):
+    torch.manual_seed(1)
+    query, key, value = torch.randn(3, 4, 2, tokens, 8)
+    mask = torch.ones(4, 1, tokens, tokens, dtype=torch.bool) if padded else None
+    if padded:
+        mask[1, :, :, tokens // 2 + 1 :] = False
+    found, _ = fast_layers.short_attention(nn.Module(), query, key, value, mask, scaling=0.3, is_causal=False)
+    expected = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=0.3).transpose(1, 2)
+    torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.parametrize("activation", ["gelu", "relu", "gelu_new"])
+def test_activation_inside_the_product_is_the_model_s_own(activation):
+    torch.manual_seed(2)
+    layer = BertIntermediate(BertConfig(hidden_size=8, intermediate_size=16, hidden_act=activation))
+    layer.requires_grad_(False)
+    features = torch.randn(3, 5, 8)
+    expected = layer(features)
+    use_fast_layers(nn.Sequential(layer))
+    for grad in (False, True):
+        with torch.set_grad_enabled(grad):
+            torch.testing.assert_close(layer(features), expected, rtol=1e-5, atol=1e-6)
 
 
 # bfloat16 --------------------------------------------------------------------------------------------------------
@@ -181,7 +221,7 @@ def test_only_rows_of_ids_go_through_the_compiled_network(monkeypatch):
 
 
 def test_batches_suit_the_device_unless_given():
-    assert Evaluator(tiny_classifier("bert")).tokens_per_batch == TOKENS_PER_BATCH["cpu"]
+    assert Evaluator(tiny_classifier("bert")).tokens_per_batch == NUMBERS_ON_CPU // 16 > LEAST_ON_CPU
     assert Evaluator(tiny_classifier("bert"), 77).tokens_per_batch == 77
 
 

@@ -9,8 +9,11 @@ import torch
 
 from evenlight.models.classifier import Classifier
 
-# What fills a graphics card, and what stays in the cache of a processor. Beyond that, batches become slower.
-TOKENS_PER_BATCH = {"cuda": 32768, "cpu": 2048}
+# What fills a graphics card.
+TOKENS_ON_CUDA = 32768
+# What stays in the cache of a processor, tokens × their width; beyond that, batches become slower. Fewer tokens than
+# these are too few for its matrix products.
+NUMBERS_ON_CPU, LEAST_ON_CPU = 3 * 2**18, 1024
 # What a question yields (rows of token ids) and is sent back (their probabilities, rows × classes).
 Rows = list[np.ndarray]
 Question = Generator[Rows, np.ndarray, object]
@@ -31,7 +34,7 @@ class Evaluator:
 
     def __init__(self, classifier: Classifier, tokens_per_batch: int = 0, compiled: bool = False):
         self.classifier = classifier
-        self.tokens_per_batch = tokens_per_batch or TOKENS_PER_BATCH[classifier.device.type]
+        self.tokens_per_batch = tokens_per_batch or fitting_tokens(classifier)
         self.rows_computed = 0
         self.compiled = compiled
 
@@ -99,6 +102,13 @@ class Evaluator:
             answers[batch] = self.in_memory(compute, batch)
         self.rows_computed += len(distinct)
         return answers[[place[row.tobytes()] for row in rows]]
+
+
+def fitting_tokens(classifier: Classifier) -> int:
+    """How many tokens at once suit the classifier's device and width."""
+    if classifier.device.type == "cuda":
+        return TOKENS_ON_CUDA
+    return max(LEAST_ON_CPU, NUMBERS_ON_CPU // classifier.network.get_input_embeddings().embedding_dim)
 
 
 def _compiled(network: torch.nn.Module) -> torch.nn.Module:

@@ -12,7 +12,7 @@ from transformers import AutoModelForSequenceClassification, PreTrainedTokenizer
 
 from evenlight.errors import InputError
 from evenlight.models import one_layer_attention  # noqa: F401 (registers the architecture)
-from evenlight.models.fast_linear import linear_layers, use_fast_linear
+from evenlight.models.fast_layers import linear_layers, use_fast_layers
 from evenlight.models.tokenizers import cannot_load, loaded_tokenizer
 
 
@@ -221,8 +221,8 @@ def load_classifier(folder: str | Path, max_tokens: int, device: str = "cpu", pr
 
 
 def prepared(network: nn.Module, precision: str = "float32") -> nn.Module:
-    """``network``, trained and no longer to be changed, with linear layers that are fast in ``precision``."""
-    use_fast_linear(network)
+    """``network``, trained and no longer to be changed, with layers that are fast in ``precision``."""
+    use_fast_layers(network)
     if precision != "float32":
         for layer in linear_layers(network):
             layer.to(getattr(torch, precision))
