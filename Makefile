@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check bench clean clean-all
+.PHONY: help demo test test-slow check bench bench-precision clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -61,11 +61,16 @@ check: .venv/ready-for-tests  ## linters, formatters, and a dry run of every shi
 BENCH := results/bench
 BENCH_MODELS := $(foreach model,small_bert minilm,$(BENCH)/models/geco_all/$(model)/seed0)
 
-bench: .venv/ready-for-tests .venv-ferret/ready  ## time this engine against ferret (about half an hour)
-	$(BIN)/python bench/prepare.py $(BENCH)/bench.yaml
+$(BENCH)/bench.yaml: bench/prepare.py .venv/ready-for-tests
+	$(BIN)/python bench/prepare.py $@
+
+bench: $(BENCH)/bench.yaml .venv-ferret/ready  ## time this engine against ferret, captum and lime (an hour)
 	$(BIN)/snakemake --cores $(CORES) $(BENCH_MODELS:%=%/model.safetensors) --configfile $(BENCH)/bench.yaml
 	$(BIN)/python bench/compare.py --models $(foreach model,$(BENCH_MODELS),$(notdir $(patsubst %/,%,$(dir $(model))))=$(model)) \
 		--items $(BENCH)/datasets/geco_all/items.parquet --peer-python .venv-ferret/bin/python --output $(BENCH)/bench
+
+bench-precision: $(BENCH)/bench.yaml  ## what bfloat16 changes in a table of disparities (ten minutes)
+	$(BIN)/python bench/precision_effect.py --study $< --cores $(CORES)
 
 .venv-ferret/ready: bench/ferret.txt
 	@"$(INTERPRETER)" -m venv --clear .venv-ferret
