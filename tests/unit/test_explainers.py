@@ -30,13 +30,13 @@ from shap.maskers._text import partition_tree
 
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Context, explain
-from evenlight.explainers.attribution import write_attributions
+from evenlight.explainers.attribution import attribution_table
 from evenlight.explainers.lime import kept_tokens, proximity, weighted_ridge
 from evenlight.explainers.path import gauss_legendre
 from evenlight.explainers.shap import token_texts, token_tree
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import learned_tokenizer
-from evenlight.tables import ATTRIBUTIONS, read_table
+from evenlight.tables import ATTRIBUTIONS, read_table, write_table
 
 AT = {"layer": "word_embeddings", "definition": "paper"}
 GRADIENT = {
@@ -677,7 +677,7 @@ def test_scores_have_one_number_per_token_and_go_into_the_contract(family, tmp_p
     assert list(found) == list(FAMILIES[family])
     for name, explanations in found.items():
         path = tmp_path / f"{name}.parquet"
-        write_attributions(path, sentences, explanations.attributions, {"explainer": name})
+        write_table(attribution_table(sentences, explanations.attributions), path, ATTRIBUTIONS, {"explainer": name})
         table = read_table(path, ATTRIBUTIONS)
         for row, sentence, one in zip(table.itertuples(), sentences, explanations.attributions, strict=True):
             assert one.token_score.dtype == np.float64

@@ -12,12 +12,12 @@ from evenlight.configuration import SCHEMA, complete, load_schema, registry
 from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.adaptive_path import clenshaw_curtis
-from evenlight.explainers.attribution import write_attributions
+from evenlight.explainers.attribution import attribution_table
 from evenlight.explainers.deeplift import STAND_INS, logarithmic_mean
 from evenlight.explainers.operations import Operations, modules_replaced
 from evenlight.explainers.rectified import RECTIFIERS
 from evenlight.models.classifier import Classifier
-from evenlight.tables import ATTRIBUTIONS, read_table
+from evenlight.tables import ATTRIBUTIONS, read_table, write_table
 
 TRANSFORMERS = ("bert", "roberta", "distilbert", "gpt2")
 ARCHITECTURES = ("one_layer_attention", *TRANSFORMERS)
@@ -161,7 +161,7 @@ def test_the_configuration_s_defaults_are_what_the_explainers_ask_for(tmp_path):
     for method, family in families.items():
         [(name, explanations)] = explain(family, sentences, {method: completed[method]}, context_of(classifier)).items()
         path = tmp_path / f"{name}.parquet"
-        write_attributions(path, sentences, explanations.attributions, {"explainer": name})
+        write_table(attribution_table(sentences, explanations.attributions), path, ATTRIBUTIONS, {"explainer": name})
         table = read_table(path, ATTRIBUTIONS)
         adds_up = method in ("integrated_gradients", "adaptive_integrated_gradients", "deeplift")
         assert table["completeness_gap"].notna().all() == adds_up

@@ -11,11 +11,12 @@ from models_for_tests import additive, byte_level_tokenizer, sentences_of
 
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
-from evenlight.explainers.attribution import Attribution, write_attributions
+from evenlight.explainers.attribution import Attribution, attribution_table
 from evenlight.metrics import Explanation, read_explanations, score
 from evenlight.metrics.complexity import gini, sparsity
 from evenlight.metrics.correctness import mass_accuracy
 from evenlight.metrics.faithfulness import top_tokens
+from evenlight.tables import ATTRIBUTIONS, write_table
 
 TENTHS = [share / 10 for share in range(1, 11)]
 AOPC = {
@@ -340,7 +341,7 @@ def test_explanations_are_read_as_they_were_written(tmp_path):
     sentences = sentences_of(CLASSIFIER, [["sea", "ship"], ["storm"]], targets=[1, 0])
     written = [Attribution(np.linspace(-1, 1, len(one.token_id)), forward_rows=3) for one in sentences]
     path = tmp_path / "lime.parquet"
-    write_attributions(path, sentences, written, {})
+    write_table(attribution_table(sentences, written), path, ATTRIBUTIONS, {})
     truth = {"item0": np.array([1, 0], dtype=np.int8), "item1": None}
     for one, sentence, attribution in zip(read_explanations(path, truth), sentences, written, strict=True):
         assert (one.item_id, one.target) == (sentence.item_id, sentence.target)
@@ -354,7 +355,12 @@ def test_explanations_are_read_as_they_were_written(tmp_path):
 
 def test_an_explanation_of_an_unknown_item_names_file_and_item(tmp_path):
     sentences = sentences_of(CLASSIFIER, [["sea"]])
-    write_attributions(tmp_path / "lime.parquet", sentences, [Attribution(np.zeros(3), forward_rows=0)], {})
+    write_table(
+        attribution_table(sentences, [Attribution(np.zeros(3), forward_rows=0)]),
+        tmp_path / "lime.parquet",
+        ATTRIBUTIONS,
+        {},
+    )
     with pytest.raises(InputError, match=r"lime\.parquet: column 'item_id' names item0, which the dataset does not"):
         read_explanations(tmp_path / "lime.parquet", {"other": None})
 

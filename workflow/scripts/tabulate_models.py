@@ -19,7 +19,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, fromfile_prefix_chars="@")
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--settings", type=command_line.settings_argument, required=True, metavar="JSON")
     parser.add_argument("--items", nargs="+", required=True, metavar="PATH", help="files {dataset}/items.parquet")
     parser.add_argument(

@@ -3,14 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from evenlight.engine.sentences import SPECIAL, Sentence
 from evenlight.errors import InputError
-from evenlight.tables import ATTRIBUTIONS, write_table
+from evenlight.tables import ATTRIBUTIONS
 
 
 @dataclass(frozen=True)
@@ -99,14 +98,3 @@ def attribution_table(sentences: Sequence[Sentence], attributions: Sequence[Attr
         for sentence, attribution in zip(sentences, attributions, strict=True)
     ]
     return pa.Table.from_pylist(rows, schema=ATTRIBUTIONS.schema)
-
-
-def write_attributions(
-    path: str | Path, sentences: Sequence[Sentence], attributions: Sequence[Attribution], metadata: dict
-) -> None:
-    """Write one explainer's shard at once; raises as :func:`attribution_table`, with the path."""
-    try:
-        table = attribution_table(sentences, attributions)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    write_table(table, path, ATTRIBUTIONS, metadata)
