@@ -43,7 +43,7 @@ def disparity(study: dict, precision: str, folder: Path, cores: str) -> pd.DataF
 
 def compared(before: pd.DataFrame, after: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
     """Per model: cells, significant ones in each precision, those that change, and changes of Cohen's d."""
-    together = before.join(after, lsuffix="_32", rsuffix="_16", validate="one_to_one")
+    together = before.merge(after, on=CELL, suffixes=("_32", "_16"), validate="one_to_one")
     together = together.assign(
         significant_32=together["p_32"] <= alpha,
         significant_16=together["p_16"] <= alpha,
