@@ -12,7 +12,7 @@ SUITES = {
         "aopc": ["comprehensiveness", "sufficiency"],
     },
     "captum and lime": {
-        "gradients": ["saliency", "input_x_gradient"],
+        "saliency": ["saliency", "input_x_gradient"],
         "deeplift": ["deeplift"],
         "guided_backprop": ["guided_backprop"],
         "integrated_gradients": ["integrated_gradients"],
@@ -29,7 +29,7 @@ PASSES = {
     "path": 2,
     "lime": 1,
     "shap": 1,
-    "gradients": 2,
+    "saliency": 2,
     "guided_backprop": 2,
     "integrated_gradients": 2,
     "gradient_shap": 2,

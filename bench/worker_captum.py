@@ -128,7 +128,7 @@ def word_lime(sentences: list[dict]) -> dict:
 
 serve(
     {
-        "gradients": gradients("saliency", "input_x_gradient"),
+        "saliency": gradients("saliency", "input_x_gradient"),
         **{name: gradients(name) for name in list(GRADIENTS)[2:]},
         "kernel_shap": kernel_shap,
         "word_lime": word_lime,

@@ -73,7 +73,7 @@ def imported_modules(path: Path) -> set[str]:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            names += [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
     return {name.split(".")[1] for name in names if name.startswith("evenlight.")}
 
 

@@ -1,6 +1,10 @@
 """The network's numbers: fast float32, bfloat16, compilation, and counting what goes through it."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +18,7 @@ from transformers import BertConfig
 from transformers.models.bert.modeling_bert import BertIntermediate
 from transformers.pytorch_utils import Conv1D
 
+from evenlight.configuration import complete, explainer_families
 from evenlight.engine.evaluator import LEAST_ON_CPU, NUMBERS_ON_CPU, Evaluator
 from evenlight.explainers import explain
 from evenlight.explainers.gradient import target_gradient
@@ -25,6 +30,16 @@ from evenlight.training import HISTORY, save_classifier
 IG = {"igxi": {"method": "integrated_gradients", "output": "logit", "layer": "word_embeddings", "steps": 8}}
 IG["igxi"]["baseline"] = "pad"
 GRADIENT = {"gxi": {"method": "input_x_gradient", "output": "logit", "layer": "word_embeddings", "definition": "paper"}}
+
+
+# What the configuration needs beside explainers.
+STUDY = {
+    "study": "any",
+    "datasets": {"demo": {"reader": "demo"}},
+    "models": {"any": {"architecture": "one_layer_attention", "training": {"learning_rate": 1, "batch_size": 1, "epochs": 1}}},
+    "metrics": {"gini": {"metric": "gini"}},
+    "statistics": {"groups": [["male", "female"]]},
+}
 
 
 def prepared_classifier(architecture: str, precision: str = "float32") -> Classifier:
@@ -127,9 +142,70 @@ def test_short_attention_is_attention(tokens, padded):
     mask = torch.ones(4, 1, tokens, tokens, dtype=torch.bool) if padded else None
     if padded:
         mask[1, :, :, tokens // 2 + 1 :] = False
-    found, _ = fast_layers.short_attention(nn.Module(), query, key, value, mask, scaling=0.3, is_causal=False)
+    found, _ = fast_layers.short_attention(nn.Module().eval(), query, key, value, mask, scaling=0.3, is_causal=False)
     expected = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=0.3).transpose(1, 2)
     torch.testing.assert_close(found, expected)
+
+
+def test_attention_that_is_causal_without_a_mask_stays_causal():
+    module = nn.Module().eval()
+    module.is_causal = True
+    query, key, value = torch.randn(3, 4, 2, 7, 8)
+    found, _ = fast_layers.short_attention(module, query, key, value, None, scaling=0.3)
+    expected = functional.scaled_dot_product_attention(query, key, value, is_causal=True, scale=0.3).transpose(1, 2)
+    torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("architecture", ["bert", "roberta"])
+def test_a_row_has_the_same_logits_with_and_without_gradients(architecture, precision):
+    classifier = prepared_classifier(architecture, precision)
+    token_id, mask = classifier.padded([sentence.token_id for sentence in sentences_of(classifier)])
+    with torch.enable_grad():
+        expected = classifier.logits(classifier.embed(token_id), mask)
+    with torch.inference_mode():
+        found = classifier.logits(classifier.embed(token_id), mask)
+    torch.testing.assert_close(found, expected.detach(), rtol=1e-5, atol=1e-6)
+
+
+def test_bfloat16_runs_on_processors_without_kernels_for_it():
+    code = """if True:
+        import sys; sys.path += ["tests/unit", "workflow/scripts"]
+        from test_precision import prepared_classifier, probabilities_and_gradient
+        print(probabilities_and_gradient(prepared_classifier("bert", "bfloat16"))[0].sum())
+    """
+    project = Path(__file__).parents[2]
+    older = os.environ | {"ONEDNN_MAX_CPU_ISA": "AVX2"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=project, env=older, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) == pytest.approx(len(sentences_of(tiny_classifier("bert"))), abs=1e-4)
+
+
+EXPLAINED = {
+    "gradient": {"method": "input_x_gradient"},
+    "path": {"method": "integrated_gradients", "steps": 5},
+    "deeplift": {"method": "deeplift"},
+    "relevance": {"method": "attnlrp"},
+    "attention": {"method": "attention_rollout"},
+    "occlusion": {"method": "occlusion"},
+    "shap": {"method": "partition_shap", "evaluations": 30},
+}
+
+
+@pytest.mark.parametrize("family", EXPLAINED)
+@pytest.mark.parametrize("architecture", [name for name in NETWORKS if name != "llama"])
+def test_explainers_see_the_same_network_in_its_fast_layers(architecture, family):
+    """Those that look inside know the operations of the fast layers too."""
+    methods = complete(STUDY | {"explainers": {"it": EXPLAINED[family]}})["explainers"]
+    (name,) = explainer_families({"explainers": methods})
+    found, expected = (
+        explain(name, sentences_of(classifier), methods, context_of(classifier))["it"]
+        for classifier in (prepared_classifier(architecture), tiny_classifier(architecture))
+    )
+    assert found.note == expected.note
+    for one, other in zip(found.attributions, expected.attributions, strict=True):
+        scale = np.abs(other.token_score).max()
+        np.testing.assert_allclose(one.token_score, other.token_score, atol=1e-4 * scale)
 
 
 @pytest.mark.parametrize("activation", ["gelu", "relu", "gelu_new"])
@@ -221,7 +297,10 @@ def test_only_rows_of_ids_go_through_the_compiled_network(monkeypatch):
 
 
 def test_batches_suit_the_device_unless_given():
-    assert Evaluator(tiny_classifier("bert")).tokens_per_batch == NUMBERS_ON_CPU // 16 > LEAST_ON_CPU
+    classifier = tiny_classifier("bert")
+    assert Evaluator(classifier).tokens_per_batch == NUMBERS_ON_CPU // 16 > LEAST_ON_CPU
+    classifier.network.config.hidden_size = 4096
+    assert Evaluator(classifier).tokens_per_batch == LEAST_ON_CPU
     assert Evaluator(tiny_classifier("bert"), 77).tokens_per_batch == 77
 
 

@@ -108,7 +108,9 @@ def fitting_tokens(classifier: Classifier) -> int:
     """How many tokens at once suit the classifier's device and width."""
     if classifier.device.type == "cuda":
         return TOKENS_ON_CUDA
-    return max(LEAST_ON_CPU, NUMBERS_ON_CPU // classifier.network.get_input_embeddings().embedding_dim)
+    # Some models embed words in fewer dimensions than their layers have.
+    width = getattr(classifier.network.config, "hidden_size", None)
+    return max(LEAST_ON_CPU, NUMBERS_ON_CPU // (width or classifier.network.get_input_embeddings().embedding_dim))
 
 
 def _compiled(network: torch.nn.Module) -> torch.nn.Module:

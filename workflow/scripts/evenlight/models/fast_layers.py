@@ -2,14 +2,14 @@
 
 **Linear layers.** Torch multiplies float32 matrices by MKL, which on AMD processors leaves half of the vector width
 unused; oneDNN, which comes with torch, does not. On a core with AVX-512 the layers of a small encoder are 2.4 times as
-fast. Where no gradient is asked for, it applies the activation function in the same pass over memory.
+fast. In float32, where no gradient is asked for, it applies the activation function in the same pass over memory.
 
 In bfloat16 only the linear layers round, to half the bits, on their way in. What lies between them stays float32:
 on processors attention is several times slower in bfloat16, and normalisation and sums would only lose digits.
 Graphics cards are the other way round and have autocast, see ``Classifier.logits``.
 
-**The last layer.** A classification head of BERT's kind reads the first token alone, so the last layer's feed-forward
-network, three quarters of that layer's work, is needed for that token only. The result is the same.
+**The last layer.** A classification head of BERT's kind reads the first token alone, so what follows the last layer's
+attention, three quarters of that layer's products, is needed for that token only. The result is the same to rounding.
 
 **Attention.** Flash attention is made for long texts; on short ones, products of whole matrices are faster.
 """
@@ -21,8 +21,10 @@ from transformers import AttentionMaskInterface, PreTrainedModel
 from transformers.activations import GELUActivation
 from transformers.masking_utils import sdpa_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
-from transformers.models.bert.modeling_bert import BertIntermediate, BertSelfOutput
-from transformers.models.roberta.modeling_roberta import RobertaIntermediate, RobertaSelfOutput
+from transformers.models.bert import modeling_bert as bert
+from transformers.models.camembert import modeling_camembert as camembert
+from transformers.models.roberta import modeling_roberta as roberta
+from transformers.models.xlm_roberta import modeling_xlm_roberta as xlm_roberta
 from transformers.pytorch_utils import Conv1D
 
 from evenlight.models.attention import KNOWN_TYPES
@@ -94,13 +96,16 @@ def _with_activation_inside(parent: type) -> type:
 
     class WithActivationInside(parent):
         def forward(self, features: torch.Tensor) -> torch.Tensor:
-            """(…, outer) of ``features`` (…, inner), in the type of the weights."""
+            """(…, outer) of ``features`` (…, inner)."""
             weight = self.dense.weight
-            known = type(self.intermediate_act_fn) is GELUActivation
-            plain = torch.is_grad_enabled() or torch.compiler.is_compiling() or features.device.type != "cpu"
-            if not (AVAILABLE and known) or plain:
-                return super().forward(features)
-            return _product(features.to(weight.dtype), weight, self.dense.bias, "gelu")
+            fused = (
+                AVAILABLE
+                and features.device.type == "cpu"
+                and features.dtype == weight.dtype == torch.float32
+                and type(self.intermediate_act_fn) is GELUActivation
+                and not (torch.is_grad_enabled() or torch.compiler.is_compiling())
+            )
+            return _product(features, weight, self.dense.bias, "gelu") if fused else super().forward(features)
 
     return WithActivationInside
 
@@ -117,11 +122,34 @@ def _of_the_first_token(parent: type) -> type:
 
 
 FAST = {nn.Linear: FastLinear, Conv1D: FastConv1D}
-ACTIVATED = {parent: _with_activation_inside(parent) for parent in (BertIntermediate, RobertaIntermediate)}
-FIRST_TOKEN = {parent: _of_the_first_token(parent) for parent in (BertSelfOutput, RobertaSelfOutput)}
+ACTIVATED = {
+    parent: _with_activation_inside(parent)
+    for parent in (
+        bert.BertIntermediate,
+        roberta.RobertaIntermediate,
+        xlm_roberta.XLMRobertaIntermediate,
+        camembert.CamembertIntermediate,
+    )
+}
+FIRST_TOKEN = {
+    parent: _of_the_first_token(parent)
+    for parent in (
+        bert.BertSelfOutput,
+        roberta.RobertaSelfOutput,
+        xlm_roberta.XLMRobertaSelfOutput,
+        camembert.CamembertSelfOutput,
+    )
+}
+# Whose head reads the first token and nothing else.
+READS_THE_FIRST_TOKEN = (
+    bert.BertForSequenceClassification,
+    roberta.RobertaForSequenceClassification,
+    xlm_roberta.XLMRobertaForSequenceClassification,
+    camembert.CamembertForSequenceClassification,
+)
 
 # Up to so many tokens, products of whole matrices are faster than torch's flash attention on processors.
-SHORT = 64
+SHORT = 128
 ATTENTION = "evenlight_short"
 
 
@@ -134,14 +162,19 @@ def short_attention(
     scaling: float,
     **options,
 ) -> tuple[torch.Tensor, None]:
-    """Attention as Transformers calls it: (rows, heads, tokens, size) each, to (rows, tokens, heads, size)."""
+    """Attention as Transformers calls it: (rows, heads, tokens, size) each, to (rows, tokens, heads, size).
+
+    ``mask`` is True where a token is seen. Whether it is causal is asked of the module, as the types for which this
+    is used (:data:`evenlight.models.attention.KNOWN_TYPES`) have it.
+    """
     causal = getattr(module, "is_causal", False) and mask is None and query.shape[2] > 1
-    if query.shape[2] > SHORT or causal:
+    if module.training or query.shape[2] > SHORT or causal:
         return ALL_ATTENTION_FUNCTIONS["sdpa"](module, query, key, value, mask, scaling=scaling, **options)
-    score = torch.einsum("bhqd,bhkd->bhqk", query * scaling, key)
+    # By operations for which DeepLIFT has rules.
+    score = torch.matmul(query * scaling, key.transpose(-1, -2))
     if mask is not None:
         score = score.masked_fill(~mask, torch.finfo(score.dtype).min)
-    return torch.einsum("bhqk,bhkd->bqhd", score.softmax(-1), value), None
+    return torch.matmul(score.softmax(-1), value).transpose(1, 2), None
 
 
 ALL_ATTENTION_FUNCTIONS.register(ATTENTION, short_attention)
@@ -159,7 +192,7 @@ def use_fast_layers(network: nn.Module) -> None:
     for module in network.modules():
         module.__class__ = (FAST | ACTIVATED).get(type(module), type(module))
     ends = [module for module in network.modules() if type(module) in FIRST_TOKEN]
-    if ends and hasattr(network, "classifier"):
+    if ends and isinstance(network, READS_THE_FIRST_TOKEN):
         ends[-1].__class__ = FIRST_TOKEN[type(ends[-1])]
     # Other types may ask for more than queries, keys, values and a mask.
     known = isinstance(network, PreTrainedModel) and network.config.model_type in KNOWN_TYPES
