@@ -46,6 +46,108 @@ def _required(name: str, kind: pa.DataType) -> pa.Field:
     return pa.field(name, kind, nullable=False)
 
 
+# One form of a sentence, as an annotator leaves it.
+_FORM = pa.struct(
+    [
+        _required("scope", pa.string()),
+        _required("group", pa.string()),
+        _required("words", pa.list_(pa.string())),
+        _required("ground_truth", pa.list_(pa.int8())),
+    ]
+)
+BOOKS = Contract(
+    "books",
+    "list_books",
+    pa.schema(
+        [
+            _required("book_id", pa.int64()),  # Project Gutenberg's number
+            _required("rank", pa.int64()),
+            _required("title", pa.string()),
+            _required("author", pa.string()),
+        ]
+    ),
+)
+ARTICLES = Contract(
+    "articles",
+    "find_articles",
+    pa.schema(
+        [
+            _required("book_id", pa.int64()),
+            _required("status", pa.string()),  # matched, doubtful or missing
+            pa.field("article", pa.string()),
+            pa.field("url", pa.string()),
+            pa.field("score", pa.float64()),
+        ]
+    ),
+)
+PARAGRAPHS = Contract(
+    "paragraphs",
+    "extract_paragraphs",
+    pa.schema(
+        [
+            _required("paragraph_id", pa.string()),
+            _required("book_id", pa.int64()),
+            _required("title", pa.string()),
+            _required("author", pa.string()),
+            _required("url", pa.string()),
+            _required("section", pa.string()),
+            _required("text", pa.string()),
+        ]
+    ),
+)
+_PARSED = [
+    _required("sentence_id", pa.string()),
+    _required("paragraph_id", pa.string()),
+    _required("book_id", pa.int64()),
+    _required("author", pa.string()),
+    _required("text", pa.string()),
+    _required("words", pa.list_(pa.string())),
+    _required("lemmas", pa.list_(pa.string())),
+    _required("tags", pa.list_(pa.string())),
+    _required("features", pa.list_(pa.string())),
+    _required("heads", pa.list_(pa.int64())),
+    _required("relations", pa.list_(pa.string())),
+    _required("scheme", pa.string()),
+]
+SENTENCES = Contract("sentences", "parse_sentences", pa.schema(_PARSED))
+CANDIDATES = Contract(
+    "candidates",
+    "filter_sentences",
+    pa.schema(
+        [
+            *_PARSED,
+            _required("root", pa.int64()),  # the finite verb of the main clause
+            _required("subject", pa.list_(pa.int64())),  # the words of its subject, the head first
+        ]
+    ),
+)
+DRAFTS = Contract(
+    "drafts",
+    "draft_variants",
+    pa.schema(
+        [
+            _required("sentence_id", pa.string()),
+            _required("scope", pa.string()),  # subject: only the words of the subject change; all: every gendered word
+            _required("group", pa.string()),  # male, female, neutral
+            _required("words", pa.list_(pa.string())),
+            _required("ground_truth", pa.list_(pa.int8())),
+        ]
+    ),
+)
+ANNOTATIONS = Contract(
+    "annotations",
+    "import_annotations",
+    pa.schema(
+        [
+            _required("sentence_id", pa.string()),
+            _required("annotator", pa.string()),
+            _required("decision", pa.string()),  # accept or reject
+            pa.field("reason", pa.string()),  # of a rejection
+            _required("source", pa.list_(pa.string())),  # the words of the sentence as it was found
+            _required("forms", pa.list_(_FORM)),  # empty where the sentence is rejected
+        ]
+    ),
+)
 ITEMS = Contract(
     "items",
     "import_dataset",

@@ -1,0 +1,1 @@
+"""From candidate sentences to a labelled data set: drafts, review by people, import, agreement."""
