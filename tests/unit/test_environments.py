@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).parents[2]
 ENVIRONMENTS = REPOSITORY / "envs"
 
 # The kinds of work of the workflow; each has a requirements file and a conda file.
-KINDS = ["workflow", "data", "models", "statistics"]
+KINDS = ["workflow", "data", "corpus", "models", "statistics"]
 
 # Distributions whose conda package has another name; all others have the same one.
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "snakemake": "snakemake-minimal", "torch": "pytorch"}
