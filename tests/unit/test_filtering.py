@@ -1,0 +1,326 @@
+"""Every rule of the filter by cases, near-duplicates against a plain count, and the table of what was removed."""
+
+import time
+from dataclasses import asdict
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hand_made_parses import hand_made
+
+from evenlight.corpus import filtering, parsers
+from evenlight.corpus.filtering import RULES, Context, Sentence, apply_rules, context_of
+from evenlight.corpus.people import read_lexicon
+from evenlight.errors import InputError
+from evenlight.tables import CANDIDATES, SENTENCES, read_table, write_table
+from measure_filter import accepted_sentences
+
+NOUNS = frozenset({"widow", "brother", "judge"})
+
+
+def sentence(text, author="Jane Austen", book=1, scheme="ud", written=None):
+    parse = hand_made(text, scheme)
+    return Sentence(parse, written or " ".join(parse.words), book, author)
+
+
+def plain(text, **more):
+    """A sentence "subject verb rest ." whose second word is the root, for rules that look at the words."""
+    words = text.split()
+    tags = {0: "PRP", 1: "VBZ"}
+    relations = {0: "nsubj", 1: "root"}
+    entries = [f"{w}/{tags.get(i, 'NN')}/{0 if i == 1 else 2}/{relations.get(i, 'dep')}" for i, w in enumerate(words)]
+    return sentence(" ".join(entries), **more)
+
+
+def passes(rule, *sentences):
+    return RULES[rule](list(sentences), context_of(sentences, NOUNS))[0]
+
+
+THIRD = {
+    "He/PRP/2/nsubj comes/VBZ/0/root ././2/punct": True,
+    "She/PRP/4/nsubj is/VBZ/4/cop a/DT/4/det judge/NN/0/root ././4/punct": True,
+    "She/PRP/3/nsubj was/VBD/3/aux:pass found/VBN/0/root ././3/punct": True,
+    "He/PRP/3/nsubj has/VBZ/3/aux gone/VBN/0/root ././3/punct": True,
+    "He/PRP/4/nsubj does/VBZ/4/aux not/RB/4/advmod go/VB/0/root ././4/punct": True,
+    "He/PRP/2/nsubj came/VBD/0/root ././2/punct": False,
+    "They/PRP/2/nsubj come/VBP/0/root ././2/punct": False,
+    "They/PRP/3/nsubj were/VBD/3/cop ill/JJ/0/root ././3/punct": False,
+    "He/PRP/3/nsubj can/MD/3/aux go/VB/0/root ././3/punct": False,
+    "A/DT/2/det letter/NN/0/root ././2/punct": False,
+    # The main clause that can be judged is not always the first.
+    "They/PRP/2/nsubj go/VBP/0/root ;/,/5/punct she/PRP/5/nsubj stays/VBZ/2/parataxis ././2/punct": True,
+    "Unable/JJ/0/root ,/,/4/punct she/PRP/4/nsubj stays/VBZ/1/parataxis ././1/punct": True,
+    # In a subordinate clause it does not count.
+    "They/PRP/2/nsubj know/VBP/0/root he/PRP/4/nsubj lies/VBZ/2/ccomp ././2/punct": False,
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), THIRD.items())
+def test_third_person_singular(text, expected):
+    assert passes("third_person_singular", sentence(text)) is expected
+
+
+def test_clear_s_copula_is_judged_alike():
+    assert passes(
+        "third_person_singular",
+        sentence("She/PRP/2/nsubj is/VBZ/0/root a/DT/4/det judge/NN/2/attr ././2/punct", scheme="clear"),
+    )
+
+
+def test_a_sentence_without_subject_is_dropped():
+    assert not passes("has_subject", sentence("Comes/VBZ/0/root home/RB/1/advmod ././1/punct"))
+
+
+@pytest.mark.parametrize(("word", "expected"), [("it", False), ("It", False), ("He", True)])
+def test_it_is_no_subject(word, expected):
+    assert passes("subject_is_not_it", plain(f"{word} comes .")) is expected
+
+
+@pytest.mark.parametrize(("words", "expected"), [(30, True), (31, False)])
+def test_the_limit_of_tokens_counts_the_period(words, expected):
+    assert passes("short_enough", plain("He comes" + " x" * (words - 3) + " .")) is expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [("He comes .", True), ("He comes ?", False), ("He comes :", False)])
+def test_a_sentence_ends_with_a_period(text, expected):
+    assert passes("ends_with_period", plain(text)) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("He comes .", True), ("he comes .", False), ("Émile kommt .", True), ('" he comes .', False)],
+)
+def test_a_sentence_starts_with_a_capital(text, expected):
+    assert passes("starts_with_capital", plain(text)) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('He calls her " aunt " .', True),
+        ("He calls her “ aunt ” .", True),
+        ('He says " she comes " .', False),
+        ("He comes “ .", False),
+        ('He comes " .', False),
+        ("He likes the sailors ' songs .", True),
+    ],
+)
+def test_direct_speech_is_a_quotation_and_a_name_in_marks_is_not(text, expected):
+    words = text.split()
+    tags = {0: "PRP", 1: "VBZ"} | {i: "VBZ" for i, word in enumerate(words) if word == "comes"}
+    entries = [
+        f"{w}/{tags.get(i, 'NN')}/{0 if i == 1 else 2}/{'root' if i == 1 else 'dep'}" for i, w in enumerate(words)
+    ]
+    assert passes("no_quotation", sentence(" ".join(entries))) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He comes home .", True),
+        ("He comes home [ 3 ] .", False),
+        ("He resembles others ( Miller 1984 , 12 ) .", False),
+        ("He follows Bakhtin et al .", False),
+        ("He comes in 1812 .", True),
+    ],
+)
+def test_marks_of_a_citation(text, expected):
+    assert passes("no_citation", plain(text)) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("Chapter IV : He comes .", False), ("He comes [edit] .", False), ("He reads chapter IV .", True)],
+)
+def test_headings(text, expected):
+    assert passes("no_heading", plain(text)) is expected
+
+
+def test_a_heading_that_ran_into_the_sentence_shows_in_the_text():
+    assert not passes("no_heading", plain("Plot He comes .", written="Plot\nHe comes."))
+
+
+@pytest.mark.parametrize(
+    ("author", "text", "expected"),
+    [
+        ("Jane Austen", "Austen mocks him .", False),
+        ("Jane Austen", "Jane mocks him .", True),
+        ("Austen, Jane", "He mocks Austen .", False),
+        ("Oliver Holmes Jr.", "Holmes mocks him .", False),
+        ("", "He mocks him .", True),
+    ],
+)
+def test_the_author_s_surname_is_not_mentioned(author, text, expected):
+    assert passes("no_author", plain(text, author=author)) is expected
+
+
+HUMAN = {
+    "He/PRP/2/nsubj comes/VBZ/0/root": True,
+    "The/DT/2/det widow/NN/3/nsubj comes/VBZ/0/root": True,
+    "Brother/NN/2/nsubj comes/VBZ/0/root": True,
+    "The/DT/2/det storm/NN/3/nsubj comes/VBZ/0/root": False,
+    "Anna/NNP/2/nsubj comes/VBZ/0/root": True,
+    "Then/RB/3/advmod Ulysses/NNS/3/nsubj comes/VBZ/0/root": True,
+    "Storms/NNS/2/nsubj comes/VBZ/0/root": False,
+    "This/DT/2/nsubj comes/VBZ/0/root": False,
+    "Who/WP/2/nsubj comes/VBZ/0/root": False,
+    "Comes/VBZ/0/root home/RB/1/advmod": False,
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), HUMAN.items())
+def test_human_subjects(text, expected):
+    assert passes("human_subject", sentence(text)) is expected
+
+
+def test_pronouns_of_other_languages_are_known_by_their_features():
+    def german(word, features):
+        parse = filtering.Parse(
+            (word, "kommt"), ("",) * 2, ("PRON", "VERB"), (features, ""), (1, 1), ("nsubj", "root"), "ud"
+        )
+        return Sentence(parse, f"{word} kommt", 1, "")
+
+    assert passes("human_subject", german("Sie", "Gender=Fem|Number=Sing|Person=3|PronType=Prs"))
+    assert not passes("human_subject", german("Es", "Gender=Neut|Number=Sing|Person=3|PronType=Prs"))
+
+
+def test_a_name_counts_when_its_book_has_it_twice():
+    once = sentence("Anna/NNP/2/nsubj comes/VBZ/0/root")
+    again = sentence("He/PRP/2/nsubj sees/VBZ/0/root Anna/NNP/2/obj")
+    elsewhere = sentence("He/PRP/2/nsubj sees/VBZ/0/root Anna/NNP/2/obj", book=2)
+    assert not passes("recurring_name", once)
+    assert passes("recurring_name", once, again)
+    assert not passes("recurring_name", once, elsewhere)
+
+
+def test_a_title_does_not_make_a_name_recur():
+    first = sentence("Mr./NNP/2/nmod:desc Webb/NNP/3/nsubj comes/VBZ/0/root")
+    other = sentence("Mr./NNP/2/nmod:desc Pike/NNP/3/nsubj comes/VBZ/0/root")
+    assert not passes("recurring_name", first, other)
+    assert passes("recurring_name", first, sentence("Eliza/NNP/3/nsubj Webb/NNP/1/flat comes/VBZ/0/root"))
+
+
+def test_the_first_word_s_capital_makes_no_name():
+    assert not passes(
+        "human_subject",
+        sentence("Storm/NN/2/nsubj comes/VBZ/0/root"),
+        sentence("Storm/NN/2/nsubj goes/VBZ/0/root"),
+    )
+
+
+def test_duplicates_and_near_duplicates_leave_the_first():
+    same = "He walks to the old house by the river in the rain ."
+    sentences = [
+        plain(same),
+        plain(same),
+        plain(same.replace("rain", "snow")),  # 10 of 16 pairs in common is 0.71
+        plain("He walks to the mill ."),
+    ]
+    assert RULES["distinct"](sentences, context_of(sentences, NOUNS)) == [True, False, False, True]
+
+
+def test_near_duplicates_equal_those_of_comparing_every_pair():
+    draw = np.random.default_rng(3)
+    texts = [["He", "comes", *draw.choice(list("abcdefgh"), draw.integers(3, 12)), "."] for _ in range(60)]
+    texts += [[word if draw.random() > 0.1 else "z" for word in texts[i]] for i in draw.integers(0, 60, 120)]
+    sentences = [plain(" ".join(words)) for words in texts]
+    for similarity in (0.3, 0.5, 0.7, 0.9, 1.0):
+        context = Context(30, similarity, NOUNS, {})
+        sets = [set(pairwise(["", *(w.lower() for w in words if w.isalnum()), ""])) for words in texts]
+        expected, kept = [], []
+        for found in sets:
+            expected.append(not any(len(found & k) / len(found | k) >= similarity for k in kept))
+            kept += [found] if expected[-1] else []
+        assert RULES["distinct"](sentences, context) == expected
+        assert 0 < expected.count(False) < len(expected)
+
+
+def test_the_table_counts_each_removal_once_and_says_what_a_rule_would_do_alone():
+    sentences = [
+        sentence("Anna/NNP/2/nsubj comes/VBZ/0/root ././2/punct"),
+        sentence("Anna/NNP/2/nsubj comes/VBZ/0/root ././2/punct"),
+        sentence("Anna/NNP/2/nsubj came/VBD/0/root ?/./2/punct"),
+        sentence("She/PRP/2/nsubj comes/VBZ/0/root ?/./2/punct"),
+    ]
+    left, table = apply_rules(sentences, context_of(sentences, NOUNS))
+    assert left == [0]
+    rows = table.set_index("rule")
+    assert list(rows.index) == ["all", *RULES, "candidates", "accepted by people"]
+    assert tuple(rows.loc["third_person_singular", ["removed_first", "removed_alone", "left"]]) == (1, 1, 3)
+    assert tuple(rows.loc["ends_with_period", ["removed_first", "removed_alone", "left"]]) == (1, 2, 2)
+    assert tuple(rows.loc["distinct", ["removed_first", "removed_alone", "left"]]) == (1, 1, 1)
+    assert rows["removed_first"].sum() == len(sentences) - len(left)
+    assert rows.loc["all", "published"] == "over 19,500"
+
+
+def test_candidates_are_rows_of_the_table_with_verb_and_subject(tmp_path):
+    found = [
+        sentence("They/PRP/2/nsubj come/VBP/0/root ././2/punct"),
+        sentence("Her/PRP$/2/nmod:poss brother/NN/4/nsubj is/VBZ/4/cop ill/JJ/0/root ././4/punct"),
+    ]
+    rows = [
+        {"sentence_id": f"s{i}", "paragraph_id": "p", "book_id": 1, "author": "A", "text": s.text, **asdict(s.parse)}
+        for i, s in enumerate(found)
+    ]
+    write_table(pd.DataFrame(rows), tmp_path / "sentences.parquet", SENTENCES)
+    table, sentences = filtering.read_sentences(tmp_path / "sentences.parquet")
+    assert [s.parse for s in sentences] == [s.parse for s in found]
+    left, _ = apply_rules(sentences, context_of(sentences, NOUNS))
+    write_table(filtering.candidates(table, sentences, left), tmp_path / "candidates.parquet", CANDIDATES)
+    [row] = read_table(tmp_path / "candidates.parquet", CANDIDATES).to_dict("records")
+    assert (row["sentence_id"], row["root"], list(row["subject"])) == ("s1", 2, [1, 0])
+
+
+def test_the_measurement_refuses_another_file(tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text('{"sentences": {"0": {"words": []}}}')
+    with pytest.raises(InputError, match=r"other\.json: not GECO's labelling file"):
+        accepted_sentences(path)
+    path.write_text('{"sentences": {}}')
+    with pytest.raises(InputError, match="no sentence"):
+        accepted_sentences(path)
+
+
+def test_accepted_sentences_are_kept(mirror):
+    nlp = parsers.load(mirror / "parsers/en_ewt_sm")
+    words = list(accepted_sentences(mirror / "geco_annotation/merged_labelling_v2.json").values())
+    assert len(words) == 1610
+    sentences = [Sentence(parse, " ".join(parse.words), 0, "") for parse in parsers.parse_words(nlp, words[::10])]
+    third, subject = (
+        sum(RULES[rule](sentences, context_of(sentences, NOUNS))) / len(sentences)
+        for rule in ("third_person_singular", "has_subject")
+    )
+    assert third > 0.88
+    assert subject > 0.9
+
+
+def test_no_sentences_give_no_candidates():
+    left, table = apply_rules([], context_of([], NOUNS))
+    assert left == []
+    assert table["left"].dropna().eq(0).all()
+
+
+def test_ten_thousand_sentences_take_less_than_a_minute():
+    draw = np.random.default_rng(0)
+    words = np.array([f"word{i}" for i in range(3000)])
+    sentences = [
+        plain("He sees " + " ".join(draw.choice(words, draw.integers(4, 27))) + " .", book=i // 100)
+        for i in range(10_000)
+    ]
+    start = time.process_time()
+    left, _ = apply_rules(sentences, context_of(sentences, NOUNS))
+    assert time.process_time() - start < 60
+    assert len(left) == 10_000
+
+
+def test_a_lexicon_that_cannot_be_read_is_refused(tmp_path):
+    path = tmp_path / "nouns.txt"
+    with pytest.raises(InputError, match=r"nouns\.txt: not a readable lexicon"):
+        read_lexicon(path)
+    path.write_text("widow\nold man\n")
+    with pytest.raises(InputError, match="line 2, 'old man', holds several words"):
+        read_lexicon(path)
+    path.write_text("# nothing\n")
+    with pytest.raises(InputError, match="no noun"):
+        read_lexicon(path)

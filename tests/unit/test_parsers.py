@@ -1,0 +1,171 @@
+"""Pipelines: loaded or refused, their schemes told apart, and a small one trained in each scheme."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from evenlight.corpus import parse as syntax
+from evenlight.corpus import parsers
+from evenlight.corpus.mending import mended
+from evenlight.corpus.training import scores, train
+from evenlight.corpus.treebank import Tree, read_conllu, treebank
+from evenlight.errors import InputError
+
+GRAMMAR = Path(__file__).parents[2] / "resources/demo/grammar.yaml"
+TEXT = "The widow opens the door. He is a poor judge."
+
+TO_CLEAR = {
+    "obj": "dobj",
+    "iobj": "dative",
+    "nsubj:pass": "nsubjpass",
+    "aux:pass": "auxpass",
+    "nmod:poss": "poss",
+    "acl:relcl": "relcl",
+    "compound:prt": "prt",
+    "nmod:desc": "compound",
+    "flat": "compound",
+    "obl:unmarked": "npadvmod",
+}
+
+
+# What of a UD predicate belongs to its clause, and in ClearNLP's scheme to the copula.
+OF_THE_CLAUSE = {"nsubj", "advmod", "punct", "advcl", "mark", "cc", "conj", "aux", "obl:unmarked"}
+
+
+def in_clear(tree: Tree) -> Tree:
+    """The tree in ClearNLP's scheme: first copulas become heads, then prepositions."""
+    heads, relations = list(tree.heads), [TO_CLEAR.get(relation, relation) for relation in tree.relations]
+
+    def lift(word: int, relation: str) -> None:
+        """Put the word in the place of its head, which takes the relation to it."""
+        below = heads[word]
+        heads[word] = word if heads[below] == below else heads[below]
+        relations[word] = relations[below]
+        heads[below], relations[below] = word, relation
+
+    for word, relation in enumerate(tree.relations):
+        if relation == "cop":
+            predicate = heads[word]
+            lift(word, "attr")
+            for other, label in enumerate(tree.relations):
+                fronted = label == "obl" and other < word
+                if heads[other] == predicate and other != word and (label in OF_THE_CLAUSE or fronted):
+                    heads[other] = word
+    for word, relation in enumerate(tree.relations):
+        if relation == "case" and tree.tags[word] == "IN":
+            lift(word, "pobj")
+            relations[word] = "prep"
+    return replace(tree, heads=tuple(heads), relations=tuple(relations))
+
+
+def parse_of(tree: Tree, scheme: str) -> syntax.Parse:
+    """The gold tree as the parser would give it."""
+    empty = ("",) * len(tree.words)
+    return syntax.Parse(tree.words, empty, tree.tags, tree.features, tree.heads, tree.relations, scheme)
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory):
+    path = tmp_path_factory.mktemp("treebank") / "demo.conllu"
+    path.write_text("".join(treebank(GRAMMAR, 500, 0)), encoding="utf-8")
+    return read_conllu(path)
+
+
+def test_gold_trees_are_read_alike_in_both_schemes(trees):
+    for tree in trees:
+        ud, clear = parse_of(tree, "ud"), parse_of(in_clear(tree), "clear")
+        assert syntax.subjects(ud) == syntax.subjects(clear), tree.words
+        assert syntax.finite_verb(ud, syntax.root(ud)) == syntax.finite_verb(clear, syntax.root(clear)), tree.words
+        assert mended(ud) == ud
+        assert mended(clear) == clear
+
+
+@pytest.mark.parametrize("scheme", ["ud", "clear"])
+def test_a_small_pipeline_learns_either_scheme(trees, scheme, tmp_path):
+    gold = trees if scheme == "ud" else [in_clear(tree) for tree in trees]
+    training, held_out = gold[60:], gold[:60]
+    nlp = train(training, "en", epochs=6, seed=0)
+    assert scores(nlp, held_out)["dep_uas"] > 0.75
+    nlp.to_disk(tmp_path / "pipeline")
+    loaded = parsers.load(tmp_path / "pipeline")
+    assert parsers.scheme_of(loaded) == scheme
+    found = parsers.parse_words(loaded, [tree.words for tree in held_out])
+    right = [
+        main_clause(parse) == main_clause(parse_of(tree, scheme)) for parse, tree in zip(found, held_out, strict=True)
+    ]
+    # So few sentences teach a parser but little; what read the wrong arcs would find next to none.
+    assert sum(right) > 0.5 * len(right)
+    [sentences] = parsers.parse_texts(loaded, [TEXT])
+    assert [text for text, _ in sentences] == ["The widow opens the door.", "He is a poor judge."]
+
+
+def main_clause(parse):
+    root = syntax.root(parse)
+    return syntax.subject_of(parse, root), syntax.finite_verb(parse, root)
+
+
+def test_training_is_the_same_for_the_same_seed(trees):
+    one, two = (train(trees[:40], "en", epochs=1, seed=5) for _ in range(2))
+    assert one.get_pipe("parser").model.to_bytes() == two.get_pipe("parser").model.to_bytes()
+
+
+def test_a_missing_pipeline_says_how_to_get_it():
+    with pytest.raises(InputError, match=r"python -m spacy download xx_no_such_pipeline"):
+        parsers.load("xx_no_such_pipeline")
+
+
+def test_a_pipeline_without_parser_is_refused(tmp_path):
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    with pytest.raises(InputError, match="it has no tagger, only nothing"):
+        parsers.load(tmp_path / "blank")
+
+
+def test_another_scheme_is_refused():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("parser").add_label("SB")
+    with pytest.raises(InputError, match=r"neither those of Universal Dependencies \(obj, obl\) nor ClearNLP's"):
+        parsers.scheme_of(nlp)
+
+
+def test_white_space_is_left_out_and_arcs_keep_their_ends():
+    nlp = spacy.blank("en")
+    words = ["He", "\n", "comes", "."]
+    doc = Doc(
+        nlp.vocab,
+        words=words,
+        heads=[2, 0, 2, 2],
+        deps=["nsubj", "dep", "ROOT", "punct"],
+        tags=["PRP", "_SP", "VBZ", "."],
+    )
+    parse = parsers.from_doc(doc[:], "ud")
+    assert (parse.words, parse.heads, parse.relations) == (("He", "comes", "."), (1, 1, 1), ("nsubj", "root", "punct"))
+
+
+def test_the_second_sentence_of_a_text_counts_its_words_from_its_own_start():
+    nlp = spacy.blank("en")
+    doc = Doc(nlp.vocab, words=["Go", ".", "He", "comes"], heads=[0, 0, 3, 3], deps=["ROOT", "punct", "nsubj", "ROOT"])
+    assert parsers.from_doc(doc[2:4], "ud").heads == (1, 1)
+
+
+def test_other_languages_give_parts_of_speech_for_tags():
+    nlp = spacy.blank("de")
+    doc = Doc(
+        nlp.vocab,
+        words=["Er", "kommt"],
+        heads=[1, 1],
+        deps=["nsubj", "ROOT"],
+        tags=["PPER", "VVFIN"],
+        pos=["PRON", "VERB"],
+    )
+    assert parsers.from_doc(doc[:], "ud").tags == ("PRON", "VERB")
+
+
+def test_ewt_reads_both_kinds_of_text(mirror):
+    nlp = parsers.load(mirror / "parsers/en_ewt_sm")
+    assert parsers.scheme_of(nlp) == "ud"
+    [words] = parsers.parse_words(nlp, [["She", "is", "a", "doctor", "."]])
+    assert words.words[syntax.root(words)] == "doctor"
+    assert list(parsers.parse_texts(nlp, ["", "  \n"])) == [[], []]
