@@ -15,7 +15,8 @@ def main(arguments: argparse.Namespace) -> None:
     if arguments.verify:
         for name, path in arguments.source:
             sources.check(name, path)
-    files = dict(arguments.source) | named_resources(arguments.resource, datasets.reader_for(settings).resources)
+    reader = datasets.reader_for(settings)
+    files = dict(arguments.source) | named_resources(arguments.resource, (*reader.resources, *reader.files(settings)))
     dataset = datasets.load(files, settings)
     items = assign_validation(dataset.items, settings["validation_share"], settings["split_seed"])
     notes = dataset.notes + check_items(items, settings["dataset"])
@@ -59,7 +60,11 @@ if __name__ == "__main__":
         "--source", action="append", default=[], type=named_source, help="name=path of a source; may be repeated"
     )
     parser.add_argument(
-        "--resource", action="append", default=[], type=Path, help="path of a repository file; may be repeated"
+        "--resource",
+        action="append",
+        default=[],
+        type=Path,
+        help="path of a repository file, or of one that the settings name; may be repeated",
     )
     parser.add_argument("--verify", action="store_true", help="refuse sources whose SHA-256 is not the registered one")
     parser.add_argument("--output", required=True, help="the items table (Parquet)")

@@ -34,7 +34,8 @@ def _raw_github(repository: str, commit: str, folder: str) -> str:
 
 
 # Text derived from Wikipedia, CC BY-SA 4.0.
-GECO = _raw_github("braindatalab/gecobench", "f0907c69d95353016556a6cbd0c5fcaa76392ed9", "data/dataset")
+GECOBENCH = ("braindatalab/gecobench", "f0907c69d95353016556a6cbd0c5fcaa76392ed9")
+GECO = _raw_github(*GECOBENCH, "data/dataset")
 GECO_SHA256 = {
     "binary_gender_all/train.jsonl": "2763003165719d26ef66503ef3943b782a77e4ef9741098a8e18ad1592ad0df9",
     "binary_gender_all/test.jsonl": "60f4f84ec5aa1d23eba47bec31e2e22b8c78557a2b28314549ab832d99960edd",
@@ -46,7 +47,22 @@ GECO_SHA256 = {
     "non_binary_gender_subj/test.jsonl": "a8f8dc273edfddfb800ef98d6747de68e01c6b0c8c6dffb39a62f6cb410a393f",
 }
 
-SOURCES = {f"geco/{path}": Source(f"{GECO}/{path}", sha256) for path, sha256 in GECO_SHA256.items()}
+# What GECO's annotators made, and the names that were to be drawn from.
+GECO_ANNOTATION = _raw_github(*GECOBENCH, "data/dataset_generation/data")
+GECO_ANNOTATION_SHA256 = {
+    "merged_labelling_v2.json": "c6155b8114e0f9a93a9ab58fb12796ccc62df00cd78893681653ab24d0b82149",
+    "intersection_template_Artur_v2.xlsx": "6f7839de9e0536b16d16cc2b5080203a6262891aa08ee9567e2a7dedec91b0bc",
+    "intersection_template_hjalmar.xlsx": "cfab55c32ebf2287fc670c7592c4451ec2ed023fae9b413204f82745ef98712a",
+    "intersection_template_rick.xlsx": "2cb6cca83d104dfb4d43ae031842c687b14cfbfedc34db90faadf88cff3608fb",
+    "Top250Female1996-2019.txt": "1fb205160e6ba24d96c14b8188bf7413074b93945bfcf1395728d441408389ba",
+    "Top250Male1996-2019.txt": "abeebb8349a278a1ed4649560aca6e0d870d4bcfc3ff2b7cc822062361bd0328",
+    "Top250Surnames1991-2000.txt": "ae0ceff3b8bfda30af0a0ea395749244fdd9088a373e23d382812e7c39f48327",
+}
+
+SOURCES = {f"geco/{path}": Source(f"{GECO}/{path}", sha256) for path, sha256 in GECO_SHA256.items()} | {
+    f"geco_annotation/{path}": Source(f"{GECO_ANNOTATION}/{path}", sha256)
+    for path, sha256 in GECO_ANNOTATION_SHA256.items()
+}
 
 
 def digest(path: str | Path) -> str:

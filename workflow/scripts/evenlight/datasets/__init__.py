@@ -40,13 +40,15 @@ class Reader:
 
     ``module`` offers ``read(files, settings) -> Dataset``. ``sources`` gives the names in
     :data:`evenlight.sources.SOURCES`, and ``groups`` the groups, that the settings ask for; ``resources`` are
-    files of this repository. ``files`` maps both kinds of name to the path of the file.
+    files of this repository. ``files`` gives the paths that the settings themselves name: files of the user's own, or
+    what another rule of the workflow makes. A reader is given the path of each of them, by its name.
     """
 
     module: str
     sources: Callable[[dict], list[str]]
     groups: Callable[[dict], list[str]]
     resources: Sequence[str] = ()
+    files: Callable[[dict], list[str]] = lambda settings: []
 
 
 def setting(settings: dict, key: str, choices: dict):
@@ -73,6 +75,12 @@ READERS = {
         groups=_groups,
         resources=("resources/demo/sentences.yaml",),
     ),
+    "annotated": Reader(
+        "evenlight.datasets.annotated",
+        sources=lambda settings: [],
+        groups=_groups,
+        files=lambda settings: [Path(settings["file"]).as_posix()],
+    ),
 }
 
 
@@ -84,12 +92,12 @@ def reader_for(settings: dict) -> Reader:
 def load(files: dict[str, Path], settings: dict) -> Dataset:
     """Read the data set that ``settings`` describe.
 
-    ``files`` maps the reader's sources and resources to paths. The items are as in the files: neither checked
+    ``files`` maps the reader's sources, resources and files to paths. The items are as in the files: neither checked
     against each other nor with a validation split, see :mod:`evenlight.items`.
     """
     reader = reader_for(settings)
     declared = sorted(reader.groups(settings))
-    for name in (*reader.sources(settings), *reader.resources):
+    for name in (*reader.sources(settings), *reader.resources, *reader.files(settings)):
         if name not in files:
             raise InputError(f"dataset reader '{settings['reader']}': file '{name}' is needed; name its path")
         if not Path(files[name]).is_file():

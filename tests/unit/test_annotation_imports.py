@@ -1,0 +1,272 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from evenlight import tables
+from evenlight.annotation.annotations import annotation, check_annotations, check_sources
+from evenlight.annotation.imports import COLUMNS, READERS, detected_format, import_annotations, read_table
+from evenlight.annotation.label_studio import field_of
+from evenlight.errors import InputError
+
+SCRIPT = Path(tables.__file__).parents[1] / "import_annotations.py"
+SOURCE = ["He", "sees", "Ana", "."]
+MARKS = [1, 0, 0, 0]
+MALE = {"scope": "subject", "group": "male", "words": SOURCE, "ground_truth": MARKS}
+FEMALE = {"scope": "subject", "group": "female", "words": ["She", "sees", "Ana", "."], "ground_truth": MARKS}
+ACCEPTED = annotation("s1", "Kim", SOURCE, [MALE, FEMALE])
+REJECTED = annotation("s2", "Kim", ["It", "rains", "."], [], reason="subject is no person")
+
+
+def review_export(*rows: dict, **changed) -> dict:
+    sentences = [{key: row[key] for key in ("sentence_id", "source", "decision", "reason", "forms")} for row in rows]
+    return {
+        "format": "evenlight-review",
+        "version": 1,
+        "digest": "0" * 64,
+        "annotator": "Kim",
+        "exported": "2025-11-21T10:24:05.123Z",
+        "open": 0,
+        "sentences": sentences,
+        "unfinished": [],
+    } | changed
+
+
+def label_studio_export(*rows: dict) -> list[dict]:
+    def part(name: str, kind: str, value: str) -> dict:
+        return {"from_name": name, "to_name": "sentence", "type": kind, "value": {kind: [value]}}
+
+    tasks = []
+    for number, row in enumerate(rows, start=1):
+        data = {"sentence_id": row["sentence_id"], "source": row["source"]}
+        result = [part("decision", "choices", row["decision"])]
+        if row["reason"]:
+            result.append(part("reason", "choices", row["reason"]))
+        for form in row["forms"]:
+            name, text = f"{form['scope']}_{form['group']}", field_of(form["words"], form["ground_truth"])
+            data[f"draft_{name}"] = text
+            result.append(part(name, "text", text))
+        annotations = [{"id": number, "completed_by": {"id": 1, "email": row["annotator"]}, "result": result}]
+        tasks.append({"id": number, "data": data, "annotations": annotations})
+    return tasks
+
+
+def table_rows(*rows: dict) -> list[dict]:
+    flat = []
+    for row in rows:
+        shared = {key: row[key] for key in ("sentence_id", "annotator", "decision", "reason", "source")}
+        flat += [shared | form for form in row["forms"] or [dict.fromkeys(COLUMNS[-4:])]]
+    return flat
+
+
+def csv_text(rows: list[dict]) -> str:
+    def cell(value) -> str:
+        text = "" if value is None else " ".join(map(str, value)) if isinstance(value, list) else str(value)
+        return f'"{text}"'
+
+    lines = [",".join(COLUMNS), *(",".join(cell(row[name]) for name in COLUMNS) for row in rows)]
+    return "".join(line + "\n" for line in lines)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes content as the file of a name: text as it is, anything else as JSON."""
+
+    def write(name: str, content) -> Path:
+        path = tmp_path / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        return path
+
+    return write
+
+
+def parquet(path: Path, rows: list[dict]) -> Path:
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+# Every format ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["review", "label_studio", "table", "parquet"])
+def test_every_format_gives_the_same_rows(name, written, tmp_path):
+    rows = [ACCEPTED, REJECTED]
+    if name == "parquet":
+        path = parquet(tmp_path / "odd.name", table_rows(*rows))
+    elif name == "table":
+        path = written("odd.name", csv_text(table_rows(*rows)))
+    else:
+        path = written("odd.name", {"review": review_export, "label_studio": label_studio_export}[name](*rows))
+    assert detected_format(path) == ("table" if name == "parquet" else name)
+    assert import_annotations([path]) == rows
+
+
+def test_words_of_several_letters_scripts_and_none_pass_through_a_parquet_table(tmp_path):
+    form = MALE | {"words": ["parent's sibling", "", "Ωλ🙂", "."]}
+    rows = [annotation("s1", "Zoë", SOURCE, [form])]
+    assert import_annotations([parquet(tmp_path / "a", table_rows(*rows))]) == rows
+
+
+def test_numbers_are_taken_as_names_from_a_parquet_table(tmp_path):
+    (row,) = import_annotations([parquet(tmp_path / "a", table_rows(annotation(0, 7, SOURCE, [MALE])))])
+    assert (row["sentence_id"], row["annotator"]) == ("0", "7")
+
+
+def test_several_files_are_put_together(written):
+    one = written("one", review_export(ACCEPTED))
+    other = written("two", csv_text(table_rows(annotation("s1", "Lee", SOURCE, [MALE]), REJECTED)))
+    assert [(row["sentence_id"], row["annotator"]) for row in import_annotations([one, other])] == [
+        ("s1", "Kim"),
+        ("s1", "Lee"),
+        ("s2", "Kim"),
+    ]
+
+
+def test_an_unfinished_sentence_of_the_review_page_is_no_decision(written):
+    unfinished = [{"sentence_id": "s3", "forms": [MALE]}]
+    path = written("a", review_export(ACCEPTED, open=1, unfinished=unfinished))
+    assert import_annotations([path]) == [ACCEPTED]
+
+
+# Refusals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content", ["", "hello", {"a": 1}, "\x00\x01", {"tags": {}}], ids=["empty", "text", "object", "binary", "half"]
+)
+def test_an_unknown_file_is_refused_with_the_formats(content, written):
+    with pytest.raises(
+        InputError, match=r"a\.b: not recognised as annotations; .*review, label_studio, geco_labelling"
+    ):
+        import_annotations([written("a.b", content)])
+
+
+def test_broken_json_is_named(written):
+    with pytest.raises(InputError, match=r"a\.json: not JSON in UTF-8 \(.*line 1.*\); export it again"):
+        import_annotations([written("a.json", '{"format": ')])
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_missing_file_is_named(name, tmp_path):
+    for form in (None, name):
+        with pytest.raises(InputError, match=r"absent: no such file"):
+            import_annotations([tmp_path / "absent"], form)
+
+
+def changed_review(**changed) -> dict:
+    export = review_export(ACCEPTED, REJECTED)
+    export["sentences"][1] |= changed
+    return export
+
+
+@pytest.mark.parametrize(
+    ("export", "message"),
+    [
+        (changed_review(decision="maybe"), r"sentences\[1\].decision \(sentence 's2'\): 'maybe' is not one of"),
+        (changed_review(reason=None), r"sentences\[1\].reason \(sentence 's2'\): None is not of type"),
+        (changed_review(source=[]), r"sentences\[1\].source \(sentence 's2'\): \[\] should be non-empty"),
+        (changed_review(decision="accept", reason=None), r"sentences\[1\].forms \(sentence 's2'\): .*non-empty"),
+        (review_export(ACCEPTED, annotator=""), r"annotator: '' does not match"),
+        (review_export(ACCEPTED, version=2), r"version: 1 was expected"),
+        (review_export(ACCEPTED, ACCEPTED), r"sentence 's1' of annotator 'Kim': occurs twice"),
+        (review_export(), r"no annotated sentence"),
+    ],
+)
+def test_a_wrong_review_export_is_refused_with_the_sentence(export, message, written):
+    with pytest.raises(InputError, match=rf"a\.json: {message}"):
+        import_annotations([written("a.json", export)])
+
+
+def without(rows: list[dict], name: str) -> str:
+    return csv_text(rows).replace(f"{name},", "", 1)
+
+
+FLAT = table_rows(ACCEPTED)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (without(FLAT, "reason"), r"a\.csv: no column 'reason'; a table of annotations has sentence_id, annotator"),
+        (csv_text(FLAT).replace("reason", "reason,colour", 1), r"a\.csv: unknown column 'colour'"),
+        (csv_text([FLAT[0], FLAT[1] | {"words": ["She", "."]}]), r"a\.csv, line 3: 2 in 'words', but .* 4 words"),
+        (csv_text([FLAT[0] | {"ground_truth": [1, 2, 0, 0]}]), r"a\.csv, line 2: '2' in 'ground_truth'; mark a word"),
+        (csv_text([FLAT[0] | {"ground_truth": None}]), r"a\.csv, line 2: column 'ground_truth' is empty"),
+        (csv_text([FLAT[0] | {"words": ["He ", "sees", "Ana", "."]}]), r"a\.csv, line 2: two spaces in a row"),
+        (csv_text([FLAT[0] | {"annotator": ""}]), r"a\.csv, line 2: column 'annotator' is empty"),
+        (csv_text([FLAT[0], FLAT[1] | {"source": ["He"]}]), r"a\.csv, line 3: another 'source' than in .* first row"),
+        (csv_text([FLAT[0], FLAT[0]]), r"a\.csv: sentence 's1' .*form subject/male: occurs twice"),
+        (csv_text([FLAT[0] | {"group": "man"}]), r"form subject/man: group 'man'; use one of male, female, neutral"),
+        (csv_text([FLAT[0] | {"decision": "yes"}]), r"sentence 's1' of annotator 'Kim': decision 'yes'; use accept or"),
+        (csv_text([FLAT[0] | {"reason": "odd"}]), r"accepted, but with a reason \('odd'\)"),
+        (csv_text(table_rows(REJECTED | {"reason": None})), r"sentence 's2' .*: rejected without a reason; give one"),
+        (csv_text(FLAT) + '"s9","x"y\n', r"a\.csv: not CSV in UTF-8"),
+        (csv_text(FLAT).replace('"1 0 0 0"', "1,0,0,0"), r"a\.csv, line 2: more cells than columns"),
+    ],
+)
+def test_a_wrong_table_is_refused_with_the_row(text, message, written):
+    with pytest.raises(InputError, match=message):
+        import_annotations([written("a.csv", text)])
+
+
+def test_a_damaged_parquet_table_is_refused(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(InputError, match="not a readable Parquet file"):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"forms": []}, "accepted without forms"),
+        ({"decision": "reject", "reason": "odd"}, "rejected, but with forms"),
+        ({"source": []}, "the source has no words"),
+        ({"sentence_id": " "}, "field 'sentence_id' is empty"),
+        ({"forms": [MALE | {"words": ["", " ", "", ""]}]}, "form subject/male: all words are empty"),
+        ({"forms": [MALE | {"ground_truth": [1]}]}, "1 values of ground truth, but the source has 4 words"),
+        ({"forms": [MALE | {"ground_truth": [1, 0, 3, 0]}]}, "ground truth 3; mark a word with 1 or 0"),
+        ({"forms": [MALE | {"scope": "none"}]}, "scope 'none'; use one of subject, all"),
+    ],
+)
+def test_rows_that_break_the_rules_are_refused(changed, message):
+    check_annotations([ACCEPTED, REJECTED], "a")
+    with pytest.raises(InputError, match=message):
+        check_annotations([ACCEPTED | changed], "a")
+
+
+def test_another_source_for_the_same_sentence_is_refused():
+    other = annotation("s1", "Lee", ["He", "saw", "Ana", "."], [MALE])
+    with pytest.raises(InputError, match=r"b: sentence 's1' reads 'He saw Ana \.', but in a it reads 'He sees Ana \.'"):
+        check_sources([(ACCEPTED, "a"), (other, "b")])
+
+
+def test_the_same_annotation_in_two_files_is_refused(written):
+    one, other = written("one", review_export(ACCEPTED)), written("two", csv_text(table_rows(ACCEPTED)))
+    with pytest.raises(InputError, match=r"two: sentence 's1' of annotator 'Kim' is in .*one, too"):
+        import_annotations([one, other])
+
+
+# The command -----------------------------------------------------------------------------------------------------
+
+
+def run(*flags: str | Path) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, SCRIPT, *map(str, flags)], capture_output=True, text=True)
+
+
+def test_the_command_imports_all_or_nothing(written, tmp_path):
+    good = written("good", review_export(ACCEPTED, REJECTED))
+    bad = written("bad", csv_text([FLAT[0] | {"group": "man", "annotator": "Lee"}]))
+    output = tmp_path / "annotations.parquet"
+    refused = run("--input", good, bad, "--output", output)
+    assert refused.returncode == 1
+    assert "bad: sentence 's1' of annotator 'Lee', form subject/man" in refused.stderr
+    assert not output.exists()
+    done = run("--input", good, "--output", output)
+    assert done.returncode == 0, done.stderr
+    assert "2 annotations of 2 sentences by Kim; 1 rejections" in done.stdout
+    assert tables.read_arrow(output, tables.ANNOTATIONS).to_pylist() == [ACCEPTED, REJECTED]

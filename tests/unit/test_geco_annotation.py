@@ -1,0 +1,330 @@
+import copy
+import json
+from collections import Counter
+
+import pytest
+from openpyxl import Workbook
+
+from evenlight.annotation.agreement import agreement_table, disagreements
+from evenlight.annotation.geco_annotation import (
+    NameLists,
+    drawn_names,
+    named_positions,
+    read_labelling,
+    read_name_list,
+    read_sheet,
+)
+from evenlight.annotation.imports import detected_format, import_annotations
+from evenlight.datasets.geco_reproduction import REVISIONS, compare
+from evenlight.errors import InputError
+
+NAMES = NameLists(female=("Ada", "Bea"), male=("Cem", "Dov"), surnames=("Eck", "Fox", "Jones"), seed=3)
+SOURCE = ["Ana", "tells", "his", "son", "about", "Mr.", "Lopez", "."]
+
+
+def labels(**replacements: str | int) -> dict:
+    """Labels by position, written as w0="he"; a number is a tag."""
+    return {
+        name.removeprefix("w"): {"tag": value} if isinstance(value, int) else {"replacement": value}
+        for name, value in replacements.items()
+    }
+
+
+def entry(index: int, source: list[str], tags: dict, forms: dict[tuple[str, str], dict]) -> dict:
+    versions = {
+        scope: {
+            "gender": {group: {"labelling": forms.get((scope, group), {})} for group in ("male", "female", "neutral")}
+        }
+        for scope in ("all", "subj")
+    }
+    return {"idx": index, "sentence": source, "tags": tags, "versions": versions}
+
+
+ENTRY = entry(
+    7,
+    SOURCE,
+    labels(w0=5, w6=3),
+    {
+        ("all", "male"): labels(w0="He", w6=3),
+        ("all", "female"): labels(w0="She", w2="her", w3="daughter", w5="Mrs.", w6=3),
+        ("subj", "male"): labels(w0="He", w6=3),
+        ("subj", "female"): labels(w0="She", w6=3),
+    },
+)
+TAGS = {
+    str(number): {"id": number, "tag": tag}
+    for number, tag in enumerate(("name_female", "name_male", "surname", "surname_pl", "name"), start=1)
+}
+
+
+@pytest.fixture
+def labelling(tmp_path):
+    """Writes a labelling with one entry for each given one."""
+
+    def write(*entries: dict):
+        path = tmp_path / "labelling.json"
+        path.write_text(json.dumps({"tags": TAGS, "sentences": {str(i): entry for i, entry in enumerate(entries)}}))
+        return path
+
+    return write
+
+
+# The labelling ---------------------------------------------------------------------------------------------------
+
+
+def test_replacements_word_by_word(labelling):
+    path = labelling(ENTRY)
+    assert detected_format(path) == "geco_labelling"
+    (row,) = import_annotations([path])
+    assert (row["sentence_id"], row["annotator"], row["decision"], row["source"]) == ("00007", "geco", "accept", SOURCE)
+    forms = {(form["scope"], form["group"]): (" ".join(form["words"]), form["ground_truth"]) for form in row["forms"]}
+    assert forms == {
+        ("all", "male"): ("He tells his son about Mr. Lopez .", [1, 0, 1, 1, 0, 1, 0, 0]),
+        ("all", "female"): ("She tells her daughter about Mrs. Lopez .", [1, 0, 1, 1, 0, 1, 0, 0]),
+        ("subject", "male"): ("He tells his son about Mr. Lopez .", [1, 0, 0, 0, 0, 0, 0, 0]),
+        ("subject", "female"): ("She tells his son about Mr. Lopez .", [1, 0, 0, 0, 0, 0, 0, 0]),
+    }
+    assert named_positions(path) == {"00007": frozenset({0, 6})}
+
+
+def test_a_replacement_by_nothing_leaves_an_empty_word(labelling):
+    emptied = entry(1, ["He", "is", "late", "."], {}, {("all", "male"): labels(w2="")})
+    (row,) = import_annotations([labelling(emptied)])
+    assert row["forms"][0]["words"] == ["He", "is", "", "."]
+    assert row["forms"][0]["ground_truth"] == [0, 0, 1, 0]
+
+
+def broken(change) -> dict:
+    changed = copy.deepcopy(ENTRY)
+    change(changed)
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda e: e.pop("idx"), "not a mapping with 'idx', 'sentence', 'tags' and 'versions'"),
+        (lambda e: e.update(idx="7"), "'idx' must be a whole number"),
+        (lambda e: e["sentence"].append(3), "'sentence' must hold words only"),
+        (lambda e: e["versions"].pop("subj"), "'versions' must have all and subj, each with"),
+        (lambda e: e["versions"]["all"]["gender"]["male"].pop("labelling"), "'versions' must have"),
+        (lambda e: e["tags"].update({"8": {"tag": 5}}), r"label at word 8, but there are 8 words \(from 0\)"),
+        (lambda e: e["tags"].update({"1": {"tag": 9}}), "the label of word 1 must have .* known 'tag', is {'tag': 9}"),
+        (lambda e: e["versions"]["all"]["gender"]["male"]["labelling"].update({"1": {}}), "the label of word 1 must"),
+    ],
+)
+def test_a_wrong_labelling_is_refused_with_the_sentence(change, message, labelling):
+    with pytest.raises(InputError, match=f"labelling.json: sentence 1: .*{message}"):
+        import_annotations([labelling(ENTRY, broken(change))])
+
+
+# Names -----------------------------------------------------------------------------------------------------------
+
+
+def test_tagged_words_get_drawn_names_by_seed(labelling):
+    path = labelling(ENTRY)
+    drawn = {form["words"][6] for form in read_labelling(path, NAMES)[0]["forms"]}
+    assert len(drawn) == 1  # a family has one name in all forms, so it stays out of the ground truth
+    assert drawn <= set(NAMES.surnames)
+    assert read_labelling(path, NAMES) == read_labelling(path, NAMES)
+    over_seeds = {
+        read_labelling(path, NameLists(NAMES.female, NAMES.male, NAMES.surnames, seed))[0]["forms"][0]["words"][6]
+        for seed in range(30)
+    }
+    assert over_seeds == set(NAMES.surnames)
+
+
+def test_equal_names_are_drawn_equal_and_unequal_ones_differ():
+    words = ["Lopez", "Lopezs", "Garcia", "Ana", "Eva", "Leo"]
+    tagged = {0: "surname", 1: "surname_pl", 2: "surname", 3: "name_female", 4: "name", 5: "name_male"}
+    for sentence_id in map(str, range(20)):
+        drawn = drawn_names(words, tagged, "female", NAMES, sentence_id)
+        assert drawn[1] == {"Eck": "Ecks", "Fox": "Foxes", "Jones": "Joneses"}[drawn[0]]
+        assert drawn[2] != drawn[0]
+        assert {drawn[3], drawn[4]} == set(NAMES.female)
+        assert drawn[5] in NAMES.male
+        # What else stands in the sentence does not matter for a name.
+        assert drawn_names(words, {0: "surname"}, "male", NAMES, sentence_id) == {0: drawn[0]}
+
+
+def test_a_list_that_is_too_short_is_named():
+    with pytest.raises(InputError, match=r"names \(female\): sentence 00007 needs more than 2; give a longer list"):
+        drawn_names(["A", "B", "C"], dict.fromkeys(range(3), "name"), "female", NAMES, "00007")
+
+
+def test_name_lists(tmp_path):
+    path = tmp_path / "names.txt"
+    path.write_text("Zoë \n\nAda\nZoë\n", encoding="utf-8")
+    assert read_name_list(path) == ["Zoë", "Ada"]
+    path.write_text("\n")
+    with pytest.raises(InputError, match=r"names\.txt: no names; write one on each line"):
+        read_name_list(path)
+    with pytest.raises(InputError, match=r"absent: no such file"):
+        read_name_list(tmp_path / "absent")
+
+
+# The sheets ------------------------------------------------------------------------------------------------------
+
+KINDS = ("Original", "All Female", "All Male", "Subject Female", "Subject Male")
+
+
+def block(index, responsible: str | None, source: list, **replaced: str) -> list[list]:
+    """Five rows; All_Female="0 She 2 her" replaces words 0 and 2."""
+    rows = [[index, responsible, KINDS[0], *source]]
+    for kind in KINDS[1:]:
+        cells: list[str | None] = [None] * len(source)
+        pieces = replaced.get(kind.replace(" ", "_"), "").split()
+        for position, word in zip(pieces[::2], pieces[1::2], strict=True):
+            cells[int(position)] = word
+        rows.append([None, None, kind, *cells])
+    return rows
+
+
+HEAD = ["index", "resp", "type", *range(6)]
+HE = ["He", "sees", "his", 30, True, "."]
+DONE = {"All_Female": "0 She 2 her", "Subject_Female": "0 She"}
+
+
+@pytest.fixture
+def sheet(tmp_path):
+    def write(*blocks: list[list], head=HEAD):
+        book = Workbook()
+        for row in [head, *(row for block in blocks for row in block), [None] * 3]:
+            book.active.append(row)
+        path = tmp_path / "sheet.xlsx"
+        book.save(path)
+        return path
+
+    return write
+
+
+def test_a_sheet_is_what_its_annotator_did(sheet):
+    path = sheet(
+        block(12, "Kim", HE, **DONE),
+        block(13, "Lee", HE),
+        block(14, "All", HE, All_Female="2 her"),
+        block(15, "All", HE),
+    )
+    assert detected_format(path) == "geco_sheet"
+    first, second = import_annotations([path])
+    assert (first["sentence_id"], second["sentence_id"]) == ("00012", "00014")
+    assert first["annotator"] == second["annotator"] == "Kim"
+    assert first["source"] == ["He", "sees", "his", "30", "true", "."]
+    forms = {(form["scope"], form["group"]): (form["words"][:3], form["ground_truth"]) for form in first["forms"]}
+    assert forms == {
+        ("all", "female"): (["She", "sees", "her"], [1, 0, 1, 0, 0, 0]),
+        ("all", "male"): (["He", "sees", "his"], [1, 0, 1, 0, 0, 0]),
+        ("subject", "female"): (["She", "sees", "his"], [1, 0, 0, 0, 0, 0]),
+        ("subject", "male"): (["He", "sees", "his"], [1, 0, 0, 0, 0, 0]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [
+        (
+            [block(1, "Kim", HE, **DONE), block(2, "Lee", HE, **DONE)],
+            "replacements in sentences of Kim, Lee; a sheet is",
+        ),
+        ([block(1, "All", HE, **DONE)], "replacements in sentences of nobody"),
+        (
+            [block(1, "Kim", HE, **DONE)[:4]],
+            "row 2: rows of Original, All Female, All Male, Subject Female; a sentence",
+        ),
+        ([block(None, "Kim", HE, **DONE)], r"row 2: index '', resp 'Kim'; give a number and a name"),
+        ([block(1, "Kim", ["He", None, "."], **DONE)], "row 2: cell 2 of the sentence is empty"),
+        ([block(1, "Kim", ["He", "."]), block(2, "Kim", [*HE[:2], None], All_Male="2 x")], "row 9: 'x' stands behind"),
+    ],
+)
+def test_a_wrong_sheet_is_refused_with_the_row(blocks, message, sheet):
+    with pytest.raises(InputError, match=rf"sheet\.xlsx.*{message}"):
+        read_sheet(sheet(*blocks))
+
+
+def test_another_workbook_is_refused(sheet, tmp_path):
+    with pytest.raises(InputError, match="row 1: columns 2 and 3 must be 'resp' and 'type'"):
+        read_sheet(sheet(head=["a", "b", "c"]))
+    (tmp_path / "other.xlsx").write_bytes(b"PK and nothing else")
+    with pytest.raises(InputError, match=r"other\.xlsx: not a readable workbook"):
+        import_annotations([tmp_path / "other.xlsx"])
+
+
+# The published files ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(mirror):
+    folder = mirror / "geco_annotation"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not there; it holds GECO's labelling and sheets, as published")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def published(mirror) -> dict:
+    names = [f"geco/binary_gender_{words}/{split}.jsonl" for words in ("all", "subj") for split in ("train", "test")]
+    return {name: mirror / name for name in names}
+
+
+def test_published_geco_follows_from_the_labelling(folder, published):
+    counts, differences = compare(folder / "merged_labelling_v2.json", published)
+    both = counts.set_index("scope").loc["both"].to_dict()
+    assert both == {
+        "forms": 6440,
+        "in_one_only": 0,
+        "identical_words": 6017,
+        "other_words_at_names_only": 319,
+        "other_words_with_reason": 104,
+        "other_words_unexplained": 0,
+        "identical_ground_truth": 6284,
+        "other_ground_truth_as_words": 156,
+        "other_ground_truth_unexplained": 0,
+    }
+    assert (differences.reason != "").all()
+    elsewhere = differences[~differences.at_names]
+    assert set(elsewhere.sentence_id) == set(REVISIONS)
+    # Each is in all four forms of its sentence.
+    assert set(elsewhere.sentence_id.value_counts()) == {4}
+
+
+def test_identical_words_counted_without_the_library(folder, published):
+    """From the raw files: replacements word by word; and the ground truth is where the published forms differ."""
+    labelled = json.loads((folder / "merged_labelling_v2.json").read_text(encoding="utf-8"))["sentences"]
+    rows = {
+        (name.split("_")[-1].split("/")[0], row["gender"], row["sentence_idx"]): row
+        for name, path in published.items()
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    }
+    identical = Counter()
+    for (scope, gender, index), row in rows.items():
+        entry = labelled[str(index)]
+        replaced = entry["versions"][scope]["gender"][gender]["labelling"]
+        words = [replaced.get(str(i), {}).get("replacement", word) for i, word in enumerate(entry["sentence"])]
+        identical[words == row["sentence"]] += 1
+        male, female = rows[scope, "male", index], rows[scope, "female", index]
+        assert row["ground_truth"] == [int(a != b) for a, b in zip(male["sentence"], female["sentence"], strict=True)]
+    assert identical == {True: 6017, False: 423}
+
+
+def test_a_difference_that_nobody_explained_is_counted(folder, published, tmp_path):
+    changed = {name: tmp_path / name for name in published}
+    for name, path in published.items():
+        changed[name].parent.mkdir(parents=True, exist_ok=True)
+        changed[name].write_text(path.read_text(encoding="utf-8").replace('"visits"', '"meets"'), encoding="utf-8")
+    counts, differences = compare(folder / "merged_labelling_v2.json", changed)
+    unexplained = differences[differences.reason == ""]
+    assert len(unexplained) == counts.other_words_unexplained.iloc[-1] > 0
+    # The name's pronoun may follow at once, and differ too.
+    assert set(unexplained.published) <= {"meets", "meets him", "meets her"}
+
+
+def test_agreement_between_the_sheets(folder):
+    rows = import_annotations(sorted(folder.glob("*.xlsx")))
+    assert Counter(row["annotator"] for row in rows) == {"Artur": 115, "Rick": 115, "Hjalmar": 114}
+    table = agreement_table(rows)
+    alpha = table[table.statistic == "Krippendorff's alpha"].set_index(["kind", "scope"])
+    assert alpha.units["decision", ""] == 35
+    assert alpha.value["word", "all"] == pytest.approx(0.982, abs=5e-4)
+    assert alpha.value["word", "subject"] == pytest.approx(0.933, abs=5e-4)
+    listed = disagreements(rows)
+    assert Counter(listed.scope[listed.kind == "word"]) == {"all": 6, "subject": 18}

@@ -1,0 +1,83 @@
+"""A data set of one's own: the resolved annotations of sentences, as items in the manner of GECO.
+
+The file is a table of :data:`evenlight.tables.ANNOTATIONS` with one accepted row per sentence; what stands in its
+rejected rows is not used.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from evenlight.annotation.annotations import read_annotations
+from evenlight.datasets import Dataset, reader_for, setting
+from evenlight.errors import InputError
+from evenlight.items import assign_test
+
+CLASSES = ("female", "male", "neutral")  # in the order of the labels, as in GECO
+
+
+def read(files: dict[str, Path], settings: dict) -> Dataset:
+    """The data set that ``settings`` describe: one item per sentence and group.
+
+    ``settings["file"]`` names the annotations, ``settings["classes"]`` (binary, three_class) the groups,
+    ``settings["words"]`` (all, subject) the scope. ``settings["test_share"]`` of the sentences are drawn for the test
+    split by ``settings["split_seed"]``. The notes count the sentences that lack a form.
+    """
+    reader = reader_for(settings)
+    path = files[reader.files(settings)[0]]
+    groups = reader.groups(settings)
+    scope = setting(settings, "words", {"all": "all", "subject": "subject"})
+    accepted = [row for row in read_annotations(path) if row["decision"] == "accept"]
+    _check_resolved(accepted, path)
+    items = [item for row in accepted for item in items_of(row, groups, scope)]
+    if not items:
+        raise InputError(
+            f"{path}: no accepted sentence has the forms {', '.join(groups)} of scope {scope}; choose other 'classes' "
+            "or 'words', or have these forms annotated"
+        )
+    table = assign_test(pd.DataFrame(items), settings["test_share"], settings["split_seed"])
+    lacking = len(accepted) - len(items) // len(groups)
+    notes = [f"accepted sentences without all forms of scope {scope}, left out: {lacking}"] if lacking else []
+    return Dataset(table, [name for name in CLASSES if name in groups], notes)
+
+
+def items_of(annotation: dict, groups: list[str], scope: str) -> list[dict]:
+    """The items of an accepted sentence in the order of ``groups``, all for training; none where a form is missing.
+
+    Words lose the white space around them, and empty ones are left out together with their ground truth. A mark is
+    taken away where these groups' words are the same and only the form of another group differs: verbs that agree
+    with *they* tell three groups apart, but not two (as in GECO).
+    """
+    forms = {form["group"]: form for form in annotation["forms"] if form["scope"] == scope}
+    if not set(groups) <= set(forms):
+        return []
+    places = range(len(annotation["source"]))
+    equal = [len({forms[group]["words"][i] for group in groups}) == 1 for i in places]
+    elsewhere = [equal[i] and len({form["words"][i] for form in forms.values()}) > 1 for i in places]
+    items = []
+    for group in groups:
+        words = [word.strip() for word in forms[group]["words"]]
+        marks = [0 if elsewhere[i] else forms[group]["ground_truth"][i] for i in places]
+        items.append(
+            {
+                "item_id": f"{annotation['sentence_id']}-{group}",
+                "pair_id": annotation["sentence_id"],
+                "group": group,
+                "label": [name for name in CLASSES if name in groups].index(group),
+                "words": [words[i] for i in places if words[i]],
+                "ground_truth": [marks[i] for i in places if words[i]],
+                "split": "train",
+            }
+        )
+    return items
+
+
+def _check_resolved(accepted: list[dict], path: Path) -> None:
+    first: dict[str, str] = {}
+    for row in accepted:
+        other = first.setdefault(row["sentence_id"], row["annotator"])
+        if other != row["annotator"]:
+            raise InputError(
+                f"{path}: sentence '{row['sentence_id']}' is there of {other} and of {row['annotator']}; resolve the "
+                "annotations first (rule resolve_annotations)"
+            )
