@@ -15,6 +15,7 @@ if not workflow.configfiles and "datasets" not in config:
 
 
 include: "rules/common.smk"
+include: "rules/corpus.smk"
 include: "rules/datasets.smk"
 include: "rules/models.smk"
 include: "rules/explanations.smk"
@@ -26,5 +27,6 @@ rule all:
     """Everything that the configuration asks for: tables, figures and what they are made of."""
     default_target: True
     input:
+        rules.corpus.input,
         rules.tables.input,
         rules.figures.input,

@@ -5,6 +5,7 @@
 import fcntl
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -90,6 +91,71 @@ def model_limits(model):
     return {key: config["models"][model][key] for key in ("max_tokens", "long_items")}
 
 
+# Corpus ----------------------------------------------------------------------------------------------
+
+CORPUS = config["corpus"]
+
+
+def project_file(path):
+    """A file that the configuration names: from where Snakemake was started, else of this repository.
+
+    As with scripts, the date of a file of the repository says nothing; see ``content_of``.
+    """
+    return path if Path(path).exists() or not (BASE / path).exists() else ancient(in_project(path))
+
+
+def project_files(section, key):
+    """The files that a key of the corpus names, if any."""
+    named = CORPUS[section][key] or []
+    return [ancient(project_file(path)) for path in ([named] if isinstance(named, str) else named)]
+
+
+def content_of(paths):
+    """What files contain, for ``params``; None for one that is not there yet."""
+    return [sources.digest(path) if Path(path).is_file() else None for path in paths]
+
+
+def lexicon(name):
+    """A list of words of this repository."""
+    return ancient(in_project(f"resources/lexicons/{name}"))
+
+
+def lexicon_of_people():
+    """The list of nouns that mean people."""
+    return project_files("filter", "lexicon") or [lexicon("person_nouns.txt")]
+
+
+def served_pages():
+    """The index of the stored pages that stand in for the sites, if any."""
+    folder = CORPUS["fetch"]["serve"]
+    return [ancient(project_file(f"{folder}/index.jsonl"))] if folder else []
+
+
+def scrape_settings(*keys):
+    """Some settings of the scrape."""
+    return as_json(**{key: CORPUS["scrape"][key] for key in keys})
+
+
+def corpus_results():
+    """What the configuration asks for of the corpus."""
+    if not CORPUS:
+        return []
+    reviewed = ["agreement.csv", "resolved.parquet"] if CORPUS["annotation"]["files"] else []
+    names = ["doubtful.csv", "filter.csv", "review.html", "label_studio/tasks.json", *reviewed]
+    return [f"<results>/corpus/{name}" for name in names]
+
+
+# Flags and no params, since how a site is asked changes no result.
+FETCH = ""
+# What the study's own parser is trained on, if it has one.
+TREEBANK = []
+if CORPUS:
+    grammar = CORPUS["parser"]["grammar"]
+    TREEBANK = ["<results>/corpus/treebank.conllu"] if grammar else project_files("parser", "treebank")
+    asked = CORPUS["fetch"] | {"serve": str(Path(served_pages()[0]).parent) if CORPUS["fetch"]["serve"] else None}
+    FETCH = shlex.join(f"--{key}={value}" for key, value in asked.items() if value is not None)
+
+
 # Datasets --------------------------------------------------------------------------------------------
 
 
@@ -97,6 +163,12 @@ def source_files(wildcards):
     """The downloaded files of a dataset."""
     settings = config["datasets"][wildcards.dataset]
     return expand("results/sources/{name}", name=datasets.reader_for(settings).sources(settings))
+
+
+def own_files(wildcards):
+    """The files that a dataset's settings name: the user's own, or what another rule makes."""
+    settings = config["datasets"][wildcards.dataset]
+    return datasets.reader_for(settings).files(settings)
 
 
 def source_digest(wildcards):

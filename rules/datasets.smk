@@ -32,6 +32,7 @@ rule import_dataset:
         script=script("import_dataset.py"),
         sources=source_files,
         resources=resource_files,
+        own=own_files,
     output:
         "<results>/datasets/{dataset}/items.parquet",
     log:
@@ -46,7 +47,7 @@ rule import_dataset:
     params:
         settings=lambda wildcards: as_json(dataset=wildcards.dataset, **config["datasets"][wildcards.dataset]),
         named_sources=named_sources,
-        named_resources=lambda wildcards, input: [f"--resource={path}" for path in input.resources],
+        named_resources=lambda wildcards, input: [f"--resource={path}" for path in [*input.resources, *input.own]],
         resource_digests=resource_digests,
         code=import_code,
     shell:

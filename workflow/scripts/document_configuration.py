@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evenlight.command_line import run
-from evenlight.configuration import SCHEMA, allowed_values, load_schema, registry, resolved
+from evenlight.configuration import SCHEMA, allowed_values, is_mapping, load_schema, registry, resolved
 from evenlight.errors import InputError
 
 README = SCHEMA.parents[1] / "README.md"
@@ -48,7 +48,7 @@ def _top_level(schema: dict) -> Iterator[str]:
     described: set[str] = set()
     for name, part in schema["properties"].items():
         part = resolved(part, schema)
-        if part.get("type") == "object":
+        if is_mapping(part):
             yield from _heading(2, name)
             yield part["description"] + "\n"
             yield from _section(part, schema, described)
@@ -58,6 +58,8 @@ def _section(part: dict, schema: dict, described: set[str]) -> Iterator[str]:
     entries = part.get("additionalProperties")
     if not entries:
         yield from _table(part, schema)
+        for inner in part["properties"].values():
+            yield from _shared_mapping(resolved(inner, schema), schema, described)
         return
     variants = registry(schema, entries["x-registry"])
     for name, entry in variants.items():
@@ -72,7 +74,7 @@ def _section(part: dict, schema: dict, described: set[str]) -> Iterator[str]:
 
 def _shared_mapping(part: dict, schema: dict, described: set[str]) -> Iterator[str]:
     """A mapping that several entries have in common, such as ``training``: described once, after them."""
-    if part.get("type") != "object" or part["title"] in described:
+    if not is_mapping(part) or part["title"] in described:
         return
     described.add(part["title"])
     yield from _heading(3, part["title"])
@@ -108,7 +110,7 @@ def _row(name: str, part: dict) -> str:
 
 
 def _values(name: str, part: dict) -> str:
-    if part.get("type") == "object":
+    if is_mapping(part):
         return f"see [{name}](#{name})"
     if "enum" in part:
         return ", ".join(f"`{value}`" for value in part["enum"])
@@ -119,9 +121,9 @@ def _values(name: str, part: dict) -> str:
 def _default(part: dict) -> str:
     if "default" not in part:
         return "required"
-    if part.get("type") == "object":
-        return "its defaults"
     default = part["default"]
+    if default == {}:
+        return "its defaults"
     return f"`{default if isinstance(default, str) else json.dumps(default)}`"
 
 

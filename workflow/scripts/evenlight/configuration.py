@@ -155,6 +155,11 @@ def allowed_values(part: dict) -> str:
     return " or ".join(["null"] * ("null" in kinds) + phrases)
 
 
+def is_mapping(part: dict) -> bool:
+    """Whether a (resolved) part of the schema is a mapping of keys, possibly one that may be left out."""
+    return "object" in _kinds(part)
+
+
 def _kinds(part: dict) -> list[str]:
     kind = part.get("type", [])
     return [kind] if isinstance(kind, str) else kind
@@ -201,7 +206,7 @@ _PHRASES = {
 def _completed(value, part: dict, key: str, schema: dict, problems: list[str]):
     """``value`` checked against one part of the schema and completed; what is wrong goes to ``problems``."""
     part = resolved(part, schema)
-    if part.get("type") != "object":
+    if not is_mapping(part) or (value is None and "null" in _kinds(part)):
         return _completed_value(value, part, key, problems)
     if not isinstance(value, dict):
         problems.append(_wrong(key, value, allowed_values(part)))

@@ -1,0 +1,344 @@
+# From the list of popular books to sentences that people annotate, and from what they decide to a dataset.
+#
+# Comes in: two sites, or stored pages; a parser or a treebank; what annotators made.
+# Goes out: <results>/corpus/, with what is to be reviewed and what came of it.
+# Without a section `corpus` in the configuration there are no such rules.
+
+if CORPUS:
+
+    rule list_books:
+        """Read the list of Project Gutenberg's most popular books."""
+        input:
+            script=script("list_books.py"),
+            served=served_pages(),
+        output:
+            "<results>/corpus/books.parquet",
+        log:
+            "<logs>/list_books.log",
+        benchmark:
+            "<benchmarks>/list_books.tsv"
+        conda:
+            "../envs/corpus.yaml"
+        resources:
+            fetch=FETCH,
+            mem_mb=2000,
+            runtime=30,
+        params:
+            settings=scrape_settings("period", "limit"),
+            served=content_of(served_pages()),
+            code=code_of("list_books.py"),
+        shell:
+            "python {input.script:q} --settings {params.settings:q} "
+            "--pages-store $(dirname {output:q})/pages {resources.fetch} --output {output:q} > {log:q} 2>&1"
+
+    rule find_articles:
+        """Find the books' articles on Wikipedia; what is doubtful is listed for a person."""
+        input:
+            script=script("find_articles.py"),
+            books="<results>/corpus/books.parquet",
+            decisions=project_files("scrape", "decisions"),
+            served=served_pages(),
+        output:
+            articles="<results>/corpus/articles.parquet",
+            doubtful="<results>/corpus/doubtful.csv",
+        log:
+            "<logs>/find_articles.log",
+        benchmark:
+            "<benchmarks>/find_articles.tsv"
+        conda:
+            "../envs/corpus.yaml"
+        resources:
+            fetch=FETCH,
+            mem_mb=2000,
+            runtime=240,
+        params:
+            settings=scrape_settings("resolvers", "candidates", "matched", "doubtful"),
+            decisions=lambda wildcards, input: [f"--decisions={path}" for path in input.decisions],
+            contents=content_of(project_files("scrape", "decisions") + served_pages()),
+            code=code_of("find_articles.py"),
+        shell:
+            "python {input.script:q} --settings {params.settings:q} --books {input.books:q} {params.decisions:q} "
+            "--pages-store $(dirname {output.articles:q})/pages {resources.fetch} --doubtful {output.doubtful:q} "
+            "--output {output.articles:q} > {log:q} 2>&1"
+
+    rule extract_paragraphs:
+        """Take the paragraphs that tell the plots out of the stored articles."""
+        input:
+            script=script("extract_paragraphs.py"),
+            books="<results>/corpus/books.parquet",
+            articles="<results>/corpus/articles.parquet",
+        output:
+            "<results>/corpus/paragraphs.parquet",
+        log:
+            "<logs>/extract_paragraphs.log",
+        benchmark:
+            "<benchmarks>/extract_paragraphs.tsv"
+        conda:
+            "../envs/corpus.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        params:
+            settings=scrape_settings("headings", "without_plot"),
+            code=code_of("extract_paragraphs.py"),
+        shell:
+            "python {input.script:q} --settings {params.settings:q} --books {input.books:q} "
+            "--articles {input.articles:q} --pages-store $(dirname {output:q})/pages --output {output:q} > {log:q} 2>&1"
+
+    if CORPUS["parser"]["grammar"]:
+
+        rule write_treebank:
+            """Write sentences with their trees by a grammar."""
+            input:
+                script=script("write_treebank.py"),
+                grammar=project_files("parser", "grammar"),
+            output:
+                "<results>/corpus/treebank.conllu",
+            log:
+                "<logs>/write_treebank.log",
+            benchmark:
+                "<benchmarks>/write_treebank.tsv"
+            conda:
+                "../envs/corpus.yaml"
+            resources:
+                mem_mb=1000,
+                runtime=10,
+            params:
+                grammar=content_of(project_files("parser", "grammar")),
+                code=code_of("write_treebank.py"),
+            shell:
+                "python {input.script:q} --grammar {input.grammar:q} --output {output:q} > {log:q} 2>&1"
+
+    if TREEBANK:
+
+        rule train_parser:
+            """Train a small parser on a treebank."""
+            input:
+                script=script("train_parser.py"),
+                treebank=TREEBANK,
+            output:
+                directory("<results>/corpus/parser"),
+            log:
+                "<logs>/train_parser.log",
+            benchmark:
+                "<benchmarks>/train_parser.tsv"
+            conda:
+                "../envs/corpus.yaml"
+            resources:
+                mem_mb=2000,
+                runtime=60,
+            params:
+                flags="--language {language} --epochs {epochs}".format(**CORPUS["parser"]),
+                treebank=content_of(project_files("parser", "treebank")),
+                code=code_of("train_parser.py"),
+            shell:
+                "python {input.script:q} --treebank {input.treebank:q} {params.flags} "
+                "--output {output:q} > {log:q} 2>&1"
+
+    rule parse_sentences:
+        """Cut the paragraphs into sentences and parse them."""
+        input:
+            script=script("parse_sentences.py"),
+            paragraphs="<results>/corpus/paragraphs.parquet",
+            parser="<results>/corpus/parser" if TREEBANK else [],
+        output:
+            "<results>/corpus/sentences.parquet",
+        log:
+            "<logs>/parse_sentences.log",
+        benchmark:
+            "<benchmarks>/parse_sentences.tsv"
+        conda:
+            "../envs/corpus.yaml"
+        resources:
+            mem_mb=4000,
+            runtime=60,
+        params:
+            parser=lambda wildcards, input: input.get("parser") or CORPUS["parser"]["pipeline"],
+            code=code_of("parse_sentences.py"),
+        shell:
+            "python {input.script:q} --paragraphs {input.paragraphs:q} --parser {params.parser:q} --output {output:q} "
+            "> {log:q} 2>&1"
+
+    rule filter_sentences:
+        """Keep the sentences that suit a gender-controlled dataset."""
+        input:
+            script=script("filter_sentences.py"),
+            sentences="<results>/corpus/sentences.parquet",
+            lexicon=lexicon_of_people(),
+        output:
+            candidates="<results>/corpus/candidates.parquet",
+            table=report("<results>/corpus/filter.csv", category="Corpus", caption="../resources/captions/filter.rst"),
+        log:
+            "<logs>/filter_sentences.log",
+        benchmark:
+            "<benchmarks>/filter_sentences.tsv"
+        conda:
+            "../envs/corpus.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        params:
+            settings=as_json(**{key: CORPUS["filter"][key] for key in ("max_words", "similarity")}),
+            lexicon=content_of(lexicon_of_people()),
+            code=code_of("filter_sentences.py"),
+        shell:
+            "python {input.script:q} --settings {params.settings:q} --sentences {input.sentences:q} "
+            "--lexicon {input.lexicon:q} --output {output.candidates:q} --table {output.table:q} > {log:q} 2>&1"
+
+    rule draft_variants:
+        """Draft the male, female and neutral form of every candidate."""
+        input:
+            script=script("draft_variants.py"),
+            candidates="<results>/corpus/candidates.parquet",
+            words=lexicon("gendered_words.yaml"),
+            names=lexicon("given_names.yaml"),
+        output:
+            "<results>/corpus/drafts.parquet",
+        log:
+            "<logs>/draft_variants.log",
+        benchmark:
+            "<benchmarks>/draft_variants.tsv"
+        conda:
+            "../envs/corpus.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        params:
+            settings=as_json(**CORPUS["draft"]),
+            lexicons=content_of([lexicon("gendered_words.yaml"), lexicon("given_names.yaml")]),
+            code=code_of("draft_variants.py"),
+        shell:
+            "python {input.script:q} --settings {params.settings:q} --candidates {input.candidates:q} "
+            "--words {input.words:q} --names {input.names:q} --output {output:q} > {log:q} 2>&1"
+
+    rule write_review_page:
+        """Write the page on which people review the drafts, one file that needs no server."""
+        input:
+            script=script("write_review_page.py"),
+            candidates="<results>/corpus/candidates.parquet",
+            drafts="<results>/corpus/drafts.parquet",
+        output:
+            "<results>/corpus/review.html",
+        log:
+            "<logs>/write_review_page.log",
+        benchmark:
+            "<benchmarks>/write_review_page.tsv"
+        conda:
+            "../envs/corpus.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=10,
+        params:
+            flags=[f"--title={config['study']}", f"--language={CORPUS['parser']['language']}"],
+            template=content_of([in_project("workflow/scripts/evenlight/annotation/review.html")]),
+            code=code_of("write_review_page.py"),
+        shell:
+            "python {input.script:q} --candidates {input.candidates:q} --drafts {input.drafts:q} "
+            "{params.flags:q} --output {output:q} > {log:q} 2>&1"
+
+    rule export_label_studio:
+        """Write the drafts as tasks of Label Studio, with the configuration of the project."""
+        input:
+            script=script("export_label_studio.py"),
+            candidates="<results>/corpus/candidates.parquet",
+            drafts="<results>/corpus/drafts.parquet",
+        output:
+            tasks="<results>/corpus/label_studio/tasks.json",
+            configuration="<results>/corpus/label_studio/configuration.xml",
+        log:
+            "<logs>/export_label_studio.log",
+        benchmark:
+            "<benchmarks>/export_label_studio.tsv"
+        conda:
+            "../envs/corpus.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=10,
+        params:
+            code=code_of("export_label_studio.py"),
+        shell:
+            "python {input.script:q} --candidates {input.candidates:q} --drafts {input.drafts:q} "
+            "--tasks {output.tasks:q} --configuration {output.configuration:q} > {log:q} 2>&1"
+
+    if CORPUS["annotation"]["files"]:
+
+        rule import_annotations:
+            """Read and check what the annotators made, in whatever format."""
+            input:
+                script=script("import_annotations.py"),
+                files=project_files("annotation", "files"),
+            output:
+                "<results>/corpus/annotations.parquet",
+            log:
+                "<logs>/import_annotations.log",
+            benchmark:
+                "<benchmarks>/import_annotations.tsv"
+            conda:
+                "../envs/corpus.yaml"
+            resources:
+                mem_mb=2000,
+                runtime=10,
+            params:
+                contents=content_of(project_files("annotation", "files")),
+                code=code_of("import_annotations.py"),
+            shell:
+                "python {input.script:q} --input {input.files:q} --output {output:q} > {log:q} 2>&1"
+
+        rule measure_agreement:
+            """Measure how far the annotators agree, per decision and per word."""
+            input:
+                script=script("measure_agreement.py"),
+                annotations="<results>/corpus/annotations.parquet",
+            output:
+                agreement=report(
+                    "<results>/corpus/agreement.csv", category="Corpus", caption="../resources/captions/agreement.rst"
+                ),
+                disagreements="<results>/corpus/disagreements.csv",
+            log:
+                "<logs>/measure_agreement.log",
+            benchmark:
+                "<benchmarks>/measure_agreement.tsv"
+            conda:
+                "../envs/corpus.yaml"
+            resources:
+                mem_mb=2000,
+                runtime=10,
+            params:
+                code=code_of("measure_agreement.py"),
+            shell:
+                "python {input.script:q} --annotations {input.annotations:q} --output {output.agreement:q} "
+                "--disagreements {output.disagreements:q} > {log:q} 2>&1"
+
+        rule resolve_annotations:
+            """Make one annotation per sentence, which a dataset of the reader `annotated` is read from."""
+            input:
+                script=script("resolve_annotations.py"),
+                annotations="<results>/corpus/annotations.parquet",
+                adjudication=project_files("annotation", "adjudication"),
+            output:
+                annotations="<results>/corpus/resolved.parquet",
+                disagreements="<results>/corpus/resolutions.csv",
+            log:
+                "<logs>/resolve_annotations.log",
+            benchmark:
+                "<benchmarks>/resolve_annotations.tsv"
+            conda:
+                "../envs/corpus.yaml"
+            resources:
+                mem_mb=2000,
+                runtime=10,
+            params:
+                method=CORPUS["annotation"]["resolution"],
+                adjudication=lambda wildcards, input: [f"--adjudication={path}" for path in input.adjudication],
+                contents=content_of(project_files("annotation", "adjudication")),
+                code=code_of("resolve_annotations.py"),
+            shell:
+                "python {input.script:q} --annotations {input.annotations:q} --method {params.method} "
+                "{params.adjudication:q} --output {output.annotations:q} --disagreements {output.disagreements:q} "
+                "> {log:q} 2>&1"
+
+
+rule corpus:
+    """What is there to review, and how far those agree who did."""
+    input:
+        corpus_results(),
