@@ -7,13 +7,13 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check bench bench-precision clean clean-all
+.PHONY: help demo test test-slow check browser measure-corpus bench bench-precision clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 BIN := .venv/bin
 
-RUN_REQUIREMENTS := $(patsubst %,envs/%.txt,workflow data models statistics)
+RUN_REQUIREMENTS := $(patsubst %,envs/%.txt,workflow data corpus models statistics)
 CONFIGURATIONS := config/config.yaml config/demo.yaml $(sort $(wildcard config/studies/*.yaml))
 
 ##@ Use
@@ -41,8 +41,15 @@ clean-all: clean  ## also remove the environment; results of studies stay
 
 ##@ Development
 
-test: check  ## everything that must hold: `check`, then the tests
+test: check browser  ## everything that must hold: `check`, then the tests
 	$(BIN)/python -m pytest
+
+# Debian's browser, for the tests that drive one; where it is not and cannot be installed, they say so.
+browser:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+			DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium chromium-driver >/dev/null; } || \
+		echo "note: no chromium and chromedriver here; without them the tests in a browser are skipped"
 
 test-slow: .venv/ready-for-tests  ## the tests marked slow
 	$(BIN)/python -m pytest -m slow
@@ -57,6 +64,25 @@ check: .venv/ready-for-tests  ## linters, formatters, and a dry run of every shi
 		echo "snakemake --dry-run --configfile $$configuration"; \
 		$(BIN)/snakemake --dry-run --quiet rules host --configfile $$configuration || exit 1; \
 	done
+
+PARSER ?= en_core_web_sm
+GECO_FILES := $(foreach classes,binary non_binary,$(foreach words,all subj,$(foreach split,train test,geco/$(classes)_gender_$(words)/$(split).jsonl)))
+SOURCES := $(addprefix results/sources/,$(GECO_FILES) geco_annotation/merged_labelling_v2.json)
+GECO_SHEETS := $(foreach name,Artur_v2 hjalmar rick,results/sources/geco_annotation/intersection_template_$(name).xlsx)
+MEASURED := results/corpus_measured
+
+measure-corpus: .venv/ready  ## hold filter, drafts and import against GECO: make measure-corpus PARSER=...
+	$(BIN)/snakemake --cores 1 $(SOURCES) $(GECO_SHEETS)
+	$(BIN)/python workflow/scripts/measure_filter.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
+		--parser $(PARSER) --output $(MEASURED)/filter.csv --losses $(MEASURED)/filter_losses.csv
+	$(BIN)/python workflow/scripts/measure_drafts.py --geco results/sources/geco --parser $(PARSER) \
+		--words resources/lexicons/gendered_words.yaml --names resources/lexicons/given_names.yaml \
+		--output $(MEASURED)/drafts.csv --differences $(MEASURED)/drafts_differences.csv
+	$(BIN)/python workflow/scripts/reproduce_geco.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
+		--geco results/sources/geco --output $(MEASURED)/geco.csv --differences $(MEASURED)/geco_differences.csv
+	$(BIN)/python workflow/scripts/import_annotations.py --input $(GECO_SHEETS) --output $(MEASURED)/sheets.parquet
+	$(BIN)/python workflow/scripts/measure_agreement.py --annotations $(MEASURED)/sheets.parquet \
+		--output $(MEASURED)/agreement.csv --disagreements $(MEASURED)/disagreements.csv
 
 BENCH := results/bench
 BENCH_MODELS := $(foreach model,small_bert minilm,$(BENCH)/models/geco_all/$(model)/seed0)
