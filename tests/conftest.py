@@ -43,3 +43,19 @@ def peer_data() -> Path:
     mirrored = os.environ.get("EVENLIGHT_MIRROR")
     default = Path(mirrored).resolve().parent / "golden" if mirrored else None
     return folder_named_by("EVENLIGHT_PEER_DATA", "the recorded results of other tools", default)
+
+
+@pytest.fixture(scope="session")
+def browser() -> str:
+    """The name of a browser that starts on this machine, for ``browser.fetching`` and the scripts' ``--browser``."""
+    from evenlight.corpus.browser import Manners, NoBrowser, start_browser
+
+    problems = []
+    for name in ("chromium", "firefox"):
+        try:
+            start_browser(name, Manners()).quit()
+        except NoBrowser as problem:
+            problems.append(str(problem))
+        else:
+            return name
+    unavailable(f"no browser starts here ({'; '.join(problems)})", "apt install chromium chromium-driver")

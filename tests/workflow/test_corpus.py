@@ -1,7 +1,6 @@
 """From the list of books to an annotated dataset: the demo's corpus in a study of its own."""
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -123,9 +122,8 @@ def test_edit(from_books, copy_of, edit, expected):
     assert planned_rules(project) == expected
 
 
-def test_browser_and_stored_pages_give_the_same_tables(from_books, tmp_path, chromium):
-    """``chromium`` is only there to say why where it is not."""
-    project = copy_of_project(tmp_path / "project", edited(STUDY, "corpus", "fetch", "browser", value="chromium"))
+def test_browser_and_stored_pages_give_the_same_tables(from_books, tmp_path, browser):
+    project = copy_of_project(tmp_path / "project", edited(STUDY, "corpus", "fetch", "browser", value=browser))
     scraped = [f"results/tiny/corpus/{name}" for name in ("paragraphs.parquet", "doubtful.csv")]
     run_study(project, *scraped)
     assert (results(project) / "corpus" / "pages" / "index.jsonl").stat().st_size > 0
@@ -141,11 +139,3 @@ def test_missing_annotation_file_is_named(tmp_path):
     done = snakemake(project, "--dry-run", *TARGETS)
     assert done.returncode != 0
     assert "annotations/nobody.json" in done.stdout
-
-
-@pytest.fixture
-def chromium(request) -> None:
-    """Skips the test, saying why, where there is no Chromium."""
-    if not (shutil.which("chromium") and shutil.which("chromedriver")):
-        shared = request.config.pluginmanager.get_plugin(str(PROJECT / "tests" / "conftest.py"))
-        shared.unavailable("there is no chromium with its driver", "apt install chromium chromium-driver")
