@@ -107,7 +107,13 @@ def project_file(path):
 def project_files(section, key):
     """The files that a key of the corpus names, if any."""
     named = CORPUS[section][key] or []
-    return [ancient(project_file(path)) for path in ([named] if isinstance(named, str) else named)]
+    paths = [named] if isinstance(named, str) else named
+    for path in paths:
+        if Path(path).resolve().is_relative_to(Path(f"results/{config['study']}/corpus").resolve()):
+            raise WorkflowError(
+                f"corpus.{section}.{key}: {path} is made by the workflow, which would write over it; copy it elsewhere"
+            )
+    return [ancient(project_file(path)) for path in paths]
 
 
 def content_of(paths):
@@ -129,6 +135,17 @@ def served_pages():
     """The index of the stored pages that stand in for the sites, if any."""
     folder = CORPUS["fetch"]["serve"]
     return [ancient(project_file(f"{folder}/index.jsonl"))] if folder else []
+
+
+def pages_folder():
+    """Where pages are kept: those of the sites apart from any that stand in for them."""
+    return f"pages_{content_of(served_pages())[0][:12]}" if served_pages() else "pages"
+
+
+def parser_files():
+    """The files of a pipeline that the configuration names by its folder, whose change parses again."""
+    folder = Path(CORPUS["parser"]["pipeline"])
+    return [] if TREEBANK else sorted(map(str, folder.glob("*/model"))) + sorted(map(str, folder.glob("meta.json")))
 
 
 def scrape_settings(*keys):

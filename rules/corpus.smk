@@ -25,11 +25,11 @@ if CORPUS:
             runtime=30,
         params:
             settings=scrape_settings("period", "limit"),
-            served=content_of(served_pages()),
+            pages=pages_folder(),
             code=code_of("list_books.py"),
         shell:
             "python {input.script:q} --settings {params.settings:q} "
-            "--pages-store $(dirname {output:q})/pages {resources.fetch} --output {output:q} > {log:q} 2>&1"
+            "--pages-store $(dirname {output:q})/{params.pages} {resources.fetch} --output {output:q} > {log:q} 2>&1"
 
     rule find_articles:
         """Find the books' articles on Wikipedia; what is doubtful is listed for a person."""
@@ -54,12 +54,13 @@ if CORPUS:
         params:
             settings=scrape_settings("resolvers", "candidates", "matched", "doubtful"),
             decisions=lambda wildcards, input: [f"--decisions={path}" for path in input.decisions],
-            contents=content_of(project_files("scrape", "decisions") + served_pages()),
+            contents=content_of(project_files("scrape", "decisions")),
+            pages=pages_folder(),
             code=code_of("find_articles.py"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --books {input.books:q} {params.decisions:q} "
-            "--pages-store $(dirname {output.articles:q})/pages {resources.fetch} --doubtful {output.doubtful:q} "
-            "--output {output.articles:q} > {log:q} 2>&1"
+            "--pages-store $(dirname {output.articles:q})/{params.pages} {resources.fetch} "
+            "--doubtful {output.doubtful:q} --output {output.articles:q} > {log:q} 2>&1"
 
     rule extract_paragraphs:
         """Take the paragraphs that tell the plots out of the stored articles."""
@@ -80,10 +81,12 @@ if CORPUS:
             runtime=30,
         params:
             settings=scrape_settings("headings", "without_plot"),
+            pages=pages_folder(),
             code=code_of("extract_paragraphs.py"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --books {input.books:q} "
-            "--articles {input.articles:q} --pages-store $(dirname {output:q})/pages --output {output:q} > {log:q} 2>&1"
+            "--articles {input.articles:q} --pages-store $(dirname {output:q})/{params.pages} --output {output:q} "
+            "> {log:q} 2>&1"
 
     if CORPUS["parser"]["grammar"]:
 
@@ -128,11 +131,11 @@ if CORPUS:
                 mem_mb=2000,
                 runtime=60,
             params:
-                flags="--language {language} --epochs {epochs}".format(**CORPUS["parser"]),
+                flags=["--{}={}".format(key, CORPUS["parser"][key]) for key in ("language", "epochs")],
                 treebank=content_of(project_files("parser", "treebank")),
                 code=code_of("train_parser.py"),
             shell:
-                "python {input.script:q} --treebank {input.treebank:q} {params.flags} "
+                "python {input.script:q} --treebank {input.treebank:q} {params.flags:q} "
                 "--output {output:q} > {log:q} 2>&1"
 
     rule parse_sentences:
@@ -141,6 +144,7 @@ if CORPUS:
             script=script("parse_sentences.py"),
             paragraphs="<results>/corpus/paragraphs.parquet",
             parser="<results>/corpus/parser" if TREEBANK else [],
+            pipeline=parser_files(),
         output:
             "<results>/corpus/sentences.parquet",
         log:
@@ -167,7 +171,9 @@ if CORPUS:
             lexicon=lexicon_of_people(),
         output:
             candidates="<results>/corpus/candidates.parquet",
-            table=report("<results>/corpus/filter.csv", category="Corpus", caption="../resources/captions/filter.rst"),
+            table=report(
+                "<results>/corpus/filter.csv", category="Corpus", caption="../resources/captions/corpus/filter.rst"
+            ),
         log:
             "<logs>/filter_sentences.log",
         benchmark:
@@ -280,6 +286,7 @@ if CORPUS:
                 runtime=10,
             params:
                 contents=content_of(project_files("annotation", "files")),
+                schema=content_of([in_project("config/schemas/review_export.schema.yaml")]),
                 code=code_of("import_annotations.py"),
             shell:
                 "python {input.script:q} --input {input.files:q} --output {output:q} > {log:q} 2>&1"
@@ -291,7 +298,9 @@ if CORPUS:
                 annotations="<results>/corpus/annotations.parquet",
             output:
                 agreement=report(
-                    "<results>/corpus/agreement.csv", category="Corpus", caption="../resources/captions/agreement.rst"
+                    "<results>/corpus/agreement.csv",
+                    category="Corpus",
+                    caption="../resources/captions/corpus/agreement.rst",
                 ),
                 disagreements="<results>/corpus/disagreements.csv",
             log:

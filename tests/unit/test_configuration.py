@@ -223,17 +223,17 @@ LEARNING_RATE = "models.tiny.training.learning_rate"
         (
             "datasets.geco_all.reader",
             "gecco",
-            r'reader: found "gecco"; allowed is geco, demo or annotated; did you mean geco\?',
+            r'reader: found "gecco"; allowed is geco, demo, .* or table; did you mean geco\?',
         ),
         (
             "datasets.geco_all.reader",
             MISSING,
-            r"datasets\.geco_all\.reader: is missing; required is geco, demo or annotated",
+            r"datasets\.geco_all\.reader: is missing; required is geco, demo, .* or table",
         ),
         (
             "datasets.geco_all.reader",
             ["geco"],
-            r'datasets\.geco_all\.reader: found \["geco"\]; allowed is geco, demo or',
+            r'datasets\.geco_all\.reader: found \["geco"\]; allowed is geco, demo, .* or',
         ),
         ("models.tiny", "bert", r'models\.tiny: found "bert"; allowed is a mapping'),
         ("models.Tiny", SMALLEST["models"]["tiny"], r'models\.Tiny: the name "Tiny" is not allowed; allowed is text'),
@@ -511,3 +511,29 @@ def test_neither_the_configuration_nor_the_digest_brings_torch_or_pandas():
         "assert not {'torch', 'pandas', 'pyarrow'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT / "workflow/scripts", check=True)
+
+
+# The corpus ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("corpus", "problem"),
+    [
+        ({}, r"corpus\.fetch\.contact: is missing"),
+        ({"parser": {"grammar": "a.yaml", "treebank": "b.conllu"}}, r"corpus\.parser\.grammar: found beside treebank"),
+        ({"annotation": {"resolution": "adjudication"}}, r"corpus\.annotation\.adjudication: found null"),
+        ({"annotation": {"adjudication": "eva.json"}}, r'adjudication: found "eva.json" with resolution "majority"'),
+        ({"parser": {"language": "en; rm"}}, r"corpus\.parser\.language: found"),
+        ({"scrapes": {}}, r"corpus\.scrapes: unknown key; .*; did you mean scrape\?"),
+        ([], r"corpus: found \[\]; allowed is null or a mapping"),
+    ],
+)
+def test_a_corpus_that_cannot_work_is_refused(corpus, problem):
+    with pytest.raises(InputError, match=problem):
+        complete(SMALLEST | {"corpus": corpus})
+
+
+def test_corpus_is_left_out_unless_asked_for():
+    assert complete(SMALLEST)["corpus"] is None
+    corpus = complete(SMALLEST | {"corpus": {"fetch": {"browser": "none"}}})["corpus"]
+    assert corpus["filter"] == {"max_words": 30, "similarity": 0.7, "lexicon": None}

@@ -372,14 +372,6 @@ def test_script_writes_a_table_that_keeps_the_contract(write, tmp_path):
     assert tables.read_metadata(output, tables.DISPARITY)["notes"][0] in done.stdout
 
 
-def test_script_takes_its_paths_from_a_file(two_seeds, tmp_path):
-    (tmp_path / "paths").write_text("--scores\n" + "\n".join(map(str, two_seeds)))
-    output = tmp_path / "disparity.parquet"
-    done = run_script("--settings", json.dumps(SETTINGS), f"@{tmp_path / 'paths'}", "--output", output)
-    assert done.returncode == 0, done.stderr
-    assert len(tables.read_table(output, tables.DISPARITY)) == 4
-
-
 def test_script_reports_an_error_without_a_traceback_and_writes_nothing(two_seeds, tmp_path):
     output = tmp_path / "disparity.parquet"
     done = run_script("--settings", json.dumps(SETTINGS), "--scores", two_seeds[0], "--output", output)

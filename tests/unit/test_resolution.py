@@ -75,6 +75,21 @@ def test_the_majority_decides_word_by_word_and_mark_by_mark():
     }
 
 
+def test_votes_may_not_mark_a_word_in_one_group_only():
+    """Form by form, two of three mark the man's pronoun, and two of three leave the woman's unmarked."""
+    rows = []
+    for annotator, (man, woman) in {"a": (1, 1), "b": (1, 0), "c": (0, 0)}.items():
+        forms = [
+            {"scope": "all", "group": "male", "words": list(SOURCE), "ground_truth": [man, 0, 0, 0]},
+            {"scope": "all", "group": "female", "words": ["She", *SOURCE[1:]], "ground_truth": [woman, 0, 0, 0]},
+        ]
+        subject = [form | {"scope": "subject", "ground_truth": [1, 0, 0, 0]} for form in forms]
+        rows.append(annotation("s1", annotator, SOURCE, forms + subject))
+    (resolved,), disagreements = resolve(rows, "majority")
+    assert {form["scope"] for form in resolved["forms"]} == {"subject"}
+    assert set(disagreements.resolution) == {"left out: a tie elsewhere"}
+
+
 def test_a_tie_leaves_out_the_scope_and_keeps_the_other():
     rows = [version("Kim", *HER), version("Lee", *HIM)]
     for row in rows:

@@ -1,6 +1,7 @@
 """Snakemake in temporary copies of the project: start it, list what it would do, read what it made."""
 
 import copy
+import html
 import os
 import re
 import shutil
@@ -211,6 +212,20 @@ def edited(study: dict, *keys: str, value: object) -> dict:
 def results(project: Path) -> Path:
     """The results of the configured study."""
     return project / "results" / configuration(project)["study"]
+
+
+def assert_reported(report: Path, categories: Iterable[str], captions: Path) -> None:
+    """The report has the categories, and every caption of the folder."""
+    text = html.unescape(report.read_text(encoding="utf-8"))
+    assert [category for category in categories if f'"{category}"' not in text] == []
+    words = re.sub(r"(\\n|\s)+", " ", text)
+    paths = sorted(captions.glob("*.rst"))
+    assert paths
+    for path in paths:
+        # Up to the first name that is filled in, or the first sign that HTML writes in another way.
+        beginning = re.split(r"[{'–×:]", path.read_text(encoding="utf-8"))[0].split()
+        assert len(beginning) > 3
+        assert " ".join(beginning) in words, path
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -1,5 +1,7 @@
 """From the list of books to an annotated dataset: the demo's corpus in a study of its own."""
 
+import hashlib
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +12,7 @@ import yaml
 from running import (
     PROJECT,
     TINY,
+    assert_reported,
     configuration,
     configure,
     copy_of_project,
@@ -87,6 +90,39 @@ def test_dataset_is_what_the_annotators_decided(from_books):
     assert [word for word, mark in zip(words, sentence.ground_truth, strict=True) if mark] == ["He", "his", "uncle"]
 
 
+def test_report_shows_the_filter_and_the_agreement(from_books, copy_of, tmp_path):
+    report = tmp_path / "report.html"
+    done = snakemake(copy_of(from_books), "--cores", "1", "corpus", "--report", str(report))
+    assert done.returncode == 0, done.stdout
+    assert_reported(report, ("Corpus",), PROJECT / "resources" / "captions" / "corpus")
+
+
+def test_own_file_among_the_results_is_refused(from_books, copy_of):
+    """As an input it would be deleted before its rule runs again."""
+    project = copy_of(from_books)
+    study("corpus", "scrape", value={"decisions": "results/tiny/corpus/doubtful.csv"})(project)
+    done = snakemake(project, "--dry-run", "corpus")
+    assert done.returncode != 0
+    assert "corpus.scrape.decisions: results/tiny/corpus/doubtful.csv is made by the workflow" in done.stdout
+
+
+def test_another_page_is_read_and_not_the_one_that_was_kept(from_books, copy_of):
+    project = copy_of(from_books)
+    pages = project / "resources" / "demo" / "pages"
+    entries = [json.loads(line) for line in (pages / "index.jsonl").read_text(encoding="utf-8").splitlines()]
+    entry = next(entry for entry in entries if entry["url"] == "https://www.gutenberg.org/browse/scores/top")
+    path = pages / entry["file"]
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("The Glass Orchard", "The Green Orchard"), encoding="utf-8"
+    )
+    entry["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (pages / "index.jsonl").write_text("".join(json.dumps(one) + "\n" for one in entries), encoding="utf-8")
+    run_study(project, "results/tiny/corpus/books.parquet")
+    titles = pd.read_parquet(results(project) / "corpus" / "books.parquet").title
+    assert (titles == "The Green Orchard").any()
+    assert not (titles == "The Glass Orchard").any()
+
+
 def study(*keys: str, value: object) -> Callable[[Path], None]:
     """An edit of the configuration: another value under ``keys``."""
     return lambda project: configure(project, edited(configuration(project), *keys, value=value))
@@ -96,6 +132,10 @@ EDITS = {
     "nothing": (lambda project: None, set()),
     "manners changed": (study("corpus", "fetch", "timeout", value=50), set()),
     "pages touched": (lambda project: os.utime(project / "resources/demo/pages/index.jsonl"), set()),
+    "sites themselves": (
+        study("corpus", "fetch", value={"contact": "you@example.org", "browser": "none"}),
+        SCRAPED | PARSED,
+    ),
     "fewer books": (study("corpus", "scrape", value={"limit": 5}), SCRAPED | PARSED),
     "longer training of the parser": (study("corpus", "parser", "epochs", value=3), {"train_parser"} | PARSED),
     "shorter sentences": (study("corpus", "filter", value={"max_words": 20}), PARSED - {"parse_sentences"}),
@@ -126,7 +166,7 @@ def test_browser_and_stored_pages_give_the_same_tables(from_books, tmp_path, bro
     project = copy_of_project(tmp_path / "project", edited(STUDY, "corpus", "fetch", "browser", value=browser))
     scraped = [f"results/tiny/corpus/{name}" for name in ("paragraphs.parquet", "doubtful.csv")]
     run_study(project, *scraped)
-    assert (results(project) / "corpus" / "pages" / "index.jsonl").stat().st_size > 0
+    assert next((results(project) / "corpus").glob("pages*/index.jsonl")).stat().st_size > 0
     for name in ("books.parquet", "articles.parquet", "doubtful.csv", "paragraphs.parquet"):
         here, there = (results(one) / "corpus" / name for one in (project, from_books))
         assert here.read_bytes() == there.read_bytes(), name

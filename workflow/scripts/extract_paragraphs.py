@@ -8,12 +8,15 @@ from evenlight.corpus import wikipedia
 from evenlight.corpus.pages import stored
 from evenlight.tables import ARTICLES, BOOKS, PARAGRAPHS, read_table, write_table
 
+REMEDY = "run again with --forcerun find_articles, which fetches what is missing"
+
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the paragraphs table and print which books have none."""
     books = read_table(arguments.books, BOOKS)
     articles = read_table(arguments.articles, ARTICLES)
-    paragraphs, notes = wikipedia.paragraphs_of(books, articles, stored(arguments.pages_store), arguments.settings)
+    pages = stored(arguments.pages_store, REMEDY)
+    paragraphs, notes = wikipedia.paragraphs_of(books, articles, pages, arguments.settings)
     write_table(paragraphs, arguments.output, PARAGRAPHS, {"notes": notes})
     for note in notes:
         print(f"note: {note}")

@@ -339,6 +339,21 @@ def _check_study(config: dict, schema: dict) -> Iterator[str]:
         yield 'study: found "sources", where all studies keep their downloads; choose another name'
 
 
+def _check_corpus(config: dict, schema: dict) -> Iterator[str]:
+    if config["corpus"] is None:
+        return
+    fetch, parser, annotation = (config["corpus"][section] for section in ("fetch", "parser", "annotation"))
+    if fetch["contact"] is None and fetch["serve"] is None and fetch["browser"] != "none":
+        yield "corpus.fetch.contact: is missing; required is an address under which the sites' operators reach you"
+    if parser["grammar"] and parser["treebank"]:
+        yield "corpus.parser.grammar: found beside treebank; give one of the two"
+    if (annotation["resolution"] == "adjudication") != (annotation["adjudication"] is not None):
+        yield (
+            f"corpus.annotation.adjudication: found {_shown(annotation['adjudication'])} with resolution "
+            f'"{annotation["resolution"]}"; give a file with the resolution adjudication, and only with it'
+        )
+
+
 def _check_models(config: dict, schema: dict) -> Iterator[str]:
     for name, model in config["models"].items():
         if model["architecture"] == "bert" and model["hidden_size"] % model["heads"]:
@@ -395,6 +410,7 @@ def _check_groups_of_datasets(config: dict, schema: dict) -> Iterator[str]:
 
 _COMBINATIONS = (
     (("study",), _check_study),
+    (("corpus",), _check_corpus),
     (("models",), _check_models),
     (("explainers",), partial(_check_labels, "explainers")),
     (("metrics",), partial(_check_labels, "metrics")),

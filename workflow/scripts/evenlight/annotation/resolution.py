@@ -8,6 +8,7 @@ import pandas as pd
 
 from evenlight.annotation.agreement import UNIT, disagreements
 from evenlight.annotation.annotations import check_sources
+from evenlight.annotation.review_content import SCOPES
 from evenlight.errors import InputError
 
 ANNOTATOR = "resolved"  # of the rows that come out
@@ -22,7 +23,8 @@ def resolve(
     What all annotators of a sentence gave alike is taken; so is what only one of them gave. Where they differ,
 
     - ``majority`` takes the decision, and then the word and the mark of each place in a form, that more annotators
-      gave than any other. After a tie the forms of that scope are left out, after one on the decision the sentence;
+      gave than any other. After a tie the forms of that scope are left out, and where the votes mark a place
+      in one group's form only; after a tie on the decision the sentence is left out;
     - ``adjudication`` takes the sentence as it stands in the rows ``adjudication`` (of one person), and leaves out
       what is not there;
     - ``leave_out`` leaves out the forms of the scope, or the sentence.
@@ -88,8 +90,17 @@ def _together(rows: Sequence[dict], agree: Callable[[Iterable], object | None]) 
     versions = [list(same) for _, same in groupby(forms, key=_form_name)]
     together = [_one_form(same, agree) for same in versions]
     open_scopes = {same[0]["scope"] for same, form in zip(versions, together, strict=True) if form is None}
+    if len(rows) > 1:
+        # Votes form by form may mark a word in one group's form and not in another's.
+        by_scope = {scope: [form for form in together if form and form["scope"] == scope] for scope in SCOPES}
+        open_scopes |= {scope for scope, own in by_scope.items() if not _marked_alike(own)}
     kept = [form for form in together if form is not None and form["scope"] not in open_scopes]
     return one | {"forms": kept} if kept else None
+
+
+def _marked_alike(forms: list[dict]) -> bool:
+    """Whether every place is marked in all of the forms of one scope, or in none."""
+    return all(len(set(place)) == 1 for place in zip(*(form["ground_truth"] for form in forms), strict=True))
 
 
 def _form_name(form: dict) -> tuple[str, str]:

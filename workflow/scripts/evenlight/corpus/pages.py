@@ -127,17 +127,20 @@ def keep(store: Path, page: Page) -> Entry:
     return entry
 
 
-def stored(store: Path) -> Fetch:
-    """A fetcher that knows the pages of ``store`` and no others; without a network and without a browser."""
+NO_BROWSER = (
+    "there is no browser that could fetch it; install Chromium or Firefox (Debian: apt install chromium "
+    "chromium-driver) and run again"
+)
+
+
+def stored(store: Path, remedy: str = NO_BROWSER) -> Fetch:
+    """A fetcher that knows the pages of ``store`` and no others; ``remedy`` tells what to do about another one."""
     index = read_index(store)
 
     def fetch(url: str) -> Page:
         entry = index.get(normal(url))
         if entry is None:
-            raise InputError(
-                f"{url}: not among the pages in {store}, and there is no browser that could fetch it; install Chromium "
-                "or Firefox (Debian: apt install chromium chromium-driver) and run again"
-            )
+            raise InputError(f"{url}: not among the pages in {store}; {remedy}")
         return read_page(store, entry)
 
     return fetch

@@ -48,7 +48,11 @@ def items_of(annotation: dict, groups: list[str], scope: str) -> list[dict]:
     taken away where these groups' words are the same and only the form of another group differs: verbs that agree
     with *they* tell three groups apart, but not two (as in GECO).
     """
-    forms = {form["group"]: form for form in annotation["forms"] if form["scope"] == scope}
+    forms = {
+        form["group"]: form | {"words": [word.strip() for word in form["words"]]}
+        for form in annotation["forms"]
+        if form["scope"] == scope
+    }
     if not set(groups) <= set(forms):
         return []
     places = range(len(annotation["source"]))
@@ -56,7 +60,7 @@ def items_of(annotation: dict, groups: list[str], scope: str) -> list[dict]:
     elsewhere = [equal[i] and len({form["words"][i] for form in forms.values()}) > 1 for i in places]
     items = []
     for group in groups:
-        words = [word.strip() for word in forms[group]["words"]]
+        words = forms[group]["words"]
         marks = [0 if elsewhere[i] else forms[group]["ground_truth"][i] for i in places]
         items.append(
             {
