@@ -29,8 +29,8 @@ class Source:
     sha256: str
 
 
-def _raw_github(repository: str, commit: str, folder: str) -> str:
-    return f"https://raw.githubusercontent.com/{repository}/{commit}/{folder}"
+def _raw_github(repository: str, commit: str, *folder: str) -> str:
+    return "/".join(["https://raw.githubusercontent.com", repository, commit, *folder])
 
 
 # Text derived from Wikipedia, CC BY-SA 4.0.
@@ -59,9 +59,37 @@ GECO_ANNOTATION_SHA256 = {
     "Top250Surnames1991-2000.txt": "ae0ceff3b8bfda30af0a0ea395749244fdd9088a373e23d382812e7c39f48327",
 }
 
-SOURCES = {f"geco/{path}": Source(f"{GECO}/{path}", sha256) for path, sha256 in GECO_SHA256.items()} | {
-    f"geco_annotation/{path}": Source(f"{GECO_ANNOTATION}/{path}", sha256)
-    for path, sha256 in GECO_ANNOTATION_SHA256.items()
+# ProPublica's two-year recidivism table; public records, published with no licence file.
+COMPAS = _raw_github("propublica/compas-analysis", "bafff5da3f2e45eca6c2d5055faad269defd135a")
+COMPAS_SHA256 = {"compas-scores-two-years.csv": "c451db85908b2f7fef1d83203bedf6b71ecda0d5af468d82ae62178f91d0cc7d"}
+
+# CC BY-SA 4.0.
+CROWS_PAIRS = _raw_github("nyu-mll/crows-pairs", "8aaac11c485473159ec9328a65253a5be9a479dc", "data")
+CROWS_PAIRS_SHA256 = {"crows_pairs_anonymized.csv": "dfb36986ce0502abbaf7055b9176da3d08d48e07df1251991b5dfbcbceab9d0c"}
+
+# MIT licence.
+WINOBIAS = _raw_github("uclanlp/corefBias", "0bce984dd081bbc10b0622f326727a024c607895", "WinoBias/wino/data")
+WINOBIAS_SHA256 = {
+    "anti_stereotyped_type1.txt.dev": "a4e0ebae344e78b56f657a42e8ae684b9db7747d177c5e7149c0907ebb7f3bf6",
+    "anti_stereotyped_type1.txt.test": "331db5bd74bfefebf146a60b67645152a4a1991570d2a56f57154103ac361dd2",
+    "anti_stereotyped_type2.txt.dev": "763ad829ad724f9a85ead689ba8ca69072020cb1238def6210f0fc6a47b97e59",
+    "anti_stereotyped_type2.txt.test": "336571ac1ea8c06cd2aba8e5dd2bd98e00acc0c48da3e4ec5ec7e54eb2633a8f",
+    "pro_stereotyped_type1.txt.dev": "dd55a0d220fe4c0ceb63dd4648223fb4fe1a58d5ad95c116a002ad24b0e292a5",
+    "pro_stereotyped_type1.txt.test": "db7838907238a758eeb5779e48f38c013b892910d6fe864456c59f04245c6689",
+    "pro_stereotyped_type2.txt.dev": "8f0250de723cea9328e3eaf7169e07936f01aa5909ce7aa580db66eb803f4e86",
+    "pro_stereotyped_type2.txt.test": "ea1c1fd94fa612e3cc44d7fa3cc4cb76021bb63fdf94f9826f430051e9052438",
+}
+
+SOURCES = {
+    f"{folder}/{path}": Source(f"{address}/{path}", sha256)
+    for folder, address, digests in (
+        ("geco", GECO, GECO_SHA256),
+        ("geco_annotation", GECO_ANNOTATION, GECO_ANNOTATION_SHA256),
+        ("compas", COMPAS, COMPAS_SHA256),
+        ("crows_pairs", CROWS_PAIRS, CROWS_PAIRS_SHA256),
+        ("winobias", WINOBIAS, WINOBIAS_SHA256),
+    )
+    for path, sha256 in digests.items()
 }
 
 

@@ -19,6 +19,25 @@ if TYPE_CHECKING:
 GROUPS = {"binary": ("male", "female"), "three_class": ("male", "female", "neutral")}
 GECO_CLASSES = {"binary": "binary_gender", "three_class": "non_binary_gender"}
 GECO_WORDS = {"all": "all", "subject": "subj"}
+COMPAS = "compas/compas-scores-two-years.csv"
+COMPAS_GROUPS = {
+    "gender": ("male", "female"),
+    "race": ("african_american", "asian", "caucasian", "hispanic", "native_american", "other"),
+}
+CROWS_PAIRS = "crows_pairs/crows_pairs_anonymized.csv"
+CROWS_PAIRS_ATTRIBUTES = {  # and the bias types of the file
+    "age": "age",
+    "disability": "disability",
+    "gender": "gender",
+    "nationality": "nationality",
+    "physical_appearance": "physical-appearance",
+    "race_color": "race-color",
+    "religion": "religion",
+    "sexual_orientation": "sexual-orientation",
+    "socioeconomic": "socioeconomic",
+}
+LEXICON = ("resources/lexicons/gendered_words.yaml", "resources/lexicons/given_names.yaml")
+WINOBIAS_TYPES = {"all": ("type1", "type2"), "type1": ("type1",), "type2": ("type2",)}
 
 
 @dataclass(frozen=True)
@@ -67,6 +86,26 @@ def _geco_sources(settings: dict) -> list[str]:
     return [f"geco/{folder}/{split}.jsonl" for split in ("train", "test")]
 
 
+def _crows_pairs_groups(settings: dict) -> list[str]:
+    bias_type = setting(settings, "attribute", CROWS_PAIRS_ATTRIBUTES)
+    return ["male", "female"] if bias_type == "gender" else ["advantaged", "disadvantaged"]
+
+
+def winobias_file(direction: str, kind: str, part: str) -> str:
+    """The source with the sentences of a direction (pro, anti), kind (type1, type2) and part (test, dev)."""
+    return f"winobias/{direction}_stereotyped_{kind}.txt.{part}"
+
+
+def _winobias_sources(settings: dict) -> list[str]:
+    kinds = setting(settings, "sentences", WINOBIAS_TYPES)
+    return [
+        winobias_file(direction, kind, part)
+        for kind in kinds
+        for part in ("test", "dev")
+        for direction in ("anti", "pro")
+    ]
+
+
 READERS = {
     "geco": Reader("evenlight.datasets.geco", sources=_geco_sources, groups=_groups),
     "demo": Reader(
@@ -79,6 +118,32 @@ READERS = {
         "evenlight.datasets.annotated",
         sources=lambda settings: [],
         groups=_groups,
+        files=lambda settings: [Path(settings["file"]).as_posix()],
+    ),
+    "compas": Reader(
+        "evenlight.datasets.compas",
+        sources=lambda settings: [COMPAS],
+        groups=lambda settings: list(setting(settings, "attribute", COMPAS_GROUPS)),
+    ),
+    "crows_pairs": Reader(
+        "evenlight.datasets.crows_pairs",
+        sources=lambda settings: [CROWS_PAIRS],
+        groups=_crows_pairs_groups,
+        resources=LEXICON,
+    ),
+    "winobias": Reader(
+        "evenlight.datasets.winobias", sources=_winobias_sources, groups=lambda settings: ["male", "female"]
+    ),
+    "stereotypes": Reader(
+        "evenlight.datasets.stereotypes",
+        sources=lambda settings: [],
+        groups=lambda settings: list(GROUPS["binary"]),
+        resources=("resources/stereotypes/themes.yaml",),
+    ),
+    "table": Reader(
+        "evenlight.datasets.table",
+        sources=lambda settings: [],
+        groups=lambda settings: list(settings["groups"]),
         files=lambda settings: [Path(settings["file"]).as_posix()],
     ),
 }

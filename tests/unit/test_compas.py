@@ -1,0 +1,163 @@
+"""COMPAS: the filter, the text of a row, and the counts that ProPublica's table gives."""
+
+import csv
+from collections import Counter
+from itertools import product
+
+import pytest
+
+from evenlight import datasets
+from evenlight.datasets import COMPAS, COMPAS_GROUPS, compas
+from evenlight.errors import InputError
+from evenlight.items import check_items
+
+ROW = {
+    "id": "7",
+    "sex": "Male",
+    "age_cat": "Less than 25",
+    "race": "African-American",
+    "priors_count": "3",
+    "days_b_screening_arrest": "-1",
+    "c_charge_degree": "M",
+    "is_recid": "1",
+    "score_text": "High",
+    "two_year_recid": "1",
+}
+SETTINGS = {"reader": "compas", "attribute": "gender", "test_share": 0.2, "split_seed": 0}
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    """Loads a data set from rows of the table."""
+
+    def load(rows: list[dict], **changed) -> datasets.Dataset:
+        path = tmp_path / "compas.csv"
+        with open(path, "w", newline="") as file:
+            writer = csv.DictWriter(file, ROW)
+            writer.writeheader()
+            writer.writerows(rows)
+        return datasets.load({COMPAS: path}, SETTINGS | changed)
+
+    return load
+
+
+def people(count: int = 20) -> list[dict]:
+    """As many people, half of them women, a quarter of each gender in each class."""
+    kinds = product(("Male", "Female"), ("0", "1"))
+    rows = [ROW | {"sex": sex, "two_year_recid": label} for sex, label in kinds] * (count // 4)
+    return [row | {"id": str(number)} for number, row in enumerate(rows, start=1)]
+
+
+# The three texts that the study prints (Section 4.1 and Table 1).
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({}, "3 priors, score factor 1, under 45, under 25, African American, male, misdemeanor"),
+        (
+            {"priors_count": "1", "score_text": "Low", "race": "Hispanic", "c_charge_degree": "F"},
+            "1 priors, score factor 0, under 45, under 25, Hispanic, male",
+        ),
+        (
+            {"priors_count": "0", "score_text": "Low", "race": "Other", "sex": "Female", "c_charge_degree": "F"},
+            "0 priors, score factor 0, under 45, under 25, other race, female",
+        ),
+        (
+            {"score_text": "Medium", "age_cat": "Greater than 45", "race": "Caucasian"},
+            "3 priors, score factor 1, over 45, over 25, Caucasian, male, misdemeanor",
+        ),
+        (
+            {"age_cat": "25 - 45", "race": "Native American"},
+            "3 priors, score factor 1, under 45, over 25, Native American, male, misdemeanor",
+        ),
+    ],
+)
+def test_text_of_a_row(changed, text):
+    assert compas.text_of(ROW | changed, "here") == text
+
+
+@pytest.mark.parametrize(
+    ("changed", "kept"),
+    [
+        ({}, True),
+        ({"days_b_screening_arrest": "30"}, True),
+        ({"days_b_screening_arrest": "-30"}, True),
+        ({"days_b_screening_arrest": "31"}, False),
+        ({"days_b_screening_arrest": "-31"}, False),
+        ({"days_b_screening_arrest": ""}, False),
+        ({"is_recid": "-1"}, False),
+        ({"c_charge_degree": "O"}, False),
+        ({"score_text": "N/A"}, False),
+    ],
+)
+def test_the_published_filter(changed, kept):
+    assert compas.is_kept(ROW | changed, "here") == kept
+
+
+def test_every_person_is_an_item_and_both_classes_are_split_alike(loaded):
+    dataset = loaded([*people(), ROW | {"id": "99", "is_recid": "-1"}])
+    items = dataset.items
+    assert dataset.classes == ["no_recidivism", "recidivism"]
+    assert dataset.notes == ["people whom ProPublica's filter left out: 1"]
+    assert items.pair_id.is_unique
+    assert (items.item_id == items.pair_id).all()
+    assert items.item_id.tolist() == [f"{number:05d}" for number in range(1, 21)]
+    assert Counter(items.label[items.split == "test"]) == {0: 2, 1: 2}
+    assert items.ground_truth.isna().all()
+    assert items.words[0][:5] == ["3", "priors", ",", "score", "factor"]
+    assert items.words[0][-3:] == ["male", ",", "misdemeanor"]
+    check_items(items, "compas")
+    assert not loaded(people(), split_seed=1).items.split.equals(items.split)
+
+
+def test_refusals(loaded):
+    rows = people()
+    for field, value, allowed in (
+        ("sex", "X", "'Female', 'Male'"),
+        ("race", "Martian", "'African-American', 'Asian'"),
+        ("age_cat", "old", "'Less than 25'"),
+        ("score_text", "Unknown", "'Low', 'Medium', 'High'"),
+        ("two_year_recid", "2", "'0', '1'"),
+        ("priors_count", "-1", "a whole number"),
+        ("days_b_screening_arrest", "soon", "a whole number"),
+    ):
+        message = (
+            rf"compas\.csv, row 3: field '{field}' is '{value}', not (one of )?{allowed}.*; delete the file to have it"
+        )
+        with pytest.raises(InputError, match=message):
+            loaded([*rows[:2], rows[2] | {field: value}, *rows[3:]])
+    with pytest.raises(InputError, match="no row passes ProPublica's filter"):
+        loaded([ROW | {"is_recid": "-1"}])
+    with pytest.raises(InputError, match="'attribute': 'age'; choose one of gender, race"):
+        loaded(rows, attribute="age")
+
+
+def test_the_published_counts(mirror):
+    files = {COMPAS: mirror / COMPAS}
+    by_gender, by_race = (datasets.load(files, SETTINGS | {"attribute": name}).items for name in COMPAS_GROUPS)
+    assert Counter(by_gender.group) == {"female": 1175, "male": 4997}
+    assert len(by_gender) == 6172
+    assert round(100 * by_gender.label.mean(), 1) == 45.5
+    assert Counter(by_race.group) == {
+        "african_american": 3175,
+        "caucasian": 2103,
+        "hispanic": 509,
+        "other": 343,
+        "asian": 31,
+        "native_american": 11,
+    }
+    # One split for both attributes, in which every group can be tested.
+    assert by_gender.drop(columns="group").equals(by_race.drop(columns="group"))
+    assert set(by_race.group[by_race.split == "test"]) == set(COMPAS_GROUPS["race"])
+    assert by_gender.words.map(" ".join).nunique() == 778
+
+
+def test_what_the_printed_examples_say_of_felonies(mirror):
+    """The printed example that was arrested again can only have been one with a felony, which the text leaves out."""
+    rows = [
+        row
+        for place, row in compas.csv_rows(mirror / COMPAS, compas.FIELDS, "")
+        if compas.is_kept(row, place)
+        and (row["priors_count"], row["score_text"], row["age_cat"]) == ("1", "Low", "Less than 25")
+        and (row["race"], row["sex"], row["two_year_recid"]) == ("Hispanic", "Male", "1")
+    ]
+    assert [row["c_charge_degree"] for row in rows] == ["F"] * 3

@@ -1,0 +1,180 @@
+"""Tables of the user's own: columns by name, refusals that name the row, and the example of the documentation."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from evenlight import configuration, datasets
+from evenlight.datasets.words import split_words
+from evenlight.errors import InputError
+from evenlight.items import check_items
+from evenlight.tables import ITEMS, read_metadata, read_table
+
+ROOT = Path(__file__).parents[2]
+ROWS = [
+    {"id": f"t{number}", "said": f"Wait {number} days.", "kind": "ab"[number % 2], "who": "xy"[number // 5]}
+    for number in range(10)
+]
+SETTINGS = {
+    "reader": "table",
+    "text": "said",
+    "words": None,
+    "label": "kind",
+    "classes": ["b", "a"],
+    "group": "who",
+    "groups": ["x", "y"],
+    "pair": None,
+    "item": None,
+    "split": None,
+    "ground_truth": None,
+    "test_share": 0.2,
+    "split_seed": 0,
+}
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    """Loads a data set from rows that are written to a file of the given ending."""
+
+    def load(rows: list[dict], ending: str = "csv", **changed) -> datasets.Dataset:
+        path = tmp_path / f"mine.{ending}"
+        table = pd.DataFrame(rows)
+        if ending == "parquet":
+            table.to_parquet(path)
+        else:
+            table.to_csv(path, index=False)
+        return datasets.load({str(path): path}, SETTINGS | {"file": str(path)} | changed)
+
+    return load
+
+
+def changed_row(position: int, **values) -> list[dict]:
+    return [row | values if number == position else row for number, row in enumerate(ROWS)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("He doesn't know, does he?", ["He", "doesn't", "know", ",", "does", "he", "?"]),
+        ("the clerk 's well-known desk", ["the", "clerk", "'s", "well-known", "desk"]),
+        ("It cost $1,000.50 (3.5 %)...", ["It", "cost", "$", "1,000.50", "(", "3.5", "%", ")", ".", ".", "."]),
+        ("l’été — naïve", ["l’été", "—", "naïve"]),
+        ("'so'", ["'", "so", "'"]),
+        (" \n", []),
+    ],
+)
+def test_words(text, words):
+    assert split_words(text) == words
+    assert "".join(words) == "".join(text.split())
+
+
+def test_rows_become_items(loaded):
+    dataset = loaded(ROWS)
+    assert dataset.classes == ["b", "a"]
+    assert dataset.items.item_id.tolist() == [f"{number:06d}" for number in range(1, 11)]
+    assert dataset.items.pair_id.equals(dataset.items.item_id)
+    assert dataset.items.label.tolist() == [1, 0] * 5
+    assert dataset.items.group.tolist() == ["x"] * 5 + ["y"] * 5
+    assert dataset.items.words[3] == ["Wait", "3", "days", "."]
+    assert dataset.items.ground_truth.isna().all()
+    assert (dataset.items.split == "test").sum() == 2
+    check_items(dataset.items, "mine")
+
+
+def test_all_columns(loaded):
+    rows = [
+        {**row, "case": str(number % 5), "part": "test" if number % 5 == 0 else "train", "marks": "0 1 0 0"}
+        for number, row in enumerate(ROWS)
+    ]
+    rows[0]["marks"] = ""
+    items = loaded(rows, item="id", pair="case", split="part", ground_truth="marks").items
+    assert items.item_id.tolist() == [row["id"] for row in ROWS]
+    assert items.pair_id.tolist() == ["0", "1", "2", "3", "4"] * 2
+    assert items.pair_id[items.split == "test"].tolist() == ["0", "0"]
+    assert items.ground_truth[0] is None
+    assert items.ground_truth[1] == [0, 1, 0, 0]
+    check_items(items, "mine")
+
+
+def test_parquet_gives_the_same_as_csv_and_may_hold_lists_and_numbers(loaded):
+    assert loaded(ROWS, "parquet").items.equals(loaded(ROWS).items)
+    rows = [
+        {"said": split_words(row["said"]), "kind": int(row["kind"] == "a"), "who": row["who"], "marks": [0, 1, 0, 0]}
+        for row in ROWS
+    ]
+    rows[2]["marks"] = None
+    listed = loaded(rows, "parquet", text=None, words="said", classes=["0", "1"], ground_truth="marks").items
+    assert listed.drop(columns="ground_truth").equals(loaded(ROWS).items.drop(columns="ground_truth"))
+    assert listed.ground_truth[1] == [0, 1, 0, 0]
+    assert listed.ground_truth[2] is None
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("rows", "settings", "message"),
+    [
+        (changed_row(2, kind="c"), {}, r"row 3: field 'kind' is 'c', not one of 'b', 'a'; correct the table"),
+        (changed_row(2, who="z"), {}, r"row 3: field 'who' is 'z', not one of 'x', 'y'; correct the table"),
+        (changed_row(4, who=""), {}, r"row 5: field 'who' \(group\) is empty; correct the table"),
+        (changed_row(4, kind=None), {}, r"row 5: field 'kind' \(label\) is empty"),
+        (changed_row(9, said="  "), {}, r"row 10: field 'said' has no words, or an empty one; correct"),
+        (ROWS, {"text": "words"}, r"no column 'words'; the columns are id, said, kind, who; correct the table"),
+        (ROWS, {"split": "kind"}, r"row 1: field 'kind' is 'a', not one of 'train', 'test'"),
+        (ROWS, {"ground_truth": "id"}, r"row 1: field 'id' is 't0', not a 0 or 1 for each word; correct"),
+        (changed_row(0, id="0 1"), {"ground_truth": "id"}, r"row 1: field 'id' has 2 values for 4 words; correct"),
+        (ROWS, {"text": None, "words": "said"}, r"row 1: field 'said' is 'Wait 0 days\.', not a list of words"),
+        (ROWS, {"words": "said"}, r"settings 'text' and 'words': exactly one of them must name a column"),
+        (ROWS, {"text": None}, r"settings 'text' and 'words': exactly one of them must name a column"),
+        (ROWS, {"groups": ["x", "y", "z"]}, r"groups x, y in the files, x, y, z expected"),
+        (ROWS[:0], {}, r"no column 'said'"),
+    ],
+)
+def test_refusals(loaded, ending, rows, settings, message):
+    with pytest.raises(InputError, match=message):
+        loaded(rows, ending, **settings)
+
+
+def test_refusals_of_files(loaded, tmp_path):
+    with pytest.raises(InputError, match=r"mine\.tsv: neither \.csv nor \.parquet; convert"):
+        loaded(ROWS, "tsv")
+    for name, content, message in (
+        ("a.csv", b"said,kind,who\n\xff,a,x\n", "not CSV in UTF-8"),
+        ("b.csv", b"said,kind,who\nWait,a\n", r"b\.csv, row 1: 2 values, the header names 3; correct the table"),
+        ("c.csv", b"said,kind,who\n", r"c\.csv: no rows; correct"),
+        ("d.parquet", b"nothing", "not a readable Parquet file"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError, match=message):
+            datasets.load({name: tmp_path / name}, SETTINGS | {"file": name})
+
+
+def test_the_schema_has_the_settings_that_the_reader_uses():
+    properties = configuration.registry(configuration.load_schema(), "readers")["table"]["properties"]
+    assert {*SETTINGS, "file", "validation_share"} == set(properties)
+
+
+def test_the_example_of_the_documentation_runs(tmp_path):
+    page = (ROOT / "docs/datasets.md").read_text(encoding="utf-8")
+    written = dict(re.findall(r"```(csv|yaml)\n(.*?)```", page, re.DOTALL))
+    (tmp_path / "loans.csv").write_text(written["csv"], encoding="utf-8")
+    study = yaml.safe_load((ROOT / "config/demo.yaml").read_text()) | yaml.safe_load(written["yaml"])
+    [(name, settings)] = configuration.complete(study)["datasets"].items()
+
+    command = [sys.executable, ROOT / "workflow/scripts/import_dataset.py", "--resource", tmp_path / "loans.csv"]
+    command += ["--settings", json.dumps({"dataset": name} | settings), "--output", tmp_path / "items.parquet"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+    items = read_table(tmp_path / "items.parquet", ITEMS)
+    assert len(items) == 12
+    assert items.split.value_counts().to_dict() == {"train": 8, "validation": 2, "test": 2}
+    assert read_metadata(tmp_path / "items.parquet", ITEMS)["classes"] == ["no", "yes"]
+    assert items.words[2].tolist() == ["A", "young", "man", ",", "often", "late", "."]
+    assert items.ground_truth[0].tolist() == [0, 1, 0, 0, 0, 0, 0]
+    assert items.ground_truth[2] is None

@@ -1,0 +1,141 @@
+"""WinoBias: how lines become words with marks, which pairs are kept, and the published files as a whole."""
+
+from collections import Counter
+
+import pytest
+
+from evenlight import datasets
+from evenlight.datasets import WINOBIAS_TYPES, winobias_file
+from evenlight.datasets.winobias import GENDERS, items_of, marked_words
+from evenlight.errors import InputError
+from evenlight.items import check_items
+
+
+def settings_for(sentences: str = "type1") -> dict:
+    return {"reader": "winobias", "sentences": sentences}
+
+
+@pytest.fixture
+def loaded(tmp_path):
+    """Loads sentences of type 1 from (pro, anti) lines of the development and of the test part."""
+
+    def load(dev: list[tuple[str, str]], test: list[tuple[str, str]]) -> datasets.Dataset:
+        files = {}
+        for part, lines in (("dev", dev), ("test", test)):
+            for position, direction in enumerate(("pro", "anti")):
+                name = winobias_file(direction, "type1", part)
+                files[name] = tmp_path / name.replace("/", "_")
+                numbered = (
+                    f"{number} {line[position]}\n" for number, line in enumerate(lines, start=1) if line[position]
+                )
+                files[name].write_text("".join(numbered))
+        return datasets.load(files, settings_for())
+
+    return load
+
+
+DEV = ("[The cook] met the nurse because [he] was late.", "[The cook] met the nurse because [she] was late.")
+TEST = ("The cook met [the nurse] as [she] left.", "The cook met [the nurse] as [he] left.")
+
+
+def test_words_and_marks_of_a_line():
+    line = "3 The guard saw the [the construction worker] 's car and thanked [him]."
+    words, marks = zip(*marked_words(line, "here"), strict=True)
+    assert " ".join(words) == "The guard saw the construction worker 's car and thanked him ."
+    assert marks == (0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0)
+    assert marked_words("3 The [ cook] left.", "here") == marked_words("3 The [cook] left.", "here")
+
+
+def test_both_forms_of_a_sentence():
+    anti, pro = items_of(marked_words(f"1 {DEV[1]}", ""), marked_words(f"1 {DEV[0]}", ""), "p", "train")
+    assert (anti["label"], anti["group"], anti["item_id"]) == (0, "female", "p-female")
+    assert (pro["label"], pro["group"], pro["item_id"]) == (1, "male", "p-male")
+    assert anti["ground_truth"] == pro["ground_truth"] == [0, 1, 0, 0, 0, 0, 1, 0, 0, 0]
+    assert pro["words"] == ["The", "cook", "met", "the", "nurse", "because", "he", "was", "late", "."]
+
+
+@pytest.mark.parametrize(
+    ("anti", "pro", "kept"),
+    [
+        ("[The cook] said [she] lost her hat.", "[The cook] said [he] lost his hat.", True),
+        ("[The cook] hurt [her] leg.", "[The cook] hurt [his] leg.", True),
+        ("[The cook] left as [she] slept.", "[The cook] left as [he] ate.", False),
+        ("[The cook] left as [she] did not sleep.", "[The cook] left as [he] slept.", False),
+        ("[The cook] said [she] lost [his] hat.", "[The cook] said [he] lost [her] hat.", False),
+        ("[The cook] slept.", "[The cook] slept.", False),
+    ],
+)
+def test_forms_that_differ_in_more_than_pronouns_are_left_out(anti, pro, kept):
+    assert bool(items_of(marked_words(f"1 {anti}", ""), marked_words(f"1 {pro}", ""), "p", "train")) == kept
+
+
+def test_an_unbracketed_pronoun_that_differs_is_marked_in_both_forms():
+    anti, pro = items_of(
+        marked_words("1 [The cook] said he lost [her] hat.", ""),
+        marked_words("1 [The cook] said he lost his hat.", ""),
+        "p",
+        "train",
+    )
+    assert anti["ground_truth"] == pro["ground_truth"] == [0, 1, 0, 0, 0, 1, 0, 0]
+
+
+def test_a_test_sentence_is_not_trained_on(loaded):
+    dataset = loaded([DEV, TEST, ("[The cook] ate as [he] sat.", "[The cook] slept as [she] sat.")], [TEST])
+    assert dict(zip(dataset.items.item_id, dataset.items.split, strict=True)) == {
+        "type1-dev-001-male": "train",
+        "type1-dev-001-female": "train",
+        "type1-test-001-male": "test",
+        "type1-test-001-female": "test",
+    }
+    assert dataset.notes == [
+        "sentences whose two forms differ in more than pronouns, left out: 1",
+        "development sentences that are in the test part, too, left out: 1",
+    ]
+    check_items(dataset.items, "winobias")
+
+
+def test_refusals(loaded):
+    with pytest.raises(InputError, match=r"anti_stereotyped_type1\.txt\.dev: 1 lines, but 2 in .*; delete the file"):
+        loaded([DEV, (DEV[0], "")], [TEST])
+    with pytest.raises(InputError, match=r"type1\.txt\.test, line 1: .*'1 The cook \[met.' is not a number and a sent"):
+        loaded([DEV], [("The cook [met.", "The cook [met.")])
+    with pytest.raises(InputError, match="no sentence has forms that differ in pronouns only"):
+        loaded([(DEV[0], DEV[0])], [(TEST[0], TEST[0])])
+    with pytest.raises(InputError, match="'sentences': 'type3'; choose one of all, type1, type2"):
+        datasets.load({}, settings_for("type3"))
+
+
+def test_the_settings_name_the_files():
+    reader = datasets.reader_for(settings_for())
+    assert len(reader.sources(settings_for("all"))) == 8
+    assert set(reader.sources(settings_for("type1"))) | set(reader.sources(settings_for("type2"))) == set(
+        reader.sources(settings_for("all"))
+    )
+
+
+@pytest.mark.parametrize(("sentences", "dev", "test"), [("type1", 393, 391), ("type2", 388, 391), ("all", 781, 782)])
+def test_the_published_files(sentences, dev, test, mirror):
+    settings = settings_for(sentences)
+    files = {name: mirror / name for name in datasets.reader_for(settings).sources(settings)}
+    items = datasets.load(files, settings).items
+    check_items(items, sentences)
+    assert Counter(items.split) == {"train": 2 * dev, "test": 2 * test}
+    assert not items.words.map(" ".join).duplicated().any()
+    published = 2 * 396 * len(WINOBIAS_TYPES[sentences])
+    unequal, repeated = {"type1": (7, 1), "type2": (11, 2), "all": (18, 3)}[sentences]
+    assert len(items) == 2 * (published - unequal - repeated)
+
+
+def test_the_label_follows_from_the_marked_words(mirror):
+    """By the published lists of occupations in which more men, or more women, work."""
+    lists = {
+        gender: set((mirror / f"winobias/{gender}_occupations.txt").read_text().lower().splitlines())
+        for gender in ("male", "female")
+    }
+    settings = settings_for("all")
+    files = {name: mirror / name for name in datasets.reader_for(settings).sources(settings)}
+    for item in datasets.load(files, settings).items.itertuples():
+        marked = [word.lower() for word, mark in zip(item.words, item.ground_truth, strict=True) if mark]
+        occupation = " ".join(word for word in marked if word not in GENDERS)
+        assert occupation in lists["male"] | lists["female"], item.item_id
+        assert item.label == (occupation in lists[item.group]), item.item_id

@@ -1,0 +1,123 @@
+"""CrowS-Pairs: sentences that express a stereotype, each beside one about a contrasting group of people.
+
+Nangia et al. (2020), "CrowS-Pairs: A Challenge Dataset for Measuring Social Biases in Masked Language Models". Of the
+two sentences of a pair, ``sent_more`` is the more stereotypical one. In the direction ``stereo`` it is about a group
+that was historically disadvantaged in the United States, and ``sent_less`` about a contrasting advantaged one; in the
+direction ``antistereo`` it is the other way round.
+"""
+
+import re
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import pandas as pd
+
+from evenlight.annotation.lexicon import Lexicon, read_lexicon
+from evenlight.datasets import CROWS_PAIRS, CROWS_PAIRS_ATTRIBUTES, LEXICON, Dataset, reader_for, setting
+from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
+from evenlight.datasets.words import split_words
+from evenlight.errors import InputError
+from evenlight.items import assign_test
+
+CLASSES = ["less_stereotypical", "more_stereotypical"]  # in the order of the labels
+FIELDS = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type")
+SENTENCES = {"sent_more": 1, "sent_less": 0}  # and their labels
+# The group that each sentence is about, by the direction of the pair.
+DIRECTIONS = {"stereo": ("disadvantaged", "advantaged"), "antistereo": ("advantaged", "disadvantaged")}
+
+# What tells the gender of a sentence and is not in the project's word lists: pronouns, and those names on which the
+# gender of a pair of this data set hangs. Names for both genders are left out, and their pairs with them.
+# fmt: off
+MALE = {
+    "he", "him", "his", "himself", "guy", "guys", "Billy", "Bob", "Brad", "Carl", "Greg", "Jake", "Jason", "Jim",
+    "Joe", "Laquan", "Lars", "Mark", "Mike", "Ryan", "Scott", "Shawn", "Stewart", "Tony",
+}
+FEMALE = {
+    "she", "her", "hers", "herself", "ma'am", "Camille", "Carol", "Carrie", "Cathy", "Cheryl", "Cynthia", "Greta",
+    "Jennifer", "Jenny", "Jill", "Joyce", "Kassandra", "Kristy", "Lara", "Lisa", "Liz", "Marie", "Megan", "Molly",
+    "Naomi", "Paula", "Precious", "Sharon", "Susie", "Tammy",
+}
+# fmt: on
+
+
+def read(files: dict[str, Path], settings: dict) -> Dataset:
+    """Two items per pair of the bias type ``settings["attribute"]``: the more and the less stereotypical sentence.
+
+    The label says which of the two it is. The groups are ``advantaged`` and ``disadvantaged``, for the attribute gender
+    ``male`` and ``female``; pairs that do not contrast these two are left out, as are pairs that the file has twice,
+    and the notes count both. The ground truth are the words that the other sentence of the pair does not have.
+    ``settings["test_share"]`` of the pairs are drawn for the test split by ``settings["split_seed"]``.
+    """
+    bias_type = setting(settings, "attribute", CROWS_PAIRS_ATTRIBUTES)
+    lexicon = read_lexicon(*(files[name] for name in LEXICON)) if bias_type == "gender" else None
+    known = dict.fromkeys(CROWS_PAIRS_ATTRIBUTES.values())
+    items, without_groups, repeated = [], 0, 0
+    read_before: set[tuple[str, str]] = set()
+    for place, row in csv_rows(files[CROWS_PAIRS], FIELDS, PUBLISHED):
+        choice(row, "bias_type", known, place, PUBLISHED)
+        if row["bias_type"] != bias_type:
+            continue
+        sentences = (row["sent_more"], row["sent_less"])
+        if sentences in read_before:
+            repeated += 1
+            continue
+        read_before.add(sentences)
+        of_pair = items_of(row, place, lexicon)
+        items.extend(of_pair)
+        without_groups += not of_pair
+    if not items:
+        raise InputError(f"{files[CROWS_PAIRS]}: no usable pair of bias type {bias_type}; {PUBLISHED}")
+    groups = " and ".join(reader_for(settings).groups(settings))
+    notes = [f"pairs that do not contrast {groups}, left out: {without_groups}"] if without_groups else []
+    if repeated:
+        notes.append(f"pairs that are there before, left out: {repeated}")
+    return Dataset(assign_test(pd.DataFrame(items), settings["test_share"], settings["split_seed"]), CLASSES, notes)
+
+
+def items_of(row: dict[str, str], place: str, lexicon: Lexicon | None) -> list[dict]:
+    """The items of a pair, all for training; none where a ``lexicon`` is to tell the gender and does not.
+
+    Without a lexicon the groups follow from the direction of the pair.
+    """
+    words = [split_words(row[field]) for field in SENTENCES]
+    marks = differing(*words)
+    groups = choice(row, "stereo_antistereo", DIRECTIONS, place, PUBLISHED)
+    if lexicon:
+        groups = [gender_of(*sentence, lexicon) for sentence in zip(words, marks, strict=True)]
+        if set(groups) != {"male", "female"}:
+            return []
+    pair_id = row[""].zfill(4)
+    return [
+        {
+            "item_id": f"{pair_id}-{groups[i]}",
+            "pair_id": pair_id,
+            "group": groups[i],
+            "label": label,
+            "words": words[i],
+            "ground_truth": marks[i],
+            "split": "train",
+        }
+        for i, label in enumerate(SENTENCES.values())
+    ]
+
+
+def differing(first: list[str], second: list[str]) -> tuple[list[int], list[int]]:
+    """For the words of two sentences 1 where a word is replaced, left out or added in the other, else 0."""
+    marks = [1] * len(first), [1] * len(second)
+    for block in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
+        marks[0][block.a : block.a + block.size] = [0] * block.size
+        marks[1][block.b : block.b + block.size] = [0] * block.size
+    return marks
+
+
+def gender_of(words: list[str], marks: list[int], lexicon: Lexicon) -> str | None:
+    """``male`` or ``female`` by the first of the marked words that tells a gender; None where none does."""
+    for word, mark in zip(words, marks, strict=True):
+        word = re.sub(r"['’](s|d|ll)$", "", word)
+        for group, listed in (("male", MALE), ("female", FEMALE)):
+            if mark and (word in listed or word.lower() in listed):
+                return group
+        told = lexicon.gender(word) or lexicon.gender_of_name(word)
+        if mark and told:
+            return told
+    return None

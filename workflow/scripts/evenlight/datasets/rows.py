@@ -1,0 +1,39 @@
+"""The rows of a table in CSV, as the readers of data sets need them: each with its place, for messages."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from evenlight.errors import InputError
+
+PUBLISHED = "delete the file to have it fetched again"  # the remedy for a file whose content is pinned
+
+
+def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """(file and row, row) of each row of a CSV file with a header; rows count from 1, without the header.
+
+    Of two columns with one name the last one counts. Raises :class:`InputError`, which ends with ``remedy``, where the
+    file is not CSV in UTF-8, lacks one of ``fields``, or has a row with more or fewer values than the header.
+    """
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            lines = csv.reader(file, strict=True)
+            header = next(lines, [])
+            lacking = [name for name in fields if name not in header]
+            if lacking:
+                raise InputError(f"{path}: no column '{lacking[0]}'; the columns are {', '.join(header)}; {remedy}")
+            for number, values in enumerate((values for values in lines if values), start=1):
+                place = f"{path}, row {number}"
+                if len(values) != len(header):
+                    raise InputError(f"{place}: {len(values)} values, the header names {len(header)}; {remedy}")
+                yield place, dict(zip(header, values, strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: not CSV in UTF-8 ({error}); {remedy}") from None
+
+
+def choice(row: dict, field: str, choices: dict, place: str, remedy: str):
+    """The entry of ``choices`` that ``row[field]`` names; else an :class:`InputError` with place, field and choices."""
+    if row[field] not in choices:
+        allowed = ", ".join(repr(name) for name in choices)
+        raise InputError(f"{place}: field '{field}' is {row[field]!r}, not one of {allowed}; {remedy}")
+    return choices[row[field]]

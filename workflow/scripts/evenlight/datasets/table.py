@@ -1,0 +1,115 @@
+"""A table of the user's own, CSV or Parquet, whose columns the settings name."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evenlight.datasets import Dataset, reader_for
+from evenlight.datasets.rows import choice, csv_rows
+from evenlight.datasets.words import split_words
+from evenlight.errors import InputError
+from evenlight.items import assign_test
+
+REMEDY = "correct the table or the dataset's settings"
+SPLITS = {"train": "train", "test": "test"}
+OPTIONAL = ("pair", "item", "split", "ground_truth")
+REQUIRED = ("label", "group")
+
+
+def read(files: dict[str, Path], settings: dict) -> Dataset:
+    """One item per row of the file that ``settings["file"]`` names.
+
+    ``text`` or ``words``, ``label``, ``group`` and, where there are such, ``pair``, ``item``, ``split`` and
+    ``ground_truth`` are names of columns; ``classes`` and ``groups`` are the values that ``label`` and ``group`` may
+    have. Without a column of its own an item is a pair by itself, is named after its row (from 1), has no ground truth,
+    and ``test_share`` of the pairs are drawn for the test split by ``split_seed``.
+
+    Raises :class:`InputError` with file, row, field and remedy for the first thing that is wrong.
+    """
+    if (settings["text"] is None) == (settings["words"] is None):
+        raise InputError("dataset settings 'text' and 'words': exactly one of them must name a column")
+    reader = reader_for(settings)
+    path = files[reader.files(settings)[0]]
+    groups = {group: group for group in reader.groups(settings)}
+    labels = {name: label for label, name in enumerate(settings["classes"])}
+    named = [settings[key] for key in ("text", "words", *REQUIRED, *OPTIONAL) if settings[key] is not None]
+    items = [
+        _item(row, number, place, settings, groups, labels)
+        for number, (place, row) in enumerate(_rows(path, named), start=1)
+    ]
+    if not items:
+        raise InputError(f"{path}: no rows; {REMEDY}")
+    table = pd.DataFrame(items)
+    if settings["split"] is None:
+        table = assign_test(table, settings["test_share"], settings["split_seed"])
+    return Dataset(table, list(settings["classes"]))
+
+
+def _rows(path: Path, fields: list[str]) -> Iterator[tuple[str, dict]]:
+    if path.suffix == ".csv":
+        yield from csv_rows(path, fields, REMEDY)
+        return
+    if path.suffix != ".parquet":
+        raise InputError(f"{path}: neither .csv nor .parquet; convert the table to one of them")
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"{path}: not a readable Parquet file ({error}); write it anew") from None
+    lacking = [name for name in fields if name not in table.column_names]
+    if lacking:
+        columns = ", ".join(table.column_names)
+        raise InputError(f"{path}: no column '{lacking[0]}'; the columns are {columns}; {REMEDY}")
+    for number, row in enumerate(table.select(list(dict.fromkeys(fields))).to_pylist(), start=1):
+        yield f"{path}, row {number}", row
+
+
+def _item(row: dict, number: int, place: str, settings: dict, groups: dict, labels: dict) -> dict:
+    # Labels, groups and identifiers may be numbers in Parquet; the settings name them as text.
+    named = {key: settings[key] for key in (*REQUIRED, *OPTIONAL[:3]) if settings[key] is not None}
+    for key, column in named.items():
+        if row[column] is None or str(row[column]).strip() == "":
+            raise InputError(f"{place}: field '{column}' ({key}) is empty; {REMEDY}")
+    row = row | {column: str(row[column]).strip() for column in named.values()}
+    item_id = row[settings["item"]] if settings["item"] else f"{number:06d}"
+    words = _words(row, place, settings)
+    return {
+        "item_id": item_id,
+        "pair_id": row[settings["pair"]] if settings["pair"] else item_id,
+        "group": choice(row, settings["group"], groups, place, REMEDY),
+        "label": choice(row, settings["label"], labels, place, REMEDY),
+        "words": words,
+        "ground_truth": _ground_truth(row, len(words), place, settings["ground_truth"]),
+        "split": choice(row, settings["split"], SPLITS, place, REMEDY) if settings["split"] else "train",
+    }
+
+
+def _words(row: dict, place: str, settings: dict) -> list[str]:
+    field = settings["text"] or settings["words"]
+    value = row[field]
+    if settings["text"]:
+        words = split_words(value) if isinstance(value, str) else None
+        expected = "text"
+    else:
+        words = value if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
+        expected = "a list of words (which only Parquet can hold)"
+    if words is None:
+        raise InputError(f"{place}: field '{field}' is {value!r}, not {expected}; {REMEDY}")
+    if not all(word.strip() for word in words) or not words:
+        raise InputError(f"{place}: field '{field}' has no words, or an empty one; {REMEDY}")
+    return words
+
+
+def _ground_truth(row: dict, length: int, place: str, field: str | None) -> list[int] | None:
+    """The marks of a list, or of text such as ``0 1 0``; None where there are none for this row."""
+    if field is None or row[field] in (None, ""):
+        return None
+    marks = row[field].split() if isinstance(row[field], str) else row[field]
+    values = [{"0": 0, "1": 1}.get(str(mark)) for mark in marks] if isinstance(marks, list) else [None]
+    if None in values:
+        raise InputError(f"{place}: field '{field}' is {row[field]!r}, not a 0 or 1 for each word; {REMEDY}")
+    if len(values) != length:
+        raise InputError(f"{place}: field '{field}' has {len(values)} values for {length} words; {REMEDY}")
+    return values

@@ -1,0 +1,110 @@
+"""WinoBias: sentences with two occupations and a pronoun, for or against the stereotype of who works in which.
+
+Zhao et al. (2018), "Gender Bias in Coreference Resolution: Evaluation and Debiasing Methods". Each sentence is there
+with a pronoun of either gender; it is pro-stereotyped where the pronoun refers to the occupation in which more people
+of that gender work in the United States, else anti-stereotyped. In sentences of type 1 only knowledge of the world
+tells to whom the pronoun refers, in those of type 2 syntax does. Brackets in the files mark the occupation and what
+refers to it.
+"""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from evenlight.datasets import WINOBIAS_TYPES, Dataset, setting, winobias_file
+from evenlight.datasets.rows import PUBLISHED
+from evenlight.datasets.words import split_words
+from evenlight.errors import InputError
+
+CLASSES = ["anti_stereotyped", "pro_stereotyped"]  # in the order of the labels
+# The published parts. The test part comes first, so that it keeps the sentences that are in both.
+SPLITS = {"test": "test", "dev": "train"}
+GENDERS = dict.fromkeys(("he", "him", "his", "himself"), "male") | dict.fromkeys(
+    ("she", "her", "hers", "herself"), "female"
+)
+ARTICLES = {"a", "an", "the"}
+
+
+def read(files: dict[str, Path], settings: dict) -> Dataset:
+    """Two items per sentence of ``settings["sentences"]`` (all, type1, type2): its pro- and its anti-stereotyped form.
+
+    The label says which of the two it is, the group is the gender of the pronoun. The published development split is
+    the training split. The ground truth are the occupation to which the pronoun refers and the words in which the two
+    forms differ, all of them pronouns. Sentences whose published forms differ otherwise are left out, because this
+    would tell the label without the gender, and so are development sentences that are test sentences, too; the notes
+    count them.
+    """
+    items, unequal, repeated = [], 0, 0
+    read_before: set[tuple[str, ...]] = set()
+    for kind in setting(settings, "sentences", WINOBIAS_TYPES):
+        for part, split in SPLITS.items():
+            paths = [files[winobias_file(name, kind, part)] for name in ("anti", "pro")]
+            forms = [_lines(path) for path in paths]
+            if len(forms[0]) != len(forms[1]):
+                raise InputError(f"{paths[0]}: {len(forms[0])} lines, but {len(forms[1])} in {paths[1]}; {PUBLISHED}")
+            for number, lines in enumerate(zip(*forms, strict=True), start=1):
+                sentences = [marked_words(line, f"{paths[i]}, line {number}") for i, line in enumerate(lines)]
+                of_pair = items_of(*sentences, f"{kind}-{part}-{number:03d}", split)
+                sentence = tuple(of_pair[0]["words"]) if of_pair else None
+                if sentence in read_before:
+                    repeated += 1
+                elif sentence:
+                    items.extend(of_pair)
+                    read_before.add(sentence)
+                else:
+                    unequal += 1
+    if not items:
+        raise InputError(f"{paths[0]}: no sentence has forms that differ in pronouns only; {PUBLISHED}")
+    notes = [f"sentences whose two forms differ in more than pronouns, left out: {unequal}"] if unequal else []
+    if repeated:
+        notes.append(f"development sentences that are in the test part, too, left out: {repeated}")
+    return Dataset(pd.DataFrame(items), CLASSES, notes)
+
+
+def items_of(anti: list[tuple[str, int]], pro: list[tuple[str, int]], pair_id: str, split: str) -> list[dict]:
+    """The items of the two forms of a sentence (words with marks); none where they differ in more than pronouns."""
+    if len(anti) != len(pro):
+        return []
+    places = range(len(anti))
+    different = [i for i in places if anti[i][0] != pro[i][0]]
+    genders = [{GENDERS.get(form[i][0].lower()) for i in different} for form in (anti, pro)]
+    if genders not in ([{"male"}, {"female"}], [{"female"}, {"male"}]):
+        return []
+    return [
+        {
+            "item_id": f"{pair_id}-{group}",
+            "pair_id": pair_id,
+            "group": group,
+            "label": label,
+            "words": [word for word, _ in form],
+            # A bracket is sometimes missing in one of the two forms.
+            "ground_truth": [int(i in different or anti[i][1] or pro[i][1]) for i in places],
+            "split": split,
+        }
+        for label, (form, (group,)) in enumerate(zip((anti, pro), genders, strict=True))
+    ]
+
+
+def marked_words(line: str, place: str) -> list[tuple[str, int]]:
+    """The words of a line, each with 1 where it stands in brackets and is no article, else 0.
+
+    The number of the line is taken away, and so is an article that is written both before and in the brackets.
+    """
+    sentence = re.fullmatch(r"\d+ (.*\S)\s*", line)
+    if not sentence or re.search(r"[\[\]]", re.sub(r"\[[^\[\]]+\]", "", sentence[1])):
+        raise InputError(f"{place}: {line!r} is not a number and a sentence with [marked] words; {PUBLISHED}")
+    text = re.sub(r"\bthe \[the ", "[the ", sentence[1])
+    pieces = re.split(r"(\[[^\[\]]+\])", text)
+    return [
+        (word, int(piece.startswith("[") and word.lower() not in ARTICLES))
+        for piece in pieces
+        for word in split_words(piece.strip("[]"))
+    ]
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not text in UTF-8 ({error}); {PUBLISHED}") from None
