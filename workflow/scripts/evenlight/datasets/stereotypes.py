@@ -1,0 +1,194 @@
+"""The stereotypes data set: does a sentence express a gender stereotype, or the same claim about the other gender?
+
+Stands in for the data set of the same name in Dhaini et al. (2025, Section 4), which was not published. The sentences
+are written once (``resources/stereotypes/themes.yaml``); ``{he/she}`` marks a gendered word. Its variant of the
+stereotyped gender has label 1, the other one label 0, and all other words are the same. So neither they nor the
+gendered words alone tell the label, only both together do. The ground truth is 1 on the gendered words: they decide
+the label once the theme is known.
+"""
+
+import re
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from evenlight.datasets import Dataset, setting
+from evenlight.errors import InputError
+from evenlight.items import assign_test
+
+THEMES = "resources/stereotypes/themes.yaml"
+GROUPS = ("male", "female")  # the order of the forms in a marking
+CLASSES = ("anti_stereotype", "stereotype")  # in the order of the labels
+FORMS = {
+    "occupation": {"one", "many"},
+    "trait": {"adjective", "noun"},
+    "activity": {"do", "doing"},
+    "behaviour": {"do", "does"},
+}
+SENTENCES = 2  # of its own that each theme has
+SHARE = 3  # a theme takes every third frame of its kind
+# What is drawn for the test split as a whole.
+UNITS = {"pair": lambda pair: f"{pair.match}-{pair.number:02d}", "theme": lambda pair: pair.match}
+
+_MARKING = re.compile(r"\{(\w+)/(\w+)\}")
+_FORM = re.compile(r"<(\w+)>")
+_WORD = re.compile(r"'s\b|\w+(?:-\w+)*|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A sentence with its markings, the theme that it claims, and the gender that the claim is a stereotype of.
+
+    ``match`` is shared by the n-th male and the n-th female theme of a kind, which take the same frames; ``number``
+    counts the sentences of a theme from 1.
+    """
+
+    theme: str
+    number: int
+    stereotyped: str
+    match: str
+    text: str
+
+    @property
+    def pair_id(self) -> str:
+        """The theme and the number, by which results can be told apart by theme."""
+        return f"{self.theme}-{self.number:02d}"
+
+    def variant(self, group: str) -> list[str]:
+        """The words of the sentence about ``group``; a possessive 's and each punctuation mark are words too."""
+        return _WORD.findall(_MARKING.sub(lambda marking: marking[1 + GROUPS.index(group)], self.text))
+
+
+def read(files: dict[str, Path], settings: dict) -> Dataset:
+    """The data set that ``settings`` describe: two items per sentence pair.
+
+    ``settings["test_share"]`` of the pairs (``settings["split_by"]`` is ``"pair"``) or of the themes with all their
+    pairs (``"theme"``) are drawn for the test split by ``settings["split_seed"]``. A pair is drawn together with the
+    same frame's pair of the matching theme, so each frame serves both genders equally often on either side: what a
+    model learns about a frame in training must say nothing, neither for nor against, about the frame in the test.
+    """
+    unit = setting(settings, "split_by", UNITS)
+    pairs = read_pairs(files[THEMES])
+    items = pd.DataFrame([item for pair in pairs for item in items_of(pair)])
+    units = [unit(pair) for pair in pairs for _ in GROUPS]
+    drawn = assign_test(items.assign(pair_id=units), settings["test_share"], settings["split_seed"])
+    return Dataset(items.assign(split=drawn.split), list(CLASSES))
+
+
+def items_of(pair: Pair) -> list[dict]:
+    """The two rows of the items table, male and female, all for training."""
+    variants = {group: pair.variant(group) for group in GROUPS}
+    ground_truth = [int(male != female) for male, female in zip(*variants.values(), strict=True)]
+    return [
+        {
+            "item_id": f"{pair.pair_id}-{group}",
+            "pair_id": pair.pair_id,
+            "group": group,
+            "label": int(group == pair.stereotyped),
+            "words": words,
+            "ground_truth": ground_truth,
+            "split": "train",
+        }
+        for group, words in variants.items()
+    ]
+
+
+def read_pairs(path: str | Path) -> list[Pair]:
+    """Every sentence pair of the file, theme by theme: its own sentences, then its frames.
+
+    A theme takes one in ``SHARE`` frames of its kind, the n-th of a gender (from 0) beginning at frame n modulo
+    ``SHARE``. With as many male as female themes in a kind, each frame serves both genders equally often. An
+    :class:`InputError` names the file and the theme or sentence that is wrong.
+    """
+    frames, themes = _content(path)
+    pairs = []
+    for kind, gender in product(FORMS, GROUPS):
+        for number, (name, theme) in enumerate(themes[kind][gender].items()):
+            texts = _texts(theme, frames[kind][number % SHARE :: SHARE], FORMS[kind], f"{path}: theme '{name}'")
+            match = f"{kind}-{number:02d}"
+            pairs += [Pair(name, place, gender, match, text) for place, text in enumerate(texts, start=1)]
+    _check_distinct(pairs, path)
+    return pairs
+
+
+def _texts(theme: dict, frames: list[str], forms: set[str], place: str) -> list[str]:
+    """The sentences of a theme with their markings."""
+    if not isinstance(theme, dict) or set(theme) != {"forms", "sentences"}:
+        raise InputError(f"{place}: must have the two keys 'forms' and 'sentences'")
+    if not isinstance(theme["forms"], dict) or set(theme["forms"]) != forms:
+        raise InputError(f"{place}: 'forms' must have {' and '.join(sorted(forms))}, as all themes of its kind")
+    if not isinstance(theme["sentences"], list) or len(theme["sentences"]) != SENTENCES:
+        raise InputError(f"{place}: 'sentences' must be a list of {SENTENCES}, as many as other themes have")
+    texts = [*theme["sentences"], *(_filled(frame, theme["forms"], place) for frame in frames)]
+    for text in texts:
+        _check_text(text, place)
+    return texts
+
+
+def _filled(frame: str, forms: dict[str, str], place: str) -> str:
+    """The frame with the theme's forms in their places."""
+
+    def form(gap: re.Match) -> str:
+        name = gap[1]
+        if name.lower() not in forms:
+            raise InputError(f"{place}, frame '{frame}': no form {gap[0]}; its kind has {', '.join(sorted(forms))}")
+        text = forms[name.lower()]
+        return text if name.islower() else text[0].upper() + text[1:]
+
+    return _FORM.sub(form, frame)
+
+
+def _content(path: str | Path) -> tuple[dict, dict]:
+    """(frames, themes) of the file, each by kind."""
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; restore it from the project's repository") from None
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"{path}: not YAML in UTF-8 ({error}); put each sentence in double quotes") from None
+    if not isinstance(content, dict) or set(content) != {"frames", "themes"}:
+        raise InputError(f"{path}: must have the two keys 'frames' and 'themes'")
+    for key, kinds in content.items():
+        if not isinstance(kinds, dict) or set(kinds) != set(FORMS):
+            raise InputError(f"{path}: '{key}' must have the kinds {', '.join(FORMS)}")
+    for kind, genders in content["themes"].items():
+        counts = {gender: len(genders.get(gender) or ()) for gender in GROUPS}
+        if set(genders) != set(GROUPS) or counts["male"] != counts["female"]:
+            raise InputError(
+                f"{path}: {kind} has {counts['male']} male and {counts['female']} female themes; give both the same "
+                "number, so that frames do not tell the gender"
+            )
+    return content["frames"], content["themes"]
+
+
+def _check_text(text: str, place: str) -> None:
+    beginning = f"{place}, '{text[:40]}...'"
+    if not _MARKING.search(text):
+        raise InputError(f"{beginning}: no gendered word is marked; write it as {{he/she}}")
+    if re.search(r"[{}<>/]", _MARKING.sub("", text)):
+        raise InputError(
+            f"{beginning}: a bracket outside of a marking; write whole markings, {{he/she}}, of one word each"
+        )
+    if any(male == female for male, female in _MARKING.findall(text)):
+        raise InputError(f"{beginning}: the forms of a marking are equal; leave the brackets away")
+    if not text.endswith("."):
+        raise InputError(f"{beginning}: does not end with a period; add one")
+
+
+def _check_distinct(pairs: list[Pair], path: str | Path) -> None:
+    """Refuse what would put two pairs under one name or the same sentence on both sides of the split."""
+    first_of: dict[str, Pair] = {}
+    for pair in pairs:
+        for key, remedy in (
+            (pair.pair_id, "rename one theme"),
+            (" ".join(pair.variant("male")), "delete one sentence"),
+        ):
+            first = first_of.setdefault(key, pair)
+            if first is not pair:
+                raise InputError(
+                    f"{path}: '{key}' is there twice, in {first.stereotyped} theme '{first.theme}' and "
+                    f"{pair.stereotyped} theme '{pair.theme}'; {remedy}"
+                )
