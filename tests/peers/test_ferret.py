@@ -18,7 +18,7 @@ from evenlight.metrics.faithfulness import METRICS, top_tokens
 
 SHARES = [share / 10 for share in range(1, 11)]
 AOPC = {
-    name: {"metric": name, "shares": SHARES, "positive_only": True}
+    name: {"metric": name, "shares": SHARES, "definition": "share", "positive_only": True}
     for name in ("aopc_comprehensiveness", "aopc_sufficiency")
 }
 

@@ -20,8 +20,13 @@ from evenlight.tables import ATTRIBUTIONS, write_table
 
 TENTHS = [share / 10 for share in range(1, 11)]
 AOPC = {
-    "comprehensiveness": {"metric": "aopc_comprehensiveness", "shares": TENTHS, "positive_only": True},
-    "sufficiency": {"metric": "aopc_sufficiency", "shares": TENTHS, "positive_only": True},
+    "comprehensiveness": {
+        "metric": "aopc_comprehensiveness",
+        "shares": TENTHS,
+        "definition": "share",
+        "positive_only": True,
+    },
+    "sufficiency": {"metric": "aopc_sufficiency", "shares": TENTHS, "definition": "share", "positive_only": True},
 }
 WORTH = {"sea": 0.2, "ship": 0.1, "storm": -0.1, "calm": 0.0}
 CLASSIFIER = additive(WORTH)
@@ -74,6 +79,30 @@ def test_aopc_with_negative_scores():
     one = of_words(list(WORTH), list(WORTH.values()))
     expected = (np.mean([0.2, 0.3, 0.3, 0.2]), np.mean([0.0, -0.1, -0.1, 0.0]))
     assert aopc(one, positive_only=False) == [pytest.approx(expected, abs=1e-6)]
+
+
+def test_thresholds_by_hand():
+    """Normalised by 0.5 the scores are 0.6, 0.2, −0.2: {sea, ship} from 0.2 on, then {sea}, and nothing from 0.7 on.
+
+    P is 0.7, without the sets 0.4, 0.5 and 0.7, with them alone 0.8, 0.7 and 0.5.
+    """
+    one = of_words(["sea", "ship", "storm"], [0.3, 0.1, -0.1])
+    found = aopc(one, definition="threshold", shares=[0.2, 0.5, 0.7, 1.0])
+    expected = (np.mean([0.3, 0.2, 0, 0]), np.mean([-0.1, 0.0, 0.2, 0.2]))
+    assert found == [pytest.approx(expected, abs=1e-6)]
+    # Scores of zero name no token; special tokens have their part in the sum.
+    nothing = of_words(["sea", "ship", "storm"], [0, 0, 0])
+    assert aopc(nothing, definition="threshold", shares=[0.1]) == [pytest.approx((0, 0.2), abs=1e-6)]
+    special = of_words(["sea"], [0.5], special_score=0.25)
+    assert aopc(special, definition="threshold", shares=[0.5, 0.6]) == [pytest.approx((0.1, 0.1), abs=1e-6)]
+
+
+def test_eraser_by_hand():
+    """No token, then ⌈0.04⌉, ⌈0.8⌉ and ⌈2⌉ of four: the sea counts twice."""
+    one = of_words(list(WORTH), list(WORTH.values()))
+    found = aopc(one, definition="eraser", shares=[0.01, 0.2, 0.5])
+    expected = (np.mean([0, 0.2, 0.2, 0.3]), np.mean([0.2, 0.0, 0.0, -0.1]))
+    assert found == [pytest.approx(expected, abs=1e-6)]
 
 
 def test_special_tokens_stay_and_do_not_rank():

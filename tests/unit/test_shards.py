@@ -60,7 +60,12 @@ FAMILIES = {
 }
 METRICS = {
     "faithfulness": {
-        "comprehensiveness": {"metric": "aopc_comprehensiveness", "shares": [0.2, 0.5], "positive_only": True},
+        "comprehensiveness": {
+            "metric": "aopc_comprehensiveness",
+            "shares": [0.2, 0.5],
+            "definition": "share",
+            "positive_only": True,
+        },
     },
     "complexity": {
         "gini": {"metric": "gini", "special_tokens": "included"},

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.configuration import asks_model
 from evenlight.engine.progress import Progress
-from evenlight.metrics import Explanation, explanations_of, score, unknown_item
+from evenlight.metrics import NEED_WORDS, Explanation, explanations_of, read_origin, score, unknown_item
 from evenlight.parts import Parts, complete, digest_of, is_done, join_parts, open_parts, remove_parts, write_part
 from evenlight.tables import ATTRIBUTIONS, ITEMS, SCORES, count_rows, read_arrow, read_groups, read_metadata
 
@@ -51,9 +51,12 @@ def side_by_side(paths: list[Path], items: pa.Table, size: int) -> Iterator[list
     """
 
     def explanations(path: Path) -> Iterator[list[tuple[Path, Explanation]]]:
+        origin = read_origin(path)
         for shard in read_groups(path, ATTRIBUTIONS, size):
             about = about_items(items, shard["item_id"], path)
-            yield [(path, one) for one in explanations_of(shard, about["ground_truth"].to_pylist())]
+            words = about["words"].to_pylist() if "words" in about.column_names else None
+            truth = about["ground_truth"].to_pylist()
+            yield [(path, one) for one in explanations_of(shard, truth, words, origin)]
 
     for groups in zip_longest(*map(explanations, paths), fillvalue=()):
         yield [one for of_item in zip_longest(*groups) for one in of_item if one is not None]
@@ -88,7 +91,8 @@ def parts_of(arguments: argparse.Namespace) -> Parts:
 
 def score_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     """Score all groups of explanations that no earlier attempt has done; how many groups there are."""
-    items = read_arrow(arguments.items, ITEMS.only("item_id", "pair_id", "group", "ground_truth"))
+    words = ["words"] if arguments.settings["family"] in NEED_WORDS else []
+    items = read_arrow(arguments.items, ITEMS.only("item_id", "pair_id", "group", "ground_truth", *words))
     progress = Progress(sum(count_rows(path, ATTRIBUTIONS) for path in arguments.attributions))
     evaluator = evaluator_for(arguments, progress)
     progress.start()

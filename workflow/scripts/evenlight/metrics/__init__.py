@@ -7,14 +7,35 @@ whether higher or lower is better, and whether the family asks the model and so 
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from evenlight.errors import InputError
-from evenlight.tables import ATTRIBUTIONS, read_arrow
+from evenlight.tables import ATTRIBUTIONS, read_arrow, read_metadata
+
+# Families that explain again, for which the words are read with the explanations.
+NEED_WORDS = {"sensitivity"}
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What made the explanations of a shard.
+
+    Attributes:
+        explainer: its name.
+        settings: its completed settings, ``method`` and its parameters.
+        seed: the study seed, from which explainers and metrics derive the generator of every draw.
+    """
+
+    explainer: str
+    settings: dict = field(default_factory=dict)
+    seed: int = 0
+
+
+UNKNOWN = Origin("unknown")
 
 
 @dataclass(frozen=True)
@@ -28,6 +49,8 @@ class Explanation:
         word_id: word of each token, -1 for special tokens; int64 (tokens,).
         token_score: signed scores; float64 (tokens,).
         ground_truth: 1 where a word carries the label; int8 (words,), or None.
+        words: the item's words, for the families in :data:`NEED_WORDS`.
+        origin: what made it.
     """
 
     item_id: str
@@ -36,6 +59,8 @@ class Explanation:
     word_id: np.ndarray
     token_score: np.ndarray
     ground_truth: np.ndarray | None = None
+    words: tuple[str, ...] = ()
+    origin: Origin = UNKNOWN
 
     @property
     def is_special(self) -> np.ndarray:
@@ -59,8 +84,20 @@ def normalized(score: np.ndarray) -> np.ndarray:
     return score / total if total > 0 else score
 
 
-def explanations_of(shard: pa.Table, ground_truth: Iterable[Sequence[int] | None]) -> list[Explanation]:
-    """The rows of a shard, or of a part of it, with the ground truth of each."""
+def read_origin(path: str | Path) -> Origin:
+    """What made the shard, as its metadata say."""
+    metadata = read_metadata(path, ATTRIBUTIONS)
+    return Origin(metadata["explainer"], metadata["settings"], metadata["seed"])
+
+
+def explanations_of(
+    shard: pa.Table,
+    ground_truth: Iterable[Sequence[int] | None],
+    words: Iterable[Sequence[str]] | None = None,
+    origin: Origin = UNKNOWN,
+) -> list[Explanation]:
+    """The rows of a shard, or of a part of it, with the ground truth of each and, where they are given, the words."""
+    words = [()] * len(shard) if words is None else words
     return [
         Explanation(
             row["item_id"],
@@ -69,8 +106,10 @@ def explanations_of(shard: pa.Table, ground_truth: Iterable[Sequence[int] | None
             np.array([-1 if word is None else word for word in row["word_id"]], dtype=np.int64),
             np.array(row["token_score"], dtype=np.float64),
             None if truth is None else np.array(truth, dtype=np.int8),
+            tuple(own_words),
+            origin,
         )
-        for row, truth in zip(shard.to_pylist(), ground_truth, strict=True)
+        for row, truth, own_words in zip(shard.to_pylist(), ground_truth, words, strict=True)
     ]
 
 

@@ -23,6 +23,31 @@ def top_tokens(score: np.ndarray, shares: Sequence[float], positive_only: bool =
     return [np.sort(ranking[:size]) for size in sizes if size > 0]
 
 
+def thresholded_tokens(score: np.ndarray, thresholds: Sequence[float]) -> list[np.ndarray]:
+    """For each threshold, the places of the normalised scores (tokens,) that reach it (Dhaini et al. 2025, A.1)."""
+    return [np.flatnonzero(score >= threshold) for threshold in thresholds]
+
+
+def binned_tokens(score: np.ndarray, shares: Sequence[float], positive_only: bool = True) -> list[np.ndarray]:
+    """No token, and for each share the ⌈share × tokens⌉ with the highest score (DeYoung et al. 2020, Section 4).
+
+    Every share counts in the mean, also where it has the same tokens as the one before.
+    """
+    size = len(score)
+    # As a share of so many tokens, each number of tokens is exact.
+    tops = [top_tokens(score, [np.ceil(share * size - 1e-9) / size] if size else [], positive_only) for share in shares]
+    return [np.zeros(0, dtype=int), *(top[0] if top else np.zeros(0, dtype=int) for top in tops)]
+
+
+def token_sets(explanation: Explanation, settings: dict) -> list[np.ndarray]:
+    """The sets of tokens that are removed or kept alone, as places among the tokens of words, by ``definition``."""
+    inside = ~explanation.is_special
+    if settings["definition"] == "threshold":
+        return thresholded_tokens(explanation.normalized[inside], settings["shares"])
+    sets = top_tokens if settings["definition"] == "share" else binned_tokens
+    return sets(explanation.token_score[inside], settings["shares"], settings["positive_only"])
+
+
 def without_top(inner: np.ndarray, top: np.ndarray) -> np.ndarray:
     """Positions (kept,) of a sentence that lost its top tokens: the change is the comprehensiveness."""
     return np.delete(inner, top)
@@ -49,8 +74,7 @@ def _question(explanation: Explanation, metrics: dict[str, dict]) -> Question:
     rows = {}
     for name, settings in metrics.items():
         keep, _ = METRICS[settings["metric"]]
-        tops = top_tokens(explanation.token_score[inner], settings["shares"], settings["positive_only"])
-        rows[name] = [reduced(keep(inner, top)) for top in tops]
+        rows[name] = [reduced(keep(inner, top)) for top in token_sets(explanation, settings)]
     answer = yield [explanation.token_id] + [row for own in rows.values() for row in own]
     full, *changed = answer[:, explanation.target]
     values, used = {}, 0

@@ -14,6 +14,9 @@ attention, three quarters of that layer's products, is needed for that token onl
 **Attention.** Flash attention is made for long texts; on short ones, products of whole matrices are faster.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import nn
 from torch.nn import functional
@@ -198,3 +201,16 @@ def use_fast_layers(network: nn.Module) -> None:
     known = isinstance(network, PreTrainedModel) and network.config.model_type in KNOWN_TYPES
     if known and network.device.type == "cpu" and network.config._attn_implementation == "sdpa":
         network.set_attn_implementation(ATTENTION)
+
+
+@contextmanager
+def whole_last_layer(network: nn.Module) -> Iterator[None]:
+    """Let the last layer of ``network`` compute all tokens again, for who reads its output as the head does not."""
+    ends = {module: type(module) for module in network.modules() if type(module) in FIRST_TOKEN.values()}
+    for module, kind in ends.items():
+        module.__class__ = kind.__bases__[0]
+    try:
+        yield
+    finally:
+        for module, kind in ends.items():
+            module.__class__ = kind

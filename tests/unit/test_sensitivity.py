@@ -1,0 +1,312 @@
+"""Sensitivity against values worked out on paper and against the released search written down a second time."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
+
+from evenlight.engine.evaluator import Evaluator
+from evenlight.errors import InputError
+from evenlight.explainers import explain
+from evenlight.metrics import Explanation, Origin, score
+from evenlight.metrics.sensitivity import Input, ascent, top_places
+from evenlight.models.classifier import prepared
+from evenlight.models.fast_layers import whole_last_layer
+
+PAPER = {"metric": "sensitivity", "definition": "paper", "steps": 4, "radius": 0.1, "norm": "linf", "tokens": 3}
+RELEASED, CORRECTED = PAPER | {"definition": "released"}, PAPER | {"definition": "corrected"}
+RADIUS = 2.0**-10
+SALIENCY = {"method": "saliency", "layer": "word_embeddings", "definition": "paper", "output": "logit"}
+GXI = SALIENCY | {"method": "input_x_gradient"}
+OCCLUSION = {"method": "occlusion", "hidden_token": "mask", "special_tokens": "excluded"}
+
+
+def linear(worth):
+    """Logit of class 1 = the worth of all tokens, that of class 0 is zero: k tokens flip where radius · k > the sum."""
+    return by_hand(
+        {word: (value,) for word, value in worth.items()},
+        lambda embedding, mask: torch.stack([(total := (embedding[..., 0] * mask).sum(-1)) * 0, total], dim=-1),
+    )
+
+
+def of_words(classifier, words, word_score, origin=None, target=1):
+    """An explanation by one score per word."""
+    [sentence] = sentences_of(classifier, [words], targets=[target])
+    values = np.array([0.0 if word < 0 else word_score[word] for word in sentence.word_id])
+    origin = origin or Origin("grad", SALIENCY, 0)
+    return Explanation("item", target, sentence.token_id, sentence.word_id, values, None, tuple(words), origin)
+
+
+def sensitivity(classifier, explanations, settings, tokens_per_batch=4096):
+    evaluator = Evaluator(classifier, tokens_per_batch)
+    return score("sensitivity", explanations, {"sensitivity": settings}, evaluator)["sensitivity"]
+
+
+# The smallest flip -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("worth", "released", "corrected"),
+    [
+        # Radii 0.3, 0.15, 0.1: both definitions agree where nothing is out of reach.
+        (0.1, (0.3 + 0.15) / 2 + (0.15 + 0.1) / 2, (0.3 + 0.15) / 2 + (0.15 + 0.1) / 2),
+        # Radii 0.6, 0.3, 0.2: five steps of 0.1 never reach 0.6, which reads as the most fragile case.
+        (0.2, (0 + 0.3) / 2 + (0.3 + 0.2) / 2, (0.6 + 0.3) / 2 + (0.3 + 0.2) / 2),
+        # Radii 1.2, 0.6, 0.4: one token never flips, and counts as the largest radius.
+        (0.4, (0 + 0) / 2 + (0 + 0.4) / 2, (1 + 0.6) / 2 + (0.6 + 0.4) / 2),
+        # Nothing flips.
+        (4.0, 0, 2),
+    ],
+)
+def test_a_linear_model_by_hand(worth, released, corrected):
+    classifier = linear({"sea": worth})
+    one = of_words(classifier, ["sea"] * 3, [3, 1, 2])
+    for settings, expected in ((RELEASED, released), (CORRECTED, corrected)):
+        [found] = sensitivity(classifier, [one], settings)
+        # The search stops within one part in 1,024, above the radius that flips.
+        assert expected - 1e-6 <= found <= expected + 2 * RADIUS
+
+
+def test_one_token_and_none():
+    classifier = linear({"sea": 0.1})
+    one = of_words(classifier, ["sea"], [1])
+    assert sensitivity(classifier, [one], RELEASED) == [0]
+    assert np.isnan(sensitivity(classifier, [one], CORRECTED)).all()
+    nothing = replace(one, word_id=np.full(len(one.word_id), -1))
+    assert np.isnan(sensitivity(classifier, [nothing, nothing], RELEASED)).all()
+
+
+def test_two_tokens_have_one_trapezoid():
+    classifier = linear({"sea": 0.1})
+    [found] = sensitivity(classifier, [of_words(classifier, ["sea", "sea"], [0, 0])], CORRECTED)
+    assert (0.2 + 0.1) / 2 <= found <= (0.2 + 0.1) / 2 + RADIUS
+
+
+def test_larger_scores_on_what_counts_make_smaller_flips():
+    """The second number of a word is how much its first one counts; the attack moves both."""
+    worth = {"sea": (0.1, 2.0), "ship": (0.1, 1.0), "calm": (0.1, 0.1)}
+    classifier = by_hand(
+        worth, lambda embedding, mask: torch.stack([(total := (embedding.prod(-1) * mask).sum(-1)) * 0, total], dim=-1)
+    )
+    words = list(worth)
+    good, bad = ([3, 2, 1], [1, 2, 3])
+    found = sensitivity(classifier, [of_words(classifier, words, scores) for scores in (good, bad)], CORRECTED)
+    assert 0 < found[0] < found[1] <= 2
+
+
+def naive_released(classifier, one, hidden_state):
+    """The released search, one attack and one sentence at a time, nothing remembered."""
+    inner = np.flatnonzero(~one.is_special)
+    token_id = torch.from_numpy(one.token_id[inner])[None]
+    mask = torch.ones_like(token_id)
+    start = hidden_state(token_id, mask)
+    predicted = classifier.logits(classifier.embed(token_id), mask).argmax(-1)
+    radii = []
+    for count in range(1, min(len(inner), 3) + 1):
+        top = np.argsort(np.abs(one.token_score[inner]), kind="stable")[-count:]
+        chosen = torch.zeros(len(inner), 1, dtype=start.dtype)
+        chosen[top] = 1
+        low, high, best = 0.0, 1.0, 0.0
+        while high - low >= 1e-3:
+            middle = (low + high) / 2
+            vectors = start.clone()
+            for _ in range(5):
+                vectors = vectors.detach().requires_grad_()
+                loss = torch.nn.functional.cross_entropy(classifier.logits(vectors, mask), predicted)
+                sign = torch.autograd.grad(loss, vectors)[0].sign() * chosen
+                vectors = start + (vectors + 0.1 * sign - start).clamp(-middle, middle)
+            if classifier.logits(vectors, mask).argmax(-1) != predicted:
+                best = high = middle
+            else:
+                low = middle
+        radii.append(best)
+    return float(np.trapezoid(radii))
+
+
+def of_sentences(classifier, count=4):
+    """Explanations of some sentences, the scores having nothing to do with the model."""
+    return [
+        Explanation(
+            one.item_id, one.target, one.token_id, one.word_id, np.sin(7.0 * np.arange(len(one.token_id)) + place)
+        )
+        for place, one in enumerate(sentences_of(classifier)[:count])
+    ]
+
+
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_released_search_written_down_a_second_time(architecture):
+    """In double precision, with what the search remembers and without; the base model's output is its own."""
+    classifier = tiny_classifier(architecture, dtype=torch.float64)
+    explanations = of_sentences(classifier)
+    base = classifier.network.base_model
+
+    def hidden_state(token_id, mask):
+        return base(input_ids=token_id, attention_mask=mask).last_hidden_state.detach()
+
+    expected = [naive_released(classifier, one, hidden_state) for one in explanations]
+    assert sensitivity(classifier, explanations, RELEASED) == pytest.approx(expected, abs=1e-9)
+    assert len(set(expected)) > 2
+
+
+def test_fast_last_layer_is_whole_where_its_output_is_read():
+    """Fast layers compute the last layer for the first token only."""
+    plain = tiny_classifier("bert")
+    explanations = of_sentences(plain, 2)
+    expected = sensitivity(plain, explanations, RELEASED)
+    fast = replace(plain, network=prepared(plain.network))
+    kinds = [type(module) for module in fast.network.modules()]
+    with whole_last_layer(fast.network):
+        assert [type(module) for module in fast.network.modules()] != kinds
+    assert [type(module) for module in fast.network.modules()] == kinds
+    assert sensitivity(fast, explanations, RELEASED) == pytest.approx(expected, abs=2 * RADIUS)
+
+
+@pytest.mark.parametrize("settings", [RELEASED, CORRECTED, PAPER], ids=lambda settings: settings["definition"])
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_values_do_not_depend_on_the_batch(architecture, settings):
+    classifier = tiny_classifier(architecture, dtype=torch.float64)
+    explanations = [replace(one, origin=Origin("grad", SALIENCY, 0)) for one in of_sentences(classifier, 3)]
+    whole = sensitivity(classifier, explanations, settings)
+    assert whole == pytest.approx(sensitivity(classifier, explanations[::-1], settings, 1)[::-1], abs=1e-9)
+
+
+def test_explainers_share_what_depends_on_the_tokens_alone():
+    classifier = tiny_classifier("bert")
+    rows = []
+    counting = replace(classifier, on_rows=rows.append)
+    explanations = of_sentences(classifier, 2)
+    once = sensitivity(counting, explanations, RELEASED)
+    needed = sum(rows)
+    rows.clear()
+    others = [replace(one, origin=Origin("lime"), token_score=-2 * one.token_score) for one in explanations]
+    assert sensitivity(counting, explanations + others, RELEASED).tolist() == [*once, *once]
+    assert sum(rows) == needed
+
+
+@given(arrays(np.float64, st.integers(1, 12), elements=st.floats(-5, 5)), st.integers(1, 12))
+def test_top_places(scores, count):
+    places = top_places(scores, count)
+    assert len(places) == min(count, len(scores))
+    assert (np.diff(places) > 0).all()
+    rest = np.delete(np.abs(scores), places)
+    assert not len(rest) or rest.max() <= np.abs(scores[places]).min()
+    assert set(top_places(scores, count - 1)) <= set(places) or count == 1
+
+
+# The worst change of the explanation -----------------------------------------------------------------------------
+
+
+def squares():
+    """Logit of class 1 = Σ x²: the saliency of a token is |2x|, its input × gradient 2x²."""
+    return by_hand(
+        {"sea": (1.0,), "ship": (2.0,)},
+        lambda embedding, mask: torch.stack([(total := (embedding[..., 0] ** 2 * mask).sum(-1)) * 0, total], dim=-1),
+    )
+
+
+@pytest.mark.parametrize(("norm", "radius"), [("linf", 0.1), ("l2", 0.5)])
+def test_the_worst_change_by_hand(norm, radius):
+    """The attack lowers both numbers, 1 and 2: in the corner of the cube; on the sphere along the gradient."""
+    classifier = squares()
+    start = np.array([1.0, 2.0])
+    moved = start - radius if norm == "linf" else start * (1 - radius / np.linalg.norm(start))
+    words = ["sea", "ship"]
+    explanations = [
+        of_words(classifier, words, 2 * start, Origin("grad", SALIENCY, 0)),
+        of_words(classifier, words, 2 * start**2, Origin("gxi", GXI, 0)),
+        of_words(classifier, words, [1, 2], Origin("random", {"method": "uniform_random"}, 0)),
+        of_words(classifier, words, [0, 0], Origin("grad", SALIENCY, 0)),
+    ]
+    found = sensitivity(classifier, explanations, PAPER | {"norm": norm, "radius": radius})
+    expected = [
+        np.linalg.norm(moved - start) / np.linalg.norm(start),
+        np.linalg.norm(moved**2 - start**2) / np.linalg.norm(start**2),
+        0,
+        np.nan,
+    ]
+    assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)
+
+
+def test_explainers_that_hide_tokens_see_the_moved_embeddings():
+    """P = 1 / (1 + exp(−Σ x)) without a token, which is masked (x = 0), at 0.3 and 0.5 and moved down by 0.1 each."""
+    classifier = linear({"sea": 0.3, "ship": 0.5})
+
+    def shapes(sea, ship):
+        probability = 1 / (1 + np.exp(-np.array([sea + ship, ship, sea])))
+        return probability[0] - probability[1:]
+
+    own, moved = shapes(0.3, 0.5), shapes(0.2, 0.4)
+    one = of_words(classifier, ["sea", "ship"], own, Origin("occlusion", OCCLUSION, 0))
+    expected = np.linalg.norm(moved - own) / np.linalg.norm(own)
+    assert sensitivity(classifier, [one], PAPER) == pytest.approx([expected], abs=1e-5)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_a_ball_of_no_size_changes_nothing_and_a_larger_one_more(architecture):
+    """Also where an explainer draws at random: it draws the same for the moved sentence."""
+    classifier = tiny_classifier(architecture, dtype=torch.float64)
+    sentences = sentences_of(classifier)[:2]
+    methods = {
+        "gradient": {"grad": SALIENCY},
+        "shapley": {
+            "sampled": {
+                "method": "shapley_sampling",
+                "estimator": "independent",
+                "permutations": 3,
+                "hidden_token": "mask",
+                "special_tokens": "excluded",
+            }
+        },
+    }
+    explanations = []
+    for family, own in methods.items():
+        for name, found in explain(family, sentences, own, context_of(classifier)).items():
+            explanations += [
+                Explanation(
+                    s.item_id,
+                    s.target,
+                    s.token_id,
+                    s.word_id,
+                    one.token_score,
+                    None,
+                    s.words,
+                    Origin(name, own[name], 0),
+                )
+                for s, one in zip(sentences, found.attributions, strict=True)
+            ]
+    found = [sensitivity(classifier, explanations, PAPER | {"radius": radius}) for radius in (1e-12, 1e-3, 0.1)]
+    assert (found[0] < 1e-4).all()
+    assert (found[1] < found[2]).all()
+
+
+@pytest.mark.parametrize("norm", ["l2", "linf"])
+def test_the_attack_stays_in_its_ball_and_raises_the_loss(norm):
+    classifier = tiny_classifier("bert", dtype=torch.float64)
+    [sentence] = sentences_of(classifier)[:1]
+    vectors = classifier.embed(torch.from_numpy(sentence.token_id)[None])[0]
+    places = torch.arange(1, len(vectors) - 1)
+    settings = PAPER | {"norm": norm, "radius": 0.3}
+    [path] = ascent([Input(vectors, 1)], [places], settings, Evaluator(classifier, 1000))
+    assert len(path) == PAPER["steps"]
+    order = 2 if norm == "l2" else float("inf")
+    assert all(torch.linalg.vector_norm(offset, order) <= 0.3 + 1e-9 for offset in path)
+    moved = vectors.clone()
+    moved[places] += path[-1]
+    before, after = classifier.logits(
+        torch.stack([vectors, moved]), torch.ones(2, len(vectors), dtype=torch.int64)
+    ).softmax(-1)[:, 1]
+    assert after < before
+
+
+def test_explainers_that_cannot_explain_moved_embeddings_are_named():
+    classifier = squares()
+    text = of_words(classifier, ["sea"], [1], Origin("lime_text", {"method": "lime", "definition": "released"}))
+    with pytest.raises(InputError, match=r"explainers\.lime_text works on text .* use 'corrected'"):
+        sensitivity(classifier, [text], PAPER)
+    with pytest.raises(InputError, match=r"explainer grad has no known method.* run the workflow again"):
+        sensitivity(classifier, [of_words(classifier, ["sea"], [1], Origin("grad"))], PAPER)

@@ -1,0 +1,153 @@
+"""Soft comprehensiveness and sufficiency against values worked out on paper, and what must hold for any scores."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from models_for_tests import additive, sentences_of, tiny_classifier
+
+from evenlight.engine.evaluator import Evaluator
+from evenlight.metrics import Explanation, Origin, score
+from evenlight.metrics.soft import unit_scores
+
+WORTH = {"sea": 0.2, "ship": 0.1, "calm": 0.0}
+CLASSIFIER = additive(WORTH)
+token_scores = arrays(np.float64, st.integers(1, 20), elements=st.floats(-1e6, 1e6, allow_subnormal=False))
+
+
+def of_words(words, word_score, classifier=CLASSIFIER, special_score=0.0, item="item", seed=0):
+    """An explanation of class 1 by one score per word."""
+    [sentence] = sentences_of(classifier, [words], targets=[1])
+    values = np.array([special_score if word < 0 else word_score[word] for word in sentence.word_id], dtype=float)
+    return Explanation(item, 1, sentence.token_id, sentence.word_id, values, origin=Origin("grad", {}, seed))
+
+
+def soft(*explanations, draws=4, tokens_per_batch=1000, classifier=CLASSIFIER):
+    metrics = {name: {"metric": f"soft_{name}", "draws": draws} for name in ("comprehensiveness", "sufficiency")}
+    return score("soft", explanations, metrics, Evaluator(classifier, tokens_per_batch))
+
+
+def test_scores_of_zero_and_one_leave_nothing_to_chance():
+    """P = 0.8. The sea alone (score 1) is worth 0.2: without it P is 0.6, with it alone 0.7."""
+    found = soft(of_words(["sea", "ship", "calm"], [5, 1, 1]), draws=3)
+    assert found["comprehensiveness"] == pytest.approx([0.2], abs=1e-6)
+    assert found["sufficiency"] == pytest.approx([1 - 0.1], abs=1e-6)
+    for name in ("comprehensiveness", "sufficiency"):
+        assert found[f"{name}_standard_error"] == pytest.approx([0], abs=1e-7)
+
+
+def test_a_rise_of_the_probability_counts_as_no_fall():
+    """The storm speaks against the class: without it P rises from 0.6 to 0.7."""
+    classifier = additive({"sea": 0.2, "storm": -0.1})
+    found = soft(of_words(["sea", "storm"], [0, 1], classifier), classifier=classifier)
+    assert found["comprehensiveness"] == [0]
+    # The storm alone: 0.4 instead of 0.6.
+    assert found["sufficiency"] == pytest.approx([0.8], abs=1e-6)
+
+
+def test_the_mean_over_draws_is_the_expectation():
+    """The ship has score 1/4. Sufficiency keeps its one element with that probability, comprehensiveness with 3/4.
+
+    The fall is linear: 0.1 · 3/4 without the sea's 0, and 0.2 + 0.1 / 4 of comprehensiveness.
+    """
+    found = soft(of_words(["sea", "ship", "calm"], [4, 1, 0]), draws=2000)
+    expected = {"comprehensiveness": 0.2 + 0.1 / 4, "sufficiency": 1 - 0.1 * 3 / 4}
+    for name, value in expected.items():
+        error = found[f"{name}_standard_error"][0]
+        # Of a Bernoulli variable with p = 1/4, 0.1 times as large.
+        assert error == pytest.approx(0.1 * np.sqrt(3 / 16) / np.sqrt(2000), rel=0.05)
+        assert abs(found[name][0] - value) < 4 * error
+
+
+def test_one_draw_has_no_error():
+    found = soft(of_words(["sea", "ship"], [2, 1]), draws=1)
+    assert np.isnan(found["sufficiency_standard_error"]).all()
+    assert np.isfinite(found["sufficiency"]).all()
+
+
+@pytest.mark.parametrize(
+    ("scores", "comprehensiveness", "sufficiency"),
+    [([0.0, 0.0], 0.0, 0.7), ([-1.0, -1.0], 0.0, 0.7), ([1.0, 1.0], 0.3, 1.0)],
+)
+def test_equal_scores(scores, comprehensiveness, sufficiency):
+    """Scores of zero name no token: nothing is removed, or everything (P falls from 0.8 to 0.5)."""
+    found = soft(of_words(["sea", "ship"], scores))
+    assert found["comprehensiveness"] == pytest.approx([comprehensiveness], abs=1e-6)
+    assert found["sufficiency"] == pytest.approx([sufficiency], abs=1e-6)
+
+
+def test_one_token():
+    assert soft(of_words(["sea"], [0.3]))["comprehensiveness"] == pytest.approx([0.2], abs=1e-6)
+    assert soft(of_words(["sea"], [-0.3]))["comprehensiveness"] == [0]
+
+
+def test_special_tokens_stay_and_their_scores_do_not_count():
+    words, scores = ["sea", "ship", "calm"], [4, 1, 0]
+    classifier = additive(WORTH | {"[CLS]": 0.1}, tokenizer=CLASSIFIER.tokenizer)
+    plain = soft(of_words(words, scores), classifier=classifier)
+    other = soft(of_words(words, scores, special_score=9), classifier=classifier)
+    assert {name: value.tolist() for name, value in plain.items()} == {
+        name: value.tolist() for name, value in other.items()
+    }
+    # P = 0.9, of which nothing but the sentence's own words can be lost.
+    lost = soft(of_words(words, [0, 0, 0]), classifier=classifier)
+    assert lost["sufficiency"] == pytest.approx([1 - 0.3], abs=1e-6)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_values_depend_neither_on_the_batch_nor_on_the_others(architecture):
+    classifier = tiny_classifier(architecture)
+    sentences = sentences_of(classifier)
+    explanations = [
+        Explanation(one.item_id, one.target, one.token_id, one.word_id, np.sin(np.arange(len(one.token_id)) + place))
+        for place, one in enumerate(sentences)
+    ]
+    whole = soft(*explanations, classifier=classifier)
+    small = soft(*explanations[::-1], classifier=classifier, tokens_per_batch=1)
+    for name, value in whole.items():
+        assert value == pytest.approx(small[name][::-1], abs=1e-5)
+    assert len(set(whole["sufficiency"].round(6))) > 4
+
+
+def test_draws_belong_to_the_seed_and_the_item_and_are_the_same_for_all_explainers():
+    words, scores = ["sea", "ship", "calm"], [4, 2, 0]
+    one = of_words(words, scores)
+    again = replace(one, origin=Origin("lime", {}, 0), token_score=one.token_score * 3)
+    other_item, other_seed = of_words(words, scores, item="other"), of_words(words, scores, seed=1)
+    found = soft(one, again, other_item, other_seed, draws=64)["sufficiency"]
+    assert found[0] == found[1]
+    assert len(set(found)) == 3
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.sampled_from(list(WORTH)), min_size=1, max_size=6), st.data())
+def test_values_are_shares(words, data):
+    values = data.draw(st.lists(st.floats(-10, 10), min_size=len(words), max_size=len(words)))
+    classifier = additive({word: worth / 10 for word, worth in WORTH.items()}, tokenizer=CLASSIFIER.tokenizer)
+    found = soft(of_words(words, values), classifier=classifier)
+    assert 0 <= found["comprehensiveness"][0] <= 1
+    assert 0 <= found["sufficiency"][0] <= 1
+
+
+@given(token_scores, st.floats(1e-3, 1e3))
+def test_unit_scores(scores, factor):
+    unit = unit_scores(scores)
+    assert ((unit >= 0) & (unit <= 1)).all()
+    if scores.min() < scores.max():
+        assert (unit.min(), unit.max()) == (0, 1)
+        assert unit == pytest.approx(unit_scores(scores * factor), abs=1e-6)
+        order = np.argsort(scores, kind="stable")
+        assert (np.diff(unit[order]) >= 0).all()
+
+
+def test_more_score_for_what_counts_is_never_worse():
+    """With the same draws, a token kept with a higher probability is kept wherever it was before."""
+    found = [
+        soft(of_words(["sea", "ship", "calm"], [share, 1, 0]), draws=16)["sufficiency"][0]
+        for share in (0, 0.2, 0.5, 0.9, 1)
+    ]
+    assert (np.diff(found) >= -1e-6).all()
+    assert found[-1] > found[0]
