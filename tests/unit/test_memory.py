@@ -25,7 +25,14 @@ METHODS = {
     "grad": {"method": "saliency", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
     "gxi": {"method": "input_x_gradient", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
 }
-FAITHFULNESS = {"comprehensiveness": {"metric": "aopc_comprehensiveness", "shares": [0.5], "positive_only": True}}
+FAITHFULNESS = {
+    "comprehensiveness": {
+        "metric": "aopc_comprehensiveness",
+        "definition": "share",
+        "shares": [0.5],
+        "positive_only": True,
+    }
+}
 # Runs a script and then says how much memory it had at most, in KiB. getrusage would count the process that started
 # it, which is pytest with all that it has loaded.
 MEASURED = """
