@@ -11,6 +11,8 @@ INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# Tools outside of the workflow find the library as its rules do.
+export PYTHONPATH := $(CURDIR)/workflow/scripts
 BIN := .venv/bin
 
 RUN_REQUIREMENTS := $(patsubst %,envs/%.txt,workflow data corpus models statistics)
@@ -84,15 +86,15 @@ MEASURED := results/corpus_measured
 
 measure-corpus: .venv/ready  ## hold filter, drafts and import against GECO: make measure-corpus PARSER=...
 	$(BIN)/snakemake --cores 1 $(SOURCES) $(GECO_SHEETS)
-	$(BIN)/python workflow/scripts/measure_filter.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
+	$(BIN)/python workflow/tools/measure_filter.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
 		--parser $(PARSER) --output $(MEASURED)/filter.csv --losses $(MEASURED)/filter_losses.csv
-	$(BIN)/python workflow/scripts/measure_drafts.py --geco results/sources/geco --parser $(PARSER) \
+	$(BIN)/python workflow/tools/measure_drafts.py --geco results/sources/geco --parser $(PARSER) \
 		--words resources/lexicons/gendered_words.yaml --names resources/lexicons/given_names.yaml \
 		--output $(MEASURED)/drafts.csv --differences $(MEASURED)/drafts_differences.csv
-	$(BIN)/python workflow/scripts/reproduce_geco.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
+	$(BIN)/python workflow/tools/reproduce_geco.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
 		--geco results/sources/geco --output $(MEASURED)/geco.csv --differences $(MEASURED)/geco_differences.csv
-	$(BIN)/python workflow/scripts/import_annotations.py --input $(GECO_SHEETS) --output $(MEASURED)/sheets.parquet
-	$(BIN)/python workflow/scripts/measure_agreement.py --annotations $(MEASURED)/sheets.parquet \
+	$(BIN)/python workflow/scripts/corpus/import_annotations.py --input $(GECO_SHEETS) --output $(MEASURED)/sheets.parquet
+	$(BIN)/python workflow/scripts/corpus/measure_agreement.py --annotations $(MEASURED)/sheets.parquet \
 		--output $(MEASURED)/agreement.csv --disagreements $(MEASURED)/disagreements.csv
 
 BENCH := results/bench

@@ -12,7 +12,8 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 BASE = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
-sys.path.insert(0, str(BASE / "workflow" / "scripts"))
+SCRIPTS = BASE / "workflow" / "scripts"
+sys.path.insert(0, str(SCRIPTS))
 
 from evenlight import annotation, configuration, datasets, sources
 from evenlight.code_digest import code_digest
@@ -57,8 +58,11 @@ def in_project(path):
 
 
 def script(name):
-    """A script as input of its rule: it must be there, but its date says nothing; see ``code_of``."""
-    return ancient(in_project(f"workflow/scripts/{name}"))
+    """What runs a script, and the script, as input of its rule: ``python {input.script}``.
+
+    Both must be there, but their dates say nothing; see ``code_of``.
+    """
+    return [ancient(in_project(f"workflow/scripts/{path}")) for path in ("run.py", name)]
 
 
 def code_of(name, *also):
@@ -67,7 +71,7 @@ def code_of(name, *also):
     ``also`` names modules that the script imports under a computed name.
     """
     try:
-        return code_digest(BASE / "workflow" / "scripts" / name, also=also)
+        return code_digest(SCRIPTS / name, also=also, root=SCRIPTS)
     except InputError as error:
         raise WorkflowError(str(error))
 
@@ -234,7 +238,7 @@ def named_sources(wildcards, input):
 
 def import_code(wildcards):
     """Digest of the import and of the dataset's reader."""
-    return code_of("import_dataset.py", datasets.reader_for(config["datasets"][wildcards.dataset]).module)
+    return code_of("datasets/import_dataset.py", datasets.reader_for(config["datasets"][wildcards.dataset]).module)
 
 
 def recipe(wildcards):
@@ -322,7 +326,7 @@ def disputed_metrics():
 def optional_tables():
     """The tables that only some studies have."""
     asked = {
-        "compare_groups": any(len(groups) > 2 for groups in config["statistics"]["groups"]),
+        "compare_many_groups": any(len(groups) > 2 for groups in config["statistics"]["groups"]),
         "tabulate_definitions": disputed_metrics(),
         "compare_published": config["statistics"]["published"],
     }

@@ -9,7 +9,7 @@ if CORPUS:
     rule list_books:
         """Read the list of Project Gutenberg's most popular books."""
         input:
-            script=script("list_books.py"),
+            script=script("corpus/list_books.py"),
             served=served_pages(),
         output:
             "<results>/corpus/books.parquet",
@@ -26,7 +26,7 @@ if CORPUS:
         params:
             settings=scrape_settings("period", "limit"),
             pages=pages_folder(),
-            code=code_of("list_books.py"),
+            code=code_of("corpus/list_books.py"),
         shell:
             "python {input.script:q} --settings {params.settings:q} "
             "--pages-store $(dirname {output:q})/{params.pages} {resources.fetch} --output {output:q} > {log:q} 2>&1"
@@ -34,7 +34,7 @@ if CORPUS:
     rule find_articles:
         """Find the books' articles on Wikipedia; what is doubtful is listed for a person."""
         input:
-            script=script("find_articles.py"),
+            script=script("corpus/find_articles.py"),
             books="<results>/corpus/books.parquet",
             decisions=project_files("scrape", "decisions"),
             served=served_pages(),
@@ -56,7 +56,7 @@ if CORPUS:
             decisions=lambda wildcards, input: [f"--decisions={path}" for path in input.decisions],
             contents=content_of(project_files("scrape", "decisions")),
             pages=pages_folder(),
-            code=code_of("find_articles.py"),
+            code=code_of("corpus/find_articles.py"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --books {input.books:q} {params.decisions:q} "
             "--pages-store $(dirname {output.articles:q})/{params.pages} {resources.fetch} "
@@ -65,7 +65,7 @@ if CORPUS:
     rule extract_paragraphs:
         """Take the paragraphs that tell the plots out of the stored articles."""
         input:
-            script=script("extract_paragraphs.py"),
+            script=script("corpus/extract_paragraphs.py"),
             books="<results>/corpus/books.parquet",
             articles="<results>/corpus/articles.parquet",
         output:
@@ -82,7 +82,7 @@ if CORPUS:
         params:
             settings=scrape_settings("headings", "without_plot"),
             pages=pages_folder(),
-            code=code_of("extract_paragraphs.py"),
+            code=code_of("corpus/extract_paragraphs.py"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --books {input.books:q} "
             "--articles {input.articles:q} --pages-store $(dirname {output:q})/{params.pages} --output {output:q} "
@@ -93,7 +93,7 @@ if CORPUS:
         rule write_treebank:
             """Write sentences with their trees by a grammar."""
             input:
-                script=script("write_treebank.py"),
+                script=script("corpus/write_treebank.py"),
                 grammar=project_files("parser", "grammar"),
             output:
                 "<results>/corpus/treebank.conllu",
@@ -108,7 +108,7 @@ if CORPUS:
                 runtime=10,
             params:
                 grammar=content_of(project_files("parser", "grammar")),
-                code=code_of("write_treebank.py"),
+                code=code_of("corpus/write_treebank.py"),
             shell:
                 "python {input.script:q} --grammar {input.grammar:q} --output {output:q} > {log:q} 2>&1"
 
@@ -117,7 +117,7 @@ if CORPUS:
         rule train_parser:
             """Train a small parser on a treebank."""
             input:
-                script=script("train_parser.py"),
+                script=script("corpus/train_parser.py"),
                 treebank=TREEBANK,
             output:
                 directory("<results>/corpus/parser"),
@@ -133,7 +133,7 @@ if CORPUS:
             params:
                 flags=["--{}={}".format(key, CORPUS["parser"][key]) for key in ("language", "epochs")],
                 treebank=content_of(project_files("parser", "treebank")),
-                code=code_of("train_parser.py"),
+                code=code_of("corpus/train_parser.py"),
             shell:
                 "python {input.script:q} --treebank {input.treebank:q} {params.flags:q} "
                 "--output {output:q} > {log:q} 2>&1"
@@ -141,7 +141,7 @@ if CORPUS:
     rule parse_sentences:
         """Cut the paragraphs into sentences and parse them."""
         input:
-            script=script("parse_sentences.py"),
+            script=script("corpus/parse_sentences.py"),
             paragraphs="<results>/corpus/paragraphs.parquet",
             parser="<results>/corpus/parser" if TREEBANK else [],
             pipeline=parser_files(),
@@ -158,7 +158,7 @@ if CORPUS:
             runtime=60,
         params:
             parser=lambda wildcards, input: input.get("parser") or CORPUS["parser"]["pipeline"],
-            code=code_of("parse_sentences.py"),
+            code=code_of("corpus/parse_sentences.py"),
         shell:
             "python {input.script:q} --paragraphs {input.paragraphs:q} --parser {params.parser:q} --output {output:q} "
             "> {log:q} 2>&1"
@@ -166,7 +166,7 @@ if CORPUS:
     rule filter_sentences:
         """Keep the sentences that suit a gender-controlled dataset."""
         input:
-            script=script("filter_sentences.py"),
+            script=script("corpus/filter_sentences.py"),
             sentences="<results>/corpus/sentences.parquet",
             lexicon=lexicon_of_people(),
         output:
@@ -186,7 +186,7 @@ if CORPUS:
         params:
             settings=as_json(**{key: CORPUS["filter"][key] for key in ("max_words", "similarity")}),
             lexicon=content_of(lexicon_of_people()),
-            code=code_of("filter_sentences.py"),
+            code=code_of("corpus/filter_sentences.py"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --sentences {input.sentences:q} "
             "--lexicon {input.lexicon:q} --output {output.candidates:q} --table {output.table:q} > {log:q} 2>&1"
@@ -194,7 +194,7 @@ if CORPUS:
     rule draft_variants:
         """Draft the male, female and neutral form of every candidate."""
         input:
-            script=script("draft_variants.py"),
+            script=script("corpus/draft_variants.py"),
             candidates="<results>/corpus/candidates.parquet",
             words=lexicon("gendered_words.yaml"),
             names=lexicon("given_names.yaml"),
@@ -212,7 +212,7 @@ if CORPUS:
         params:
             settings=as_json(**CORPUS["draft"]),
             lexicons=content_of([lexicon("gendered_words.yaml"), lexicon("given_names.yaml")]),
-            code=code_of("draft_variants.py"),
+            code=code_of("corpus/draft_variants.py"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --candidates {input.candidates:q} "
             "--words {input.words:q} --names {input.names:q} --output {output:q} > {log:q} 2>&1"
@@ -220,7 +220,7 @@ if CORPUS:
     rule write_review_page:
         """Write the page on which people review the drafts, one file that needs no server."""
         input:
-            script=script("write_review_page.py"),
+            script=script("corpus/write_review_page.py"),
             candidates="<results>/corpus/candidates.parquet",
             drafts="<results>/corpus/drafts.parquet",
         output:
@@ -237,7 +237,7 @@ if CORPUS:
         params:
             flags=[f"--title={config['study']}", f"--language={CORPUS['parser']['language']}"],
             template=content_of([in_project("workflow/scripts/evenlight/annotation/review.html")]),
-            code=code_of("write_review_page.py"),
+            code=code_of("corpus/write_review_page.py"),
         shell:
             "python {input.script:q} --candidates {input.candidates:q} --drafts {input.drafts:q} "
             "{params.flags:q} --output {output:q} > {log:q} 2>&1"
@@ -245,7 +245,7 @@ if CORPUS:
     rule export_label_studio:
         """Write the drafts as tasks of Label Studio, with the configuration of the project."""
         input:
-            script=script("export_label_studio.py"),
+            script=script("corpus/export_label_studio.py"),
             candidates="<results>/corpus/candidates.parquet",
             drafts="<results>/corpus/drafts.parquet",
         output:
@@ -261,7 +261,7 @@ if CORPUS:
             mem_mb=2000,
             runtime=10,
         params:
-            code=code_of("export_label_studio.py"),
+            code=code_of("corpus/export_label_studio.py"),
         shell:
             "python {input.script:q} --candidates {input.candidates:q} --drafts {input.drafts:q} "
             "--tasks {output.tasks:q} --configuration {output.configuration:q} > {log:q} 2>&1"
@@ -271,7 +271,7 @@ if CORPUS:
         rule import_annotations:
             """Read and check what the annotators made, in whatever format."""
             input:
-                script=script("import_annotations.py"),
+                script=script("corpus/import_annotations.py"),
                 files=project_files("annotation", "files"),
             output:
                 "<results>/corpus/annotations.parquet",
@@ -287,14 +287,14 @@ if CORPUS:
             params:
                 contents=content_of(project_files("annotation", "files")),
                 schema=content_of([in_project("config/schemas/review_export.schema.yaml")]),
-                code=code_of("import_annotations.py"),
+                code=code_of("corpus/import_annotations.py"),
             shell:
                 "python {input.script:q} --input {input.files:q} --output {output:q} > {log:q} 2>&1"
 
         rule measure_agreement:
             """Measure how far the annotators agree, per decision and per word."""
             input:
-                script=script("measure_agreement.py"),
+                script=script("corpus/measure_agreement.py"),
                 annotations="<results>/corpus/annotations.parquet",
             output:
                 agreement=report(
@@ -313,7 +313,7 @@ if CORPUS:
                 mem_mb=2000,
                 runtime=10,
             params:
-                code=code_of("measure_agreement.py"),
+                code=code_of("corpus/measure_agreement.py"),
             shell:
                 "python {input.script:q} --annotations {input.annotations:q} --output {output.agreement:q} "
                 "--disagreements {output.disagreements:q} > {log:q} 2>&1"
@@ -321,7 +321,7 @@ if CORPUS:
         rule resolve_annotations:
             """Make one annotation per sentence, which a dataset of the reader `annotated` is read from."""
             input:
-                script=script("resolve_annotations.py"),
+                script=script("corpus/resolve_annotations.py"),
                 annotations="<results>/corpus/annotations.parquet",
                 adjudication=project_files("annotation", "adjudication"),
             output:
@@ -340,7 +340,7 @@ if CORPUS:
                 method=CORPUS["annotation"]["resolution"],
                 adjudication=lambda wildcards, input: [f"--adjudication={path}" for path in input.adjudication],
                 contents=content_of(project_files("annotation", "adjudication")),
-                code=code_of("resolve_annotations.py"),
+                code=code_of("corpus/resolve_annotations.py"),
             shell:
                 "python {input.script:q} --annotations {input.annotations:q} --method {params.method} "
                 "{params.adjudication:q} --output {output.annotations:q} --disagreements {output.disagreements:q} "

@@ -6,7 +6,7 @@
 rule fetch_source:
     """Take one published file from the mirror folder, or download it, and check its SHA-256."""
     input:
-        script=script("fetch_source.py"),
+        script=script("datasets/fetch_source.py"),
     output:
         "results/sources/{name}",
     log:
@@ -29,7 +29,7 @@ rule fetch_source:
 rule import_dataset:
     """Read a dataset, check it, and set aside its validation split."""
     input:
-        script=script("import_dataset.py"),
+        script=script("datasets/import_dataset.py"),
         sources=source_files,
         resources=resource_files,
         own=own_files,
@@ -58,7 +58,7 @@ rule import_dataset:
 rule measure_co_occurrence:
     """Measure how evenly the groups' words occur together with all others (GECOBench, Eq. 1 and 2)."""
     input:
-        script=script("measure_co_occurrence.py"),
+        script=script("datasets/measure_co_occurrence.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
     output:
         "<results>/datasets/{dataset}/co_occurrence.csv",
@@ -72,6 +72,6 @@ rule measure_co_occurrence:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_of("measure_co_occurrence.py"),
+        code=code_of("datasets/measure_co_occurrence.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --output {output:q} > {log:q} 2>&1"

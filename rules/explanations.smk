@@ -11,7 +11,7 @@ for family, explainers in EXPLAINER_FAMILIES.items():
         name:
             f"attribute_{family}"
         input:
-            script=script("attribute.py"),
+            script=script("explanations/attribute.py"),
             dataset="<results>/datasets/{dataset}/items.parquet",
             predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
             weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
@@ -35,7 +35,7 @@ for family, explainers in EXPLAINER_FAMILIES.items():
             runtime=240,
         params:
             settings=attribute_settings(family),
-            code=code_of("attribute.py", f"evenlight.explainers.{family}"),
+            code=code_of("explanations/attribute.py", f"evenlight.explainers.{family}"),
         shell:
             "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
             "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
@@ -45,7 +45,7 @@ for family, explainers in EXPLAINER_FAMILIES.items():
 rule score:
     """Score the explanations of one model with one family of metrics; equal questions to the model are asked once."""
     input:
-        script=script("score.py"),
+        script=script("explanations/score.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
@@ -70,7 +70,7 @@ rule score:
         runtime=240,
     params:
         settings=score_settings,
-        code=lambda wildcards: code_of("score.py", f"evenlight.metrics.{wildcards.family}"),
+        code=lambda wildcards: code_of("explanations/score.py", f"evenlight.metrics.{wildcards.family}"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --attributions {input.attributions:q} "
         "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "

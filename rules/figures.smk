@@ -6,7 +6,7 @@
 rule draw_scores:
     """Box plots of one metric per explainer and group, over all seeds of a model."""
     input:
-        script=script("draw_scores.py"),
+        script=script("figures/draw_scores.py"),
         scores=lambda wildcards: every(
             "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet",
             dataset=wildcards.dataset,
@@ -31,7 +31,7 @@ rule draw_scores:
         runtime=10,
     params:
         settings=lambda wildcards: figure_settings(wildcards, [wildcards.metric]),
-        code=code_of("draw_scores.py"),
+        code=code_of("figures/draw_scores.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --metric {wildcards.metric} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -40,7 +40,7 @@ rule draw_scores:
 rule draw_disparity:
     """Map of the effect sizes on one dataset: explainers by metrics, significant cells marked."""
     input:
-        script=script("draw_disparity.py"),
+        script=script("figures/draw_disparity.py"),
         disparity="<results>/tables/disparity.parquet",
     output:
         in_formats(
@@ -60,7 +60,7 @@ rule draw_disparity:
         runtime=10,
     params:
         settings=study_settings(),
-        code=code_of("draw_disparity.py"),
+        code=code_of("figures/draw_disparity.py"),
     shell:
         "python {input.script:q} --disparity {input.disparity:q} --dataset {wildcards.dataset} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -69,7 +69,7 @@ rule draw_disparity:
 rule draw_score_panels:
     """Box plots of all metrics of one model on one dataset (Dhaini et al. 2025, Figures 2 to 7)."""
     input:
-        script=script("draw_score_panels.py"),
+        script=script("figures/draw_score_panels.py"),
         scores=lambda wildcards: every(
             "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet",
             dataset=wildcards.dataset,
@@ -94,7 +94,7 @@ rule draw_score_panels:
         runtime=10,
     params:
         settings=lambda wildcards: figure_settings(wildcards, METRICS),
-        code=code_of("draw_score_panels.py"),
+        code=code_of("figures/draw_score_panels.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"
@@ -103,7 +103,7 @@ rule draw_score_panels:
 rule draw_effects:
     """The effects over all seeds on one dataset with their intervals and verdicts."""
     input:
-        script=script("draw_effects.py"),
+        script=script("figures/draw_effects.py"),
         effects="<results>/tables/effects.parquet",
     output:
         in_formats(
@@ -123,7 +123,7 @@ rule draw_effects:
         runtime=10,
     params:
         settings=study_settings(),
-        code=code_of("draw_effects.py"),
+        code=code_of("figures/draw_effects.py"),
     shell:
         "python {input.script:q} --effects {input.effects:q} --dataset {wildcards.dataset} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -132,7 +132,7 @@ rule draw_effects:
 rule draw_definitions:
     """The effects on one dataset under each definition of the disputed metrics: which disparities survive?"""
     input:
-        script=script("draw_definitions.py"),
+        script=script("figures/draw_definitions.py"),
         disparity="<results>/tables/disparity.parquet",
     output:
         in_formats(
@@ -152,7 +152,7 @@ rule draw_definitions:
         runtime=10,
     params:
         settings=study_settings(),
-        code=code_of("draw_definitions.py"),
+        code=code_of("figures/draw_definitions.py"),
     shell:
         "python {input.script:q} --disparity {input.disparity:q} --dataset {wildcards.dataset} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -161,7 +161,7 @@ rule draw_definitions:
 rule draw_control:
     """How many cells are significant, beside how many are with the groups' labels permuted."""
     input:
-        script=script("draw_control.py"),
+        script=script("figures/draw_control.py"),
         control="<results>/tables/control.csv",
     output:
         in_formats(
@@ -181,7 +181,7 @@ rule draw_control:
         runtime=10,
     params:
         settings=study_settings(),
-        code=code_of("draw_control.py"),
+        code=code_of("figures/draw_control.py"),
     shell:
         "python {input.script:q} --control {input.control:q} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"

@@ -6,7 +6,7 @@
 rule train:
     """Train one model on one dataset with one seed; the epoch with the lowest validation loss is kept."""
     input:
-        script=script("train.py"),
+        script=script("models/train.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         pretrained=local_model_files,
     output:
@@ -30,7 +30,7 @@ rule train:
         runtime=240,
     params:
         settings=lambda wildcards: as_json(model=recipe(wildcards), seed=int(wildcards.seed)),
-        code=code_of("train.py"),
+        code=code_of("models/train.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
         "--device {resources.device} --threads {threads} --output $(dirname {output.weights:q}) > {log:q} 2>&1"
@@ -39,7 +39,7 @@ rule train:
 rule predict:
     """Predict the test split."""
     input:
-        script=script("predict.py"),
+        script=script("models/predict.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
@@ -60,7 +60,7 @@ rule predict:
         runtime=30,
     params:
         settings=lambda wildcards: as_json(**model_limits(wildcards.model)),
-        code=code_of("predict.py"),
+        code=code_of("models/predict.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --model $(dirname {input.weights:q}) "
         "--settings {params.settings:q} --device {resources.device} --threads {threads} "

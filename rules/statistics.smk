@@ -8,17 +8,17 @@ PUBLISHED = [f"resources/published/{name}.csv" for name in ("disparity_counts", 
 TABLE = {"kind": "table", "dataset": "all", "model": "all", "metric": "all"}
 
 
-rule test_disparity:
+rule measure_disparity:
     """Compare the groups' scores, seed by seed: tests of items and of pairs, effect sizes, equivalence."""
     input:
-        script=script("test_disparity.py"),
+        script=script("statistics/measure_disparity.py"),
         scores=every(SCORES, family=METRIC_FAMILIES),
     output:
         "<results>/tables/disparity.parquet",
     log:
-        "<logs>/test_disparity.log",
+        "<logs>/measure_disparity.log",
     benchmark:
-        "<benchmarks>/test_disparity.tsv"
+        "<benchmarks>/measure_disparity.tsv"
     conda:
         "../envs/statistics.yaml"
     resources:
@@ -26,7 +26,7 @@ rule test_disparity:
         runtime=60,
     params:
         settings=compared_settings("equivalence_bound", "sign_flips"),
-        code=code_of("test_disparity.py"),
+        code=code_of("statistics/measure_disparity.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"
@@ -35,7 +35,7 @@ rule test_disparity:
 rule tabulate_disparity:
     """The disparity study's tables: how many seeds are significant, and how large the effect is."""
     input:
-        script=script("tabulate_disparity.py"),
+        script=script("statistics/tabulate_disparity.py"),
         disparity="<results>/tables/disparity.parquet",
     output:
         csv="<results>/tables/disparity.csv",
@@ -57,7 +57,7 @@ rule tabulate_disparity:
         runtime=10,
     params:
         settings=study_settings(),
-        code=code_of("tabulate_disparity.py"),
+        code=code_of("statistics/tabulate_disparity.py"),
     shell:
         "python {input.script:q} --disparity {input.disparity:q} --settings {params.settings:q} "
         "--csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
@@ -66,7 +66,7 @@ rule tabulate_disparity:
 rule tabulate_scores:
     """Mean of every metric over items and seeds, per dataset, model, explainer and group."""
     input:
-        script=script("tabulate_scores.py"),
+        script=script("statistics/tabulate_scores.py"),
         scores=every(SCORES, family=METRIC_FAMILIES),
     output:
         csv="<results>/tables/scores.csv",
@@ -88,7 +88,7 @@ rule tabulate_scores:
         runtime=30,
     params:
         settings=study_settings(),
-        code=code_of("tabulate_scores.py"),
+        code=code_of("statistics/tabulate_scores.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
         "--csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
@@ -97,7 +97,7 @@ rule tabulate_scores:
 rule tabulate_models:
     """Accuracy, recall per class and group, and average prediction difference of every model."""
     input:
-        script=script("tabulate_models.py"),
+        script=script("statistics/tabulate_models.py"),
         datasets=every("<results>/datasets/{dataset}/items.parquet"),
         predictions=every("<results>/predictions/{dataset}/{model}/seed{seed}.parquet"),
     output:
@@ -121,7 +121,7 @@ rule tabulate_models:
         runtime=10,
     params:
         settings=compared_settings(parts=("datasets", "models")),
-        code=code_of("tabulate_models.py"),
+        code=code_of("statistics/tabulate_models.py"),
     shell:
         "python {input.script:q} --items {input.datasets:q} --predictions {input.predictions:q} "
         "--settings {params.settings:q} --csv {output.csv:q} --csv-per-seed {output.csv_per_seed:q} "
@@ -131,7 +131,7 @@ rule tabulate_models:
 rule estimate_effects:
     """Estimate every cell's effect over all seeds, with intervals, and say what can be claimed."""
     input:
-        script=script("estimate_effects.py"),
+        script=script("statistics/estimate_effects.py"),
         scores=every(SCORES, family=METRIC_FAMILIES),
     output:
         "<results>/tables/effects.parquet",
@@ -146,7 +146,7 @@ rule estimate_effects:
         runtime=120,
     params:
         settings=compared_settings("alpha", "equivalence_bound", "confidence", "bootstrap_draws", "power"),
-        code=code_of("estimate_effects.py"),
+        code=code_of("statistics/estimate_effects.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"
@@ -155,7 +155,7 @@ rule estimate_effects:
 rule tabulate_effects:
     """The effects with their intervals and verdicts, and what each way of testing finds."""
     input:
-        script=script("tabulate_effects.py"),
+        script=script("statistics/tabulate_effects.py"),
         disparity="<results>/tables/disparity.parquet",
         effects="<results>/tables/effects.parquet",
     output:
@@ -179,17 +179,17 @@ rule tabulate_effects:
         runtime=10,
     params:
         settings=study_settings(),
-        code=code_of("tabulate_effects.py"),
+        code=code_of("statistics/tabulate_effects.py"),
     shell:
         "python {input.script:q} --disparity {input.disparity:q} --effects {input.effects:q} "
         "--settings {params.settings:q} --csv {output.csv:q} --counts {output.counts:q} --html {output.html:q} "
         "--latex {output.latex:q} > {log:q} 2>&1"
 
 
-rule compare_groups:
+rule compare_many_groups:
     """Compare more than two groups: Kruskal-Wallis, and Dunn's comparisons of their pairs."""
     input:
-        script=script("compare_groups.py"),
+        script=script("statistics/compare_many_groups.py"),
         scores=every(SCORES, family=METRIC_FAMILIES),
     output:
         csv="<results>/tables/groups.csv",
@@ -202,9 +202,9 @@ rule compare_groups:
         ),
         latex="<results>/tables/groups.tex",
     log:
-        "<logs>/compare_groups.log",
+        "<logs>/compare_many_groups.log",
     benchmark:
-        "<benchmarks>/compare_groups.tsv"
+        "<benchmarks>/compare_many_groups.tsv"
     conda:
         "../envs/statistics.yaml"
     resources:
@@ -212,16 +212,16 @@ rule compare_groups:
         runtime=60,
     params:
         settings=study_settings(),
-        code=code_of("compare_groups.py"),
+        code=code_of("statistics/compare_many_groups.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
         "--csv {output.csv:q} --dunn {output.dunn:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
 
 
-rule test_control:
+rule permute_groups:
     """Test again with the groups' labels permuted: how many cells are significant without any disparity?"""
     input:
-        script=script("test_control.py"),
+        script=script("statistics/permute_groups.py"),
         scores=every(SCORES, family=METRIC_FAMILIES),
     output:
         csv="<results>/tables/control.csv",
@@ -233,9 +233,9 @@ rule test_control:
         ),
         latex="<results>/tables/control.tex",
     log:
-        "<logs>/test_control.log",
+        "<logs>/permute_groups.log",
     benchmark:
-        "<benchmarks>/test_control.tsv"
+        "<benchmarks>/permute_groups.tsv"
     conda:
         "../envs/statistics.yaml"
     resources:
@@ -243,7 +243,7 @@ rule test_control:
         runtime=120,
     params:
         settings=compared_settings("alpha", "sign_flips", "control_draws"),
-        code=code_of("test_control.py"),
+        code=code_of("statistics/permute_groups.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
         "--csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
@@ -252,7 +252,7 @@ rule test_control:
 rule explain_disparity:
     """Split every disparity into what token counts and the model's confidence carry, and what remains."""
     input:
-        script=script("explain_disparity.py"),
+        script=script("statistics/explain_disparity.py"),
         scores=every(SCORES, family=METRIC_FAMILIES),
         datasets=every("<results>/datasets/{dataset}/items.parquet"),
         predictions=every("<results>/predictions/{dataset}/{model}/seed{seed}.parquet"),
@@ -280,7 +280,7 @@ rule explain_disparity:
         runtime=60,
     params:
         settings=study_settings(),
-        code=code_of("explain_disparity.py"),
+        code=code_of("statistics/explain_disparity.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --items {input.datasets:q} "
         "--predictions {input.predictions:q} --attributions {input.attributions:q} "
@@ -290,7 +290,7 @@ rule explain_disparity:
 rule tabulate_definitions:
     """What each definition of a disputed metric finds, and how far two of them agree."""
     input:
-        script=script("tabulate_definitions.py"),
+        script=script("statistics/tabulate_definitions.py"),
         disparity="<results>/tables/disparity.parquet",
     output:
         csv="<results>/tables/definitions.csv",
@@ -312,7 +312,7 @@ rule tabulate_definitions:
         runtime=10,
     params:
         settings=study_settings(),
-        code=code_of("tabulate_definitions.py"),
+        code=code_of("statistics/tabulate_definitions.py"),
     shell:
         "python {input.script:q} --disparity {input.disparity:q} --settings {params.settings:q} "
         "--csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
@@ -321,7 +321,7 @@ rule tabulate_definitions:
 rule compare_published:
     """Lay the study's tables beside those that Dhaini et al. (2025) print."""
     input:
-        script=script("compare_published.py"),
+        script=script("statistics/compare_published.py"),
         disparity="<results>/tables/disparity.parquet",
         models="<results>/tables/models.csv",
         published=[ancient(in_project(path)) for path in PUBLISHED],
@@ -348,7 +348,7 @@ rule compare_published:
     params:
         settings=study_settings(),
         published=content_of(BASE / path for path in PUBLISHED),
-        code=code_of("compare_published.py"),
+        code=code_of("statistics/compare_published.py"),
     shell:
         "python {input.script:q} --disparity {input.disparity:q} --models {input.models:q} "
         '--published "$(dirname {input.published[0]:q})" --settings {params.settings:q} --csv {output.csv:q} '
@@ -361,7 +361,7 @@ rule tables:
     input:
         rules.tabulate_disparity.output,
         rules.tabulate_effects.output,
-        rules.test_control.output,
+        rules.permute_groups.output,
         rules.explain_disparity.output,
         optional_tables(),
         rules.tabulate_scores.output,

@@ -11,6 +11,10 @@ from hypothesis import settings
 settings.register_profile("evenlight", deadline=None)
 settings.load_profile("evenlight")
 
+# Commands that the tests start find the library of this working tree, whatever is installed.
+LIBRARY = str(Path(__file__).parents[1] / "workflow" / "scripts")
+os.environ["PYTHONPATH"] = os.pathsep.join([LIBRARY, *filter(None, [os.environ.get("PYTHONPATH")])])
+
 # The models of the tests are tiny: threads that wait for each other would cost more than they compute.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

@@ -13,7 +13,7 @@ from evenlight.annotation.imports import COLUMNS, READERS, detected_format, impo
 from evenlight.annotation.label_studio import field_of
 from evenlight.errors import InputError
 
-SCRIPT = Path(tables.__file__).parents[1] / "import_annotations.py"
+SCRIPT = Path(tables.__file__).parents[1] / "corpus/import_annotations.py"
 SOURCE = ["He", "sees", "Ana", "."]
 MARKS = [1, 0, 0, 0]
 MALE = {"scope": "subject", "group": "male", "words": SOURCE, "ground_truth": MARKS}

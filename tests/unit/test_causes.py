@@ -355,7 +355,7 @@ def test_script_writes_table_and_page_and_the_page_says_what_was_left_out(study,
     flags = [part for name, paths in study.items() for part in (f"--{name}", *map(str, paths))]
     made = [tmp_path / f"causes.{form}" for form in ("csv", "html", "tex")]
     flags += ["--csv", made[0], "--html", made[1], "--latex", made[2]]
-    command = [sys.executable, str(SCRIPTS / "explain_disparity.py"), *flags]
+    command = [sys.executable, str(SCRIPTS / "statistics/explain_disparity.py"), *flags]
     done = subprocess.run([*command, "--settings", json.dumps(study_settings())], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     table, notes = cause_table(**study, settings=study_settings())

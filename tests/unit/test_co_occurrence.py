@@ -10,7 +10,7 @@ from evenlight.co_occurrence import co_occurrence_bias, co_occurrences
 from evenlight.errors import InputError
 from evenlight.tables import ITEMS, write_table
 
-SCRIPT = Path(co_occurrence.__file__).parents[1] / "measure_co_occurrence.py"
+SCRIPT = Path(co_occurrence.__file__).parents[1] / "datasets/measure_co_occurrence.py"
 
 
 def items_of(*sentences: tuple[str, str, str]) -> pd.DataFrame:

@@ -500,7 +500,7 @@ def test_a_schema_that_is_not_there_is_named(tmp_path):
 
 
 def documenting(*flags: str | Path) -> subprocess.CompletedProcess:
-    script = ROOT / "workflow/scripts/document_configuration.py"
+    script = ROOT / "workflow/tools/document_configuration.py"
     return subprocess.run([sys.executable, script, *flags], capture_output=True, text=True)
 
 
@@ -516,7 +516,7 @@ def test_a_page_that_disagrees_is_noticed(tmp_path):
     page.write_text(page.read_text().replace("| `threads` |", "| `thread` |"))
     checked = documenting("--check", "--output", page)
     assert checked.returncode == 1
-    assert "run python workflow/scripts/document_configuration.py" in checked.stderr
+    assert "run python workflow/tools/document_configuration.py" in checked.stderr
 
 
 def test_the_page_has_every_key_and_every_entry():

@@ -341,7 +341,7 @@ def test_scripts_write_table_page_and_figure(score_paths, rates, tmp_path):
     settings = json.dumps(study_settings())
     commands = [
         [
-            "test_control.py",
+            "statistics/permute_groups.py",
             "--scores",
             *score_paths,
             "--csv",
@@ -351,7 +351,7 @@ def test_scripts_write_table_page_and_figure(score_paths, rates, tmp_path):
             "--latex",
             "t.tex",
         ],
-        ["draw_control.py", "--control", "control.csv", "--output", "control.svg"],
+        ["figures/draw_control.py", "--control", "control.csv", "--output", "control.svg"],
     ]
     for script, *flags in commands:
         command = [sys.executable, str(SCRIPTS / script), *flags, "--settings", settings]
@@ -379,7 +379,7 @@ def test_the_figure_marks_the_real_rate_and_the_permutations(rates):
 
 
 def test_files_that_are_not_the_controls_are_refused(tmp_path):
-    with pytest.raises(InputError, match="no such file; rule test_control makes it"):
+    with pytest.raises(InputError, match="no such file; rule permute_groups makes it"):
         read_control(tmp_path / "control.csv")
     path = tmp_path / "other.csv"
     path.write_text("dataset,model,test\nplots,all,sign_flip\n")
@@ -394,7 +394,7 @@ def test_the_figure_of_other_datasets_is_refused(rates, tmp_path):
     path = tmp_path / "control.csv"
     rates.to_csv(path, index=False)
     settings = json.dumps(study_settings(datasets={"tales": {"label": "Tales"}}))
-    command = [sys.executable, str(SCRIPTS / "draw_control.py"), "--control", str(path), "--settings", settings]
+    command = [sys.executable, str(SCRIPTS / "figures/draw_control.py"), "--control", str(path), "--settings", settings]
     done = subprocess.run([*command, "--output", str(tmp_path / "x.svg")], capture_output=True, text=True)
     assert done.returncode == 1
     assert "column 'dataset' has none of tales" in done.stderr

@@ -270,11 +270,13 @@ def run_script(name: str, *arguments, settings=SETTINGS) -> subprocess.Completed
 
 def test_scripts_draw_and_tabulate(disparity_file, tmp_path):
     figure, csv, html, latex = (tmp_path / name for name in ("figure.svg", "table.csv", "table.html", "table.tex"))
-    done = run_script("draw_definitions.py", "--disparity", disparity_file, "--dataset", "plots", "--output", figure)
+    done = run_script(
+        "figures/draw_definitions.py", "--disparity", disparity_file, "--dataset", "plots", "--output", figure
+    )
     assert done.returncode == 0, done.stderr
     assert "Sparsity, τ = 0.1: 3 of 4 significant" in figure.read_text()
     written = ("--csv", csv, "--html", html, "--latex", latex)
-    done = run_script("tabulate_definitions.py", "--disparity", disparity_file, *written)
+    done = run_script("statistics/tabulate_definitions.py", "--disparity", disparity_file, *written)
     assert done.returncode == 0, done.stderr
     written = pd.read_csv(csv)
     assert written.columns.tolist() == definitions_table(summary(), SETTINGS).columns.tolist()
@@ -284,12 +286,14 @@ def test_scripts_draw_and_tabulate(disparity_file, tmp_path):
 
 def test_scripts_refuse_what_they_cannot_show(disparity_file, tmp_path):
     output = tmp_path / "x.svg"
-    done = run_script("draw_definitions.py", "--disparity", disparity_file, "--dataset", "films", "--output", output)
+    done = run_script(
+        "figures/draw_definitions.py", "--disparity", disparity_file, "--dataset", "films", "--output", output
+    )
     assert done.stderr.startswith(f"error: {disparity_file}: column 'dataset' has no 'films'")
     undisputed = SETTINGS | {"metrics": {name: SETTINGS["metrics"][name] for name in ("gini", "tau")}}
     for name, flags in (
-        ("draw_definitions.py", ["--dataset", "plots", "--output", output]),
-        ("tabulate_definitions.py", ["--csv", output, "--html", output, "--latex", output]),
+        ("figures/draw_definitions.py", ["--dataset", "plots", "--output", output]),
+        ("statistics/tabulate_definitions.py", ["--csv", output, "--html", output, "--latex", output]),
     ):
         done = run_script(name, "--disparity", disparity_file, *flags, settings=undisputed)
         assert done.returncode == 1

@@ -315,7 +315,7 @@ def test_bad_settings_are_refused_with_their_key(read, message):
 
 
 def run_script(*arguments) -> subprocess.CompletedProcess:
-    command = [sys.executable, SCRIPTS / "test_disparity.py", *arguments]
+    command = [sys.executable, SCRIPTS / "statistics/measure_disparity.py", *arguments]
     return subprocess.run(command, capture_output=True, text=True)
 
 

@@ -235,7 +235,7 @@ def test_ten_thousand_sentences_within_a_minute():
 @pytest.mark.parametrize("names", ["pronoun", "drawn"])
 def test_the_script_writes_the_contract(tmp_path, names):
     write_table(pd.DataFrame(candidates(12)), tmp_path / "candidates.parquet", CANDIDATES)
-    command = [sys.executable, ROOT / "workflow" / "scripts" / "draft_variants.py"]
+    command = [sys.executable, ROOT / "workflow" / "scripts" / "corpus/draft_variants.py"]
     command += ["--settings", f'{{"names": "{names}", "seed": 0}}', "--candidates", tmp_path / "candidates.parquet"]
     command += ["--words", WORDS, "--names", NAMES, "--output", tmp_path / "drafts.parquet"]
     subprocess.run(command, check=True, capture_output=True)

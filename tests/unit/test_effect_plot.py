@@ -15,7 +15,7 @@ from evenlight.figures.effect_plot import VERDICTS, draw_effects
 from evenlight.figures.style import draw
 from evenlight.statistics.study import Metric
 
-SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "draw_effects.py"
+SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "figures/draw_effects.py"
 MODELS = {"small": "Small", "large": "Large"}
 EXPLAINERS = {"ig": "Integrated Gradients", "lime": "LIME"}
 METRICS = {

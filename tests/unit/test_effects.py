@@ -227,11 +227,11 @@ def test_scripts_write_what_the_library_computes(paths, tmp_path):
         assert done.returncode == 0, done.stderr
 
     disparity, effects = tmp_path / "disparity.parquet", tmp_path / "effects.parquet"
-    run("test_disparity.py", "--scores", *paths, "--output", disparity)
-    run("estimate_effects.py", "--scores", *paths, "--output", effects)
+    run("statistics/measure_disparity.py", "--scores", *paths, "--output", disparity)
+    run("statistics/estimate_effects.py", "--scores", *paths, "--output", effects)
     outputs = {form: tmp_path / f"effects.{form}" for form in ("csv", "counts", "html", "latex")}
     flags = [part for form, path in outputs.items() for part in (f"--{form}", path)]
-    run("tabulate_effects.py", "--disparity", disparity, "--effects", effects, *flags)
+    run("statistics/tabulate_effects.py", "--disparity", disparity, "--effects", effects, *flags)
     written = tables.read_table(effects, tables.EFFECTS)
     pd.testing.assert_frame_equal(written, effect_table(paths, SETTINGS))
     assert pd.read_csv(outputs["csv"])["verdict"].tolist() == written["verdict"].tolist()
@@ -301,7 +301,7 @@ def test_script_compares_groups(write, tmp_path):
     outputs = {form: tmp_path / f"groups.{form}" for form in ("csv", "dunn", "html", "latex")}
     flags = [part for form, path in outputs.items() for part in (f"--{form}", path)]
     settings = THREE | {"metrics": {"noisy": SETTINGS["metrics"]["noisy"]}}
-    command = [sys.executable, SCRIPTS / "compare_groups.py", "--settings", json.dumps(settings)]
+    command = [sys.executable, SCRIPTS / "statistics/compare_many_groups.py", "--settings", json.dumps(settings)]
     done = subprocess.run([*command, "--scores", *paths, *flags], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (len(pd.read_csv(outputs["csv"])), len(pd.read_csv(outputs["dunn"]))) == (2, 6)

@@ -222,7 +222,7 @@ def test_draw_scores_is_the_same_in_every_process(score_files, tmp_path):
     for seed in ("1", "2"):
         output = tmp_path / f"{seed}.svg"
         done = run_script(
-            "draw_scores.py", "--metric", "gini", "--scores", *score_files, "--output", output, hash_seed=seed
+            "figures/draw_scores.py", "--metric", "gini", "--scores", *score_files, "--output", output, hash_seed=seed
         )
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
@@ -230,21 +230,25 @@ def test_draw_scores_is_the_same_in_every_process(score_files, tmp_path):
 
 
 def test_draw_scores_refuses_an_unknown_metric(score_files, tmp_path):
-    done = run_script("draw_scores.py", "--metric", "clarity", "--scores", *score_files, "--output", tmp_path / "x.svg")
+    done = run_script(
+        "figures/draw_scores.py", "--metric", "clarity", "--scores", *score_files, "--output", tmp_path / "x.svg"
+    )
     assert done.returncode == 1
     assert done.stderr.startswith("error: configuration: 'metrics.clarity' is missing")
 
 
 def test_draw_scores_refuses_a_missing_seed(score_files, tmp_path):
-    done = run_script("draw_scores.py", "--metric", "gini", "--scores", score_files[0], "--output", tmp_path / "x.svg")
+    done = run_script(
+        "figures/draw_scores.py", "--metric", "gini", "--scores", score_files[0], "--output", tmp_path / "x.svg"
+    )
     assert done.stderr.startswith("error: dataset 'plots', model 'small', seed 1: no file")
 
 
 def test_draw_disparity(tmp_path):
     tables.write_table(disparity(), tmp_path / "disparity.parquet", tables.DISPARITY)
     shared = ["--disparity", tmp_path / "disparity.parquet", "--output", tmp_path / "map.svg"]
-    done = run_script("draw_disparity.py", *shared, "--dataset", "plots")
+    done = run_script("figures/draw_disparity.py", *shared, "--dataset", "plots")
     assert done.returncode == 0, done.stderr
     assert "Large · Explainer no. 7" in texts(tmp_path / "map.svg")
-    done = run_script("draw_disparity.py", *shared, "--dataset", "films")
+    done = run_script("figures/draw_disparity.py", *shared, "--dataset", "films")
     assert done.stderr.startswith(f"error: {tmp_path / 'disparity.parquet'}: column 'dataset' has no 'films'")

@@ -142,7 +142,7 @@ def test_a_wrong_setting_is_refused_with_the_choices(files, key, value):
 
 def imported(output: Path, files: dict[str, Path], **settings) -> subprocess.CompletedProcess:
     settings = {"dataset": "small", **BINARY, "validation_share": 0.25, "split_seed": 0, **settings}
-    command = [sys.executable, str(SCRIPTS / "import_dataset.py"), "--settings", json.dumps(settings)]
+    command = [sys.executable, str(SCRIPTS / "datasets/import_dataset.py"), "--settings", json.dumps(settings)]
     for name, path in files.items():
         command += ["--source", f"{name}={path}"]
     return subprocess.run([*command, "--output", str(output)], capture_output=True, text=True)

@@ -98,7 +98,7 @@ def test_configuration_has_the_forms_that_there_are(tmp_path):
 
 def test_command_writes_both_files(tmp_path, sentences):
     candidates, drafts = write_samples(tmp_path)
-    command = [sys.executable, REPOSITORY / "workflow/scripts/export_label_studio.py"]
+    command = [sys.executable, REPOSITORY / "workflow/scripts/corpus/export_label_studio.py"]
     command += ["--candidates", candidates, "--drafts", drafts]
     command += ["--tasks", tmp_path / "tasks.json", "--configuration", tmp_path / "project.xml"]
     done = subprocess.run(command, capture_output=True, text=True)

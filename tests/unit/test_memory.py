@@ -86,7 +86,7 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
     common = ["--items", folder / "items.parquet", "--model", model, "--device", "cpu"]
     found = {
         "attribute": peak(
-            "attribute.py",
+            "explanations/attribute.py",
             *common,
             "--predictions",
             folder / "predictions.parquet",
@@ -96,7 +96,7 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
             *shards,
         ),
         "score": peak(
-            "score.py",
+            "explanations/score.py",
             *common,
             "--attributions",
             *shards,

@@ -168,7 +168,7 @@ def test_dataset_without_items_is_refused(files):
 def test_script_writes_all_tables(files, tmp_path):
     written = ("csv-per-seed", "csv", "html", "latex")
     outputs = {f"--{flag}": tmp_path / f"models.{flag}" for flag in written}
-    command = [sys.executable, SCRIPTS / "tabulate_models.py", "--settings", json.dumps(SETTINGS)]
+    command = [sys.executable, SCRIPTS / "statistics/tabulate_models.py", "--settings", json.dumps(SETTINGS)]
     command += ["--items", files[0], "--predictions", *files[1]]
     command += [part for flag_and_path in outputs.items() for part in flag_and_path]
     done = subprocess.run(command, capture_output=True, text=True)

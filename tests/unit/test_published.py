@@ -438,7 +438,7 @@ def test_script(tmp_path, model):
     qualities().to_csv(tmp_path / "models.csv", index=False)
     outputs = {"csv": "c.csv", "agreement": "a.csv", "quality": "q.csv", "html": "c.html", "latex": "c.tex"}
     command = [
-        *(sys.executable, str(REPOSITORY / "workflow" / "scripts" / "compare_published.py")),
+        *(sys.executable, str(REPOSITORY / "workflow" / "scripts" / "statistics/compare_published.py")),
         *("--settings", json.dumps(SETTINGS), "--published", str(FOLDER)),
         *("--disparity", str(tmp_path / "disparity.parquet"), "--models", str(tmp_path / "models.csv")),
         *(f"--{flag}={tmp_path / name}" for flag, name in outputs.items()),

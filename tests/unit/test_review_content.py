@@ -154,7 +154,7 @@ def test_page_and_schema_know_the_same_forms(sentences):
 
 def test_command_writes_the_page(tmp_path):
     candidates, drafts = write_samples(tmp_path)
-    command = [sys.executable, REPOSITORY / "workflow/scripts/write_review_page.py", "--title", "Review"]
+    command = [sys.executable, REPOSITORY / "workflow/scripts/corpus/write_review_page.py", "--title", "Review"]
     command += ["--candidates", candidates, "--drafts", drafts, "--output", tmp_path / "new" / "page.html"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

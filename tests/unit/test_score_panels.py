@@ -17,7 +17,7 @@ from evenlight.figures.study_figures import grid_shape
 from evenlight.figures.style import draw
 from evenlight.statistics.study import Metric
 
-SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "draw_score_panels.py"
+SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "figures/draw_score_panels.py"
 GROUPS = ["male", "female"]
 EXPLAINERS = {"ig": "Mean path gradient", "igxi": "Integrated Gradients", "lime": "LIME", "shap": "Partition SHAP"}
 

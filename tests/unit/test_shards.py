@@ -9,17 +9,17 @@ import sys
 import time
 from pathlib import Path
 
+import attribute
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import score
 from hypothesis import given
 from hypothesis import strategies as st
 from models_for_tests import WORDS, tiny_classifier
 
-import attribute
-import score
 from evenlight.command_line import settings_argument
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
@@ -135,7 +135,7 @@ def command(arguments: argparse.Namespace) -> list[str]:
             continue
         flags.append(f"--{name.replace('_', '-')}")
         flags += map(str, value) if isinstance(value, list) else [_as_text(value)]
-    return [sys.executable, str(SCRIPTS / "attribute.py"), *flags]
+    return [sys.executable, str(SCRIPTS / "explanations/attribute.py"), *flags]
 
 
 def _as_text(value) -> str:

@@ -234,7 +234,7 @@ def test_the_registry_is_pinned():
 
 def test_script(output, tmp_path):
     """The command reports an unusable mirror in one line, without a traceback."""
-    command = [sys.executable, str(SCRIPTS / "fetch_source.py"), "--name", "geco/binary_gender_all/test.jsonl"]
+    command = [sys.executable, str(SCRIPTS / "datasets/fetch_source.py"), "--name", "geco/binary_gender_all/test.jsonl"]
     command += ["--mirror", str(tmp_path / "nowhere"), "--output", str(output)]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ)
     assert done.returncode == 1

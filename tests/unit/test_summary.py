@@ -272,7 +272,9 @@ def run_script(name: str, *arguments) -> None:
 
 def test_tabulate_scores_writes_csv_html_and_latex(score_files, tmp_path):
     csv, html, latex = (tmp_path / f"scores.{form}" for form in ("csv", "html", "tex"))
-    run_script("tabulate_scores.py", "--scores", *score_files, "--csv", csv, "--html", html, "--latex", latex)
+    run_script(
+        "statistics/tabulate_scores.py", "--scores", *score_files, "--csv", csv, "--html", html, "--latex", latex
+    )
     pd.testing.assert_frame_equal(
         pd.read_csv(csv), summarise_scores(score_files, SETTINGS), check_dtype=False, check_categorical=False
     )
@@ -284,7 +286,9 @@ def test_tabulate_disparity_writes_csv_html_and_latex(tmp_path):
     parquet, csv, html, latex = (tmp_path / f"disparity.{form}" for form in ("parquet", "csv", "html", "tex"))
     table = disparity("gini", [(0.01, 0.5), (0.02, 0.7), (0.8, 0.0)])
     tables.write_table(table, parquet, tables.DISPARITY, {"notes": ["a note"]})
-    run_script("tabulate_disparity.py", "--disparity", parquet, "--csv", csv, "--html", html, "--latex", latex)
+    run_script(
+        "statistics/tabulate_disparity.py", "--disparity", parquet, "--csv", csv, "--html", html, "--latex", latex
+    )
     assert pd.read_csv(csv).loc[0, ["significant_seeds", "better_group"]].tolist() == [2, "male"]
     assert "<li>a note</li>" in html.read_text(encoding="utf-8")
     assert "a note" in latex.read_text(encoding="utf-8")

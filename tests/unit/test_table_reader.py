@@ -166,7 +166,12 @@ def test_the_example_of_the_documentation_runs(tmp_path):
     study = yaml.safe_load((ROOT / "config/demo.yaml").read_text()) | yaml.safe_load(written["yaml"])
     [(name, settings)] = configuration.complete(study)["datasets"].items()
 
-    command = [sys.executable, ROOT / "workflow/scripts/import_dataset.py", "--resource", tmp_path / "loans.csv"]
+    command = [
+        sys.executable,
+        ROOT / "workflow/scripts/datasets/import_dataset.py",
+        "--resource",
+        tmp_path / "loans.csv",
+    ]
     command += ["--settings", json.dumps({"dataset": name} | settings), "--output", tmp_path / "items.parquet"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -107,7 +107,8 @@ def configuration(project: Path) -> dict:
 
 def environment(**more: str) -> dict[str, str]:
     """The environment of a run: ``python`` and ``snakemake`` are those that run the tests, and nothing is mirrored."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("EVENLIGHT_", "SNAKEMAKE_"))}
+    dropped = ("EVENLIGHT_", "SNAKEMAKE_", "PYTHONPATH")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return inherited | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"} | more
 
 
@@ -170,9 +171,9 @@ def _wildcards(about: str) -> frozenset[tuple[str, str]]:
 
 # Jobs without wildcards, in every study.
 RULES_OF_THE_STUDY = (
-    "test_disparity",
+    "measure_disparity",
     "estimate_effects",
-    "test_control",
+    "permute_groups",
     "explain_disparity",
     "tabulate_disparity",
     "tabulate_effects",

@@ -80,7 +80,7 @@ def test_dataset_with_more_than_two_groups(project):
     finally:
         configure(project, TINY)
     drawn = {(rule, dict(of).get("dataset")) for rule, of in planned}
-    assert ("compare_groups", None) in drawn
+    assert ("compare_many_groups", None) in drawn
     for rule in ("draw_disparity", "draw_effects", "measure_co_occurrence"):
         assert (rule, "people") in drawn
         assert (rule, "race") not in drawn
@@ -103,4 +103,4 @@ def test_published_grid(project, name, runs, datasets, models):
     assert jobs["score"] == 4 * runs
     assert jobs["draw_score_panels"] == datasets * models
     assert jobs["draw_definitions"] == datasets
-    assert (jobs["compare_published"], jobs["test_disparity"], jobs["compare_groups"]) == (1, 1, 0)
+    assert (jobs["compare_published"], jobs["measure_disparity"], jobs["compare_many_groups"]) == (1, 1, 0)

@@ -43,7 +43,7 @@ MOMENTS = {
     "test items are predicted": log_says("predict/demo/ola_cea/seed0.log"),
     "items are explained": log_says("attribute/demo/ola_cea/seed0/lime.log", "explaining"),
     "explanations are scored": log_says("score/demo/ola_cea/seed0/faithfulness.log"),
-    "groups are compared": log_says("test_disparity.log"),
+    "groups are compared": log_says("measure_disparity.log"),
     "figures are drawn": log_says("draw_disparity/demo.log"),
 }
 
@@ -192,7 +192,7 @@ def test_terminated_training_leaves_nothing(finished_smaller, tmp_path):
     items = results(finished_smaller) / "datasets" / "demo" / "items.parquet"
     flags = ["--items", str(items), "--settings", json.dumps(settings), "--device", "cpu", "--output", str(output)]
     status = terminate_when(
-        "training on", [sys.executable, str(finished_smaller / "workflow/scripts/train.py"), *flags], tmp_path
+        "training on", [sys.executable, str(finished_smaller / "workflow/scripts/models/train.py"), *flags], tmp_path
     )
     assert status == 128 + signal.SIGTERM
     assert contents(tmp_path) == {}

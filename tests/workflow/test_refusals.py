@@ -95,7 +95,7 @@ def test_damaged_shard(finished_smaller, copy_of):
     assert "delete it and run the workflow again, rule attribute makes it" in said
     # What is advised helps.
     shard.unlink()
-    assert planned_jobs(project) >= chosen(all_jobs(SMALLER), "attribute_lime", "score", "test_disparity", "draw_")
+    assert planned_jobs(project) >= chosen(all_jobs(SMALLER), "attribute_lime", "score", "measure_disparity", "draw_")
 
 
 def pretrained_without(role: str, model: Path, folder: Path) -> dict:
@@ -138,7 +138,7 @@ def test_dataset_with_one_group(tmp_path):
     ]
     source = tmp_path / "sentences.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    script = Path(__file__).parents[2] / "workflow" / "scripts" / "import_dataset.py"
+    script = Path(__file__).parents[2] / "workflow" / "scripts" / "datasets/import_dataset.py"
     settings = GECO | {"dataset": "men", "validation_share": 0.2, "split_seed": 0}
     flags = ["--settings", json.dumps(settings), "--output", str(tmp_path / "items.parquet")]
     flags += [f"--source=geco/binary_gender_all/{split}.jsonl={source}" for split in ("train", "test")]

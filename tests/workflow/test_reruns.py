@@ -29,7 +29,7 @@ EVERYTHING = all_jobs(STUDY)
 LIBRARY = "workflow/scripts/evenlight"
 
 # What follows from changed scores: what is computed of all of them together, and what shows them.
-COMPUTED = ("test_disparity", "estimate_effects", "test_control", "explain_disparity")
+COMPUTED = ("measure_disparity", "estimate_effects", "permute_groups", "explain_disparity")
 TABLES = ("tabulate_disparity", "tabulate_effects", "tabulate_scores")
 FIGURES_OF_TESTS = ("draw_disparity", "draw_effects", "draw_control")
 FROM_TESTS = (*COMPUTED, *TABLES, *FIGURES_OF_TESTS)
@@ -203,15 +203,15 @@ EDITS = {
     ),
     "level of significance changed": (
         study("statistics", "alpha", value=0.01),
-        of("estimate_effects", "test_control", "explain_disparity", *TABLES, *FIGURES_OF_TESTS),
+        of("estimate_effects", "permute_groups", "explain_disparity", *TABLES, *FIGURES_OF_TESTS),
     ),
     "bound of equivalence changed": (
         study("statistics", "equivalence_bound", value=0.3),
-        of("test_disparity", "estimate_effects", "explain_disparity", *TABLES, *FIGURES_OF_TESTS),
+        of("measure_disparity", "estimate_effects", "explain_disparity", *TABLES, *FIGURES_OF_TESTS),
     ),
     "groups permuted more often": (
         study("statistics", "control_draws", value=30),
-        of("test_control", "explain_disparity", *TABLES, *FIGURES_OF_TESTS),
+        of("permute_groups", "explain_disparity", *TABLES, *FIGURES_OF_TESTS),
     ),
     "speed changed": (what_changes_speed_only, nothing),
     "learning rate spelt otherwise": (

@@ -16,10 +16,10 @@ def library_versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in ("torch", "transformers", "tokenizers", "numpy")}
 
 
-def code_digest(*scripts: Path, also: Iterable[str] = ()) -> str:
+def code_digest(*scripts: Path, also: Iterable[str] = (), root: Path | None = None) -> str:
     """SHA-256 (hexadecimal) over the syntax trees of ``scripts`` and of all project code that they import.
 
-    Project code is what lies beside a script: the package ``evenlight`` and other scripts. Imports are
+    Project code is what lies in ``root``, by default the script's folder: the package ``evenlight``. Imports are
     followed wherever they stand, inside functions too. ``also`` names modules that are imported under a
     computed name, such as ``evenlight.explainers.lime``. Comments, blank lines, docstrings and the place of
     the project on disk do not change the digest. Raises InputError for a missing file or a syntax error.
@@ -28,16 +28,16 @@ def code_digest(*scripts: Path, also: Iterable[str] = ()) -> str:
     digest = hashlib.sha256()
     modules: dict[str, Path] = {}
     for script in map(Path, scripts):
-        modules |= _closure(script, also)
+        modules |= _closure(script, also, root or script.parent)
     for name, path in sorted(modules.items()):
         digest.update(f"{name}\n{_fingerprint(_source(path), path)}\n".encode())
     return digest.hexdigest()
 
 
-def _closure(script: Path, also: tuple[str, ...]) -> dict[str, Path]:
+def _closure(script: Path, also: tuple[str, ...], root: Path) -> dict[str, Path]:
     """The script and every project module that it imports, directly or not: module name to file."""
     modules: dict[str, Path | None] = {script.stem: script}
-    _follow([*_imports_of(script.stem, script), *also], script.parent, modules)
+    _follow([*_imports_of(script.stem, script), *also], root, modules)
     for name in also:
         if modules[name] is None:
             raise InputError(f"{script}: no module {name} beside it; correct the name under which it is asked for")

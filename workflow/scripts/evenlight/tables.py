@@ -205,7 +205,7 @@ SCORES = Contract(
 )
 DISPARITY = Contract(
     "disparity",
-    "test_disparity",
+    "measure_disparity",
     pa.schema(
         [
             _required("dataset", pa.string()),

@@ -213,13 +213,13 @@ def sign_flip_p(differences: np.ndarray, signs: np.ndarray, flips: np.ndarray) -
 
 def read_control(path: str | Path) -> pd.DataFrame:
     """The table of :func:`permuted_rates` from a CSV file."""
-    remedy = "rule test_control makes it; delete the file and run the workflow again"
+    remedy = "rule permute_groups makes it; delete the file and run the workflow again"
     try:
         table = pd.read_csv(
             path, dtype={"dataset": str, "model": str, "test": str}, keep_default_na=False, na_values=[""]
         )
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file; rule test_control makes it") from None
+        raise InputError(f"{path}: no such file; rule permute_groups makes it") from None
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a readable CSV file ({error}); {remedy}") from None
     for column in COLUMNS:

@@ -53,7 +53,7 @@ def summarise_disparity(disparity: pd.DataFrame, settings: dict) -> pd.DataFrame
         listing = ", ".join(sorted(unknown))
         raise InputError(
             f"disparity table: metric {listing} is not in 'metrics' of the configuration; "
-            "make the table again (rule test_disparity)"
+            "make the table again (rule measure_disparity)"
         )
     rows = [
         dict(zip(CELL, keys, strict=True)) | _cell(part, configured[keys[3]], alpha, considerable_effect)

@@ -13,7 +13,7 @@ README = SCHEMA.parents[1] / "README.md"
 
 INTRODUCTION = """\
 <!-- Generated from config/schemas/config.schema.yaml; change that file and run
-     `python workflow/scripts/document_configuration.py` instead of editing here. -->
+     `python workflow/tools/document_configuration.py` instead of editing here. -->
 
 # Configuration
 
@@ -148,7 +148,7 @@ def main(arguments: argparse.Namespace) -> None:
     elif not arguments.output.is_file() or arguments.output.read_text(encoding="utf-8") != page:
         raise InputError(
             f"{arguments.output}: does not agree with {arguments.schema}; "
-            f"run python workflow/scripts/document_configuration.py"
+            f"run python workflow/tools/document_configuration.py"
         )
 
 

@@ -9,7 +9,7 @@ from evenlight.tables import replacing
 
 _HEADER = """\
 # Nouns that mean people, derived from WordNet 3.0 (Princeton University, https://wordnet.princeton.edu) by
-# workflow/scripts/derive_person_nouns.py: single words of which at least {share:.0%} of the uses are at or below the
+# workflow/tools/derive_person_nouns.py: single words of which at least {share:.0%} of the uses are at or below the
 # synset person.n.01. Edit a copy rather than this file. WordNet's licence, which covers this list, reads:
 #
 {licence}

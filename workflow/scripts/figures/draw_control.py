@@ -18,7 +18,7 @@ def main(arguments: argparse.Namespace) -> None:
     if table.empty:
         raise InputError(
             f"{arguments.control}: column 'dataset' has none of {', '.join(datasets)} with cells for model 'all'; "
-            "delete the file and run the workflow again, rule test_control makes it"
+            "delete the file and run the workflow again, rule permute_groups makes it"
         )
     title = "Significant cells, with the real groups and with permuted ones"
     draw(arguments.output, lambda: draw_control(table, datasets, title), title)
