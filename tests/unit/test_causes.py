@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from evenlight.figures.cause_page import cause_page
 from scipy.stats import t
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.figures.cause_page import cause_page
 from evenlight.figures.html_table import render
 from evenlight.seeds import generator_for
 from evenlight.statistics.causes import CAUSES, COMPUTED, cause_table, item_causes, split_disparity

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from evenlight.figures.control_page import control_page
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.figures.control_page import control_page
 from evenlight.figures.control_plot import draw_control
 from evenlight.figures.html_table import render
 from evenlight.seeds import generator_for

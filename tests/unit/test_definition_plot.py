@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
+from evenlight.figures.definition_page import definition_page
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.figures.definition_page import definition_page
 from evenlight.figures.definition_plot import draw_definitions
 from evenlight.figures.html_table import render
 from evenlight.figures.study_figures import effect_limit

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
+from evenlight.figures.effect_page import effect_page
 from scipy.stats import kruskal, ttest_rel
 from statsmodels.stats.multitest import multipletests
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.figures.effect_page import effect_page
 from evenlight.figures.html_table import render
 from evenlight.statistics.counts import count_tests
 from evenlight.statistics.disparity import disparity_table

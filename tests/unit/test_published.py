@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
+from evenlight.figures.published_pages import NOTES, published_page
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.figures.html_table import render
 from evenlight.figures.latex_table import latex
-from evenlight.figures.published_pages import NOTES, published_page
 from evenlight.statistics.published import (
     AGREEMENT,
     COMPARISON,

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
+from evenlight.figures.result_pages import BETTER_COLOURS, disparity_page, initials, score_page, shade
 
 from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.figures.contrast import contrast_ratio
 from evenlight.figures.html_table import INK, Cell, Page, Table, render
-from evenlight.figures.result_pages import BETTER_COLOURS, disparity_page, initials, score_page, shade
 from evenlight.figures.text import mean_sd, signed
 from evenlight.statistics.summary import summarise_disparity, summarise_scores
 

@@ -19,7 +19,7 @@ def settings_argument(text: str) -> dict:
 
 
 def settings_parser(description: str) -> argparse.ArgumentParser:
-    """A parser with ``--settings``, which every script that a rule runs has; ``description`` is the script's docstring."""
+    """A parser with ``--settings``; ``description`` is the script's docstring."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--settings", type=settings_argument, required=True, metavar="JSON")
     return parser
