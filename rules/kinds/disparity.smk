@@ -244,7 +244,7 @@ rule compare_published:
         script=script("statistics/compare_published.py"),
         summary="<results>/tables/disparity_summary.parquet",
         models="<results>/tables/models.parquet",
-        published=[ancient(in_project(path)) for path in PUBLISHED],
+        published=[repository_file(path) for path in PUBLISHED],
     output:
         table="<results>/tables/published.parquet",
         agreement="<results>/tables/published_agreement.parquet",
