@@ -34,7 +34,7 @@ rule import_dataset:
         resources=resource_files,
         own=own_files,
     output:
-        items="<results>/datasets/{dataset}/items.parquet",
+        texts="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
     log:
         "<logs>/import_dataset/{dataset}.log",
@@ -53,7 +53,7 @@ rule import_dataset:
         code=import_code,
     shell:
         "python {input.script:q} --settings {params.settings:q} {params.named_sources:q} {params.named_resources:q} --verify "
-        "--items {output.items:q} --units {output.units:q} > {log:q} 2>&1"
+        "--items {output.texts:q} --units {output.units:q} > {log:q} 2>&1"
 
 
 rule measure_co_occurrence:
