@@ -57,6 +57,7 @@ rule measure_quality:
     input:
         script=script("statistics/measure_quality.py"),
         datasets=every("<results>/datasets/{dataset}/items.parquet"),
+        units=every("<results>/datasets/{dataset}/units.parquet"),
         predictions=every("<results>/predictions/{dataset}/{model}/seed{seed}.parquet"),
     output:
         table="<results>/tables/models.parquet",
