@@ -34,16 +34,8 @@ COUNTS = ("count_tests", "tabulate_effects")
 EFFECTS = ("estimate_effects", "tabulate_effects", "draw_effects")
 CONTROL = ("permute_groups", "tabulate_control", "draw_control")
 CAUSES = ("explain_disparity", "tabulate_causes")
-FROM_TESTS = (
-    "measure_disparity",
-    *SUMMARY,
-    *COUNTS,
-    *EFFECTS,
-    *CONTROL,
-    *CAUSES,
-    "summarise_scores",
-    "tabulate_scores",
-)
+SCORES = ("summarise_scores", "tabulate_scores")
+FROM_TESTS = ("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *CAUSES, *SCORES)
 QUALITY = ("measure_quality", "tabulate_models")
 BOXES = ("draw_scores", "draw_score_panels")
 FROM_SCORES = (*FROM_TESTS, *BOXES)
@@ -263,9 +255,9 @@ EDITS = {
         text(f"{LIBRARY}/figures/pages/control.py", '"p of the study"]', '"p of all"]'),
         of("tabulate_control", "draw_control"),
     ),
-    "code of all pages": (
-        text(f"{LIBRARY}/figures/html_table.py", 'INK = "#1a1a1a"', 'INK = "#222222"'),
-        of("tabulate_"),
+    "code of most pages": (
+        text(f"{LIBRARY}/figures/page_parts.py", "strength = 0.25 + 0.75", "strength = 0.35 + 0.65"),
+        of("tabulate_disparity", "tabulate_effects", "tabulate_causes", "tabulate_scores"),
     ),
     "code of all figures": (text(f"{LIBRARY}/figures/style.py", '"font.size": 10', '"font.size": 11'), of("draw_")),
     "code of the training": (

@@ -5,10 +5,10 @@ import argparse
 import pandas as pd
 
 from evenlight import command_line
-from evenlight.figures.page_parts import ordered_levels
 from evenlight.figures.score_panels import draw_score_panels
 from evenlight.figures.settings import keywords
 from evenlight.figures.style import draw
+from evenlight.figures.text import ordered_levels
 from evenlight.statistics.score_files import read_scores
 from evenlight.statistics.study import SCORE_LAYOUT, study_runs
 

@@ -3,10 +3,10 @@
 import argparse
 
 from evenlight import command_line
-from evenlight.figures.page_parts import ordered_levels
 from evenlight.figures.score_boxes import draw_score_boxes
 from evenlight.figures.settings import keywords
 from evenlight.figures.style import draw
+from evenlight.figures.text import ordered_levels
 from evenlight.statistics.score_files import read_model_scores
 
 

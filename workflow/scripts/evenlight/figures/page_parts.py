@@ -1,6 +1,6 @@
 """What the pages of the study share: rows of models and explainers, letters and colours of the levels."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from evenlight.figures.html_table import Cell
 
@@ -21,13 +21,6 @@ def shade(colour: tuple[int, int, int], share: float) -> str:
     """``colour`` on white as ``#rrggbb``: the stronger, the larger the share of significant seeds."""
     strength = 0.25 + 0.75 * share
     return "#" + "".join(f"{round(255 - strength * (255 - part)):02x}" for part in colour)
-
-
-def ordered_levels(present: Iterable[str], levels: Iterable[str]) -> list[str]:
-    """The levels that are there: first those of ``levels``, which are compared, then the others by name."""
-    present = set(present)
-    compared = [level for level in levels if level in present]
-    return [*compared, *sorted(present - set(compared))]
 
 
 def rows_by_model(models: dict[str, str], explainers: dict[str, str], cells: Callable[[str, str], list[Cell]]) -> list:

@@ -6,8 +6,8 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.figures.html_table import Cell, Page, Table
-from evenlight.figures.page_parts import ordered_levels, rows_by_model
-from evenlight.figures.text import mean_sd
+from evenlight.figures.page_parts import rows_by_model
+from evenlight.figures.text import mean_sd, ordered_levels
 from evenlight.statistics.study import Metric
 
 TABLES = (tables.SCORE_SUMMARY,)
