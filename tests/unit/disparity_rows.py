@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.tables import DISPARITY
 
-PLACE = {"explainer": "lime", "group_a": "male", "group_b": "female", "size_a": 10, "size_b": 10}
+PLACE = {"explainer": "lime", "factor": "gender", "level_a": "male", "level_b": "female", "size_a": 10, "size_b": 10}
 
 
 def disparity_rows(rows: list[dict]) -> pd.DataFrame:

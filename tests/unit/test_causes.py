@@ -297,7 +297,7 @@ def test_the_causes_of_an_item(study):
 
 def test_the_table_of_a_study(study):
     table, notes = cause_table(**study, settings=study_settings())
-    assert list(table.columns) == ["dataset", "model", "explainer", "metric", "group_a", "group_b", *COMPUTED]
+    assert list(table.columns) == ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b", *COMPUTED]
     found = table.set_index(["dataset", "metric"])
     assert list(found.index) == [(dataset, metric) for dataset in ("plots", "cases") for metric in ("gini", "mass")]
     split = found.loc["plots", "gini"]

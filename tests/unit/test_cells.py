@@ -9,9 +9,10 @@ import pytest
 from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.statistics.cells import cells, read_models
+from evenlight.statistics.study import Comparison
 
 NAN = float("nan")
-PAIR = [("male", "female")]
+PAIR = [Comparison("gender", "male", "female")]
 
 
 def settings(seeds=(0,), explainers=("lime",), metrics=("gini",), models=("small",)) -> dict:
@@ -62,8 +63,9 @@ def test_forms_of_a_pair_stand_in_one_column_whatever_their_order(write):
         "model": "small",
         "explainer": "lime",
         "metric": "gini",
-        "group_a": "male",
-        "group_b": "female",
+        "factor": "gender",
+        "level_a": "male",
+        "level_b": "female",
     }
 
 
@@ -139,8 +141,8 @@ def test_models_come_in_configured_order_and_pairs_of_groups_in_turn(write):
     paths = [write(rows, model=model) for model in ("large", "small")]
     found = list(read_models(paths, settings(models=("small", "large"))))
     assert [scores.model for scores in found] == ["small", "large"]
-    both = list(cells(found[0], [("neutral", "male"), ("male", "female")]))
-    assert [(cell.group_a, cell.group_b) for cell in both] == [("neutral", "male"), ("male", "female")]
+    both = list(cells(found[0], [Comparison("gender", "neutral", "male"), *PAIR]))
+    assert [(cell.level_a, cell.level_b) for cell in both] == [("neutral", "male"), ("male", "female")]
     np.testing.assert_array_equal(both[0].a - both[0].b, [[20, 20]])
 
 

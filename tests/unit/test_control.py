@@ -43,7 +43,7 @@ def cell_of(a: np.ndarray, b: np.ndarray, paired: bool = True, explainer: str = 
         np.array([f"{group}{n}" for n in range(width)], dtype=object)
         for group, width in (("m", a.shape[1]), ("f", b.shape[1]))
     ]
-    return Cell(dataset, "small", explainer, "gini", *GROUPS, a, b, paired, *items)
+    return Cell(dataset, "small", explainer, "gini", "gender", *GROUPS, a, b, paired, *items)
 
 
 @pytest.fixture(params=["distinct", "tied"])
@@ -175,7 +175,7 @@ def test_permutations_belong_to_the_items_alone():
     # The second model has scored fewer pairs, in another order.
     cell = cell_of(np.zeros(6), np.zeros(6))
     order = [4, 0, 2]
-    fewer = Cell("plots", "other", "grad", "area", *GROUPS, cell.a[:, order], cell.b[:, order], True,
+    fewer = Cell("plots", "other", "grad", "area", "gender", *GROUPS, cell.a[:, order], cell.b[:, order], True,
                  cell.items_a[order], cell.items_b[order])  # fmt: skip
     np.testing.assert_array_equal(permuted_labels(fewer, 20)[:, :3], permuted_labels(cell, 20)[:, order])
     # Two datasets of the same items, as GECO's, depend on one another and must be permuted together.

@@ -53,8 +53,9 @@ PAPER = [(0.4, 2, True), (0.6, 2, True), (0.1, 2, True), (0.2, 0, False)]
 def summary(released=RELEASED, paper=PAPER) -> pd.DataFrame:
     rows = [
         {
-            "dataset": "plots", "model": model, "explainer": explainer, "metric": metric, "group_a": "male",
-            "group_b": "female", "seeds": 2, "significant_seeds": seeds, "mean_d": d, "considerable": considerable,
+            "dataset": "plots", "model": model, "explainer": explainer, "metric": metric,
+            "factor": "gender", "level_a": "male",
+            "level_b": "female", "seeds": 2, "significant_seeds": seeds, "mean_d": d, "considerable": considerable,
         }
         for metric, cells in (("gini", RELEASED), ("tau", released), ("tau_paper", paper))
         for (model, explainer), (d, seeds, considerable) in zip(ROWS, cells, strict=False)
@@ -134,9 +135,9 @@ def test_order_of_the_rows_does_not_matter():
 
 
 def test_pairs_of_groups_are_counted_apart():
-    both = pd.concat([summary(), summary(paper=[(-d, *rest) for d, *rest in PAPER]).assign(group_b="neutral")])
+    both = pd.concat([summary(), summary(paper=[(-d, *rest) for d, *rest in PAPER]).assign(level_b="neutral")])
     table = definitions_table(both, SETTINGS)
-    between = table[table["metric"] != table["other"]].set_index("group_b")
+    between = table[table["metric"] != table["other"]].set_index("level_b")
     assert between["opposed"].to_dict() == {"female": 1, "neutral": 1}
     assert between["correlation"].to_dict() == pytest.approx({"female": -0.4019, "neutral": 0.4019}, abs=1e-4)
     assert definition_page(table, SETTINGS).tables[2].caption == "What each definition finds, male against neutral"
@@ -205,7 +206,7 @@ def test_undefined_kind_has_an_empty_panel():
 
 
 def test_direction_stands_below_each_pair_of_groups():
-    both = pd.concat([summary(), summary().assign(group_b="neutral")])
+    both = pd.concat([summary(), summary().assign(level_b="neutral")])
     labels = [block.get_supxlabel() for block in definitions(both).subfigs]
     assert labels == [f"Mean Cohen's d: {group} higher ← 0 → male higher" for group in ("female", "neutral")]
 

@@ -17,7 +17,7 @@ from statsmodels.stats.nonparametric import rank_compare_2indep
 from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.statistics.disparity import disparity_table, mann_whitney
-from evenlight.statistics.study import SCORE_LAYOUT, Run, group_pairs, label_of, labels, metrics, required, run_of
+from evenlight.statistics.study import SCORE_LAYOUT, Run, comparisons, label_of, labels, metrics, required, run_of
 
 NAN = float("nan")
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
@@ -150,7 +150,7 @@ def test_positive_d_means_the_first_group_is_higher(two_seeds):
     same, higher = table.iloc[0], table.iloc[1]
     assert (same["cohens_d"], same["p"]) == (0, 1)
     assert higher["cohens_d"] == pytest.approx(100 / np.var(range(20)) ** 0.5)
-    assert (higher["group_a"], higher["mean_a"], higher["mean_b"]) == ("male", 109.5, 9.5)
+    assert (higher["level_a"], higher["mean_a"], higher["mean_b"]) == ("male", 109.5, 9.5)
     assert (higher["u"], higher["size_a"], higher["size_b"]) == (400, 20, 20)
     assert higher["p"] < 1e-7
 
@@ -192,7 +192,7 @@ def test_pair_that_a_dataset_lacks_is_noted(two_seeds):
     groups = [["male", "female"], ["male", "neutral"]]
     settings = SETTINGS | {"statistics": SETTINGS["statistics"] | {"groups": groups}}
     table, notes = disparity_table(two_seeds, settings)
-    assert set(table["group_b"]) == {"female"}
+    assert set(table["level_b"]) == {"female"}
     assert notes == ["dataset 'plots': 'male' and 'neutral' are not compared, no scores of group 'neutral'"]
 
 
@@ -301,8 +301,8 @@ def test_run_is_read_from_the_path():
         (lambda: label_of({"models": ["a"]}, "models", "b"), "'models' has no 'b' (it has a)"),
         (lambda: metrics({"metrics": {"gini": {"better": "up"}}}), "'metrics.gini.better' is 'up'; it must be"),
         (lambda: metrics({"metrics": {"gini": {}}}), "'metrics.gini.better' is missing"),
-        (lambda: group_pairs({"statistics": {"groups": [["male", "male"]]}}), "has ['male', 'male']; each entry names"),
-        (lambda: group_pairs({"statistics": {"groups": ["male"]}}), "has 'male'; each entry names two or more"),
+        (lambda: comparisons({"statistics": {"groups": [["male", "male"]]}}), "has ['male', 'male']; each entry names"),
+        (lambda: comparisons({"statistics": {"groups": ["male"]}}), "has 'male'; each entry names two or more"),
     ],
 )
 def test_bad_settings_are_refused_with_their_key(read, message):

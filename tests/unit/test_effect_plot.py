@@ -36,8 +36,9 @@ def effects(cells=CELLS, metrics=tuple(METRICS)) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "dataset": "plots", "model": model, "explainer": explainer, "metric": metric, "group_a": "male",
-                "group_b": "female", "standardised": effect, "standardised_low": low, "standardised_high": high,
+                "dataset": "plots", "model": model, "explainer": explainer, "metric": metric,
+                "factor": "gender", "level_a": "male",
+                "level_b": "female", "standardised": effect, "standardised_low": low, "standardised_high": high,
                 "p_holm": 0.5, "p_bh": 0.5, "verdict": verdict,
             }
             for metric in metrics

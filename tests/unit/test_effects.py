@@ -271,7 +271,7 @@ def test_three_groups_are_tested_together_and_in_pairs(write):
     np.testing.assert_allclose(tests["p"], [test.pvalue for test in expected])
     np.testing.assert_allclose(tests["p_holm"], multipletests(tests["p"], method="holm")[1])
     first = pairs[pairs["seed"] == 0]
-    assert list(zip(first["group_a"], first["group_b"], strict=True)) == [
+    assert list(zip(first["level_a"], first["level_b"], strict=True)) == [
         ("one", "two"),
         ("one", "three"),
         ("two", "three"),

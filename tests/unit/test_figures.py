@@ -182,7 +182,7 @@ def test_map_marks_what_was_not_tested():
 
 
 def test_every_pair_of_groups_has_its_panel():
-    both = pd.concat([disparity(), disparity().assign(group_b="neutral")])
+    both = pd.concat([disparity(), disparity().assign(level_b="neutral")])
     summary = summarise_disparity(both, SETTINGS)
     figure = draw_disparity_map(summary, {"small": "Small"}, EXPLAINERS, {"gini": GINI}, 0.2, "")
     labels = [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()]

@@ -18,6 +18,7 @@ from evenlight.statistics.model_quality import (
     quality_per_seed,
     summarise_quality,
 )
+from evenlight.statistics.study import Comparison
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 SETTINGS = {
@@ -72,7 +73,7 @@ def value(quality: pd.DataFrame, measure: str, subset: str) -> float:
 
 
 def test_measures_by_hand(files):
-    quality = model_quality(predicted_items(files[0], files[1][0]), [("male", "female")])
+    quality = model_quality(predicted_items(files[0], files[1][0]), [Comparison("gender", "male", "female")])
     assert value(quality, "accuracy", "all") == pytest.approx(5 / 6)
     assert value(quality, "accuracy", "male") == value(quality, "recall", "class 1") == pytest.approx(2 / 3)
     assert value(quality, "accuracy", "female") == value(quality, "recall", "class 0") == 1
@@ -83,7 +84,7 @@ def test_measures_by_hand(files):
 
 
 def test_equal_treatment_has_no_prediction_difference(files):
-    quality = model_quality(predicted_items(files[0], files[1][1]), [("male", "female")])
+    quality = model_quality(predicted_items(files[0], files[1][1]), [Comparison("gender", "male", "female")])
     assert value(quality, "average_prediction_difference", "male – female") == 0
     assert value(quality, "accuracy", "all") == 1
 
@@ -97,7 +98,7 @@ def test_average_prediction_difference_needs_both_forms():
 
 def test_dataset_without_pairs_has_no_such_row(files):
     items = predicted_items(files[0], files[1][0])
-    quality = model_quality(items.assign(pair_id=items["item_id"]), [("male", "female")])
+    quality = model_quality(items.assign(pair_id=items["item_id"]), [Comparison("gender", "male", "female")])
     assert set(quality["measure"]) == {"accuracy", "recall"}
 
 
@@ -111,7 +112,7 @@ def test_three_classes_and_groups():
             "true_probability": [0.5, 0.2, 0.6, 0.3],
         }
     )
-    quality = model_quality(items, [("male", "female"), ("neutral", "male")])
+    quality = model_quality(items, [Comparison("gender", "male", "female"), Comparison("gender", "neutral", "male")])
     assert value(quality, "recall", "class 2") == 0
     assert value(quality, "recall", "class 1") == 0.5
     assert value(quality, "average_prediction_difference", "neutral – male") == pytest.approx(0.4)

@@ -66,7 +66,14 @@ def beside(published: dict) -> dict:
 
 def cell(dataset="geco_all", model="base", explainer="grad", metric="comprehensiveness", **values) -> dict:
     """A row of our summary: two of two seeds significant, d = -0.5 throughout."""
-    usual = {"group_a": "male", "group_b": "female", "seeds": 2, "significant_seeds": 2, "mean_d_significant": -0.5}
+    usual = {
+        "factor": "gender",
+        "level_a": "male",
+        "level_b": "female",
+        "seeds": 2,
+        "significant_seeds": 2,
+        "mean_d_significant": -0.5,
+    }
     place = {"dataset": dataset, "model": model, "explainer": explainer, "metric": metric}
     return place | usual | {"sd_d_significant": 0.1, "mean_d": -0.4, "sd_d": 0.2} | values
 
@@ -166,7 +173,7 @@ def test_a_cell_of_both_studies():
         {"model": "minilm"},
         {"explainer": "random"},
         {"metric": "mass_accuracy"},
-        {"group_b": "neutral"},
+        {"level_b": "neutral"},
         {"dataset": "compas", "model": "fresh"},
     ],
 )
@@ -175,7 +182,7 @@ def test_other_cells_have_no_counterpart(other):
 
 
 def test_groups_named_the_other_way_round_give_the_same():
-    reverse = cell(group_a="female", group_b="male", mean_d_significant=0.5, mean_d=0.4)
+    reverse = cell(level_a="female", level_b="male", mean_d_significant=0.5, mean_d=0.4)
     pd.testing.assert_frame_equal(compare(reverse), compare(cell()))
     pd.testing.assert_frame_equal(compare(cell(), reverse), compare(cell()))
 

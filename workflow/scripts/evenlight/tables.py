@@ -213,8 +213,9 @@ DISPARITY = Contract(
             _required("seed", pa.int64()),
             _required("explainer", pa.string()),
             _required("metric", pa.string()),
-            _required("group_a", pa.string()),
-            _required("group_b", pa.string()),
+            _required("factor", pa.string()),  # by which the two levels differ: gender, race
+            _required("level_a", pa.string()),
+            _required("level_b", pa.string()),
             _required("size_a", pa.int64()),
             _required("size_b", pa.int64()),
             _required("mean_a", pa.float64()),
@@ -251,8 +252,9 @@ EFFECTS = Contract(
             _required("model", pa.string()),
             _required("explainer", pa.string()),
             _required("metric", pa.string()),
-            _required("group_a", pa.string()),
-            _required("group_b", pa.string()),
+            _required("factor", pa.string()),  # by which the two levels differ: gender, race
+            _required("level_a", pa.string()),
+            _required("level_b", pa.string()),
             _required("seeds", pa.int64()),
             _required("paired", pa.bool_()),
             pa.field("correlation", pa.float64()),

@@ -10,7 +10,7 @@ from evenlight.figures.style import draw
 from evenlight.statistics.score_files import read_scores
 from evenlight.statistics.study import (
     SCORE_LAYOUT,
-    group_pairs,
+    comparisons,
     label_of,
     labels,
     metrics,
@@ -28,7 +28,7 @@ def main(arguments: argparse.Namespace) -> None:
     scores = pd.concat([read_scores(files, *shown) for files in runs.values()], ignore_index=True)
     run = next(iter(runs))
     title = f"{label_of(settings, 'models', run.model)} on {label_of(settings, 'datasets', run.dataset)}"
-    groups = ordered_groups(scores["group"], group_pairs(settings))
+    groups = ordered_groups(scores["group"], comparisons(settings))
     draw(
         arguments.output,
         lambda: draw_score_panels(scores, metrics(settings), labels(settings, "explainers"), groups, title),

@@ -6,7 +6,7 @@ from evenlight import command_line
 from evenlight.figures.score_boxes import draw_score_boxes
 from evenlight.figures.style import draw
 from evenlight.statistics.score_files import read_model_scores
-from evenlight.statistics.study import group_pairs, label_of, labels, metrics, ordered_groups, required
+from evenlight.statistics.study import comparisons, label_of, labels, metrics, ordered_groups, required
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -18,7 +18,7 @@ def main(arguments: argparse.Namespace) -> None:
     title = (
         f"{metric.label}: {label_of(settings, 'models', run.model)} on {label_of(settings, 'datasets', run.dataset)}"
     )
-    groups = ordered_groups(scores["group"], group_pairs(settings))
+    groups = ordered_groups(scores["group"], comparisons(settings))
     draw(
         arguments.output,
         lambda: draw_score_boxes(scores, metric, labels(settings, "explainers"), groups, title),

@@ -6,7 +6,7 @@ from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.result_pages import rows_by_model
 from evenlight.figures.text import signed
 from evenlight.statistics.causes import CAUSES
-from evenlight.statistics.study import labels, metrics, pairs_of_groups, required
+from evenlight.statistics.study import comparisons_in, labels, metrics, required
 
 CAUSE_LABELS = dict(
     zip(CAUSES, ("context tokens", "tokens of gendered words", "confidence of the prediction"), strict=True)
@@ -17,9 +17,9 @@ def cause_page(table: pd.DataFrame, settings: dict, notes: list[str]) -> Page:
     """A summary by dataset and metric and a table per dataset, for each pair of groups, from
     :func:`evenlight.statistics.causes.cause_table`."""
     tables = []
-    for pair in pairs_of_groups(table):
-        of_pair = table[(table["group_a"] == pair[0]) & (table["group_b"] == pair[1])]
-        versus = f"{pair[0]} against {pair[1]}"
+    for pair in comparisons_in(table):
+        of_pair = pair.rows(table)
+        versus = f"{pair.level_a} against {pair.level_b}"
         tables.append(_summary(f"Disparity before and after, {versus}", of_pair, settings))
         for dataset, label in labels(settings, "datasets").items():
             of_dataset = of_pair[of_pair["dataset"] == dataset]

@@ -5,7 +5,7 @@ import pandas as pd
 from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.text import signed
 from evenlight.statistics.definitions import disputed_metrics, kind_label
-from evenlight.statistics.study import labels, pairs_of_groups, required
+from evenlight.statistics.study import comparisons_in, labels, required
 
 
 def definition_page(table: pd.DataFrame, settings: dict) -> Page:
@@ -13,11 +13,11 @@ def definition_page(table: pd.DataFrame, settings: dict) -> Page:
     :func:`evenlight.statistics.definitions.definitions_table`."""
     alone, paired = table[table["metric"] == table["other"]], table[table["metric"] != table["other"]]
     tables = []
-    for pair in pairs_of_groups(table):
-        versus = f"{pair[0]} against {pair[1]}"
+    for pair in comparisons_in(table):
+        versus = f"{pair.level_a} against {pair.level_b}"
         tables += [
-            _table(f"What each definition finds, {versus}", _of(alone, pair), settings, ALONE),
-            _table(f"Where two definitions agree, {versus}", _of(paired, pair), settings, PAIRED),
+            _table(f"What each definition finds, {versus}", pair.rows(alone), settings, ALONE),
+            _table(f"Where two definitions agree, {versus}", pair.rows(paired), settings, PAIRED),
         ]
     introduction = (
         "Does a disparity survive another definition of its metric? A cell is a model with an explainer. Significant: "
@@ -44,10 +44,6 @@ PAIRED = {
     "Same direction": lambda row: "–" if pd.isna(row.same_direction) else f"{row.same_direction:.0%}",
     "Correlation of d": lambda row: signed(row.correlation),
 }
-
-
-def _of(table: pd.DataFrame, pair: tuple[str, str]) -> pd.DataFrame:
-    return table[(table["group_a"] == pair[0]) & (table["group_b"] == pair[1])]
 
 
 def _table(caption: str, table: pd.DataFrame, settings: dict, headings: dict) -> Table:

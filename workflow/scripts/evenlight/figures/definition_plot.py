@@ -18,7 +18,7 @@ from evenlight.figures.study_figures import (
     row_places,
 )
 from evenlight.statistics.definitions import by_variant, direction_flips
-from evenlight.statistics.study import pairs_of_groups
+from evenlight.statistics.study import comparisons_in
 
 # From the palette of the groups without those of a study's first two groups, and 7 shapes to 5 colours, so that
 # colour and shape together are the same only from the 36th definition on.
@@ -46,7 +46,7 @@ def draw_definitions(
     a panel stands how many cells are significant under each definition, and in how many rows two definitions point in
     opposite directions.
     """
-    pairs = pairs_of_groups(summary)
+    pairs = comparisons_in(summary)
     most = max(len(variants) for _, variants in kinds)
     panel_height = 1.0 + 0.19 * most + (0.06 + 0.09 * most) * len(models) * len(explainers)
     longest = max(len(f"{label}: 99 of 99 significant") for _, variants in kinds for label in variants.values())
@@ -61,7 +61,7 @@ def draw_definitions(
     shape = grid_shape(len(kinds), columns)
     figure = Figure(figsize=size(columns), layout="constrained")
     for pair, block in zip(pairs, figure.subfigures(len(pairs), 1, squeeze=False)[:, 0], strict=True):
-        of_pair = summary[(summary["group_a"] == pair[0]) & (summary["group_b"] == pair[1])]
+        of_pair = pair.rows(summary)
         _draw_pair(block, of_pair, (models, explainers, kinds), considerable_effect, shape)
         block.supxlabel(direction_label("Mean Cohen's d", pair), fontsize=10)
     figure.suptitle(title, x=0.01, ha="left")

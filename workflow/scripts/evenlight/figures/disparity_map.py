@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 
 from evenlight.figures.contrast import contrast_ratio
 from evenlight.figures.text import signed
-from evenlight.statistics.study import Metric, pairs_of_groups
+from evenlight.statistics.study import Metric, comparisons_in
 
 # Purple to green, safe for every colour vision, and not the colours of the tables: there a colour means the better
 # group, here the group with the higher scores.
@@ -32,17 +32,17 @@ def draw_disparity_map(
 
     Rows and columns stand in the order of ``models``, ``explainers`` and ``metrics``.
     """
-    pairs = pairs_of_groups(summary)
+    pairs = comparisons_in(summary)
     rows = len(models) * len(explainers)
     # Room for the row labels on the left, the colour bar on the right of every panel.
     width = 2.6 + len(pairs) * (0.95 * len(metrics) + 1.6)
     # The label of the colour bar stands upright beside the rows.
-    longest = max(sum(map(len, pair)) for pair in pairs)
+    longest = max(sum(map(len, pair.levels)) for pair in pairs)
     height = max(2.4 + 0.32 * rows, 2.6 + 0.09 * longest)
     figure = Figure(figsize=(max(7.5, width), height), layout="constrained")
     for column, pair in enumerate(pairs):
         axes = figure.add_subplot(1, len(pairs), column + 1)
-        of_pair = summary[(summary["group_a"] == pair[0]) & (summary["group_b"] == pair[1])]
+        of_pair = pair.rows(summary)
         _draw_panel(axes, of_pair, pair, (models, explainers, metrics), considerable_effect, label_rows=column == 0)
     figure.suptitle(title, x=0.01, ha="left")
     figure.supxlabel(LEGEND, fontsize=9)
@@ -74,7 +74,7 @@ def _draw_panel(axes: Axes, summary: pd.DataFrame, pair, names, considerable_eff
     for boundary in range(1, len(models)):
         axes.axhline(boundary * len(explainers) - 0.5, color="black", linewidth=1.2)
     bar = axes.figure.colorbar(scale, ax=axes, extend="both", fraction=0.05, pad=0.03)
-    bar.set_label(f"Cohen's d: {pair[1]} higher ← 0 → {pair[0]} higher")
+    bar.set_label(f"Cohen's d: {pair.level_b} higher ← 0 → {pair.level_a} higher")
 
 
 def _draw_cell(axes: Axes, x: int, y: int, cell: pd.Series, scale: ScalarMappable, considerable_effect: float) -> None:

@@ -54,7 +54,7 @@ def effect_page(effects: pd.DataFrame, counts: pd.DataFrame, settings: dict) -> 
         (Cell(VERDICTS["inconclusive"][0]), "inconclusive: this study is too small to tell"),
     ]
     tables = [_count_table(counts, settings)]
-    for place, part in effects.groupby(["dataset", "group_a", "group_b"], sort=False):
+    for place, part in effects.groupby(["dataset", "factor", "level_a", "level_b"], sort=False):
         tables.append(_effect_table(place, part, settings))
     return Page("Effects over all seeds", introduction, tables, legend)
 
@@ -84,7 +84,7 @@ def _count_cell(column: str, value: float) -> Cell:
 
 
 def _effect_table(place: tuple, effects: pd.DataFrame, settings: dict) -> Table:
-    dataset, group_a, group_b = place
+    dataset, _, level_a, level_b = place
     found = {
         row[:3]: row[3:]
         for row in effects[["model", "explainer", "metric", *_SHOWN]].itertuples(index=False, name=None)
@@ -93,7 +93,7 @@ def _effect_table(place: tuple, effects: pd.DataFrame, settings: dict) -> Table:
         settings, lambda *row: [_effect_cell(found.get((*row, metric))) for metric in names(settings, "metrics")]
     )
     columns = [(labels(settings, "datasets")[dataset], [metric.label for metric in metrics(settings).values()])]
-    return Table(f"Pooled effect, {group_a} against {group_b}", ("Model", "Explainer"), columns, rows)
+    return Table(f"Pooled effect, {level_a} against {level_b}", ("Model", "Explainer"), columns, rows)
 
 
 _SHOWN = [

@@ -17,15 +17,16 @@ from evenlight.figures.study_figures import (
     row_labels_width,
     row_places,
 )
-from evenlight.statistics.study import Metric, pairs_of_groups
+from evenlight.statistics.study import Metric, comparisons_in
 
 COLUMNS = [
     "dataset",
     "model",
     "explainer",
     "metric",
-    "group_a",
-    "group_b",
+    "factor",
+    "level_a",
+    "level_b",
     "standardised",
     "standardised_low",
     "standardised_high",
@@ -60,14 +61,14 @@ def draw_effects(
     ``verdict``, one of :data:`VERDICTS`. Effects within ``equivalence_bound`` of zero lie on the grey band. All panels
     of a pair have the same scale; what lies beyond its end is printed.
     """
-    pairs = pairs_of_groups(effects)
+    pairs = comparisons_in(effects)
     rows, columns = shape = grid_shape(len(metrics), MOST_COLUMNS)
     panel_height = 0.55 + ROW_HEIGHT * len(models) * len(explainers)
     width = row_labels_width(models, explainers) + columns * PANEL_WIDTH
     height = 1.0 + len(pairs) * (0.4 + panel_height * rows)
     figure = Figure(figsize=(max(7.5, width), height), layout="constrained")
     for pair, block in zip(pairs, figure.subfigures(len(pairs), 1, squeeze=False)[:, 0], strict=True):
-        of_pair = effects[(effects["group_a"] == pair[0]) & (effects["group_b"] == pair[1])]
+        of_pair = pair.rows(effects)
         _draw_pair(block, of_pair, (models, explainers, metrics), equivalence_bound, shape)
         block.supxlabel(direction_label("Effect in standard deviations", pair), fontsize=10)
     figure.suptitle(title, x=0.01, ha="left")

@@ -46,7 +46,7 @@ def _cell(tests: pd.DataFrame, pairs: pd.DataFrame, settings: dict) -> Cell:
         text += f" F{int((tests['p_friedman'] <= alpha).sum())}"
     apart = [
         f"{one} > {other}" if part["z"].mean() > 0 else f"{other} > {one}"
-        for (one, other), part in pairs.groupby(["group_a", "group_b"], sort=False)
+        for (one, other), part in pairs.groupby(["level_a", "level_b"], sort=False)
         if 2 * (part["p_dunn_holm"] <= alpha).sum() > len(tests)
     ]
     return Cell(text, "; ".join(apart), bold=2 * significant > len(tests))

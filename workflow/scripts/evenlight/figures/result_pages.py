@@ -8,19 +8,28 @@ import pandas as pd
 
 from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.text import mean_sd, signed
-from evenlight.statistics.study import group_pairs, labels, metrics, names, ordered_groups, pairs_of_groups, required
+from evenlight.statistics.study import (
+    Comparison,
+    comparisons,
+    comparisons_in,
+    labels,
+    metrics,
+    names,
+    ordered_groups,
+    required,
+)
 
 # Blue for the first group of a pair, orange for the second, at full strength; always beside a letter.
 BETTER_COLOURS = ((125, 184, 232), (245, 166, 91))
 
 
-def initials(group_a: str, group_b: str) -> tuple[str, str]:
+def initials(level_a: str, level_b: str) -> tuple[str, str]:
     """The shortest beginnings of both names that tell them apart: M and F, or NON and NEU."""
-    for length in range(1, max(len(group_a), len(group_b)) + 1):
-        one, other = group_a[:length].upper(), group_b[:length].upper()
+    for length in range(1, max(len(level_a), len(level_b)) + 1):
+        one, other = level_a[:length].upper(), level_b[:length].upper()
         if one != other:
             return one, other
-    return group_a, group_b
+    return level_a, level_b
 
 
 def shade(colour: tuple[int, int, int], share: float) -> str:
@@ -32,11 +41,11 @@ def shade(colour: tuple[int, int, int], share: float) -> str:
 def disparity_page(summary: pd.DataFrame, settings: dict, notes: list[str]) -> Page:
     """Per pair of groups the table of counts and the table of effect sizes, laid out as Tables 3 and 8 of Dhaini et
     al. (2025), from :func:`evenlight.statistics.summary.summarise_disparity`."""
-    pairs = pairs_of_groups(summary)
+    pairs = comparisons_in(summary)
     tables = []
     for pair in pairs:
-        of_pair = summary[(summary["group_a"] == pair[0]) & (summary["group_b"] == pair[1])]
-        versus = f"{pair[0]} against {pair[1]}"
+        of_pair = pair.rows(summary)
+        versus = f"{pair.level_a} against {pair.level_b}"
         tables += [
             _disparity_table(f"Significant seeds, {versus}", of_pair, settings, _count_text),
             _disparity_table(f"Cohen's d over the significant seeds, {versus}", of_pair, settings, _effect_text),
@@ -75,11 +84,11 @@ def rows_by_model(settings: dict, cells: Callable[[str, str], list[Cell]]) -> li
     ]
 
 
-def _legend(pairs: list[tuple[str, str]], considerable_effect: float) -> list[tuple[Cell, str]]:
+def _legend(pairs: list[Comparison], considerable_effect: float) -> list[tuple[Cell, str]]:
     legend = []
     for pair in pairs:
-        for group, letters, colour in zip(pair, initials(*pair), BETTER_COLOURS, strict=True):
-            other = pair[1] if group == pair[0] else pair[0]
+        for group, letters, colour in zip(pair.levels, initials(*pair.levels), BETTER_COLOURS, strict=True):
+            other = pair.level_b if group == pair.level_a else pair.level_a
             legend.append((Cell(letters, background=shade(colour, 1)), f"{group} has better explanations than {other}"))
     return [
         *legend,
@@ -108,12 +117,12 @@ def _disparity_cell(row, text) -> Cell:
     effects = f"mean d {signed(row.mean_d)} over all seeds"
     if not isinstance(row.better_group, str):
         return Cell(f"{text(row)}{mark}", f"{title}; {effects}")
-    place = (row.group_a, row.group_b).index(row.better_group)
+    place = (row.level_a, row.level_b).index(row.better_group)
     counts = (
-        f"{row.group_a} better in {row.significant_seeds_a_better}, {row.group_b} in {row.significant_seeds_b_better}"
+        f"{row.level_a} better in {row.significant_seeds_a_better}, {row.level_b} in {row.significant_seeds_b_better}"
     )
     return Cell(
-        f"{text(row)} {initials(row.group_a, row.group_b)[place]}{mark}",
+        f"{text(row)} {initials(row.level_a, row.level_b)[place]}{mark}",
         f"{title}, {counts}; mean d {signed(row.mean_d_significant)} over the significant seeds, {effects}",
         shade(BETTER_COLOURS[place], row.significant_seeds / row.seeds),
         row.considerable,
@@ -129,7 +138,7 @@ def score_page(summary: pd.DataFrame, settings: dict, notes: Sequence[str] = ())
     }
     tables = []
     for dataset, dataset_label in labels(settings, "datasets").items():
-        groups = ordered_groups(summary.loc[summary["dataset"] == dataset, "group"], group_pairs(settings))
+        groups = ordered_groups(summary.loc[summary["dataset"] == dataset, "group"], comparisons(settings))
         columns = list(product(names(settings, "metrics"), groups))
         rows = rows_by_model(
             settings, lambda *row, of=dataset, columns=columns: [found[of, *row, *column] for column in columns]

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from evenlight.figures.text import signed
+from evenlight.statistics.study import Comparison
 
 # One effect of 8 would press all the others together: beyond this the axis ends and a number tells.
 LARGEST_LIMIT = 2.5
@@ -76,9 +77,9 @@ def draw_effect_axis(axes: Axes, limit: float) -> None:
     axes.axvline(0, color="black", linewidth=0.8, zorder=1)
 
 
-def direction_label(measure: str, pair: tuple[str, str]) -> str:
+def direction_label(measure: str, pair: Comparison) -> str:
     """The label of an axis of effects: which group of the pair has the higher scores on which side."""
-    return f"{measure}: {pair[1]} higher ← 0 → {pair[0]} higher"
+    return f"{measure}: {pair.level_b} higher ← 0 → {pair.level_a} higher"
 
 
 def print_beyond(axes: Axes, effect: float, y: float, limit: float) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from evenlight.errors import InputError
 from evenlight.statistics.score_files import read_scores
-from evenlight.statistics.study import SCORE_LAYOUT, Run, group_pairs, names, required, study_runs
+from evenlight.statistics.study import SCORE_LAYOUT, Comparison, Run, comparisons, names, required, study_runs
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Cell:
     """The scores of two groups under one explainer and one metric, for one model on one dataset.
 
     Attributes:
-        dataset, model, explainer, metric, group_a, group_b: names.
+        dataset, model, explainer, metric, factor, level_a, level_b: names.
         a, b: float (seeds, units), NaN where undefined or not there. In a paired design column i of both belongs to
             the two forms of one pair; else the columns are different items, and the widths may differ.
         paired: which of the two it is.
@@ -51,8 +51,9 @@ class Cell:
     model: str
     explainer: str
     metric: str
-    group_a: str
-    group_b: str
+    factor: str
+    level_a: str
+    level_b: str
     a: np.ndarray
     b: np.ndarray
     paired: bool
@@ -62,7 +63,7 @@ class Cell:
     @property
     def place(self) -> dict[str, str]:
         """What stands in the first columns of every table of cells."""
-        keys = ("dataset", "model", "explainer", "metric", "group_a", "group_b")
+        keys = ("dataset", "model", "explainer", "metric", "factor", "level_a", "level_b")
         return {key: getattr(self, key) for key in keys}
 
 
@@ -102,23 +103,24 @@ def _read_model(dataset: str, model: str, runs: dict[Run, list[Path]], settings:
     return ModelScores(dataset, model, list(seeds), list(explainers), list(metrics), items, values, present)
 
 
-def pairs_there(scores: ModelScores, settings: dict) -> list[tuple[str, str]]:
-    """The configured pairs of groups (``statistics.groups``) that the dataset has both groups of."""
-    return [pair for pair in group_pairs(settings) if set(scores.items["group"]).issuperset(pair)]
+def pairs_there(scores: ModelScores, settings: dict) -> list[Comparison]:
+    """The configured comparisons of two levels that the dataset has both levels of."""
+    present = set(scores.items["group"])
+    return [compared for compared in comparisons(settings) if present.issuperset(compared.levels)]
 
 
-def cells(scores: ModelScores, pairs: Iterable[tuple[str, str]]) -> Iterator[Cell]:
+def cells(scores: ModelScores, comparisons: Iterable[Comparison]) -> Iterator[Cell]:
     """The cells of one model on one dataset: every explainer, metric and pair of groups.
 
     A pair of groups is a paired design where at least two pairs of items have both groups.
     """
-    for group_a, group_b in pairs:
-        columns_a, columns_b, paired = _columns(scores.items, group_a, group_b)
+    for factor, level_a, level_b in comparisons:
+        columns_a, columns_b, paired = _columns(scores.items, level_a, level_b)
         items_a, items_b = (_taken(scores.items["item_id"].to_numpy(object), of, None) for of in (columns_a, columns_b))
         for row, explainer in enumerate(scores.explainers):
             for column, metric in enumerate(scores.metrics):
                 a, b = (_taken(scores.values[row, column], of, np.nan) for of in (columns_a, columns_b))
-                names_of_cell = (scores.dataset, scores.model, explainer, metric, group_a, group_b)
+                names_of_cell = (scores.dataset, scores.model, explainer, metric, factor, level_a, level_b)
                 yield Cell(*names_of_cell, a, b, paired, items_a, items_b)
 
 
@@ -127,11 +129,11 @@ def _taken(values: np.ndarray, columns: np.ndarray, missing) -> np.ndarray:
     return np.where(columns >= 0, values[..., columns], missing)
 
 
-def _columns(items: pd.DataFrame, group_a: str, group_b: str) -> tuple[np.ndarray, np.ndarray, bool]:
+def _columns(items: pd.DataFrame, level_a: str, level_b: str) -> tuple[np.ndarray, np.ndarray, bool]:
     """The places of both groups' items, side by side and -1 where a form is missing if the groups come in pairs."""
     places = [
         pd.Series(np.flatnonzero(items["group"] == group), index=items.loc[items["group"] == group, "pair_id"])
-        for group in (group_a, group_b)
+        for group in (level_a, level_b)
     ]
     if not all(place.index.is_unique for place in places) or len(places[0].index.intersection(places[1].index)) < 2:
         return places[0].to_numpy(), places[1].to_numpy(), False

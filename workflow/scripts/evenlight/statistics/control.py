@@ -105,7 +105,7 @@ def permuted_tests(of_pair: Sequence[Cell], draws: int, flips: int) -> dict[str,
     if first.paired:
         differences, signs = a - b, np.where(in_first[:, : a.shape[1]], 1.0, -1.0)
         found["signed_rank"] = signed_rank_p(differences, signs)
-        random = shared_flips(first.dataset, first.group_a, first.group_b, a.shape[1], flips)
+        random = shared_flips(first.dataset, first.level_a, first.level_b, a.shape[1], flips)
         found["sign_flip"] = sign_flip_p(differences, signs, random)
     return found
 
@@ -116,7 +116,7 @@ def permuted_labels(cell: Cell, draws: int) -> np.ndarray:
     The first row has the real labels. Every pair or item has random numbers of its own, so that they are the same in
     all cells, whatever else was scored, and in all datasets that have the same items, as those of GECO do.
     """
-    place = (cell.group_a, cell.group_b, "control")
+    place = (cell.level_a, cell.level_b, "control")
     if cell.paired:
         units = [b if a is None else a for a, b in zip(cell.items_a, cell.items_b, strict=True)]
         swapped = np.array([generator_for(*place, unit).integers(0, 2, size=draws) for unit in units], dtype=bool).T

@@ -9,7 +9,7 @@ import pandas as pd
 from evenlight.errors import InputError
 from evenlight.statistics.study import label_of, names, required
 
-PLACE = ["dataset", "group_a", "group_b"]
+PLACE = ["dataset", "factor", "level_a", "level_b"]
 COUNTED = ["cells", "significant", "considerable", "opposed", "same_direction", "correlation"]
 
 

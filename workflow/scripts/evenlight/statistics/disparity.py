@@ -23,7 +23,7 @@ from evenlight.statistics.effect_sizes import cliffs_delta, cohens_d, common_lan
 from evenlight.statistics.equivalence import equivalence_p
 from evenlight.statistics.paired_tests import sign_flip_p, sign_flips, signed_rank
 from evenlight.statistics.score_files import explainer_notes
-from evenlight.statistics.study import SCORE_LAYOUT, group_pairs, group_sets, names, required, study_runs
+from evenlight.statistics.study import SCORE_LAYOUT, Comparison, comparisons, group_sets, names, required, study_runs
 from evenlight.tables import DISPARITY
 
 # Each is adjusted over all rows of the study. The sign-flip test is not: its p cannot be lower than one over the
@@ -77,7 +77,7 @@ def disparity_table(paths: Iterable[str | Path], settings: dict) -> tuple[pd.Dat
         notes |= dict.fromkeys(lacking)
         for cell in cells(scores, pairs):
             rows += _rows(cell, scores.seeds, settings)
-        compared = dict.fromkeys(group for pair in pairs for group in pair)
+        compared = dict.fromkeys(group for pair in pairs for group in pair.levels)
         gaps += [_undefined_scores(scores, group) for group in compared]
     table = adjusted(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)[DISPARITY.schema.names]
     runs = study_runs(paths, SCORE_LAYOUT, settings)
@@ -105,17 +105,17 @@ def adjusted(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     return table.assign(**new)
 
 
-def comparable_pairs(scores: ModelScores, settings: dict) -> tuple[list[tuple[str, str]], list[str]]:
+def comparable_pairs(scores: ModelScores, settings: dict) -> tuple[list[Comparison], list[str]]:
     """The pairs of groups that the dataset has both of, and notes on the others.
 
     :class:`InputError` where neither a pair nor a larger set of ``statistics.groups`` is there.
     """
     comparable, present = pairs_there(scores, settings), set(scores.items["group"])
     lacking = [
-        f"dataset '{scores.dataset}': '{first}' and '{second}' are not compared, no scores of group "
-        f"{' and '.join(repr(group) for group in (first, second) if group not in present)}"
-        for first, second in group_pairs(settings)
-        if (first, second) not in comparable
+        f"dataset '{scores.dataset}': '{compared.level_a}' and '{compared.level_b}' are not compared, no scores of "
+        f"group {' and '.join(repr(level) for level in compared.levels if level not in present)}"
+        for compared in comparisons(settings)
+        if compared not in comparable
     ]
     if not comparable and not any(len(present.intersection(groups)) > 2 for groups in group_sets(settings)):
         raise InputError(
@@ -140,7 +140,7 @@ def _compare(cell: Cell, place: int, seed: int, settings: dict) -> dict | None:
     known_a, known_b = defined(a), defined(b)
     if len(known_a) == len(known_b) == 0:
         return None
-    for group, scores in ((cell.group_a, known_a), (cell.group_b, known_b)):
+    for group, scores in ((cell.level_a, known_a), (cell.level_b, known_b)):
         if len(scores) < 2:
             raise InputError(
                 f"dataset '{cell.dataset}', model '{cell.model}', seed {seed}, explainer '{cell.explainer}', metric "
@@ -166,7 +166,7 @@ def _compare(cell: Cell, place: int, seed: int, settings: dict) -> dict | None:
 def _paired_tests(a: np.ndarray, b: np.ndarray, cell: Cell, settings: dict) -> dict:
     if not cell.paired:
         return {"pairs": 0, "p_signed_rank": np.nan, "p_sign_flip": np.nan}
-    groups = cell.group_a, cell.group_b
+    groups = cell.level_a, cell.level_b
     flips = shared_flips(cell.dataset, *groups, a.shape[-1], required(settings, "statistics.sign_flips"))
     return {
         "pairs": int((~np.isnan(a - b)).sum()),
@@ -176,9 +176,9 @@ def _paired_tests(a: np.ndarray, b: np.ndarray, cell: Cell, settings: dict) -> d
 
 
 @lru_cache(maxsize=1)
-def shared_flips(dataset: str, group_a: str, group_b: str, pairs: int, draws: int) -> np.ndarray:
+def shared_flips(dataset: str, level_a: str, level_b: str, pairs: int, draws: int) -> np.ndarray:
     """One set of sign flips for all cells of two groups of a dataset."""
-    return sign_flips(pairs, draws, generator_for(dataset, group_a, group_b, "sign_flip"))
+    return sign_flips(pairs, draws, generator_for(dataset, level_a, level_b, "sign_flip"))
 
 
 def _undefined_scores(scores: ModelScores, group: str) -> pd.DataFrame:
@@ -201,8 +201,8 @@ def _infinite_notes(table: pd.DataFrame) -> list[str]:
     infinite = table[table["cohens_d"].abs() == np.inf]
     return [
         f"dataset '{row.dataset}', model '{row.model}', seed {row.seed}, explainer '{row.explainer}', "
-        f"metric '{row.metric}': d is infinite, every score is {row.mean_a:g} ({row.group_a}) or "
-        f"{row.mean_b:g} ({row.group_b})"
+        f"metric '{row.metric}': d is infinite, every score is {row.mean_a:g} ({row.level_a}) or "
+        f"{row.mean_b:g} ({row.level_b})"
         for row in infinite.itertuples()
     ]
 

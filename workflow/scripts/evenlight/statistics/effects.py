@@ -105,7 +105,7 @@ def _row(cell: Cell, settings: dict) -> dict:
 
 def _intervals(cell: Cell, settings: dict, confidence: float) -> dict:
     # One generator per dataset and groups: every cell resamples the same pairs.
-    generator = generator_for(0, "bootstrap", cell.dataset, cell.group_a, cell.group_b)
+    generator = generator_for(0, "bootstrap", cell.dataset, cell.level_a, cell.level_b)
     draws = required(settings, "statistics.bootstrap_draws")
     columns = {}
     for name, interval in bootstrap_intervals(cell.a, cell.b, cell.paired, draws, confidence, generator).items():

@@ -14,9 +14,9 @@ from evenlight.statistics.effect_sizes import defined
 from evenlight.statistics.many_groups import dunn, kruskal_wallis
 from evenlight.statistics.study import group_sets
 
-CELL = ["dataset", "model", "seed", "explainer", "metric", "groups"]
+CELL = ["dataset", "model", "seed", "explainer", "metric", "factor", "groups"]
 TESTED = ["size", "h", "degrees", "p", "epsilon_squared", "blocks", "p_friedman"]
-COMPARED = ["group_a", "group_b", "size_a", "size_b", "z", "p_dunn", "p_dunn_holm"]
+COMPARED = ["level_a", "level_b", "size_a", "size_b", "z", "p_dunn", "p_dunn_holm"]
 LEAST = 5  # scores of a group: with fewer the chi-squared approximation of H does not hold
 
 
@@ -60,7 +60,7 @@ def _compare(scores: ModelScores, groups: list[str], tests: list, comparisons: l
                     if group not in kept:
                         notes[_too_small(scores.dataset, metric, group)] = None
                 if len(kept) > 2:
-                    cell = (scores.dataset, scores.model, seed, explainer, metric, ", ".join(kept))
+                    cell = (scores.dataset, scores.model, seed, explainer, metric, "gender", ", ".join(kept))
                     blocks = [
                         pd.Series(scores.values[row, column, place, columns[group]], pair_of[group]) for group in kept
                     ]

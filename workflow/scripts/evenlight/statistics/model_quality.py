@@ -14,20 +14,20 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.statistics.study import PREDICTION_LAYOUT, group_pairs, ordered_groups, study_runs
+from evenlight.statistics.study import PREDICTION_LAYOUT, Comparison, comparisons, ordered_groups, study_runs
 from evenlight.statistics.summary import summarise_over_seeds
 
 COLUMNS = ["measure", "subset", "size", "value"]
 
 
-def average_prediction_difference(items: pd.DataFrame, group_a: str, group_b: str) -> tuple[int, float]:
+def average_prediction_difference(items: pd.DataFrame, level_a: str, level_b: str) -> tuple[int, float]:
     """Mean over pairs of |p(true class of the one form) − p(true class of the other form)|, and how many pairs.
 
     Dhaini et al. (2025), Eq. 10. ``items`` has columns ``pair_id``, ``group`` and ``true_probability``. Items
     without a counterpart are left out; NaN where there is no pair at all.
     """
-    forms = [items[items["group"] == group].set_index("pair_id")["true_probability"] for group in (group_a, group_b)]
-    for group, form in zip((group_a, group_b), forms, strict=True):
+    forms = [items[items["group"] == group].set_index("pair_id")["true_probability"] for group in (level_a, level_b)]
+    for group, form in zip((level_a, level_b), forms, strict=True):
         if form.index.has_duplicates:
             pair = form.index[form.index.duplicated()][0]
             raise InputError(f"pair '{pair}' has more than one item of group '{group}'; a pair has one of each group")
@@ -35,7 +35,7 @@ def average_prediction_difference(items: pd.DataFrame, group_a: str, group_b: st
     return len(differences), float(differences.mean())
 
 
-def model_quality(items: pd.DataFrame, pairs: list[tuple[str, str]]) -> pd.DataFrame:
+def model_quality(items: pd.DataFrame, pairs: list[Comparison]) -> pd.DataFrame:
     """Accuracy overall and per group, recall per class, average prediction difference per pair of groups.
 
     ``items``: one row per test item with ``pair_id``, ``group``, ``label``, ``predicted``, ``true_probability``.
@@ -47,10 +47,10 @@ def model_quality(items: pd.DataFrame, pairs: list[tuple[str, str]]) -> pd.DataF
         of_group = correct[items["group"] == group]
         rows.append(("accuracy", group, len(of_group), of_group.mean()))
     rows += [("recall", f"class {label}", len(part), part.mean()) for label, part in correct.groupby(items["label"])]
-    for group_a, group_b in pairs:
-        size, difference = average_prediction_difference(items, group_a, group_b)
+    for _, level_a, level_b in pairs:
+        size, difference = average_prediction_difference(items, level_a, level_b)
         if size:
-            rows.append(("average_prediction_difference", f"{group_a} – {group_b}", size, difference))
+            rows.append(("average_prediction_difference", f"{level_a} – {level_b}", size, difference))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -98,7 +98,7 @@ def quality_per_seed(items_paths: Iterable[str | Path], predictions_paths: Itera
             )
         items = predicted_items(items_of[run.dataset], files[0])
         try:
-            part = model_quality(items, group_pairs(settings))
+            part = model_quality(items, comparisons(settings))
         except InputError as error:
             raise InputError(f"{items_of[run.dataset]}: {error}") from None
         parts.append(part.assign(dataset=run.dataset, model=run.model, seed=run.seed))

@@ -149,7 +149,7 @@ def counterparts(settings: dict, cells: pd.DataFrame) -> pd.DataFrame:
 def _oriented(summary: pd.DataFrame) -> pd.DataFrame:
     """The rows about male and female, with d positive where the male scores are the higher ones."""
     straight, mirrored = (
-        summary[(summary["group_a"] == one) & (summary["group_b"] == other)] for one, other in (GROUPS, GROUPS[::-1])
+        summary[(summary["level_a"] == one) & (summary["level_b"] == other)] for one, other in (GROUPS, GROUPS[::-1])
     )
     mirrored = mirrored.assign(**{column: -mirrored[column] for column in ("mean_d", "mean_d_significant")})
     return pd.concat([straight, mirrored]).drop_duplicates(PARTS)  # they may be compared both ways round

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -39,6 +40,23 @@ class Run:
 
     def __str__(self) -> str:
         return f"dataset '{self.dataset}', model '{self.model}', seed {self.seed}"
+
+
+class Comparison(NamedTuple):
+    """Two levels of a factor that are compared: a positive d means that the first has higher scores."""
+
+    factor: str
+    level_a: str
+    level_b: str
+
+    @property
+    def levels(self) -> tuple[str, str]:
+        """Both levels, in order."""
+        return self.level_a, self.level_b
+
+    def rows(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The rows of a table that are about this comparison."""
+        return table[(table[["factor", "level_a", "level_b"]] == list(self)).all(axis=1)]
 
 
 def required(settings: dict, key: str):
@@ -88,9 +106,10 @@ def metrics(settings: dict) -> dict[str, Metric]:
     return found
 
 
-def group_pairs(settings: dict) -> list[tuple[str, str]]:
-    """The pairs of groups to compare (``statistics.groups``): a positive d means that the first has higher scores."""
-    return [(groups[0], groups[1]) for groups in _compared_groups(settings) if len(groups) == 2]
+def comparisons(settings: dict) -> list[Comparison]:
+    """The pairs of levels to compare (``statistics.groups``)."""
+    # The configuration has one factor and does not name it.
+    return [Comparison("gender", *groups) for groups in _compared_groups(settings) if len(groups) == 2]
 
 
 def group_sets(settings: dict) -> list[list[str]]:
@@ -108,15 +127,16 @@ def _compared_groups(settings: dict) -> list[list[str]]:
     return entries
 
 
-def pairs_of_groups(table: pd.DataFrame) -> list[tuple[str, str]]:
-    """The pairs (``group_a``, ``group_b``) of a table, in the order of their first rows."""
-    return list(table[["group_a", "group_b"]].drop_duplicates().itertuples(index=False, name=None))
+def comparisons_in(table: pd.DataFrame) -> list[Comparison]:
+    """The comparisons of a table, in the order of their first rows."""
+    columns = table[list(Comparison._fields)].drop_duplicates()
+    return [Comparison(*values) for values in columns.itertuples(index=False, name=None)]
 
 
-def ordered_groups(present: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list[str]:
+def ordered_groups(present: Iterable[str], compared: Iterable[Comparison]) -> list[str]:
     """The groups that are there: first those that are compared, in configured order, then the others by name."""
     present = set(present)
-    compared = dict.fromkeys(group for pair in pairs for group in pair if group in present)
+    compared = dict.fromkeys(level for comparison in compared for level in comparison.levels if level in present)
     return [*compared, *sorted(present - set(compared))]
 
 

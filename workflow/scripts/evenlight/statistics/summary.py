@@ -11,7 +11,7 @@ from evenlight.statistics.score_files import STANDARD_ERROR, read_scores, with_e
 from evenlight.statistics.study import SCORE_LAYOUT, Metric, metrics, names, required, study_runs
 from evenlight.tables import replacing
 
-CELL = ["dataset", "model", "explainer", "metric", "group_a", "group_b"]
+CELL = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
 COMPUTED = [
     "seeds",
     "significant_seeds",
@@ -68,7 +68,7 @@ def _cell(part: pd.DataFrame, metric: Metric, alpha: float, considerable_effect:
     advantage = significant if metric.higher_is_better else -significant
     mean_advantage = advantage.mean()
     first = part.iloc[0]
-    better = first["group_a"] if mean_advantage > 0 else first["group_b"] if mean_advantage < 0 else None
+    better = first["level_a"] if mean_advantage > 0 else first["level_b"] if mean_advantage < 0 else None
     return {
         "seeds": len(part),
         "significant_seeds": len(significant),
