@@ -102,14 +102,20 @@ def every(path, **values):
 
 
 def groups_of(dataset):
-    """The groups of a dataset."""
+    """The levels of a dataset's first factor."""
+    return set(next(iter(factors_of(dataset).values()), []))
+
+
+def factors_of(dataset):
+    """The factors of a dataset, each with its levels."""
     settings = config["datasets"][dataset]
-    return set(datasets.reader_for(settings).groups(settings))
+    return datasets.reader_for(settings).factors(settings)
 
 
-def datasets_with(groups):
-    """The datasets that have none but these groups."""
-    return [dataset for dataset in config["datasets"] if groups_of(dataset) <= set(groups)]
+def datasets_with(factor, levels):
+    """The datasets that have this factor with none but these levels."""
+    of_factor = {dataset: factors_of(dataset).get(factor) for dataset in config["datasets"]}
+    return [dataset for dataset, present in of_factor.items() if present and set(present) <= set(levels)]
 
 
 def compared_datasets():
