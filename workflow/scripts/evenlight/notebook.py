@@ -139,8 +139,7 @@ def _items(texts: Sequence[Text]) -> pd.DataFrame:
     if isinstance(texts, str):
         raise InputError("texts is one string; give a list of texts, here a list of one")
     words = [text.split() if isinstance(text, str) else list(text) for text in texts]
-    names = [f"text {number}" for number in range(len(words))]
-    return pd.DataFrame({"item_id": names, "pair_id": names, "words": words})
+    return pd.DataFrame({"item_id": [f"text {number}" for number in range(len(words))], "words": words})
 
 
 def _probabilities(classifier: Classifier, sentences: Sequence) -> np.ndarray:
