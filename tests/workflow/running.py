@@ -129,8 +129,8 @@ def snakemake(project: Path, *arguments: str, **variables: str) -> subprocess.Co
     )
 
 
-def start(project: Path, *arguments: str) -> subprocess.Popen:
-    """Start Snakemake in ``project``, as the leader of a process group that has all its jobs.
+def start(project: Path, *arguments: str, **variables: str) -> subprocess.Popen:
+    """Start Snakemake in ``project``, as the leader of a process group that has all its jobs, if none starts warm.
 
     What it says goes to the file ``SAID``: jobs that live longer than Snakemake would keep a pipe open.
     """
@@ -138,7 +138,7 @@ def start(project: Path, *arguments: str) -> subprocess.Popen:
         return subprocess.Popen(
             command(*arguments),
             cwd=project,
-            env=environment(),
+            env=environment(**variables),
             stdout=said,
             stderr=subprocess.STDOUT,
             start_new_session=True,
