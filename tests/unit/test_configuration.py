@@ -317,8 +317,8 @@ def test_the_same_pair_of_groups_twice_is_refused():
 def test_a_pair_of_groups_must_be_in_one_dataset(monkeypatch):
     class OtherReader:
         @staticmethod
-        def groups(settings: dict) -> list[str]:
-            return ["young", "old"]
+        def factors(settings: dict) -> dict[str, list[str]]:
+            return {"age": ["young", "old"]}
 
     monkeypatch.setitem(READERS, "demo", OtherReader)
     both = ("datasets.other", {"reader": "demo"})

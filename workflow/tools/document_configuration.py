@@ -103,8 +103,9 @@ def _shared_mappings(part: dict, described: set[str]) -> Iterator[str]:
         described.add(name)
         yield from _heading(3, name)
         yield inner["description"] + "\n"
+        entries = inner.get("additionalProperties") or inner  # the mapping itself, or each of its entries
         if "oneOf" not in inner:
-            yield from _table(inner)
+            yield from _table(entries)
         for alternative in inner.get("oneOf", []):
             yield f"{alternative['title']}:\n"
             yield from _table(alternative)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.errors import InputError
+from evenlight.items import items_with_units, units_beside
 from evenlight.statistics.study import PREDICTION_LAYOUT, Comparison, comparisons, ordered_groups, study_runs
 from evenlight.statistics.summary import summarise_over_seeds
 
@@ -59,7 +60,8 @@ def predicted_items(items_path: str | Path, predictions_path: str | Path) -> pd.
 
     Items that the model was not asked about, because they are too long for it (``long_items: drop``), are left out.
     """
-    items = tables.read_table(items_path, tables.ITEMS).drop(columns=["words", "ground_truth"])
+    items = tables.read_table(items_path, tables.ITEMS.only("item_id", "label", "split"))
+    items = items_with_units(items, units_beside(items_path))
     predictions = tables.read_table(predictions_path, tables.PREDICTIONS)
     items = items[items["split"] == "test"]
     remedy = f"delete {predictions_path} and run the workflow again"
