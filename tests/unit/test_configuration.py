@@ -466,7 +466,7 @@ def test_families_and_annotations_of_the_demo():
         "gradient": ["grad", "gxi"],
         "path": ["ig", "igxi"],
         "lime": ["lime"],
-        "shap": ["shap"],
+        "partition_shap": ["shap"],
         "baseline": ["uniform_random", "pattern_variant"],
     }
     assert metric_families(config) == {

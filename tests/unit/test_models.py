@@ -308,7 +308,7 @@ def test_no_mask_token_is_refused_with_its_key(gpt2_folder):
                 "asked": None,
             },
         ),
-        ("shap", {"method": "partition_shap"}),
+        ("partition_shap", {"method": "partition_shap"}),
         (
             "path",
             {

@@ -77,7 +77,7 @@ FAMILY = {
     "integrated_gradients": "path",
     "path_gradient": "path",
     "lime": "lime",
-    "partition_shap": "shap",
+    "partition_shap": "partition_shap",
     "saliency": "gradient",
     "aopc_comprehensiveness": "faithfulness",
     "gini": "complexity",

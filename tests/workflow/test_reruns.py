@@ -232,7 +232,7 @@ EDITS = {
     # The code
     "comments and docstrings": (everything_but_meaning, nothing),
     "code of one family of explainers": (
-        text(f"{LIBRARY}/explainers/lime.py", "ridge * np.eye", "2 * ridge * np.eye"),
+        text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye"),
         both(of("attribute_lime", "score"), of(*FROM_SCORES)),
     ),
     "code of one family of metrics": (
