@@ -171,8 +171,7 @@ def import_code(wildcards):
 
 def recipe(wildcards):
     """What a model is and how it is trained on one dataset."""
-    model = config["models"][wildcards.model]
-    return model | {"training": configuration.on_dataset(model["training"], "epochs", wildcards.dataset)}
+    return configuration.recipe(config, wildcards.model, wildcards.dataset)
 
 
 def local_model_files(wildcards):
