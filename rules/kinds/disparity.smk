@@ -278,7 +278,7 @@ rule draw_disparity:
             "<results>/figures/disparity/{dataset}",
             caption="../../resources/captions/disparity_map.rst",
             category="Disparity",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
+            labels=labelled("disparity", dataset="{dataset}"),
         ),
     log:
         "<logs>/draw_disparity/{dataset}.log",
@@ -307,7 +307,7 @@ rule draw_effects:
             "<results>/figures/effects/{dataset}",
             caption="../../resources/captions/effects.rst",
             category="Disparity",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
+            labels=labelled("effects", dataset="{dataset}"),
         ),
     log:
         "<logs>/draw_effects/{dataset}.log",
@@ -336,7 +336,7 @@ rule draw_definitions:
             "<results>/figures/definitions/{dataset}",
             caption="../../resources/captions/definitions.rst",
             category="Disparity",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
+            labels=labelled("definitions", dataset="{dataset}"),
         ),
     log:
         "<logs>/draw_definitions/{dataset}.log",
@@ -365,7 +365,7 @@ rule draw_control:
             "<results>/figures/control",
             caption="../../resources/captions/control.rst",
             category="Disparity",
-            labels={"kind": "figure", "dataset": "all", "model": "all", "metric": "all"},
+            labels=labelled("control"),
         ),
     log:
         "<logs>/draw_control.log",

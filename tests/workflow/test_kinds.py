@@ -58,7 +58,7 @@ def test_the_report_says_what_the_study_asks(described, tmp_path):
     assert "How good are the models and their explanations" in text
     assert ">tiny</tt>" in text
     assert "Where to begin" in text
-    assert "effects.html" not in text
+    assert "table <em>effects</em>" not in text
 
 
 def test_a_study_that_then_compares_computes_no_score_again(described, copy_of):
