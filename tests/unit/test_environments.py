@@ -99,7 +99,7 @@ def test_constraints_pin_everything_that_is_needed():
 
 def imported_packages(folder: Path) -> dict[str, list[str]]:
     """The other projects' packages that Python files below ``folder`` import, each with the files that do so."""
-    own = {path.stem for path in [*(REPOSITORY / "workflow/scripts").iterdir(), *(REPOSITORY / "tests").rglob("*.py")]}
+    own = {"evenlight"} | {path.stem for part in ("workflow", "tests") for path in (REPOSITORY / part).rglob("*.py")}
     found = {}
     for path in sorted(folder.rglob("*.py")):
         modules = set()
