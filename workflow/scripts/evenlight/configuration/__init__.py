@@ -55,6 +55,20 @@ def complete(config: dict) -> dict:
     return completed
 
 
+def completed_entry(section: str, name: str, settings: dict) -> dict:
+    """One explainer or metric alone, checked and with all defaults; ``section`` is ``explainers`` or ``metrics``.
+
+    Raises InputError with every problem found.
+    """
+    field = Study.model_fields[section]
+    part = create_model("Part", __base__=Settings, **{section: (field.annotation, field)})
+    entries = {section: {name: settings}}
+    try:
+        return _validated(part, entries)[section][name]
+    except ValidationError as error:
+        raise InputError("; ".join(problems_of(error, entries, schema_of(Study)))) from None
+
+
 def _validated(settings: type[Settings], config: dict) -> dict:
     return settings.model_validate(config).model_dump(serialize_as_any=True)
 
