@@ -1,4 +1,4 @@
-"""What the project shows to others: GitHub's actions, the container file, the workflow catalog, the documents at the top."""
+"""What the project shows to others: GitHub's actions, the container file, the workflow catalog, its documents."""
 
 import re
 from pathlib import Path
