@@ -366,7 +366,7 @@ def estimated(
                     "training": training["epochs"] * size.training * longest,
                     "forward": training["epochs"] * size.validation * longest,
                 },
-                "predict": {"forward": size.test * size.mean_length},
+                "read_texts": {"forward": size.test * size.mean_length},
             }
             host = {}
             for task, own in work[dataset].items():
@@ -387,7 +387,7 @@ def column_of(task: str, config: dict) -> str:
     kind, _, name = task.partition(" ")
     if kind == "score":
         return "sensitivity" if name in config["metrics"] else "other metrics"
-    return {"train": "training", "predict": "training", "explain": "explaining"}[kind]
+    return {"train": "training", "read_texts": "training", "explain": "explaining"}[kind]
 
 
 def markdown(table: pd.DataFrame, speeds: dict[str, Speed], config: dict, about: str) -> str:

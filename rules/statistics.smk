@@ -1,6 +1,6 @@
 # From scores to tests and tables.
 #
-# Comes in: <results>/scores/, <results>/predictions/, <results>/datasets/. Goes out: <results>/tables/.
+# Comes in: <results>/scores/, <results>/readings/, <results>/datasets/. Goes out: <results>/tables/.
 
 SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet"
 PUBLISHED = [f"resources/published/{name}.csv" for name in ("disparity_counts", "disparity_effect_sizes", "model_bias")]
@@ -99,7 +99,7 @@ rule tabulate_models:
     input:
         script=script("statistics/tabulate_models.py"),
         datasets=every("<results>/datasets/{dataset}/items.parquet"),
-        predictions=every("<results>/predictions/{dataset}/{model}/seed{seed}.parquet"),
+        readings=every("<results>/readings/{dataset}/{model}/seed{seed}.parquet"),
     output:
         csv="<results>/tables/models.csv",
         csv_per_seed="<results>/tables/models_per_seed.csv",
@@ -123,7 +123,7 @@ rule tabulate_models:
         settings=compared_settings(parts=("datasets", "models")),
         code=code_of("statistics/tabulate_models.py"),
     shell:
-        "python {input.script:q} --items {input.datasets:q} --predictions {input.predictions:q} "
+        "python {input.script:q} --items {input.datasets:q} --readings {input.readings:q} "
         "--settings {params.settings:q} --csv {output.csv:q} --csv-per-seed {output.csv_per_seed:q} "
         "--html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
 
@@ -255,11 +255,7 @@ rule explain_disparity:
         script=script("statistics/explain_disparity.py"),
         scores=every(SCORES, family=METRIC_FAMILIES),
         datasets=every("<results>/datasets/{dataset}/items.parquet"),
-        predictions=every("<results>/predictions/{dataset}/{model}/seed{seed}.parquet"),
-        attributions=every(
-            "<results>/attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet",
-            explainer=next(iter(config["explainers"])),
-        ),
+        readings=every("<results>/readings/{dataset}/{model}/seed{seed}.parquet"),
     output:
         csv="<results>/tables/causes.csv",
         html=report(
@@ -283,8 +279,7 @@ rule explain_disparity:
         code=code_of("statistics/explain_disparity.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --items {input.datasets:q} "
-        "--predictions {input.predictions:q} --attributions {input.attributions:q} "
-        "--settings {params.settings:q} --csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
+        "--readings {input.readings:q} --settings {params.settings:q} --csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
 
 
 rule tabulate_definitions:

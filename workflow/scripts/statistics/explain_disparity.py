@@ -12,9 +12,7 @@ from evenlight.statistics.summary import write_csv
 
 def main(arguments: argparse.Namespace) -> None:
     """Write both forms of the table."""
-    table, notes = cause_table(
-        arguments.scores, arguments.items, arguments.predictions, arguments.attributions, arguments.settings
-    )
+    table, notes = cause_table(arguments.scores, arguments.items, arguments.readings, arguments.settings)
     write_csv(table, arguments.csv)
     page = cause_page(table, arguments.settings, notes)
     write_page(page, arguments.html)
@@ -27,8 +25,7 @@ if __name__ == "__main__":
     for flag, layout in {
         "--scores": "{dataset}/{model}/seed{seed}/{family}.parquet",
         "--items": "{dataset}/items.parquet",
-        "--predictions": "{dataset}/{model}/seed{seed}.parquet",
-        "--attributions": "{dataset}/{model}/seed{seed}/{explainer}.parquet, one for each run",
+        "--readings": "{dataset}/{model}/seed{seed}.parquet",
     }.items():
         parser.add_argument(flag, nargs="+", required=True, metavar="PATH", help=f"files {layout}")
     parser.add_argument("--csv", required=True)

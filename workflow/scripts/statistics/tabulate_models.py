@@ -12,7 +12,7 @@ from evenlight.statistics.summary import write_csv
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the tables of the models' quality."""
-    per_seed = quality_per_seed(arguments.items, arguments.predictions, arguments.settings)
+    per_seed = quality_per_seed(arguments.items, arguments.readings, arguments.settings)
     summary = summarise_quality(per_seed)
     write_csv(per_seed, arguments.csv_per_seed)
     write_csv(summary, arguments.csv)
@@ -26,7 +26,7 @@ if __name__ == "__main__":
     parser.add_argument("--settings", type=command_line.settings_argument, required=True, metavar="JSON")
     parser.add_argument("--items", nargs="+", required=True, metavar="PATH", help="files {dataset}/items.parquet")
     parser.add_argument(
-        "--predictions", nargs="+", required=True, metavar="PATH", help="files {dataset}/{model}/seed{seed}.parquet"
+        "--readings", nargs="+", required=True, metavar="PATH", help="files {dataset}/{model}/seed{seed}.parquet"
     )
     parser.add_argument("--csv-per-seed", required=True, metavar="CSV")
     parser.add_argument("--csv", required=True)

@@ -1,0 +1,111 @@
+"""Write down how a trained model reads the test texts: their tokens, what is explained, and the model's answers."""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+
+from evenlight.command_line import add_model_flags, run, settings_argument
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.sentences import encoded, pairs_to_drop, token_counts
+from evenlight.errors import InputError
+from evenlight.items import drawn_pairs
+from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.readings import COUNTERPART_TOO_LONG, NOT_DRAWN, TOO_LONG, readings_table
+from evenlight.tables import ITEMS, READINGS, read_arrow, read_groups, write_groups
+
+# Texts that are read and written together, so that those of a large dataset never lie in memory.
+TEXTS_AT_ONCE = 2**13
+
+
+def texts_in_groups(path: Path, is_read: np.ndarray) -> Iterator[pd.DataFrame]:
+    """The texts, some at a time; ``is_read``, bool (items,), says which."""
+    columns = ITEMS.only("item_id", "words", "label")
+    return (group.to_pandas() for group in read_groups(path, columns, TEXTS_AT_ONCE, is_read))
+
+
+def left_out(test: pd.DataFrame, tokens: np.ndarray, max_tokens: int, settings: dict) -> tuple[np.ndarray, list[str]]:
+    """Why each text is not explained, None where it is, and notes for readers of the tables.
+
+    Args:
+        test: the texts, with ``item_id``, ``pair_id`` and ``group``.
+        tokens: of each, (texts,).
+        max_tokens: the limit.
+        settings: ``long_items`` and ``pairs``.
+
+    Raises:
+        InputError: a text is too long and may not be left out, or nothing is left to explain.
+    """
+    dropped = pairs_to_drop(test, tokens, max_tokens, settings["long_items"] == "drop")
+    # Drawn before, so that every model is compared on the same pairs, whatever it takes for too long.
+    drawn = drawn_pairs(test, settings["pairs"])["pair_id"]
+    reason = np.where(test["pair_id"].isin(drawn), None, NOT_DRAWN)
+    reason[test["pair_id"].isin(dropped)] = COUNTERPART_TOO_LONG
+    reason[tokens > max_tokens] = TOO_LONG
+    if all(reason):
+        raise InputError(
+            f"every drawn pair has a text of more than models.<model>.max_tokens = {max_tokens} tokens; raise "
+            "max_tokens up to the model's limit, or explain.pairs"
+        )
+    if not dropped:
+        return reason, []
+    count = f"{len(dropped)} of {test['pair_id'].nunique()} pairs"
+    return reason, [f"{count} have a text of more than {max_tokens} tokens and are left out"]
+
+
+def readings(
+    path: Path, is_read: np.ndarray, reason: np.ndarray, evaluator: Evaluator, target: str
+) -> Iterator[pa.Table]:
+    """The rows of the table, some at a time."""
+    start = correct = asked = 0
+    for items in texts_in_groups(path, is_read):
+        of_group = reason[start : start + len(items)]
+        start += len(items)
+        sentences = encoded(evaluator.classifier, items, items["label"])
+        fitting = np.flatnonzero(of_group != TOO_LONG)
+        probability = evaluator.probabilities([sentences[row].token_id for row in fitting])
+        predicted = probability.argmax(1)
+        correct += (predicted == items["label"].to_numpy()[fitting]).sum()
+        asked += len(fitting)
+        answers: list[np.ndarray | None] = [None] * len(items)
+        for row, answer, label in zip(fitting, probability, predicted, strict=True):
+            answers[row] = answer
+            if target == "prediction":
+                sentences[row] = replace(sentences[row], target=int(label))
+        yield readings_table(sentences, "test", of_group, answers)
+    print(f"test accuracy {correct / asked:.4f} on {asked} items")
+
+
+def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Which items are read, bool (items,), why each of them is not explained, and notes."""
+    items = read_arrow(arguments.items, ITEMS.only("item_id", "pair_id", "group", "split"))
+    is_read = np.asarray(pc.equal(items["split"], "test"))
+    tokens = [token_counts(classifier, group) for group in texts_in_groups(arguments.items, is_read)]
+    test = items.filter(pa.array(is_read)).drop_columns("split").to_pandas()
+    return is_read, *left_out(test, np.concatenate(tokens), classifier.max_tokens, arguments.settings)
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read and write."""
+    torch.set_num_threads(arguments.threads)
+    settings = arguments.settings
+    classifier = load_classifier(arguments.model, settings["max_tokens"], arguments.device)
+    is_read, reason, notes = texts_to_read(arguments, classifier)
+    evaluator = Evaluator(classifier, arguments.tokens_per_batch, arguments.compile)
+    rows = readings(arguments.items, is_read, reason, evaluator, settings["target"])
+    write_groups(rows, arguments.output, READINGS, {"settings": settings, "notes": notes})
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
+    parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: limits, target, pairs")
+    add_model_flags(parser)
+    parser.add_argument("--output", type=Path, required=True, help="table of readings (Parquet)")
+    run(main, parser)
