@@ -17,7 +17,7 @@ from evenlight.metrics import Explanation, explanations_of, score
 from evenlight.metrics.complexity import gini, sparsity
 from evenlight.metrics.correctness import mass_accuracy
 from evenlight.metrics.faithfulness import top_tokens
-from evenlight.readings import readings_table
+from evenlight.readings import readings_table, token_table
 
 TENTHS = [share / 10 for share in range(1, 11)]
 AOPC = {
@@ -371,7 +371,8 @@ def test_explanations_are_read_as_they_were_written(tmp_path):
     sentences = sentences_of(CLASSIFIER, [["sea", "ship"], ["storm"]], targets=[1, 0])
     written = [Attribution(np.linspace(-1, 1, len(one.token_id)), forward_rows=3) for one in sentences]
     truth = [[1, 0], None]
-    texts = readings_table(sentences, "test", [None, None], [[0.5, 0.5]] * 2)
+    nothing = np.array([None, None])
+    texts = readings_table(token_table(sentences), "test", np.array([1, 0]), nothing, np.full((2, 2), 0.5))
     texts = texts.append_column("ground_truth", pa.array(truth, pa.list_(pa.int8())))
     shard = attribution_table(sentences, written)
     found = explanations_of(texts, shard, "lime.parquet")

@@ -55,35 +55,43 @@ class Sentence:
         return np.bincount(self.word_id[inside], weights=token_score[inside], minlength=len(self.words))
 
 
+def token_table(sentences: Sequence[Sentence]) -> pa.Table:
+    """The columns ``item_id``, ``token_id``, ``word_id`` and ``token_text`` of the contract ``readings``."""
+    word_id = [[None if word == SPECIAL else int(word) for word in sentence.word_id] for sentence in sentences]
+    columns = {
+        "item_id": [sentence.item_id for sentence in sentences],
+        "token_id": [sentence.token_id for sentence in sentences],
+        "word_id": word_id,
+        "token_text": [sentence.token_text for sentence in sentences],
+    }
+    return pa.table(columns, schema=READINGS.only(*columns).schema)
+
+
 def readings_table(
-    sentences: Sequence[Sentence],
-    split: str,
-    left_out: Sequence[str | None],
-    probability: Sequence[Sequence[float] | None],
+    tokens: pa.Table, split: str, target: np.ndarray, left_out: np.ndarray, probability: np.ndarray
 ) -> pa.Table:
-    """The rows of some sentences in the contract ``readings``.
+    """The rows of some texts in the contract ``readings``.
 
     Args:
-        sentences: as the model reads them.
+        tokens: of :func:`token_table`.
         split: of all of them.
-        left_out: why each is not explained, None where it is; the table then has no target.
-        probability: of the classes; None where the model was not asked.
+        target: class to explain, int (texts,); heeded only where the text is explained.
+        left_out: why a text is not explained, None where it is; object (texts,).
+        probability: of the classes, float (texts, classes); NaN where the model was not asked.
     """
-    rows = [
-        {
-            "item_id": sentence.item_id,
-            "split": split,
-            "token_id": sentence.token_id.tolist(),
-            "word_id": [None if word == SPECIAL else int(word) for word in sentence.word_id],
-            "token_text": list(sentence.token_text),
-            "target": None if reason else sentence.target,
-            "left_out": reason,
-            "probability": None if classes is None else list(classes),
-            "predicted": None if classes is None else int(np.argmax(classes)),
-        }
-        for sentence, reason, classes in zip(sentences, left_out, probability, strict=True)
-    ]
-    return pa.Table.from_pylist(rows, schema=READINGS.schema)
+    is_left_out = np.not_equal(left_out, None)
+    is_unknown = np.isnan(probability).any(axis=1)
+    classes = pa.array(list(probability), pa.list_(pa.float64()), mask=is_unknown)
+    columns = {
+        "split": pa.array([split] * len(tokens), pa.string()),
+        "target": pa.array(target, pa.int64(), mask=is_left_out),
+        "left_out": pa.array(left_out, pa.string()),
+        "probability": classes,
+        "predicted": pa.array(probability.argmax(axis=1), pa.int64(), mask=is_unknown),
+    }
+    for name, column in columns.items():
+        tokens = tokens.append_column(name, column)
+    return tokens.select(READINGS.schema.names)
 
 
 def sentences_of(texts: pa.Table) -> list[Sentence]:

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,17 +16,20 @@ from evenlight.engine.sentences import encoded, pairs_to_drop, token_counts
 from evenlight.errors import InputError
 from evenlight.items import drawn_pairs
 from evenlight.models.classifier import Classifier, load_classifier
-from evenlight.readings import COUNTERPART_TOO_LONG, NOT_DRAWN, TOO_LONG, readings_table
-from evenlight.tables import ITEMS, READINGS, read_arrow, read_groups, write_groups
+from evenlight.readings import COUNTERPART_TOO_LONG, NOT_DRAWN, TOO_LONG, readings_table, token_table
+from evenlight.tables import ITEMS, READINGS, read_arrow, read_groups, regrouped, write_groups
 
-# Texts that are read and written together, so that those of a large dataset never lie in memory.
-TEXTS_AT_ONCE = 2**13
+# So many texts at once, since those of a large dataset need not fit into memory: the model is asked about more than the
+# tokenizer, which needs more memory for each.
+ASKED_AT_ONCE = 2**13
+TOKENISED_AT_ONCE = 2**8
+ROWS_PER_GROUP = 2**10
 
 
-def texts_in_groups(path: Path, is_read: np.ndarray) -> Iterator[pd.DataFrame]:
-    """The texts, some at a time; ``is_read``, bool (items,), says which."""
+def texts_in_groups(path: Path, is_read: np.ndarray, size: int) -> Iterator[pd.DataFrame]:
+    """The texts, ``size`` at a time; ``is_read``, bool (items,), says which."""
     columns = ITEMS.only("item_id", "words", "label")
-    return (group.to_pandas() for group in read_groups(path, columns, TEXTS_AT_ONCE, is_read))
+    return (group.to_pandas() for group in read_groups(path, columns, size, is_read))
 
 
 def left_out(test: pd.DataFrame, tokens: np.ndarray, max_tokens: int, settings: dict) -> tuple[np.ndarray, list[str]]:
@@ -59,26 +61,31 @@ def left_out(test: pd.DataFrame, tokens: np.ndarray, max_tokens: int, settings: 
     return reason, [f"{count} have a text of more than {max_tokens} tokens and are left out"]
 
 
+def tokens_of(items: pd.DataFrame, classifier: Classifier) -> pa.Table:
+    """The tokens of some texts."""
+    starts = range(0, len(items), TOKENISED_AT_ONCE)
+    parts = (items.iloc[start : start + TOKENISED_AT_ONCE] for start in starts)
+    return pa.concat_tables(token_table(encoded(classifier, part, part["label"])) for part in parts)
+
+
 def readings(
     path: Path, is_read: np.ndarray, reason: np.ndarray, evaluator: Evaluator, target: str
 ) -> Iterator[pa.Table]:
     """The rows of the table, some at a time."""
     start = correct = asked = 0
-    for items in texts_in_groups(path, is_read):
+    for items in texts_in_groups(path, is_read, ASKED_AT_ONCE):
         of_group = reason[start : start + len(items)]
         start += len(items)
-        sentences = encoded(evaluator.classifier, items, items["label"])
-        fitting = np.flatnonzero(of_group != TOO_LONG)
-        probability = evaluator.probabilities([sentences[row].token_id for row in fitting])
-        predicted = probability.argmax(1)
-        correct += (predicted == items["label"].to_numpy()[fitting]).sum()
-        asked += len(fitting)
-        answers: list[np.ndarray | None] = [None] * len(items)
-        for row, answer, label in zip(fitting, probability, predicted, strict=True):
-            answers[row] = answer
-            if target == "prediction":
-                sentences[row] = replace(sentences[row], target=int(label))
-        yield readings_table(sentences, "test", of_group, answers)
+        tokens = tokens_of(items, evaluator.classifier)
+        fits = of_group != TOO_LONG
+        rows = tokens["token_id"].filter(pa.array(fits)).to_pylist()
+        probability = np.full((len(items), evaluator.classifier.classes), np.nan)
+        probability[fits] = evaluator.probabilities([np.array(row, dtype=np.int64) for row in rows])
+        label, predicted = items["label"].to_numpy(), probability.argmax(axis=1)
+        correct += (label == predicted)[fits].sum()
+        asked += fits.sum()
+        explained = predicted if target == "prediction" else label
+        yield from regrouped([readings_table(tokens, "test", explained, of_group, probability)], ROWS_PER_GROUP)
     print(f"test accuracy {correct / asked:.4f} on {asked} items")
 
 
@@ -86,7 +93,8 @@ def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tupl
     """Which items are read, bool (items,), why each of them is not explained, and notes."""
     items = read_arrow(arguments.items, ITEMS.only("item_id", "pair_id", "group", "split"))
     is_read = np.asarray(pc.equal(items["split"], "test"))
-    tokens = [token_counts(classifier, group) for group in texts_in_groups(arguments.items, is_read)]
+    groups = texts_in_groups(arguments.items, is_read, TOKENISED_AT_ONCE)
+    tokens = [token_counts(classifier, group) for group in groups]
     test = items.filter(pa.array(is_read)).drop_columns("split").to_pandas()
     return is_read, *left_out(test, np.concatenate(tokens), classifier.max_tokens, arguments.settings)
 
