@@ -319,7 +319,7 @@ rule compare_published:
         script=script("statistics/compare_published.py"),
         disparity="<results>/tables/disparity.parquet",
         models="<results>/tables/models.csv",
-        published=[ancient(in_project(path)) for path in PUBLISHED],
+        published=[repository_file(path) for path in PUBLISHED],
     output:
         csv="<results>/tables/published.csv",
         agreement="<results>/tables/published_agreement.csv",

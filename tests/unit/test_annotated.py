@@ -6,7 +6,7 @@ import pytest
 from evenlight import datasets
 from evenlight.annotation.annotations import annotation
 from evenlight.annotation.geco_annotation import read_labelling
-from evenlight.configuration import load_schema, registry
+from evenlight.configuration.readers import Reader
 from evenlight.datasets import geco
 from evenlight.datasets.annotated import items_of
 from evenlight.errors import InputError
@@ -104,9 +104,8 @@ def test_refusals(loaded, tmp_path):
         datasets.load({}, settings_for(absent))
 
 
-def test_the_schema_has_the_settings_that_the_reader_uses():
-    properties = registry(load_schema(), "readers")["annotated"]["properties"]
-    assert set(settings_for(Path("a"))) <= set(properties)
+def test_the_configuration_has_the_settings_that_the_reader_uses():
+    assert set(settings_for(Path("a"))) <= set(Reader.entries["annotated"].model_fields)
 
 
 def test_the_reader_names_its_file():
