@@ -35,7 +35,7 @@ from evenlight.engine.evaluator import Evaluator, fitting_tokens
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
-from evenlight.metrics import Explanation, Origin, score
+from evenlight.metrics import Origin, explanation_of, score
 from evenlight.models.classifier import Classifier, pick_device, prepared
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
 from evenlight.tables import ITEMS, read_table, replacing
@@ -201,15 +201,7 @@ def work_of(config: dict, lengths: tuple[int, ...]) -> dict[str, Work]:
             len(sentences),
         )
         explanations += [
-            Explanation(
-                one.item_id,
-                one.target,
-                one.token_id,
-                one.word_id,
-                own.token_score,
-                words=one.words,
-                origin=Origin(name, methods[name], 0),
-            )
+            explanation_of(one, own.token_score, origin=Origin(name, methods[name], 0))
             for name in names
             for one, own in zip(sentences, explained[name].attributions, strict=True)
         ]
@@ -358,7 +350,7 @@ def estimated(
     rows = []
     for dataset, size in datasets.items():
         for model, speed in speeds.items():
-            training = configuration.on_dataset(config["models"][model]["training"], "epochs", dataset)
+            training = configuration.recipe(config, model, dataset)["training"]
             # A batch of the training has the length of its longest item.
             longest = max(size.lengths)
             tasks = {
@@ -449,7 +441,7 @@ def main(arguments: argparse.Namespace) -> None:
     precision = config["explain"]["precision"]
     speeds = {}
     for name, settings in config["models"].items():
-        source, training = settings.get("source", settings["architecture"]), settings["training"]
+        source, training = settings.get("source", settings["architecture"]), config["trainings"][settings["training"]]
         speeds[name] = speed_of(source, length, training, device, precision, arguments.seconds)
         print(f"timed {name}", flush=True)
     table = estimated(config, datasets, work, speeds)

@@ -32,9 +32,12 @@ from evenlight import command_line
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.errors import InputError
-from evenlight.explainers import lime, shapley
+from evenlight.explainers import shapley, shapley_sampling
 from evenlight.explainers.hiding import hideable, reduced_rows
-from evenlight.explainers.shap import Node, token_texts, token_tree
+from evenlight.explainers.kernel_shap.paper import KERNEL_ESTIMATORS
+from evenlight.explainers.lime.paper import coefficients
+from evenlight.explainers.partition_shap import Node, token_texts, token_tree
+from evenlight.items import items_with_units, units_beside
 from evenlight.models.classifier import load_classifier
 from evenlight.seeds import generator_for
 from evenlight.tables import ITEMS, read_metadata, read_table, replacing
@@ -108,7 +111,7 @@ def our_kernel_shap(estimator: str) -> Estimator:
 
     def estimate(game: Game, rows: int, seed: int) -> np.ndarray:
         generator = generator_for(seed, game.name, estimator)
-        plan = shapley.KERNEL_ESTIMATORS[estimator](game.features, rows, generator)
+        plan = KERNEL_ESTIMATORS[estimator](game.features, rows, generator)
         return plan.solve(game.ask(plan.shown))
 
     return estimate
@@ -124,7 +127,7 @@ def our_sampling(estimator: str) -> Estimator:
         if orders == 0:
             return None
         generator = generator_for(seed, game.name, estimator)
-        plan = shapley.SAMPLING_ESTIMATORS[estimator](game.features, orders, generator)
+        plan = shapley_sampling.SAMPLING_ESTIMATORS[estimator](game.features, orders, generator)
         return plan.solve(game.ask(plan.shown))
 
     return estimate
@@ -188,9 +191,7 @@ OTHER_QUANTITY = "shap PartitionExplainer"
 def lime_coefficients(game: Game, seed: int, samples: int, asked: int | None) -> np.ndarray:
     """LIME on the game's tokens, with the draws of the seed."""
     settings = LIME_SETTINGS | {"samples": samples, "asked": asked}
-    question = lime.coefficients(
-        game.features, lambda kept: list(kept), 0, settings, generator_for(seed, game.name, "lime")
-    )
+    question = coefficients(game.features, lambda kept: list(kept), 0, settings, generator_for(seed, game.name, "lime"))
     try:
         question.send(game.ask(np.array(next(question)))[:, None])
     except StopIteration as stop:
@@ -408,7 +409,7 @@ def main(arguments: argparse.Namespace) -> None:
     logging.getLogger("shap").setLevel(logging.ERROR)
     torch.set_num_threads(1)
     classifier = load_classifier(arguments.model, max_tokens=128)
-    items = read_table(arguments.items, ITEMS)
+    items = items_with_units(read_table(arguments.items, ITEMS), units_beside(arguments.items))
     test = items[items["split"] == "test"]
     sentences = drawn_sentences(tokenize(classifier, test, test["label"], True), least, most, arguments.sentences)
     evaluator = Evaluator(classifier, tokens_per_batch=16384)

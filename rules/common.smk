@@ -15,7 +15,7 @@ BASE = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 SCRIPTS = BASE / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from evenlight import annotation, configuration, datasets, sources
+from evenlight import annotation, configuration, datasets, sources, warm_start
 from evenlight.code_digest import code_digest
 from evenlight.errors import InputError
 
@@ -50,6 +50,10 @@ wildcard_constraints:
 # rerun anything: its checksum is fixed.
 if config["mirror"]:
     os.environ.setdefault(sources.MIRROR_VARIABLE, config["mirror"])
+
+
+# A job of another run, or one that was sent to another machine, has no use for that run's server.
+os.environ.pop(warm_start.SOCKET_VARIABLE, None)
 
 
 def in_project(path):
@@ -102,20 +106,20 @@ def every(path, **values):
 
 
 def groups_of(dataset):
-    """The groups of a dataset."""
+    """The levels of a dataset's first factor."""
+    return set(next(iter(factors_of(dataset).values()), []))
+
+
+def factors_of(dataset):
+    """The factors of a dataset, each with its levels."""
     settings = config["datasets"][dataset]
-    return set(datasets.reader_for(settings).groups(settings))
+    return datasets.reader_for(settings).factors(settings)
 
 
-def datasets_with(groups):
-    """The datasets that have none but these groups."""
-    return [dataset for dataset in config["datasets"] if groups_of(dataset) <= set(groups)]
-
-
-def compared_datasets():
-    """The datasets that have both groups of a compared pair."""
-    pairs = [set(groups) for groups in config["statistics"]["groups"] if len(groups) == 2]
-    return [dataset for dataset in config["datasets"] if any(pair <= groups_of(dataset) for pair in pairs)]
+def datasets_with(factor, levels):
+    """The datasets that have this factor with none but these levels."""
+    of_factor = {dataset: factors_of(dataset).get(factor) for dataset in config["datasets"]}
+    return [dataset for dataset, present in of_factor.items() if present and set(present) <= set(levels)]
 
 
 # Datasets --------------------------------------------------------------------------------------------
@@ -160,77 +164,6 @@ def import_code(wildcards):
     return code_of("datasets/import_dataset.py", datasets.reader_for(config["datasets"][wildcards.dataset]).module)
 
 
-# Statistics ------------------------------------------------------------------------------------------
-
-
-COMPARED = ("datasets", "models", "explainers", "metrics")
-
-
-def compared_settings(*keys, parts=COMPARED):
-    """What computed tables depend on: the names in ``parts``, the groups, and ``keys`` of the statistics; no labels."""
-    return as_json(
-        **{part: list(config[part]) for part in parts},
-        seeds=config["seeds"],
-        statistics={key: config["statistics"][key] for key in ("groups", *keys)},
-    )
-
-
-def study_settings():
-    """Names, labels and directions of everything in the study, in the configuration's order, and the levels."""
-    return as_json(
-        order={part: list(config[part]) for part in COMPARED},
-        datasets={name: {} for name in config["datasets"]},
-        models={name: {} for name in config["models"]},
-        explainers={name: {"label": entry["label"]} for name, entry in config["explainers"].items()},
-        metrics=METRICS,
-        seeds=config["seeds"],
-        statistics=config["statistics"],
-    )
-
-
-def disputed_metrics():
-    """The metrics that are configured in more than one definition."""
-    kinds = [metric["metric"] for metric in METRICS.values()]
-    return [name for name, metric in METRICS.items() if kinds.count(metric["metric"]) > 1]
-
-
-def optional_tables():
-    """The tables that only some studies have."""
-    asked = {
-        "compare_many_groups": any(len(groups) > 2 for groups in config["statistics"]["groups"]),
-        "tabulate_definitions": disputed_metrics(),
-        "compare_published": config["statistics"]["published"],
-    }
-    return [getattr(rules, rule).output for rule, wanted in asked.items() if wanted]
-
-
-# Figures ---------------------------------------------------------------------------------------------
-
-
-def in_formats(path, **about):
-    """One figure in every configured format; the first of them goes into the report."""
-    first, *others = config["figures"]["formats"]
-    return [report(f"{path}.{first}", **about), *(f"{path}.{form}" for form in others)]
-
-
-def family_of(metric):
-    """The family whose table of scores has the metric."""
-    return METRICS[metric]["family"]
-
-
-def figure_settings(wildcards, metrics):
-    """What one figure of scores depends on: the names and labels that stand in it."""
-    return as_json(
-        datasets=[wildcards.dataset],
-        models=[wildcards.model],
-        explainers={name: {"label": entry["label"]} for name, entry in config["explainers"].items()},
-        metrics={name: METRICS[name] for name in metrics},
-        order={"explainers": list(config["explainers"]), "metrics": list(metrics)},
-        seeds=config["seeds"],
-        statistics={"groups": config["statistics"]["groups"]},
-    )
-
-
 # A killed run leaves Snakemake's own lock behind and has to be unlocked by hand. The kernel releases this one
 # with the process, so profiles/default goes without Snakemake's and a killed run simply continues.
 onstart:
@@ -241,3 +174,6 @@ onstart:
         except OSError:
             raise WorkflowError(f"another run is at work in {os.getcwd()}; wait for it or stop it")
         workflow.globals["_run_lock"] = lock
+        # Jobs in environments of their own have another Python, and those on other machines do not reach the server.
+        if workflow.local_exec and not workflow.touch and not workflow.deployment_settings.deployment_method:
+            workflow.globals["_warm_start"] = warm_start.start()

@@ -26,6 +26,7 @@ def score_settings(wildcards):
     """What the metrics of one family depend on."""
     return as_json(
         family=wildcards.family,
+        asks_model=configuration.asks_model("metrics", wildcards.family),
         metrics=configuration.without_labels(
             {name: config["metrics"][name] for name in METRIC_FAMILIES[wildcards.family]}
         ),
@@ -78,6 +79,7 @@ rule score:
     input:
         script=script("explanations/score.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
+        units="<results>/datasets/{dataset}/units.parquet",
         readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",

@@ -5,8 +5,7 @@
 
 def recipe(wildcards):
     """What a model is and how it is trained on one dataset."""
-    model = config["models"][wildcards.model]
-    return model | {"training": configuration.on_dataset(model["training"], "epochs", wildcards.dataset)}
+    return configuration.recipe(config, wildcards.model, wildcards.dataset)
 
 
 def local_model_files(wildcards):
@@ -31,6 +30,7 @@ rule train:
     input:
         script=script("models/train.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
+        units="<results>/datasets/{dataset}/units.parquet",
         pretrained=local_model_files,
     output:
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
@@ -64,6 +64,8 @@ rule read_texts:
     input:
         script=script("models/read_texts.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
+        units="<results>/datasets/{dataset}/units.parquet",
+        units="<results>/datasets/{dataset}/units.parquet",
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
     output:
@@ -85,6 +87,6 @@ rule read_texts:
         settings=reading_settings,
         code=code_of("models/read_texts.py"),
     shell:
-        "python {input.script:q} --items {input.dataset:q} --model $(dirname {input.weights:q}) "
-        "--settings {params.settings:q} --device {resources.device} --threads {threads} "
+        "python {input.script:q} --items {input.dataset:q} --units {input.units:q} "
+        "--model $(dirname {input.weights:q}) --settings {params.settings:q} --device {resources.device} --threads {threads} "
         "--tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"

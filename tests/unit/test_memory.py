@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from dataset_files import write_dataset
 from models_for_tests import tiny_classifier
 
-from evenlight.tables import ATTRIBUTIONS, ITEMS, READINGS, SCORES, count_rows, write_table
+from evenlight.tables import ATTRIBUTIONS, READINGS, SCORES, count_rows
 from evenlight.training import HISTORY, save_classifier
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
@@ -76,16 +77,25 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
             "split": "test",
         }
     )
-    write_table(items, folder / "items.parquet", ITEMS)
+    write_dataset(items, folder)
     limits = {"precision": "float32", "max_tokens": 48}
     read = {"target": "prediction", "pairs": None, "max_tokens": 48, "long_items": "refuse"}
     explained = {"family": "gradient", "explainers": METHODS, "seed": 0} | limits
-    scored = {"family": "faithfulness", "metrics": FAITHFULNESS} | limits
+    scored = {"family": "faithfulness", "asks_model": True, "metrics": FAITHFULNESS} | limits
     shards = [folder / f"{name}.parquet" for name in METHODS]
     common = ["--items", folder / "items.parquet", "--model", model, "--device", "cpu"]
     readings = folder / "readings.parquet"
     found = {
-        "read_texts": peak("models/read_texts.py", *common, "--settings", json.dumps(read), "--output", readings),
+        "read_texts": peak(
+            "models/read_texts.py",
+            *common,
+            "--units",
+            folder / "units.parquet",
+            "--settings",
+            json.dumps(read),
+            "--output",
+            readings,
+        ),
         "attribute": peak(
             "explanations/attribute.py",
             *common,

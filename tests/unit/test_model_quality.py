@@ -1,14 +1,11 @@
 """Accuracy, recall and average prediction difference."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from dataset_files import write_dataset
+from rendering import run_script, tabulated
 
 from evenlight import tables
 from evenlight.errors import InputError
@@ -21,7 +18,6 @@ from evenlight.statistics.model_quality import (
 )
 from evenlight.statistics.study import Comparison
 
-SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 SETTINGS = {
     "datasets": {"plots": {"label": "Plots"}},
     "models": {"small": {"label": "Small"}},
@@ -61,7 +57,7 @@ def readings_table(probabilities: dict[str, float]) -> pa.Table:
 def files(tmp_path):
     """Items, and readings of two seeds, the second of which is always right and sure."""
     items = tmp_path / "datasets" / "plots" / "items.parquet"
-    tables.write_table(items_table(), items, tables.ITEMS)
+    write_dataset(items_table(), items.parent)
     sure = {name: float(name.endswith("-male")) for name in PROBABILITIES}
     paths = []
     for seed, probabilities in enumerate((PROBABILITIES, sure)):
@@ -133,7 +129,7 @@ def test_summary_over_seeds(files):
 
 def test_pair_with_two_items_of_a_group_is_refused(files):
     items = items_table().assign(pair_id="same")
-    tables.write_table(items, files[0], tables.ITEMS)
+    write_dataset(items, files[0].parent)
     with pytest.raises(InputError, match="pair 'same' has more than one item of group 'male'") as caught:
         quality_per_seed([files[0]], files[1], SETTINGS)
     assert str(files[0]) in str(caught.value)
@@ -157,13 +153,13 @@ def test_items_that_were_too_long_are_left_out_and_those_not_drawn_are_not(files
 
 
 def test_items_without_a_test_split_are_refused(files):
-    tables.write_table(items_table(split="train"), files[0], tables.ITEMS)
+    write_dataset(items_table(split="train"), files[0].parent)
     with pytest.raises(InputError, match=r"items\.parquet: column 'split' has no 'test' item"):
         predicted_items(files[0], files[1][0])
 
 
 def test_label_without_a_probability_is_refused(files):
-    tables.write_table(items_table().assign(label=2), files[0], tables.ITEMS)
+    write_dataset(items_table().assign(label=2), files[0].parent)
     with pytest.raises(InputError, match=r"'probability' has no class 2, the label of item '0-male'"):
         predicted_items(files[0], files[1][0])
 
@@ -173,16 +169,14 @@ def test_dataset_without_items_is_refused(files):
         quality_per_seed([], files[1], SETTINGS)
 
 
-def test_script_writes_all_tables(files, tmp_path):
-    written = ("csv-per-seed", "csv", "html", "latex")
-    outputs = {f"--{flag}": tmp_path / f"models.{flag}" for flag in written}
-    command = [sys.executable, SCRIPTS / "statistics/tabulate_models.py", "--settings", json.dumps(SETTINGS)]
-    command += ["--items", files[0], "--readings", *files[1]]
-    command += [part for flag_and_path in outputs.items() for part in flag_and_path]
-    done = subprocess.run(command, capture_output=True, text=True)
+def test_scripts_write_all_tables(files, tmp_path):
+    summary, per_seed = tmp_path / "models.parquet", tmp_path / "models_per_seed.parquet"
+    flags = ("--items", files[0], "--readings", *files[1], "--output", summary, "--per-seed", per_seed)
+    done = run_script("statistics/measure_quality.py", SETTINGS, *flags)
     assert done.returncode == 0, done.stderr
-    per_seed = pd.read_csv(outputs["--csv-per-seed"])
-    assert list(per_seed.columns) == ["dataset", "model", "seed", "measure", "subset", "size", "value"]
-    assert set(per_seed["seed"]) == {0, 1}
-    assert "0.917 ± 0.083" in outputs["--html"].read_text(encoding="utf-8")
-    assert "0.917" in outputs["--latex"].read_text(encoding="utf-8")
+    read = tables.read_table(summary, tables.QUALITY), tables.read_table(per_seed, tables.QUALITY_PER_SEED)
+    page = tabulated(tmp_path, "models", *read, datasets={"plots": "Plots"}, models={"small": "Small"})
+    assert list(page.csv[1].columns) == ["dataset", "model", "seed", "measure", "subset", "size", "value"]
+    assert set(page.csv[1]["seed"]) == {0, 1}
+    assert "0.917 ± 0.083" in page.html
+    assert "0.917" in page.latex

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from dataset_files import write_dataset
 from hypothesis import given
 from hypothesis import strategies as st
 from models_for_tests import WORDS, tiny_classifier
@@ -25,6 +26,7 @@ from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import Remark, note_of
+from evenlight.items import items_with_units, units_beside
 from evenlight.models.classifier import load_classifier
 from evenlight.readings import SPECIAL
 from evenlight.statistics.score_files import explainer_notes
@@ -94,7 +96,7 @@ def study(tmp_path_factory) -> Path:
             "split": ["train" if index % 8 > 5 else "test" for index in range(count)],
         }
     )
-    write_table(test, folder / "items.parquet", ITEMS)
+    write_dataset(test, folder)
     save_classifier(tiny_classifier("bert"), folder / "model", pd.DataFrame(columns=HISTORY), {})
     read_texts.main(reading_arguments(folder, folder / "readings.parquet"))
     return folder
@@ -104,6 +106,7 @@ def reading_arguments(study: Path, output: Path, **changes) -> argparse.Namespac
     """The flags of read_texts.py; ``changes`` are of its settings."""
     return argparse.Namespace(
         items=study / "items.parquet",
+        units=study / "units.parquet",
         model=study / "model",
         settings={"target": "label", "pairs": None, "max_tokens": 48, "long_items": "refuse"} | changes,
         tokens_per_batch=0,
@@ -162,6 +165,7 @@ def score_arguments(study: Path, shards: list[Path], output: Path, family: str, 
         model=study / "model",
         settings={
             "family": family,
+            "asks_model": family == "faithfulness",
             "metrics": METRICS[family],
             "precision": "float32",
             "max_tokens": 48,
@@ -260,7 +264,9 @@ def test_readings_say_how_the_model_reads_the_test_texts(study, tmp_path):
 
 def test_a_long_text_takes_its_pair_along(study, tmp_path, capsys):
     found = read(study, tmp_path / "readings.parquet")
-    pair_id = read_table(study / "items.parquet", ITEMS).set_index("item_id").loc[found.index, "pair_id"]
+    items = read_table(study / "items.parquet", ITEMS)
+    items = items_with_units(items, units_beside(study / "items.parquet"))
+    pair_id = items.set_index("item_id").loc[found.index, "pair_id"]
     # A limit that parts a pair.
     of_pairs = found["token_id"].map(len).groupby(pair_id).agg(["min", "max"])
     limit = int(of_pairs.loc[of_pairs["min"] < of_pairs["max"], "min"].max())

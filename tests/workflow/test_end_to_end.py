@@ -53,15 +53,14 @@ def test_every_file_is_there_and_no_other(finished):
         TINY[part] for part in ("datasets", "models", "seeds", "explainers", "metrics")
     )
     families = ("faithfulness", "complexity", "correctness")
-    expected = {
-        f"tables/{name}" for name in ("disparity.parquet", "effects.parquet", "models_per_seed.csv", "tests.csv")
-    }
-    pages = ("disparity", "effects", "scores", "models")
-    expected |= {f"tables/{name}.{form}" for name, form in product(pages, ("csv", "html", "tex"))}
-    expected |= {f"tables/{name}.{form}" for name, form in product(("control", "causes"), ("csv", "html", "tex"))}
+    pages = ("disparity", "effects", "control", "causes", "scores", "models")
+    expected = {f"tables/{name}.{form}" for name, form in product(pages, ("csv", "html", "tex"))}
+    expected |= {f"tables/{name}.{form}" for name, form in product(("models_per_seed", "tests"), ("csv", "parquet"))}
+    computed = ("disparity", "disparity_summary", "effects", "control", "causes", "scores", "models")
+    expected |= {f"tables/{name}.parquet" for name in computed}
     expected |= {f"figures/control.{form}" for form in ("svg", "pdf")}
     for dataset in datasets:
-        expected |= {f"datasets/{dataset}/{name}" for name in ("items.parquet", "co_occurrence.csv")}
+        expected |= {f"datasets/{dataset}/{name}" for name in ("items.parquet", "units.parquet", "co_occurrence.csv")}
         expected |= {
             f"figures/{kind}/{dataset}.{form}" for kind, form in product(("disparity", "effects"), ("svg", "pdf"))
         }
@@ -127,11 +126,12 @@ def test_model_says_how_it_was_trained(finished, model, seed):
     asked = TINY["models"][model]
     assert manifest["settings"]["seed"] == seed
     assert manifest["settings"]["model"].items() >= {key: asked[key] for key in ("architecture", "hidden_size")}.items()
-    assert manifest["settings"]["model"]["training"].items() >= asked["training"].items()
+    training = TINY["trainings"][asked["training"]]
+    assert manifest["settings"]["model"]["training"].items() >= training.items()
     assert manifest["items_sha256"] == sha256(results(finished) / "datasets" / "demo" / "items.parquet")
     assert manifest["libraries"].keys() >= LIBRARIES
     history = pd.read_csv(folder / "history.csv")
-    assert list(history["epoch"]) == list(range(asked["training"]["epochs"]))
+    assert list(history["epoch"]) == list(range(training["epochs"]))
     assert manifest["best_epoch"] == history["epoch"][history["validation_loss"].idxmin()]
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
-from evenlight.configuration import asks_model
 from evenlight.engine.progress import Progress
+from evenlight.items import items_with_units, units_beside
 from evenlight.metrics import NEED_WORDS, Explanation, explanations_of, other_items, read_origin, score
 from evenlight.parts import Parts, complete, digest_of, is_done, join_parts, open_parts, remove_parts, write_part
 from evenlight.readings import explained_items, read_explained
@@ -21,7 +21,7 @@ ROWS_PER_GROUP = 2**16
 
 def evaluator_for(arguments: argparse.Namespace, progress: Progress):
     """The model, where the family asks it; torch is imported only then."""
-    if not asks_model("metrics", arguments.settings["family"]):
+    if not arguments.settings["asks_model"]:
         return None
     import torch
 
@@ -39,21 +39,20 @@ def side_by_side(arguments: argparse.Namespace) -> Iterator[tuple[pa.Table, list
     """Some texts at a time, with the explanations that each shard has of them."""
     size = arguments.items_per_group
     words = ["words"] if arguments.settings["family"] in NEED_WORDS else []
-    columns = ["pair_id", "group", "ground_truth", *words]
+    columns = ["ground_truth", *words]
     count = len(explained_items(arguments.readings))
     for path in arguments.attributions:
         if count_rows(path, ATTRIBUTIONS) != count:
             raise other_items(path)
+    units = units_beside(arguments.items)
     origins = [read_origin(path) for path in arguments.attributions]
     shards = [read_groups(path, ATTRIBUTIONS, size) for path in arguments.attributions]
     for texts, *parts in zip(read_explained(arguments.readings, arguments.items, size, *columns), *shards, strict=True):
-        yield (
-            texts,
-            [
-                explanations_of(texts, part, path, origin)
-                for part, path, origin in zip(parts, arguments.attributions, origins, strict=True)
-            ],
-        )
+        for name, values in items_with_units(texts.select(["item_id"]).to_pandas(), units).items():
+            if name != "item_id":
+                texts = texts.append_column(name, pa.array(values, pa.string()))
+        of_shards = zip(parts, arguments.attributions, origins, strict=True)
+        yield texts, [explanations_of(texts, part, path, origin) for part, path, origin in of_shards]
 
 
 def score_tables(
@@ -76,9 +75,10 @@ def score_tables(
 def parts_of(arguments: argparse.Namespace) -> Parts:
     """Where the job keeps what it has done; anything that changes a result gives it another place."""
     settings = arguments.settings
-    model = sorted(arguments.model.glob("[!.]*")) if asks_model("metrics", settings["family"]) else []
+    model = sorted(arguments.model.glob("[!.]*")) if settings["asks_model"] else []
     depends_on = {"settings": settings, "code": arguments.code, "items_per_group": arguments.items_per_group}
-    digest = digest_of(depends_on, [arguments.items, arguments.readings, *arguments.attributions, *model])
+    units = arguments.items.with_name("units.parquet")
+    digest = digest_of(depends_on, [arguments.items, units, arguments.readings, *arguments.attributions, *model])
     names = [path.stem for path in arguments.attributions]
     return open_parts(arguments.output.parent, settings["family"], digest, names, SCORES)
 

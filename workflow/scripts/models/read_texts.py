@@ -14,10 +14,10 @@ from evenlight.command_line import add_model_flags, run, settings_argument
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, pairs_to_drop, token_counts
 from evenlight.errors import InputError
-from evenlight.items import drawn_pairs
+from evenlight.items import drawn_pairs, wholes
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.readings import COUNTERPART_TOO_LONG, NOT_DRAWN, TOO_LONG, readings_table, token_table
-from evenlight.tables import ITEMS, READINGS, read_arrow, read_groups, regrouped, write_groups
+from evenlight.tables import ITEMS, READINGS, UNITS, read_arrow, read_groups, read_table, regrouped, write_groups
 
 # So many texts at once, since those of a large dataset need not fit into memory: the model is asked about more than the
 # tokenizer, which needs more memory for each.
@@ -32,11 +32,14 @@ def texts_in_groups(path: Path, is_read: np.ndarray, size: int) -> Iterator[pd.D
     return (group.to_pandas() for group in read_groups(path, columns, size, is_read))
 
 
-def left_out(test: pd.DataFrame, tokens: np.ndarray, max_tokens: int, settings: dict) -> tuple[np.ndarray, list[str]]:
+def left_out(
+    test: pd.DataFrame, units: pd.DataFrame, tokens: np.ndarray, max_tokens: int, settings: dict
+) -> tuple[np.ndarray, list[str]]:
     """Why each text is not explained, None where it is, and notes for readers of the tables.
 
     Args:
-        test: the texts, with ``item_id``, ``pair_id`` and ``group``.
+        test: the texts, with ``item_id``.
+        units: table of the contract ``units``.
         tokens: of each, (texts,).
         max_tokens: the limit.
         settings: ``long_items`` and ``pairs``.
@@ -44,11 +47,13 @@ def left_out(test: pd.DataFrame, tokens: np.ndarray, max_tokens: int, settings: 
     Raises:
         InputError: a text is too long and may not be left out, or nothing is left to explain.
     """
-    dropped = pairs_to_drop(test, tokens, max_tokens, settings["long_items"] == "drop")
+    # A unit is left out as a whole, so that groups stay balanced.
+    whole = wholes(test, units)
+    dropped = pairs_to_drop(test.assign(pair_id=whole), tokens, max_tokens, settings["long_items"] == "drop")
     # Drawn before, so that every model is compared on the same pairs, whatever it takes for too long.
-    drawn = drawn_pairs(test, settings["pairs"])["pair_id"]
-    reason = np.where(test["pair_id"].isin(drawn), None, NOT_DRAWN)
-    reason[test["pair_id"].isin(dropped)] = COUNTERPART_TOO_LONG
+    drawn = drawn_pairs(test, units, settings["pairs"], units["factor"][:1])
+    reason = np.where(test["item_id"].isin(drawn["item_id"]), None, NOT_DRAWN)
+    reason[whole.isin(dropped)] = COUNTERPART_TOO_LONG
     reason[tokens > max_tokens] = TOO_LONG
     if all(reason):
         raise InputError(
@@ -57,7 +62,7 @@ def left_out(test: pd.DataFrame, tokens: np.ndarray, max_tokens: int, settings: 
         )
     if not dropped:
         return reason, []
-    count = f"{len(dropped)} of {test['pair_id'].nunique()} pairs"
+    count = f"{len(dropped)} of {whole.nunique()} pairs"
     return reason, [f"{count} have a text of more than {max_tokens} tokens and are left out"]
 
 
@@ -91,12 +96,13 @@ def readings(
 
 def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Which items are read, bool (items,), why each of them is not explained, and notes."""
-    items = read_arrow(arguments.items, ITEMS.only("item_id", "pair_id", "group", "split"))
+    items = read_arrow(arguments.items, ITEMS.only("item_id", "split"))
     is_read = np.asarray(pc.equal(items["split"], "test"))
     groups = texts_in_groups(arguments.items, is_read, TOKENISED_AT_ONCE)
     tokens = [token_counts(classifier, group) for group in groups]
     test = items.filter(pa.array(is_read)).drop_columns("split").to_pandas()
-    return is_read, *left_out(test, np.concatenate(tokens), classifier.max_tokens, arguments.settings)
+    units = read_table(arguments.units, UNITS)
+    return is_read, *left_out(test, units, np.concatenate(tokens), classifier.max_tokens, arguments.settings)
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -113,6 +119,7 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
+    parser.add_argument("--units", type=Path, required=True, help="table of units (Parquet)")
     parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: limits, target, pairs")
     add_model_flags(parser)
     parser.add_argument("--output", type=Path, required=True, help="table of readings (Parquet)")

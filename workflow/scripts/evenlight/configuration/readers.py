@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from evenlight.configuration.settings import LARGEST_SEED, Different, Entry, Text
+from evenlight.configuration.settings import LARGEST_SEED, Different, Entry, Name, Settings, Text
 
 
 class Reader(Entry):
@@ -214,6 +214,22 @@ class Stereotypes(Reader):
     split_seed: SplitSeed = 0
 
 
+class Attribute(Settings):
+    """What is known of each text in one respect, such as gender: a factor by which texts are compared."""
+
+    column: Text = Field(description="Column of the attribute; empty where it is not known of a text.")
+    levels: Different[Text] = Field(
+        min_length=2, description="The values that the column may have, all of which must occur; without the sign +."
+    )
+    balanced: bool = Field(
+        True,
+        description=(
+            "Whether the variants of a text must be one of each level. `false` where they may be any number of a "
+            "level: a text has several variants of one level, or all its variants have the same one."
+        ),
+    )
+
+
 class Table(Reader):
     """Texts of any kind in a CSV or Parquet file, one on each row, whose columns are named here; see [the
     example](../docs/datasets.md#a-table-of-your-own).
@@ -231,13 +247,21 @@ class Table(Reader):
     classes: Different[Text] = Field(
         min_length=2, description="The classes, as that column has them, in the order of the model's outputs."
     )
-    group: Text = Field(description="Column with the group of each text.")
-    groups: Different[Text] = Field(min_length=2, description="The groups, as that column has them.")
+    attributes: dict[Name, Attribute] = Field(
+        description=(
+            "What is known of each text, such as `gender`, each under a name of your choice: the factors by which "
+            "texts are compared. Empty where nothing is known."
+        )
+    )
     pair: Text | None = Field(
         None,
+        description="Column that is equal for the variants of one text; null where texts have no variants.",
+    )
+    cluster: Text | None = Field(
+        None,
         description=(
-            "Column that is equal for the variants of one text, of which there must be one per group; null where "
-            "texts have no variants."
+            "Column that is equal for texts that belong together beyond their variants, such as those of one source. "
+            "Whole clusters are drawn for the test split. Null takes the pair."
         ),
     )
     item: Text | None = Field(

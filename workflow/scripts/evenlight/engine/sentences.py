@@ -87,7 +87,6 @@ def tokenize(
     """
     sentences = encoded(classifier, items, targets)
     lengths = np.array([len(sentence.token_id) for sentence in sentences])
-    dropped_pairs = pairs_to_drop(items, lengths, classifier.max_tokens, drop_long)
-    return [
-        sentence for sentence, pair_id in zip(sentences, items["pair_id"], strict=True) if pair_id not in dropped_pairs
-    ]
+    pairs = items["pair_id"] if drop_long else items["item_id"]
+    dropped_pairs = pairs_to_drop(items.assign(pair_id=pairs), lengths, classifier.max_tokens, drop_long)
+    return [sentence for sentence, pair_id in zip(sentences, pairs, strict=True) if pair_id not in dropped_pairs]

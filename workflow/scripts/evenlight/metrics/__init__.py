@@ -110,20 +110,21 @@ def explanations_of(texts: pa.Table, shard: pa.Table, path: str | Path, origin: 
         raise other_items(path)
     token_scores = shard["token_score"].to_pylist()
     ground_truth = texts["ground_truth"].to_pylist()
-    return [
-        _explanation(sentence, np.array(token_score, dtype=np.float64), truth, origin, path)
-        for sentence, token_score, truth in zip(sentences_of(texts), token_scores, ground_truth, strict=True)
-    ]
+    found = []
+    for sentence, token_score, truth in zip(sentences_of(texts), token_scores, ground_truth, strict=True):
+        if len(token_score) != len(sentence.token_id):
+            raise InputError(
+                f"{path}: column 'token_score' has {len(token_score)} scores for item {sentence.item_id}, which the "
+                f"model reads as {len(sentence.token_id)} tokens; delete the file and run the workflow again"
+            )
+        found.append(explanation_of(sentence, np.array(token_score, dtype=np.float64), truth, origin))
+    return found
 
 
-def _explanation(
-    sentence: Sentence, token_score: np.ndarray, ground_truth: Sequence[int] | None, origin: Origin, path: str | Path
+def explanation_of(
+    sentence: Sentence, token_score: np.ndarray, ground_truth: Sequence[int] | None = None, origin: Origin = UNKNOWN
 ) -> Explanation:
-    if len(token_score) != len(sentence.token_id):
-        raise InputError(
-            f"{path}: column 'token_score' has {len(token_score)} scores for item {sentence.item_id}, which the model "
-            f"reads as {len(sentence.token_id)} tokens; delete the file and run the workflow again"
-        )
+    """The explanation of a sentence; ``token_score`` is float64 (tokens,), ``ground_truth`` (words,)."""
     return Explanation(
         sentence.item_id,
         sentence.target,

@@ -23,7 +23,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm, rankdata
 
-from evenlight.errors import InputError
 from evenlight.seeds import generator_for
 from evenlight.statistics.cells import Cell, cells, pairs_there, read_models
 from evenlight.statistics.disparity import shared_flips
@@ -209,20 +208,3 @@ def sign_flip_p(differences: np.ndarray, signs: np.ndarray, flips: np.ndarray) -
     below = np.column_stack([np.searchsorted(*columns) for columns in zip(reference.T, observed.T, strict=True)])
     p = (len(drawn) - below + (not enumerated)) / len(flips)
     return np.where(pairs < 2, np.nan, p)
-
-
-def read_control(path: str | Path) -> pd.DataFrame:
-    """The table of :func:`permuted_rates` from a CSV file."""
-    remedy = "rule permute_groups makes it; delete the file and run the workflow again"
-    try:
-        table = pd.read_csv(
-            path, dtype={"dataset": str, "model": str, "test": str}, keep_default_na=False, na_values=[""]
-        )
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; rule permute_groups makes it") from None
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a readable CSV file ({error}); {remedy}") from None
-    for column in COLUMNS:
-        if column not in table.columns:
-            raise InputError(f"{path}: no column '{column}' for a table of the control; {remedy}")
-    return table

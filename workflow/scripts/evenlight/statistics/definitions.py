@@ -1,13 +1,12 @@
 """Does a disparity survive another definition of its metric? Cells under each definition, and under pairs of them."""
 
-import re
-from itertools import combinations_with_replacement, takewhile
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pandas as pd
 
 from evenlight.errors import InputError
-from evenlight.statistics.study import label_of, names, required
+from evenlight.statistics.study import names, required
 
 PLACE = ["dataset", "factor", "level_a", "level_b"]
 COUNTED = ["cells", "significant", "considerable", "opposed", "same_direction", "correlation"]
@@ -28,18 +27,6 @@ def disputed_metrics(settings: dict) -> dict[str, list[str]]:
             "compare; add a second entry with another 'definition' or 'threshold'"
         )
     return disputed
-
-
-def kind_label(settings: dict, kind: str) -> str:
-    """What a disputed kind of metric is called: the words that the labels of all its entries begin with.
-
-    What follows a comma, colon or bracket in a label does not count. The kind's own name, as words, where the labels
-    have none in common.
-    """
-    variants = disputed_metrics(settings)[kind]
-    heads = [re.split(r"[,;:(\[]", label_of(settings, "metrics", name))[0].split() for name in variants]
-    common = takewhile(lambda words: len(set(words)) == 1, zip(*heads, strict=False))
-    return " ".join(words[0] for words in common) or kind.replace("_", " ").capitalize()
 
 
 def by_variant(summary: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.errors import InputError
+from evenlight.items import items_with_units, units_beside
 from evenlight.readings import COUNTERPART_TOO_LONG, TOO_LONG
 from evenlight.statistics.study import READING_LAYOUT, Comparison, comparisons, ordered_groups, study_runs
 from evenlight.statistics.summary import summarise_over_seeds
@@ -60,14 +61,15 @@ def predicted_items(items_path: str | Path, readings_path: str | Path) -> pd.Dat
 
     Items that are too long for the model (``long_items: drop``) are left out, with their counterparts.
     """
-    items = tables.read_table(items_path, tables.ITEMS).drop(columns=["words", "ground_truth"])
+    items = tables.read_table(items_path, tables.ITEMS.only("item_id", "label", "split"))
+    items = items_with_units(items, units_beside(items_path))
     columns = ("item_id", "split", "left_out", "probability", "predicted")
     readings = tables.read_table(readings_path, tables.READINGS.only(*columns))
+    readings = readings[readings["split"] == "test"]
     items = items[items["split"] == "test"]
     remedy = f"delete {readings_path} and run the workflow again"
     if items.empty:
         raise InputError(f"{items_path}: column 'split' has no 'test' item; rule import_dataset makes it")
-    readings = readings[readings["split"] == "test"]
     if readings["item_id"].duplicated().any() or not set(readings["item_id"]) <= set(items["item_id"]):
         raise InputError(
             f"{readings_path}: column 'item_id' has items twice, or that are no test items of {items_path}; {remedy}"
