@@ -25,7 +25,8 @@ help:  ## list these targets
 
 demo: .venv/ready  ## make the environment, run the embedded demo and its report
 	$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml
-	$(BIN)/snakemake --cores 1 --configfile config/demo.yaml --report results/demo/report.html
+	$(BIN)/snakemake --cores 1 --configfile config/demo.yaml --report results/demo/report.html \
+		--report-metadata resources/report/metadata.yaml
 	@echo
 	@echo "The demo is done. Open in a browser or a viewer:"
 	@echo "  tables   results/demo/tables/"

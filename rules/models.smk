@@ -65,7 +65,6 @@ rule read_texts:
         script=script("models/read_texts.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
-        units="<results>/datasets/{dataset}/units.parquet",
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
     output:
