@@ -53,8 +53,9 @@ clean-all: clean  ## also remove the environment; results of studies stay
 
 ##@ Development
 
+# On all cores. A file's tests share what is slow to make, so they stay together.
 test: check browser  ## everything that must hold: `check`, then the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 # Debian's browser, for the tests that drive one; where it is not and cannot be installed, they say so.
 browser:
