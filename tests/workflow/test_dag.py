@@ -1,11 +1,12 @@
 """Which jobs a configuration stands for, from wherever the workflow is used."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
-from running import PROJECT, SMALLER, TINY, all_jobs, chosen, configure, copy_of_project, planned_jobs
+from running import PROJECT, SMALLER, TINY, all_jobs, chosen, configure, copy_of_project, planned_jobs, snakemake
 
 DATASET = {"reader": "demo", "classes": "three_class", "words": "subject", "validation_share": 0.2}
 
@@ -53,6 +54,19 @@ def test_used_as_a_module(project, tmp_path):
         "use rule * from evenlight\n"
     )
     assert planned_jobs(tmp_path) == all_jobs(TINY)
+
+
+def test_picture_of_the_rules_is_of_these_rules(project):
+    """``make rule-graph`` draws it anew."""
+    asked = snakemake(project, "--quiet", "all", "--rulegraph", "dot", "--configfile", "config/demo.yaml").stdout
+    named = dict(re.findall(r"^\s+(\d+)\[label = \"(\w+)\"", asked, re.MULTILINE))
+    picture = (PROJECT / "docs" / "rules.svg").read_text(encoding="utf-8")
+    drawn = dict(re.findall(r"<title>(\d+)</title>\n.*\n<text[^>]*>(\w+)</text>", picture))
+    assert named
+    assert sorted(drawn.values()) == sorted(named.values())
+    needed = re.findall(r"(\d+) -> (\d+)", asked)
+    lines = re.findall(r"<title>(\d+)&#45;&gt;(\d+)</title>", picture)
+    assert sorted((drawn[a], drawn[b]) for a, b in lines) == sorted((named[a], named[b]) for a, b in needed)
 
 
 @pytest.mark.parametrize(
