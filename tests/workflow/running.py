@@ -205,7 +205,7 @@ def all_jobs(study: dict) -> set[Job]:
         jobs += [("draw_score_panels", of), *(("draw_scores", of | {"metric": metric}) for metric in study["metrics"])]
         for seed in study["seeds"]:
             run = of | {"seed": str(seed)}
-            jobs += [(rule, run) for rule in ("train", "predict", *(f"attribute_{family}" for family in explainers))]
+            jobs += [(rule, run) for rule in ("train", "read_texts", *(f"attribute_{family}" for family in explainers))]
             jobs += [("score", run | {"family": family}) for family in metrics]
     return {(rule, frozenset(wildcards.items())) for rule, wildcards in jobs}
 

@@ -32,7 +32,7 @@ def test_two_datasets_double_what_depends_on_them(project):
 
 def test_one_figure_needs_its_own_model_and_metric_only(project):
     planned = planned_jobs(project, "results/tiny/figures/scores/demo/ola_cea/gini.svg")
-    expected = chosen(all_jobs(TINY), "train", "predict", "attribute_", model="ola_cea")
+    expected = chosen(all_jobs(TINY), "train", "read_texts", "attribute_", model="ola_cea")
     expected |= chosen(all_jobs(TINY), "score", model="ola_cea", family="complexity")
     expected |= chosen(all_jobs(TINY), "draw_scores", model="ola_cea", metric="gini")
     assert planned == expected | chosen(all_jobs(TINY), "import_dataset")
@@ -112,7 +112,7 @@ def test_published_grid(project, name, runs, datasets, models):
         jobs = Counter(rule for rule, _ in planned_jobs(project))
     finally:
         configure(project, TINY)
-    of_a_run = ("train", "predict", "attribute_gradient", "attribute_path", "attribute_lime", "attribute_shap")
+    of_a_run = ("train", "read_texts", "attribute_gradient", "attribute_path", "attribute_lime", "attribute_shap")
     assert {rule: jobs[rule] for rule in of_a_run} == dict.fromkeys(of_a_run, runs)
     assert jobs["score"] == 4 * runs
     assert jobs["draw_score_panels"] == datasets * models
