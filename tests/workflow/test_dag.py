@@ -71,8 +71,10 @@ def test_shipped_configuration(project, path):
 def test_dataset_with_more_than_two_groups(project):
     """It has a test of all groups; what shows pairs of groups is for datasets that have one."""
     study = SMALLER | {
-        "datasets": {"people": {"reader": "compas"}, "race": {"reader": "compas", "attribute": "race"}},
-        "statistics": {"groups": [["male", "female"], ["african_american", "caucasian", "hispanic"]]},
+        "datasets": {"people": {"reader": "compas"}, "demo": TINY["datasets"]["demo"]},
+        "statistics": {
+            "compare": {"gender": [["male", "female"]], "race": [["african_american", "caucasian", "hispanic"]]}
+        },
     }
     configure(project, study)
     try:
