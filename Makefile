@@ -25,7 +25,8 @@ help:  ## list these targets
 
 demo: .venv/ready  ## make the environment, run the embedded demo and its report
 	$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml
-	$(BIN)/snakemake --cores 1 --configfile config/demo.yaml --report results/demo/report.html
+	$(BIN)/snakemake --cores 1 --configfile config/demo.yaml --report results/demo/report.html \
+		--report-metadata resources/report/metadata.yaml
 	@echo
 	@echo "The demo is done. Open in a browser or a viewer:"
 	@echo "  tables   results/demo/tables/"
@@ -52,8 +53,9 @@ clean-all: clean  ## also remove the environment; results of studies stay
 
 ##@ Development
 
+# On all cores. A file's tests share what is slow to make, so they stay together.
 test: check browser  ## everything that must hold: `check`, then the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 # Debian's browser, for the tests that drive one; where it is not and cannot be installed, they say so.
 browser:

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -80,10 +81,11 @@ def script(name):
     return [repository_file(f"workflow/scripts/{path}") for path in ("run.py", name)]
 
 
+@cache
 def code_of(name, *also):
     """Digest of the code that a script runs, for ``params``: changed code reruns the rule, a comment does not.
 
-    ``also`` names modules that the script imports under a computed name.
+    ``also`` names modules that the script imports under a computed name. Snakemake asks for every job.
     """
     try:
         return code_digest(SCRIPTS / name, also=also, root=SCRIPTS)

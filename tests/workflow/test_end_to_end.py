@@ -152,7 +152,7 @@ def test_report_has_categories_and_captions(finished, tmp_path):
     done = snakemake(finished, "--report", str(path))
     assert done.returncode == 0, done.stdout
     # What this study has no reason to make.
-    optional = ("definitions", "definition_table", "group_table", "published_table")
+    optional = ("definitions", "definitions_table", "groups_table", "published_table")
     assert_reported(path, ("Disparity", "Scores", "Models"), PROJECT / "resources" / "captions", without=optional)
 
 

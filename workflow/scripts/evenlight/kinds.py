@@ -1,8 +1,7 @@
 """The kinds of study: what each asks, and what a configuration must say for it.
 
-What a kind computes and shows stands in ``rules/kinds/<name>.smk``, which fills ``TABLES`` and ``FIGURES``; what it
-shows
-of single tables in :mod:`evenlight.figures.pages`. The Snakefile imports this module, so it imports nothing.
+What a kind computes and shows stands in ``rules/kinds/<name>.smk``, which fills ``TABLES`` and ``FIGURES``. The
+Snakefile imports this module, so it imports nothing.
 """
 
 from dataclasses import dataclass
