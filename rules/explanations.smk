@@ -1,12 +1,49 @@
 # From models to explanations and their scores.
 #
 # Comes in: <results>/datasets/, <results>/models/, <results>/readings/.
-# Goes out: <results>/attributions/, one shard per explainer; <results>/scores/, one table per family of metrics.
+# Goes out: <results>/attributions/, one shard per explainer; <results>/scores/, one file per family of metrics and
+# explainer.
+#
+# Jobs here write the files of several explainers, which are `update()`: Snakemake does not delete them before the job,
+# and the job leaves those as they are that were made of the same settings, code and files. So a new explainer computes
+# its own files and no others.
 
+SHARD = "<results>/attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet"
+SCORE = "<results>/scores/{dataset}/{model}/seed{seed}/{family}/{explainer}.parquet"
+MODEL = [
+    f"<results>/models/{{dataset}}/{{model}}/seed{{seed}}/{name}" for name in ("model.safetensors", "tokenizer.json")
+]
+# What a command that asks a model imports under a computed name.
+ENGINE = "evenlight.engine.opening"
+# Families of metrics that call the explainers again, so that their scores depend on the explainers' code.
+EXPLAINING_AGAIN = ("worst_change",)
+FAMILY_OF = {name: family for family, names in EXPLAINER_FAMILIES.items() for name in names}
 # How much is done at once: flags and no params, since they change results by rounding only and rerun nothing.
 IN_GROUPS = "--tokens-per-batch {tokens_per_batch} --items-per-group {items_per_group}".format(**config["explain"])
 if config["explain"]["compile"]:
     IN_GROUPS += " --compile"
+
+
+def of_explainers(path, explainers):
+    """The file of each of some explainers; the other wildcards stay."""
+    return expand(path, explainer=explainers, allow_missing=True)
+
+
+def asked_model(section, family):
+    """The files of the model, where the family asks it."""
+    return MODEL if configuration.asks_model(section, family) else []
+
+
+def model_flag(wildcards, input):
+    """The flag that names the model's folder, where the family asks it."""
+    return [f"--model={Path(input.model[0]).parent}"] if input.model else []
+
+
+def asking_settings(section, family, model):
+    """What the answers of a model depend on, where the family asks it."""
+    if not configuration.asks_model(section, family):
+        return {}
+    return {"precision": config["explain"]["precision"], "max_tokens": config["models"][model]["max_tokens"]}
 
 
 def attribute_settings(family):
@@ -17,22 +54,42 @@ def attribute_settings(family):
             {name: config["explainers"][name] for name in EXPLAINER_FAMILIES[family]}
         ),
         seed=int(wildcards.seed),
-        precision=config["explain"]["precision"],
-        max_tokens=config["models"][wildcards.model]["max_tokens"],
+        **asking_settings("explainers", family, wildcards.model),
     )
+
+
+def attribute_code(family):
+    """Digest of what one family of explainers runs."""
+    engine = [ENGINE] if configuration.asks_model("explainers", family) else []
+    return code_of("explanations/attribute.py", f"evenlight.explainers.{family}", *engine)
 
 
 def score_settings(wildcards):
     """What the metrics of one family depend on."""
     return as_json(
         family=wildcards.family,
-        asks_model=configuration.asks_model("metrics", wildcards.family),
         metrics=configuration.without_labels(
             {name: config["metrics"][name] for name in METRIC_FAMILIES[wildcards.family]}
         ),
-        precision=config["explain"]["precision"],
-        max_tokens=config["models"][wildcards.model]["max_tokens"],
+        **asking_settings("metrics", wildcards.family, wildcards.model),
     )
+
+
+def score_code(family):
+    """Digests of what one family of metrics runs for each explainer."""
+    modules = [f"evenlight.metrics.{family}"]
+    if configuration.asks_model("metrics", family):
+        modules.append(ENGINE)
+    if family not in EXPLAINING_AGAIN:
+        return as_json(**dict.fromkeys(config["explainers"], code_of("explanations/score.py", *modules)))
+    codes = {
+        explainers: code_of("explanations/score.py", *modules, f"evenlight.explainers.{explainers}")
+        for explainers in EXPLAINER_FAMILIES
+    }
+    return as_json(**{name: codes[FAMILY_OF[name]] for name in config["explainers"]})
+
+
+SCORE_CODE = {family: score_code(family) for family in METRIC_FAMILIES}
 
 
 # The explainers of a family share their passes through the model, so one job writes the shards of all of them.
@@ -46,12 +103,9 @@ for family, explainers in EXPLAINER_FAMILIES.items():
             script=script("explanations/attribute.py"),
             dataset="<results>/datasets/{dataset}/items.parquet",
             readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
-            weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
-            tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
+            model=asked_model("explainers", family),
         output:
-            expand(
-                "<results>/attributions/{{dataset}}/{{model}}/seed{{seed}}/{explainer}.parquet", explainer=explainers
-            ),
+            update(of_explainers(SHARD, explainers)),
         log:
             f"<logs>/attribute/{{dataset}}/{{model}}/seed{{seed}}/{family}.log",
         benchmark:
@@ -67,11 +121,12 @@ for family, explainers in EXPLAINER_FAMILIES.items():
             runtime=240,
         params:
             settings=attribute_settings(family),
-            code=code_of("explanations/attribute.py", f"evenlight.explainers.{family}"),
+            model=model_flag,
+            code=attribute_code(family),
         shell:
-            "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
-            "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
-            "--device {resources.device} --threads {threads} {resources.in_groups} --output {output:q} > {log:q} 2>&1"
+            "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} {params.model:q} "
+            "--settings {params.settings:q} --code {params.code} --device {resources.device} --threads {threads} "
+            "{resources.in_groups} --output {output:q} > {log:q} 2>&1"
 
 
 rule score:
@@ -79,16 +134,11 @@ rule score:
     input:
         script=script("explanations/score.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        units="<results>/datasets/{dataset}/units.parquet",
         readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
-        weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
-        tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
-        attributions=expand(
-            "<results>/attributions/{{dataset}}/{{model}}/seed{{seed}}/{explainer}.parquet",
-            explainer=config["explainers"],
-        ),
+        model=lambda wildcards: asked_model("metrics", wildcards.family),
+        attributions=of_explainers(SHARD, config["explainers"]),
     output:
-        "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet",
+        update(of_explainers(SCORE, config["explainers"])),
     log:
         "<logs>/score/{dataset}/{model}/seed{seed}/{family}.log",
     benchmark:
@@ -104,8 +154,10 @@ rule score:
         runtime=240,
     params:
         settings=score_settings,
-        code=lambda wildcards: code_of("explanations/score.py", f"evenlight.metrics.{wildcards.family}"),
+        model=model_flag,
+        code=lambda wildcards: SCORE_CODE[wildcards.family],
     shell:
         "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
-        "--attributions {input.attributions:q} --model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
-        "--device {resources.device} --threads {threads} {resources.in_groups} --output {output:q} > {log:q} 2>&1"
+        "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "
+        "--code {params.code:q} --device {resources.device} --threads {threads} {resources.in_groups} "
+        "--output {output:q} > {log:q} 2>&1"
