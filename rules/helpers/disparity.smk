@@ -1,12 +1,17 @@
 # What rules/kinds/disparity.smk asks: its settings, and which files it needs.
 
+COMPARE = config["statistics"]["compare"]
 PUBLISHED = [f"resources/published/{name}.csv" for name in ("disparity_counts", "disparity_effect_sizes", "model_bias")]
 
 
 def compared_datasets():
-    """The datasets that have both groups of a compared pair."""
-    pairs = [set(groups) for groups in config["statistics"]["groups"] if len(groups) == 2]
-    return [dataset for dataset in config["datasets"] if any(pair <= groups_of(dataset) for pair in pairs)]
+    """The datasets that have both levels of a compared pair."""
+    pairs = [(factor, set(levels)) for factor, sets in COMPARE.items() for levels in sets if len(levels) == 2]
+    return [
+        dataset
+        for dataset in config["datasets"]
+        if any(pair <= set(datasets.levels_of(factors_of(dataset), factor)) for factor, pair in pairs)
+    ]
 
 
 def disputed_metrics():

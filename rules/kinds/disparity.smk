@@ -380,7 +380,7 @@ if compared_datasets():
     ]
 
 # What only some studies have.
-if any(len(groups) > 2 for groups in config["statistics"]["groups"]):
+if any(len(levels) > 2 for levels in compared_sets()):
     TABLES["groups"] = Page(["groups", "group_pairs"], shown(*COMPARED, **of_statistics("alpha")), "Disparity")
 if config["statistics"]["published"]:
     TABLES["published"] = Page(
