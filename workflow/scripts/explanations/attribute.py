@@ -139,6 +139,7 @@ def main(arguments: argparse.Namespace) -> None:
             print(f"{name}: note: {note}")
         metadata = {
             "explainer": name,
+            "family": settings["family"],
             "settings": settings["explainers"][name],
             "target": settings["target"],
             "precision": settings["precision"],
