@@ -15,7 +15,7 @@ BASE = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 SCRIPTS = BASE / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from evenlight import annotation, configuration, datasets, sources
+from evenlight import annotation, configuration, datasets, sources, warm_start
 from evenlight.code_digest import code_digest
 from evenlight.errors import InputError
 
@@ -50,6 +50,10 @@ wildcard_constraints:
 # rerun anything: its checksum is fixed.
 if config["mirror"]:
     os.environ.setdefault(sources.MIRROR_VARIABLE, config["mirror"])
+
+
+# A job of another run, or one that was sent to another machine, has no use for that run's server.
+os.environ.pop(warm_start.SOCKET_VARIABLE, None)
 
 
 def in_project(path):
@@ -167,8 +171,7 @@ def import_code(wildcards):
 
 def recipe(wildcards):
     """What a model is and how it is trained on one dataset."""
-    model = config["models"][wildcards.model]
-    return model | {"training": configuration.on_dataset(model["training"], "epochs", wildcards.dataset)}
+    return configuration.recipe(config, wildcards.model, wildcards.dataset)
 
 
 def local_model_files(wildcards):
@@ -223,3 +226,6 @@ onstart:
         except OSError:
             raise WorkflowError(f"another run is at work in {os.getcwd()}; wait for it or stop it")
         workflow.globals["_run_lock"] = lock
+        # Jobs in environments of their own have another Python, and those on other machines do not reach the server.
+        if workflow.local_exec and not workflow.touch and not workflow.deployment_settings.deployment_method:
+            workflow.globals["_warm_start"] = warm_start.start()

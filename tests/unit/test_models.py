@@ -49,7 +49,7 @@ BERT = OLA | {"architecture": "bert", "layers": 1, "heads": 2, "intermediate_siz
 PRETRAINED = {
     "architecture": "pretrained",
     "revision": None,
-    "weights": "published",
+    "training": {"start": "published"},
     "special_tokens": {},
     "max_tokens": MAX_TOKENS,
 }

@@ -36,12 +36,8 @@ GRADIENT = {"gxi": {"method": "input_x_gradient", "output": "logit", "layer": "w
 STUDY = {
     "study": "any",
     "datasets": {"demo": {"reader": "demo"}},
-    "models": {
-        "any": {
-            "architecture": "one_layer_attention",
-            "training": {"learning_rate": 1, "batch_size": 1, "epochs": 1},
-        }
-    },
+    "trainings": {"any": {"learning_rate": 1, "batch_size": 1, "epochs": 1}},
+    "models": {"any": {"architecture": "one_layer_attention", "training": "any"}},
     "metrics": {"gini": {"metric": "gini"}},
     "statistics": {"groups": [["male", "female"]]},
 }
