@@ -86,7 +86,7 @@ def explain(
     context = explainers.Context(Evaluator(classifier), seed, training)
     attributions = explainers.explain(family, sentences, {method: settings}, context)[method].attributions
     truths = [None] * len(sentences) if ground_truth is None else ground_truth
-    origin = Origin(method, settings, seed)
+    origin = Origin(method, settings, seed, family)
     return [
         Explanation(
             sentence.item_id,

@@ -18,7 +18,7 @@ class Outdated(NamedTuple):
 
 def outdated_keys(config: dict) -> dict[str, Outdated]:
     """The old keys of a configuration, by dotted key."""
-    return dict([*_inline_trainings(config), *_weights(config), *_epochs_on(config)])
+    return dict([*_inline_trainings(config), *_weights(config), *_epochs_on(config), *_sensitivity(config)])
 
 
 def _inline_trainings(config: dict) -> Iterator[tuple[str, Outdated]]:
@@ -49,6 +49,23 @@ def _epochs_on(config: dict) -> Iterator[tuple[str, Outdated]]:
         if "epochs_on" in training:
             epochs = _text(_converted(training).get("epochs"))
             yield f"trainings.{name}.epochs_on", Outdated(f"is part of `epochs` now; write `epochs: {epochs}`")
+
+
+def _sensitivity(config: dict) -> Iterator[tuple[str, Outdated]]:
+    """Two metrics had one name, and ``definition`` said which."""
+    for name, settings in _mappings(config, "metrics"):
+        if settings.get("metric") != "sensitivity":
+            continue
+        definition = settings.get("definition", "paper")
+        metric, keys = (
+            ("worst_change", ("steps", "radius", "norm"))
+            if definition == "paper"
+            else ("flip_area", ("definition", "steps", "tokens"))
+        )
+        entry = {"metric": metric} | {key: settings[key] for key in keys if key in settings}
+        entry["label"] = settings.get("label") or "Sensitivity"
+        said = f'found "sensitivity", which is two metrics now; write `{name}: {_text(entry)}`'
+        yield f"metrics.{name}.metric", Outdated(said)
 
 
 def _converted(training: dict) -> dict:

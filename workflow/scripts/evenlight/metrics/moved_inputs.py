@@ -81,7 +81,7 @@ def _in_batches(
     evaluator: Evaluator,
     compute: Callable[[list[Moved], torch.Tensor, torch.Tensor], list],
 ) -> list:
-    """What ``compute`` makes of a batch's rows, vectors (rows, tokens, hidden) and mask (rows, tokens), for all rows."""
+    """What ``compute`` makes of the rows, vectors (rows, tokens, hidden) and mask (rows, tokens) of each batch."""
 
     def compute_chosen(chosen: np.ndarray) -> list:
         batch = [rows[index] for index in chosen]
