@@ -69,7 +69,7 @@ def test_every_file_is_there_and_no_other(finished):
         expected.add(f"figures/panels/{dataset}/{model}.{form}")
     for dataset, model, seed in product(datasets, models, seeds):
         run = f"{dataset}/{model}/seed{seed}"
-        expected |= {f"models/{run}/{name}" for name in MODEL_FILES} | {f"predictions/{run}.parquet"}
+        expected |= {f"models/{run}/{name}" for name in MODEL_FILES} | {f"readings/{run}.parquet"}
         expected |= {f"attributions/{run}/{explainer}.parquet" for explainer in explainers}
         expected |= {f"scores/{run}/{family}.parquet" for family in families}
     assert set(contents(results(finished))) == expected
@@ -151,7 +151,7 @@ def test_report_has_categories_and_captions(finished, tmp_path):
     done = snakemake(finished, "--report", str(path))
     assert done.returncode == 0, done.stdout
     # What this study has no reason to make.
-    optional = ("definitions", "definition_table", "group_table", "published_table")
+    optional = ("definitions", "definitions_table", "groups_table", "published_table")
     assert_reported(path, ("Disparity", "Scores", "Models"), PROJECT / "resources" / "captions", without=optional)
 
 

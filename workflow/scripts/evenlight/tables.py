@@ -188,14 +188,20 @@ UNITS = Contract(
         ]
     ),
 )
-PREDICTIONS = Contract(
-    "predictions",
-    "predict",
+READINGS = Contract(
+    "readings",
+    "read_texts",
     pa.schema(
         [
             _required("item_id", pa.string()),
-            _required("probability", pa.list_(pa.float64())),
-            _required("predicted", pa.int64()),
+            _required("split", pa.string()),
+            _required("token_id", pa.list_(pa.int64())),
+            _required("word_id", pa.list_(pa.int64())),  # null for a special token
+            _required("token_text", pa.list_(pa.string())),  # as the text writes it, empty for a special token
+            pa.field("target", pa.int64()),  # the class that is explained, null where none is
+            pa.field("left_out", pa.string()),  # why the text is not explained, see evenlight.readings
+            pa.field("probability", pa.list_(pa.float64())),  # of the classes; null where the text is too long
+            pa.field("predicted", pa.int64()),
         ]
     ),
 )
@@ -205,11 +211,7 @@ ATTRIBUTIONS = Contract(
     pa.schema(
         [
             _required("item_id", pa.string()),
-            _required("target", pa.int64()),
-            _required("token_id", pa.list_(pa.int64())),
-            _required("word_id", pa.list_(pa.int64())),
             _required("token_score", pa.list_(pa.float64())),
-            _required("word_score", pa.list_(pa.float64())),
             pa.field("completeness_gap", pa.float64()),
             _required("forward_rows", pa.int64()),
         ]
@@ -525,14 +527,16 @@ def replacing(path: str | Path) -> Iterator[Path]:
 def checked(table: pa.Table, contract: Contract, source: str | Path) -> pa.Table:
     """Return ``table`` in the contract's column types, or say which column is wrong and who makes it."""
     remedy = f"rule {contract.rule} makes it; delete the file and run the workflow again"
+    for name in contract.schema.names:
+        if name not in table.column_names:
+            raise InputError(f"{source}: no column '{name}' for a table of {contract.name}; {remedy}")
     extra = [name for name in table.column_names if name not in contract.schema.names] if contract.whole else []
+    for name in extra:
+        if not contract.allows_extra(name):
+            raise InputError(f"{source}: unexpected column '{name}' in a table of {contract.name}; {remedy}")
     fields = [*contract.schema, *(pa.field(name, contract.extra_columns) for name in extra)]
     columns = {}
     for field in fields:
-        if field.name not in table.column_names:
-            raise InputError(f"{source}: no column '{field.name}' for a table of {contract.name}; {remedy}")
-        if field.name in extra and not contract.allows_extra(field.name):
-            raise InputError(f"{source}: unexpected column '{field.name}' in a table of {contract.name}; {remedy}")
         try:
             column = table[field.name].cast(field.type)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -7,12 +7,12 @@ import numpy as np
 import torch
 
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
 from evenlight.explainers import NEED_TRAINING, Context, explain
 from evenlight.metrics import Explanation, Origin
 from evenlight.metrics.moved_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
+from evenlight.readings import Sentence
 
 # Sentences whose perturbed forms are explained together.
 SENTENCES_AT_ONCE = 64
@@ -110,7 +110,14 @@ def moved_sentences(
             token_id[~explanation.is_special] = next_id + np.arange(len(moved))
             next_id += len(moved)
             sentences.append(
-                Sentence(explanation.item_id, explanation.words, token_id, explanation.word_id, explanation.target)
+                Sentence(
+                    explanation.item_id,
+                    explanation.words,
+                    token_id,
+                    explanation.word_id,
+                    explanation.target,
+                    explanation.token_text,
+                )
             )
             further.append(start.vectors[moved] + offset)
     return sentences, torch.cat(further)
