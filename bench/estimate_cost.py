@@ -35,7 +35,7 @@ from evenlight.engine.evaluator import Evaluator, fitting_tokens
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
-from evenlight.metrics import Explanation, Origin, score
+from evenlight.metrics import Origin, explanation_of, score
 from evenlight.models.classifier import Classifier, pick_device, prepared
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
 from evenlight.tables import ITEMS, read_table, replacing
@@ -201,15 +201,7 @@ def work_of(config: dict, lengths: tuple[int, ...]) -> dict[str, Work]:
             len(sentences),
         )
         explanations += [
-            Explanation(
-                one.item_id,
-                one.target,
-                one.token_id,
-                one.word_id,
-                own.token_score,
-                words=one.words,
-                origin=Origin(name, methods[name], 0),
-            )
+            explanation_of(one, own.token_score, origin=Origin(name, methods[name], 0))
             for name in names
             for one, own in zip(sentences, explained[name].attributions, strict=True)
         ]
@@ -366,7 +358,7 @@ def estimated(
                     "training": training["epochs"] * size.training * longest,
                     "forward": training["epochs"] * size.validation * longest,
                 },
-                "predict": {"forward": size.test * size.mean_length},
+                "read_texts": {"forward": size.test * size.mean_length},
             }
             host = {}
             for task, own in work[dataset].items():
@@ -387,7 +379,7 @@ def column_of(task: str, config: dict) -> str:
     kind, _, name = task.partition(" ")
     if kind == "score":
         return "sensitivity" if name in config["metrics"] else "other metrics"
-    return {"train": "training", "predict": "training", "explain": "explaining"}[kind]
+    return {"train": "training", "read_texts": "training", "explain": "explaining"}[kind]
 
 
 def markdown(table: pd.DataFrame, speeds: dict[str, Speed], config: dict, about: str) -> str:

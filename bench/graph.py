@@ -22,10 +22,11 @@ import yaml
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
-def enlarged(study: dict, jobs: int, count: int) -> dict:
-    """The study with so many seeds that it has at least ``jobs`` jobs, where it has ``count`` with its own."""
-    seeds = len(study["seeds"])
-    return study | {"seeds": list(range(max(seeds, -(-jobs * seeds // count))))}
+def enlarged(study: dict, wanted: int, jobs: list) -> dict:
+    """The study with so many seeds that it has at least ``wanted`` jobs; ``jobs`` are those that it has."""
+    of_seeds = sum("seed" in job.wildcards_dict for job in jobs)
+    more = -(-(wanted - len(jobs)) * len(study["seeds"]) // of_seeds)
+    return study | {"seeds": list(range(len(study["seeds"]) + max(0, more)))}
 
 
 def graph_of(configuration: Path, folder: Path) -> list:
@@ -119,8 +120,8 @@ def dry_run(folder: Path, *arguments: str) -> tuple[float, int]:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, int(total)
 
 
-def measured(study: dict, folder: Path, repetitions: int) -> dict:
-    """Jobs and processor times of one study and of its bare workflow."""
+def measured(study: dict, folder: Path, repetitions: int) -> list:
+    """Print the jobs and processor times of one study and of its bare workflow; its jobs."""
     configuration = folder / "study.yaml"
     configuration.write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
     bare, real = folder / "bare", folder / "real"
@@ -137,24 +138,25 @@ def measured(study: dict, folder: Path, repetitions: int) -> dict:
         }.items():
             seconds, counts[name] = dry_run(folder / name, *arguments)
             times[name].append(seconds)
-    return {"jobs": counts, **{name: min(seconds) for name, seconds in times.items()}}
+    seconds = {name: min(repeated) for name, repeated in times.items()}
+    print(
+        f"{counts['real']:,} ({counts['bare']:,})  {seconds['real']:.1f} s  {seconds['bare']:.1f} s  "
+        f"{seconds['real'] / seconds['bare']:.2f}",
+        flush=True,
+    )
+    return jobs
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Measure the study with its own seeds, and with as many as each number of jobs needs."""
     study = yaml.safe_load(arguments.configfile.read_text(encoding="utf-8"))
-    count = None
+    jobs = []
     print("jobs (bare)  this workflow  bare workflow  ratio")
-    for jobs in [0, *arguments.jobs]:
+    for wanted in [0, *arguments.jobs]:
         with tempfile.TemporaryDirectory() as folder:
-            sized = enlarged(study, jobs, count) if jobs else study
-            row = measured(sized, Path(folder), arguments.repetitions)
-        count = count or row["jobs"]["real"]
-        print(
-            f"{row['jobs']['real']:,} ({row['jobs']['bare']:,})  {row['real']:.1f} s  {row['bare']:.1f} s  "
-            f"{row['real'] / row['bare']:.2f}",
-            flush=True,
-        )
+            sized = enlarged(study, wanted, jobs) if wanted else study
+            graph = measured(sized, Path(folder), arguments.repetitions)
+        jobs = jobs or graph
 
 
 if __name__ == "__main__":

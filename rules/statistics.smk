@@ -1,6 +1,6 @@
-# From scores and predictions to what every kind of study sums up of them.
+# From scores and readings to what every kind of study sums up of them.
 #
-# Comes in: <results>/scores/, <results>/predictions/, <results>/datasets/.
+# Comes in: <results>/scores/, <results>/readings/, <results>/datasets/.
 # Goes out: <results>/tables/scores.parquet, models.parquet, models_per_seed.parquet; and the helpers of all rules that
 # compute tables.
 
@@ -58,7 +58,7 @@ rule measure_quality:
         script=script("statistics/measure_quality.py"),
         datasets=every("<results>/datasets/{dataset}/items.parquet"),
         units=every("<results>/datasets/{dataset}/units.parquet"),
-        predictions=every("<results>/predictions/{dataset}/{model}/seed{seed}.parquet"),
+        readings=every("<results>/readings/{dataset}/{model}/seed{seed}.parquet"),
     output:
         table="<results>/tables/models.parquet",
         per_seed="<results>/tables/models_per_seed.parquet",
@@ -75,5 +75,5 @@ rule measure_quality:
         settings=compared_settings(parts=("datasets", "models")),
         code=code_of("statistics/measure_quality.py"),
     shell:
-        "python {input.script:q} --items {input.datasets:q} --predictions {input.predictions:q} "
+        "python {input.script:q} --items {input.datasets:q} --readings {input.readings:q} "
         "--settings {params.settings:q} --output {output.table:q} --per-seed {output.per_seed:q} > {log:q} 2>&1"

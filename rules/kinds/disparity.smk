@@ -1,6 +1,6 @@
 # The disparity study: are the explanations of one group better than those of another?
 #
-# Comes in: <results>/scores/, <results>/predictions/, <results>/attributions/, <results>/datasets/.
+# Comes in: <results>/scores/, <results>/readings/, <results>/datasets/.
 # Goes out: <results>/tables/*.parquet with tests and effects; <results>/figures/ of them; TABLES and FIGURES, which say
 # what the study shows.
 
@@ -161,11 +161,7 @@ rule explain_disparity:
         script=script("statistics/explain_disparity.py"),
         scores=every(SCORES, family=METRIC_FAMILIES),
         datasets=every("<results>/datasets/{dataset}/items.parquet"),
-        predictions=every("<results>/predictions/{dataset}/{model}/seed{seed}.parquet"),
-        attributions=every(
-            "<results>/attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet",
-            explainer=next(iter(config["explainers"])),
-        ),
+        readings=every("<results>/readings/{dataset}/{model}/seed{seed}.parquet"),
     output:
         "<results>/tables/causes.parquet",
     log:
@@ -182,7 +178,7 @@ rule explain_disparity:
         code=code_of("statistics/explain_disparity.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --items {input.datasets:q} "
-        "--predictions {input.predictions:q} --attributions {input.attributions:q} "
+        "--readings {input.readings:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
@@ -278,7 +274,7 @@ rule draw_disparity:
             "<results>/figures/disparity/{dataset}",
             caption="../../resources/captions/disparity_map.rst",
             category="Disparity",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
+            labels=labelled("disparity", dataset="{dataset}"),
         ),
     log:
         "<logs>/draw_disparity/{dataset}.log",
@@ -307,7 +303,7 @@ rule draw_effects:
             "<results>/figures/effects/{dataset}",
             caption="../../resources/captions/effects.rst",
             category="Disparity",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
+            labels=labelled("effects", dataset="{dataset}"),
         ),
     log:
         "<logs>/draw_effects/{dataset}.log",
@@ -336,7 +332,7 @@ rule draw_definitions:
             "<results>/figures/definitions/{dataset}",
             caption="../../resources/captions/definitions.rst",
             category="Disparity",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
+            labels=labelled("definitions", dataset="{dataset}"),
         ),
     log:
         "<logs>/draw_definitions/{dataset}.log",
@@ -365,7 +361,7 @@ rule draw_control:
             "<results>/figures/control",
             caption="../../resources/captions/control.rst",
             category="Disparity",
-            labels={"kind": "figure", "dataset": "all", "model": "all", "metric": "all"},
+            labels=labelled("control"),
         ),
     log:
         "<logs>/draw_control.log",

@@ -212,10 +212,7 @@ def write(tmp_path):
     def _write(dataset: str, sentences: list[tuple], score, marked: bool = True) -> dict[str, list[Path]]:
         places = {
             "items": tmp_path / "datasets" / dataset / "items.parquet",
-            "predictions": [tmp_path / "predictions" / dataset / "small" / f"seed{seed}.parquet" for seed in (0, 1)],
-            "attributions": [
-                tmp_path / "attributions" / dataset / "small" / f"seed{seed}" / "lime.parquet" for seed in (0, 1)
-            ],
+            "readings": [tmp_path / "readings" / dataset / "small" / f"seed{seed}.parquet" for seed in (0, 1)],
             "scores": [
                 tmp_path / "scores" / dataset / "small" / f"seed{seed}" / "complexity.parquet" for seed in (0, 1)
             ],
@@ -228,24 +225,22 @@ def write(tmp_path):
         write_dataset(pd.DataFrame(items), places["items"].parent)
         for seed in (0, 1):
             random = numbers(dataset, seed)
-            predictions, shard, scores = [], [], []
+            readings, scores = [], []
             for item, pair, group, words, truth in sentences:
                 word_id = [n for n, word in enumerate(words.split()) for _ in range(PIECES[word])]
                 gendered = sum(PIECES[word] for word, mark in zip(words.split(), truth, strict=True) if mark)
                 probability = random.uniform(0.5, 1)
-                predictions.append({"item_id": item, "probability": [1 - probability, probability], "predicted": 1})
-                shard.append(
-                    {"item_id": item, "target": 1, "token_id": [1, *[5] * len(word_id), 2],
-                     "word_id": [None, *word_id, None], "token_score": [0.0] * (len(word_id) + 2),
-                     "word_score": [0.0] * len(truth), "completeness_gap": None, "forward_rows": 1}
+                readings.append(
+                    {"item_id": item, "split": "test", "token_id": [1, *[5] * len(word_id), 2],
+                     "word_id": [None, *word_id, None], "token_text": ["", *["a"] * len(word_id), ""], "target": 1,
+                     "left_out": None, "probability": [1 - probability, probability], "predicted": 1}
                 )  # fmt: skip
                 value = score(group, gendered, probability, random)
                 scores.append(
                     {"item_id": item, "pair_id": pair, "group": group, "explainer": "lime", "gini": value, "mass": NAN}
                 )
-            tables.write_table(pd.DataFrame(predictions), places["predictions"][seed], tables.PREDICTIONS)
-            table = pa.Table.from_pylist(shard, schema=tables.ATTRIBUTIONS.schema)
-            tables.write_table(table, places["attributions"][seed], tables.ATTRIBUTIONS)
+            table = pa.Table.from_pylist(readings, schema=tables.READINGS.schema)
+            tables.write_table(table, places["readings"][seed], tables.READINGS)
             tables.write_table(pd.DataFrame(scores).astype({"mass": float}), places["scores"][seed], tables.SCORES)
         return {name: found if isinstance(found, list) else [found] for name, found in places.items()}
 
@@ -283,14 +278,14 @@ def study(write):
 
 
 def test_the_causes_of_an_item(study):
-    files = [study[name][0] for name in ("items", "predictions", "attributions")]
+    files = [study[name][0] for name in ("items", "readings")]
     found = item_causes(*files)
     assert list(found.columns) == list(CAUSES)
     # "she was applauded": one gendered token, three others; "actress was applauded": two and three.
     assert found.loc["0female", ["context_tokens", "gendered_tokens"]].tolist() == [3, 1]
     assert found.loc["1female", ["context_tokens", "gendered_tokens"]].tolist() == [3, 2]
-    predictions = tables.read_table(files[1], tables.PREDICTIONS).set_index("item_id")
-    assert found.at["1female", "confidence"] == predictions.at["1female", "probability"][1]
+    readings = tables.read_table(files[1], tables.READINGS).set_index("item_id")
+    assert found.at["1female", "confidence"] == readings.at["1female", "probability"][1]
 
 
 def test_the_table_of_a_study(study):
@@ -371,8 +366,7 @@ def test_script_writes_the_table_and_its_page_says_what_was_left_out(study, tmp_
     ("change", "message"),
     [
         ("items", "dataset 'plots': no --items plots/items.parquet was given; rule import_dataset makes it"),
-        ("predictions", r"dataset 'plots', model 'small', seed 0: no file .* was given"),
-        ("attributions", r"dataset 'plots', model 'small', seed 0: no file .*explainer.* was given"),
+        ("readings", r"dataset 'plots', model 'small', seed 0: no file .* was given"),
     ],
 )
 def test_missing_files_are_named(study, change, message):
@@ -384,9 +378,8 @@ def test_missing_files_are_named(study, change, message):
 @pytest.mark.parametrize(
     ("name", "contract", "message"),
     [
-        ("items", tables.ITEMS, r"items\.parquet: column 'item_id' has no '0male', which .*lime\.parquet explains"),
-        ("predictions", tables.PREDICTIONS, r"seed0\.parquet: column 'item_id' has no '0male'"),
-        ("attributions", tables.ATTRIBUTIONS, r"lime\.parquet: column 'item_id' has no '0male', which has scores"),
+        ("items", tables.ITEMS, r"items\.parquet: column 'item_id' has no '0male', which .*seed0\.parquet explains"),
+        ("readings", tables.READINGS, r"seed0\.parquet: column 'item_id' has no '0male', which has scores"),
     ],
 )
 def test_items_that_are_missing_in_a_file_are_named(study, name, contract, message):

@@ -160,7 +160,7 @@ def test_sums_by_hand(cost):
     assert train["hours"] == pytest.approx((360 * 4 + 72 * 1) / 3600)
     assert train["flops"] == (3 * 360 + 72) * 100
     assert table.loc[("compas", "train"), "training"] == 2 * 1 * 100 * 8
-    assert table.loc[("geco_all", "predict"), "forward"] == 2 * 5 * 5
+    assert table.loc[("geco_all", "read_texts"), "forward"] == 2 * 5 * 5
     explain = table.loc["geco_all", "explain gradient"]
     assert (explain["gradient"], explain["host_hours"]) == (2 * 5 * 6, 2 * 5 * 0.5 / 3600)
     assert explain["hours"] == pytest.approx((60 * 2 + 5) / 3600)

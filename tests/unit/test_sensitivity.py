@@ -13,7 +13,7 @@ from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import explain
-from evenlight.metrics import Explanation, Origin, score
+from evenlight.metrics import Explanation, Origin, explanation_of, score
 from evenlight.metrics.sensitivity import Input, ascent, top_places
 from evenlight.models.classifier import prepared
 from evenlight.models.fast_layers import whole_last_layer
@@ -267,16 +267,7 @@ def test_a_ball_of_no_size_changes_nothing_and_a_larger_one_more(architecture):
     for family, own in methods.items():
         for name, found in explain(family, sentences, own, context_of(classifier)).items():
             explanations += [
-                Explanation(
-                    s.item_id,
-                    s.target,
-                    s.token_id,
-                    s.word_id,
-                    one.token_score,
-                    None,
-                    s.words,
-                    Origin(name, own[name], 0),
-                )
+                explanation_of(s, one.token_score, origin=Origin(name, own[name], 0))
                 for s, one in zip(sentences, found.attributions, strict=True)
             ]
     found = [sensitivity(classifier, explanations, PAPER | {"radius": radius}) for radius in (1e-12, 1e-3, 0.1)]

@@ -1,11 +1,12 @@
 """Which jobs a configuration stands for, from wherever the workflow is used."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
-from running import PROJECT, SMALLER, TINY, all_jobs, chosen, configure, copy_of_project, planned_jobs
+from running import PROJECT, SMALLER, TINY, all_jobs, chosen, configure, copy_of_project, planned_jobs, snakemake
 
 DATASET = {"reader": "demo", "classes": "three_class", "words": "subject", "validation_share": 0.2}
 
@@ -31,7 +32,7 @@ def test_two_datasets_double_what_depends_on_them(project):
 
 def test_one_figure_needs_its_own_model_and_metric_only(project):
     planned = planned_jobs(project, "results/tiny/figures/scores/demo/ola_cea/gini.svg")
-    expected = chosen(all_jobs(TINY), "train", "predict", "attribute_", model="ola_cea")
+    expected = chosen(all_jobs(TINY), "train", "read_texts", "attribute_", model="ola_cea")
     expected |= chosen(all_jobs(TINY), "score", model="ola_cea", family="complexity")
     expected |= chosen(all_jobs(TINY), "draw_scores", model="ola_cea", metric="gini")
     assert planned == expected | chosen(all_jobs(TINY), "import_dataset")
@@ -53,6 +54,19 @@ def test_used_as_a_module(project, tmp_path):
         "use rule * from evenlight\n"
     )
     assert planned_jobs(tmp_path) == all_jobs(TINY)
+
+
+def test_picture_of_the_rules_is_of_these_rules(project):
+    """``make rule-graph`` draws it anew."""
+    asked = snakemake(project, "--quiet", "all", "--rulegraph", "dot", "--configfile", "config/demo.yaml").stdout
+    named = dict(re.findall(r"^\s+(\d+)\[label = \"(\w+)\"", asked, re.MULTILINE))
+    picture = (PROJECT / "docs" / "rules.svg").read_text(encoding="utf-8")
+    drawn = dict(re.findall(r"<title>(\d+)</title>\n.*\n<text[^>]*>(\w+)</text>", picture))
+    assert named
+    assert sorted(drawn.values()) == sorted(named.values())
+    needed = re.findall(r"(\d+) -> (\d+)", asked)
+    lines = re.findall(r"<title>(\d+)&#45;&gt;(\d+)</title>", picture)
+    assert sorted((drawn[a], drawn[b]) for a, b in lines) == sorted((named[a], named[b]) for a, b in needed)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +112,7 @@ def test_published_grid(project, name, runs, datasets, models):
         jobs = Counter(rule for rule, _ in planned_jobs(project))
     finally:
         configure(project, TINY)
-    of_a_run = ("train", "predict", "attribute_gradient", "attribute_path", "attribute_lime", "attribute_shap")
+    of_a_run = ("train", "read_texts", "attribute_gradient", "attribute_path", "attribute_lime", "attribute_shap")
     assert {rule: jobs[rule] for rule in of_a_run} == dict.fromkeys(of_a_run, runs)
     assert jobs["score"] == 4 * runs
     assert jobs["draw_score_panels"] == datasets * models

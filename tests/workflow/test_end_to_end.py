@@ -69,7 +69,7 @@ def test_every_file_is_there_and_no_other(finished):
         expected.add(f"figures/panels/{dataset}/{model}.{form}")
     for dataset, model, seed in product(datasets, models, seeds):
         run = f"{dataset}/{model}/seed{seed}"
-        expected |= {f"models/{run}/{name}" for name in MODEL_FILES} | {f"predictions/{run}.parquet"}
+        expected |= {f"models/{run}/{name}" for name in MODEL_FILES} | {f"readings/{run}.parquet"}
         expected |= {f"attributions/{run}/{explainer}.parquet" for explainer in explainers}
         expected |= {f"scores/{run}/{family}.parquet" for family in families}
     assert set(contents(results(finished))) == expected

@@ -188,14 +188,20 @@ UNITS = Contract(
         ]
     ),
 )
-PREDICTIONS = Contract(
-    "predictions",
-    "predict",
+READINGS = Contract(
+    "readings",
+    "read_texts",
     pa.schema(
         [
             _required("item_id", pa.string()),
-            _required("probability", pa.list_(pa.float64())),
-            _required("predicted", pa.int64()),
+            _required("split", pa.string()),
+            _required("token_id", pa.list_(pa.int64())),
+            _required("word_id", pa.list_(pa.int64())),  # null for a special token
+            _required("token_text", pa.list_(pa.string())),  # as the text writes it, empty for a special token
+            pa.field("target", pa.int64()),  # the class that is explained, null where none is
+            pa.field("left_out", pa.string()),  # why the text is not explained, see evenlight.readings
+            pa.field("probability", pa.list_(pa.float64())),  # of the classes; null where the text is too long
+            pa.field("predicted", pa.int64()),
         ]
     ),
 )
@@ -205,11 +211,7 @@ ATTRIBUTIONS = Contract(
     pa.schema(
         [
             _required("item_id", pa.string()),
-            _required("target", pa.int64()),
-            _required("token_id", pa.list_(pa.int64())),
-            _required("word_id", pa.list_(pa.int64())),
             _required("token_score", pa.list_(pa.float64())),
-            _required("word_score", pa.list_(pa.float64())),
             pa.field("completeness_gap", pa.float64()),
             _required("forward_rows", pa.int64()),
         ]

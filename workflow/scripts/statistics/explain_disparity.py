@@ -8,9 +8,7 @@ from evenlight.statistics.causes import cause_table
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the table of causes."""
-    table, notes = cause_table(
-        arguments.scores, arguments.items, arguments.predictions, arguments.attributions, arguments.settings
-    )
+    table, notes = cause_table(arguments.scores, arguments.items, arguments.readings, arguments.settings)
     tables.write_table(table, arguments.output, tables.CAUSES, {"notes": notes})
 
 
@@ -19,8 +17,7 @@ if __name__ == "__main__":
     command_line.add_scores_flag(parser)
     for flag, layout in {
         "--items": "{dataset}/items.parquet",
-        "--predictions": "{dataset}/{model}/seed{seed}.parquet",
-        "--attributions": "{dataset}/{model}/seed{seed}/{explainer}.parquet, one for each run",
+        "--readings": "{dataset}/{model}/seed{seed}.parquet",
     }.items():
         parser.add_argument(flag, nargs="+", required=True, metavar="PATH", help=f"files {layout}")
     parser.add_argument("--output", required=True, metavar="PARQUET")

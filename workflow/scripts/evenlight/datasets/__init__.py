@@ -96,8 +96,8 @@ def _gender(settings: dict) -> dict[str, list[str]]:
 
 
 def _compas_factors(settings: dict) -> dict[str, list[str]]:
-    # The statistics still compare the groups of the first one alone.
-    first = setting(settings, "attribute", {name: name for name in COMPAS_LEVELS})
+    # What does not name its factor takes the first one.
+    first = settings.get("attribute")
     return {name: list(COMPAS_LEVELS[name]) for name in sorted(COMPAS_LEVELS, key=lambda name: name != first)}
 
 

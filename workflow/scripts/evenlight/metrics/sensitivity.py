@@ -401,7 +401,7 @@ def moved_sentences(
             token_id = one.token_id.copy()
             token_id[~one.is_special] = following + np.arange(len(own))
             following += len(own)
-            sentences.append(Sentence(one.item_id, one.words, token_id, one.word_id, one.target))
+            sentences.append(Sentence(one.item_id, one.words, token_id, one.word_id, one.target, one.token_text))
             vectors.append(start.vectors[own] + offset)
     return sentences, torch.cat(vectors)
 

@@ -27,12 +27,11 @@ from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.statistics.cells import Cell, cells, pairs_there, read_models
 from evenlight.statistics.effect_sizes import cohens_d
-from evenlight.statistics.study import PREDICTION_LAYOUT, Run, required, study_runs
+from evenlight.statistics.study import READING_LAYOUT, Run, required, study_runs
 from evenlight.statistics.summary import CELL
 
 CAUSES = ("context_tokens", "gendered_tokens", "confidence")
 FEWEST = len(CAUSES) + 3
-ATTRIBUTION_LAYOUT = "{dataset}/{model}/seed{seed}/{explainer}.parquet"
 COMPUTED = [
     "seeds",
     "total",
@@ -116,15 +115,13 @@ def _separable(group: np.ndarray, causes: np.ndarray) -> np.ndarray:
 def cause_table(
     scores: Iterable[str | Path],
     items: Iterable[str | Path],
-    predictions: Iterable[str | Path],
-    attributions: Iterable[str | Path],
+    readings: Iterable[str | Path],
     settings: dict,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Every cell's disparity, what of it comes with each cause and what remains, and notes on what was left out.
 
-    ``scores`` are the study's score files, ``items`` end in ``{dataset}/items.parquet``, ``predictions`` in
-    ``{dataset}/{model}/seed{seed}.parquet``, and ``attributions`` have at least one shard of each run,
-    ``{dataset}/{model}/seed{seed}/{explainer}.parquet``; all shards of a run have the same tokens. Causes of an item:
+    ``scores`` are the study's score files, ``items`` end in ``{dataset}/items.parquet``, ``readings`` in
+    ``{dataset}/{model}/seed{seed}.parquet``. Causes of an item:
 
     - ``gendered_tokens``: tokens of the words that are ground truth (0 where a dataset has none);
     - ``context_tokens``: tokens of all other words, special tokens not counted;
@@ -142,8 +139,7 @@ def cause_table(
     any the means are NaN. Notes count what was not split and what was left out.
     """
     items_of = {Path(path).parent.name: Path(path) for path in items}
-    predicted = study_runs(predictions, PREDICTION_LAYOUT, settings)
-    attributed = study_runs(attributions, ATTRIBUTION_LAYOUT, settings)
+    read = study_runs(readings, READING_LAYOUT, settings)
     alpha = required(settings, "statistics.alpha")
     rows, left_out = [], Counter()
     for model_scores in read_models(scores, settings):
@@ -153,52 +149,52 @@ def cause_table(
                 f"dataset '{dataset}': no --items {dataset}/items.parquet was given; rule import_dataset makes it"
             )
         runs = [Run(dataset, model_scores.model, seed) for seed in model_scores.seeds]
-        of_runs = [item_causes(items_of[dataset], predicted[run][0], attributed[run][0]) for run in runs]
+        of_runs = [item_causes(items_of[dataset], read[run][0]) for run in runs]
         for pair in pairs_there(model_scores, settings):
             of_pair = list(cells(model_scores, [pair]))
             causes_a, causes_b = (
                 np.stack([of_run.reindex(names).to_numpy() for of_run in of_runs])
                 for names in (of_pair[0].items_a, of_pair[0].items_b)
             )
-            _check_known(of_pair, causes_a, causes_b, [attributed[run][0] for run in runs])
+            _check_known(of_pair, causes_a, causes_b, [read[run][0] for run in runs])
             rows += [_row(cell, causes_a, causes_b, alpha, left_out) for cell in of_pair]
     notes = [text.format(count=f"{count:,}") for text, count in left_out.items()]
     return pd.DataFrame(rows, columns=CELL + COMPUTED), notes
 
 
-def item_causes(items_path: Path, predictions_path: Path, attributions_path: Path) -> pd.DataFrame:
+def item_causes(items_path: Path, readings_path: Path) -> pd.DataFrame:
     """The causes of every explained item of a run, see :func:`cause_table`; its index is ``item_id``."""
     items = tables.read_table(items_path, tables.ITEMS.only("item_id", "ground_truth")).set_index("item_id")
-    predictions = tables.read_table(predictions_path, tables.PREDICTIONS).set_index("item_id")["probability"]
-    shard = tables.read_table(attributions_path, tables.ATTRIBUTIONS.only("item_id", "target", "word_id"))
-    for path, known in ((items_path, items.index), (predictions_path, predictions.index)):
-        missing = shard.loc[~shard["item_id"].isin(known), "item_id"]
-        if len(missing):
-            raise InputError(
-                f"{path}: column 'item_id' has no '{missing.iloc[0]}', which {attributions_path} explains; delete the "
-                "older of both files and run the workflow again"
-            )
+    columns = ("item_id", "target", "word_id", "probability", "left_out")
+    readings = tables.read_table(readings_path, tables.READINGS.only(*columns))
+    readings = readings[readings["left_out"].isna()]
+    missing = readings.loc[~readings["item_id"].isin(items.index), "item_id"]
+    if len(missing):
+        raise InputError(
+            f"{items_path}: column 'item_id' has no '{missing.iloc[0]}', which {readings_path} explains; delete the "
+            "older of both files and run the workflow again"
+        )
     rows = []
-    for item, target, word_id in shard.itertuples(index=False, name=None):
+    for item, target, word_id, probability in readings[list(columns[:4])].itertuples(index=False, name=None):
         truth = items.at[item, "ground_truth"]
         words = word_id[~np.isnan(word_id)].astype(int)  # a special token has no word
         if truth is not None and words.max(initial=-1) >= len(truth):
             raise InputError(
-                f"{attributions_path}: column 'word_id' has {words.max()} for item '{item}', which has {len(truth)} "
+                f"{readings_path}: column 'word_id' has {words.max()} for item '{item}', which has {len(truth)} "
                 f"words in {items_path}; delete the older of both files and run the workflow again"
             )
         gendered = 0 if truth is None else int(truth[words].sum())
-        rows.append((len(words) - gendered, gendered, predictions.at[item][target]))
-    return pd.DataFrame(rows, columns=CAUSES, index=shard["item_id"])
+        rows.append((len(words) - gendered, gendered, probability[int(target)]))
+    return pd.DataFrame(rows, columns=CAUSES, index=readings["item_id"])
 
 
-def _check_known(of_pair: list[Cell], causes_a: np.ndarray, causes_b: np.ndarray, shards: list[Path]) -> None:
-    """Refuse an item with a score but without causes: its run's shard does not explain it."""
+def _check_known(of_pair: list[Cell], causes_a: np.ndarray, causes_b: np.ndarray, readings: list[Path]) -> None:
+    """Refuse an item with a score but without causes: its run's readings do not explain it."""
     for side, items, causes in (("a", of_pair[0].items_a, causes_a), ("b", of_pair[0].items_b, causes_b)):
         scored = ~np.isnan([getattr(cell, side) for cell in of_pair]).all(axis=0)
         for seed, item in np.argwhere(scored & np.isnan(causes).any(axis=2)):
             raise InputError(
-                f"{shards[seed]}: column 'item_id' has no '{items[item]}', which has scores; delete the file and the "
+                f"{readings[seed]}: column 'item_id' has no '{items[item]}', which has scores; delete the file and the "
                 "run's scores and run the workflow again"
             )
 

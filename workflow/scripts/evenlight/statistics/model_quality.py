@@ -15,7 +15,8 @@ import pandas as pd
 from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.items import items_with_units, units_beside
-from evenlight.statistics.study import PREDICTION_LAYOUT, Comparison, comparisons, ordered_groups, study_runs
+from evenlight.readings import COUNTERPART_TOO_LONG, TOO_LONG
+from evenlight.statistics.study import READING_LAYOUT, Comparison, comparisons, ordered_groups, study_runs
 from evenlight.statistics.summary import summarise_over_seeds
 
 COLUMNS = ["measure", "subset", "size", "value"]
@@ -55,43 +56,46 @@ def model_quality(items: pd.DataFrame, pairs: list[Comparison]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def predicted_items(items_path: str | Path, predictions_path: str | Path) -> pd.DataFrame:
+def predicted_items(items_path: str | Path, readings_path: str | Path) -> pd.DataFrame:
     """The predicted test items and the probability that the model gave to their true class.
 
-    Items that the model was not asked about, because they are too long for it (``long_items: drop``), are left out.
+    Items that are too long for the model (``long_items: drop``) are left out, with their counterparts.
     """
     items = tables.read_table(items_path, tables.ITEMS.only("item_id", "label", "split"))
     items = items_with_units(items, units_beside(items_path))
-    predictions = tables.read_table(predictions_path, tables.PREDICTIONS)
+    columns = ("item_id", "split", "left_out", "probability", "predicted")
+    readings = tables.read_table(readings_path, tables.READINGS.only(*columns))
+    readings = readings[readings["split"] == "test"]
     items = items[items["split"] == "test"]
-    remedy = f"delete {predictions_path} and run the workflow again"
+    remedy = f"delete {readings_path} and run the workflow again"
     if items.empty:
         raise InputError(f"{items_path}: column 'split' has no 'test' item; rule import_dataset makes it")
-    if predictions["item_id"].duplicated().any() or not set(predictions["item_id"]) <= set(items["item_id"]):
+    if readings["item_id"].duplicated().any() or not set(readings["item_id"]) <= set(items["item_id"]):
         raise InputError(
-            f"{predictions_path}: column 'item_id' has items twice, or that are no test items of {items_path}; {remedy}"
+            f"{readings_path}: column 'item_id' has items twice, or that are no test items of {items_path}; {remedy}"
         )
-    merged = items.merge(predictions, on="item_id", validate="one_to_one")
+    readings = readings[~readings["left_out"].isin([TOO_LONG, COUNTERPART_TOO_LONG])]
+    merged = items.merge(readings.drop(columns=["split", "left_out"]), on="item_id", validate="one_to_one")
     classes = merged["probability"].map(len)
     outside = merged[(merged["label"] < 0) | (merged["label"] >= classes)]
     if len(outside):
         first = outside.iloc[0]
         raise InputError(
-            f"{predictions_path}: column 'probability' has no class {first['label']}, the label of item "
+            f"{readings_path}: column 'probability' has no class {first['label']}, the label of item "
             f"'{first['item_id']}'; {remedy}"
         )
     probabilities = zip(merged["probability"], merged["label"], strict=True)
     return merged.assign(true_probability=np.array([values[label] for values, label in probabilities]))
 
 
-def quality_per_seed(items_paths: Iterable[str | Path], predictions_paths: Iterable[str | Path], settings: dict):
+def quality_per_seed(items_paths: Iterable[str | Path], readings_paths: Iterable[str | Path], settings: dict):
     """:func:`model_quality` of every run: columns dataset, model, seed, measure, subset, size, value.
 
-    ``items_paths`` end in ``{dataset}/items.parquet``, ``predictions_paths`` in
+    ``items_paths`` end in ``{dataset}/items.parquet``, ``readings_paths`` in
     ``{dataset}/{model}/seed{seed}.parquet``.
     """
     items_of = {Path(path).parent.name: Path(path) for path in items_paths}
-    runs = study_runs(predictions_paths, PREDICTION_LAYOUT, settings)
+    runs = study_runs(readings_paths, READING_LAYOUT, settings)
     parts = []
     for run, files in runs.items():
         if run.dataset not in items_of:

@@ -12,7 +12,7 @@ import pandas as pd
 from evenlight.errors import InputError
 
 SCORE_LAYOUT = "{dataset}/{model}/seed{seed}/{family}.parquet"
-PREDICTION_LAYOUT = "{dataset}/{model}/seed{seed}.parquet"
+READING_LAYOUT = "{dataset}/{model}/seed{seed}.parquet"
 
 
 @dataclass(frozen=True)
