@@ -107,11 +107,6 @@ def every(path, **values):
     return expand(path, **{**named, **values})
 
 
-def groups_of(dataset):
-    """The levels of a dataset's first factor."""
-    return set(next(iter(factors_of(dataset).values()), []))
-
-
 def factors_of(dataset):
     """The factors of a dataset, each with its levels."""
     settings = config["datasets"][dataset]

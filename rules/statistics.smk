@@ -18,13 +18,18 @@ def compared_settings(*keys, parts=COMPARED):
     return as_json(
         **{part: list(config[part]) for part in parts},
         seeds=config["seeds"],
-        statistics=of_statistics("groups", *keys),
+        statistics={"groups": compared_sets()} | of_statistics(*keys),
     )
+
+
+def compared_sets():
+    """The sets of levels that are compared, of all factors."""
+    return [levels for sets in config["statistics"]["compare"].values() for levels in sets]
 
 
 def compared_levels():
     """The levels that stand in a comparison of two, in the configuration's order."""
-    pairs = [levels for levels in config["statistics"]["groups"] if len(levels) == 2]
+    pairs = [levels for levels in compared_sets() if len(levels) == 2]
     return list(dict.fromkeys(level for pair in pairs for level in pair))
 
 

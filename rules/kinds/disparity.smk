@@ -4,13 +4,18 @@
 # Goes out: <results>/tables/*.parquet with tests and effects; <results>/figures/ of them; TABLES and FIGURES, which say
 # what the study shows.
 
+COMPARE = config["statistics"]["compare"]
 PUBLISHED = [f"resources/published/{name}.csv" for name in ("disparity_counts", "disparity_effect_sizes", "model_bias")]
 
 
 def compared_datasets():
-    """The datasets that have both groups of a compared pair."""
-    pairs = [set(groups) for groups in config["statistics"]["groups"] if len(groups) == 2]
-    return [dataset for dataset in config["datasets"] if any(pair <= groups_of(dataset) for pair in pairs)]
+    """The datasets that have both levels of a compared pair."""
+    pairs = [(factor, set(levels)) for factor, sets in COMPARE.items() for levels in sets if len(levels) == 2]
+    return [
+        dataset
+        for dataset in config["datasets"]
+        if any(pair <= set(datasets.levels_of(factors_of(dataset), factor)) for factor, pair in pairs)
+    ]
 
 
 def disputed_metrics():
@@ -404,7 +409,7 @@ if compared_datasets():
     ]
 
 # What only some studies have.
-if any(len(groups) > 2 for groups in config["statistics"]["groups"]):
+if any(len(levels) > 2 for levels in compared_sets()):
     TABLES["groups"] = Page(["groups", "group_pairs"], shown(*COMPARED, **of_statistics("alpha")), "Disparity")
 if config["statistics"]["published"]:
     TABLES["published"] = Page(

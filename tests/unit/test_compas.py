@@ -23,7 +23,7 @@ ROW = {
     "score_text": "High",
     "two_year_recid": "1",
 }
-SETTINGS = {"reader": "compas", "attribute": "gender", "test_share": 0.2, "split_seed": 0}
+SETTINGS = {"reader": "compas", "test_share": 0.2, "split_seed": 0}
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def study(**changes) -> dict:
             },
             "explainers": {"grad": {"method": "saliency"}, "random": {"method": "uniform_random"}},
             "metrics": {"gini": {"metric": "gini"}},
-            "statistics": {"groups": [["male", "female"]]},
+            "statistics": {"compare": {"gender": [["male", "female"]]}},
         }
         | changes
     )

@@ -60,7 +60,7 @@ TINY = {
         "gini": {"metric": "gini"},
         "mass_accuracy": {"metric": "mass_accuracy"},
     },
-    "statistics": {"groups": [["male", "female"]]},
+    "statistics": {"compare": {"gender": [["male", "female"]]}},
 }
 
 

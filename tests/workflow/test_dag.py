@@ -82,11 +82,13 @@ def test_shipped_configuration(project, path):
     assert len(chosen(planned, "train")) == len(study["datasets"]) * len(study["models"]) * len(study["seeds"])
 
 
-def test_dataset_with_more_than_two_groups(project):
-    """It has a test of all groups; what shows pairs of groups is for datasets that have one."""
+def test_dataset_with_more_than_two_levels(project):
+    """It has a test of all levels; what shows pairs of levels is for datasets that have one."""
+    sentences = TINY["datasets"]["demo"] | {"classes": "three_class"}
+    compare = {"gender": [["male", "neutral"]], "race": [["african_american", "caucasian", "hispanic"]]}
     study = SMALLER | {
-        "datasets": {"people": {"reader": "compas"}, "race": {"reader": "compas", "attribute": "race"}},
-        "statistics": {"groups": [["male", "female"], ["african_american", "caucasian", "hispanic"]]},
+        "datasets": {"sentences": sentences, "people": {"reader": "compas"}},
+        "statistics": {"compare": compare},
     }
     configure(project, study)
     try:
@@ -96,9 +98,22 @@ def test_dataset_with_more_than_two_groups(project):
     drawn = {(rule, dict(of).get("dataset")) for rule, of in planned}
     assert ("compare_many_groups", None) in drawn
     for rule in ("draw_disparity", "draw_effects"):
-        assert (rule, "people") in drawn
-        assert (rule, "race") not in drawn
-    assert ("draw_score_panels", "race") in drawn
+        assert (rule, "sentences") in drawn
+        assert (rule, "people") not in drawn
+    assert ("draw_score_panels", "people") in drawn
+
+
+def test_a_description_tests_nothing(project):
+    configure(
+        project, {name: value for name, value in SMALLER.items() if name != "statistics"} | {"kind": "description"}
+    )
+    try:
+        planned = planned_jobs(project)
+    finally:
+        configure(project, TINY)
+    planned_rules = {rule for rule, _ in planned}
+    assert {"summarise_scores", "tabulate_scores", "tabulate_models", "draw_score_panels"} <= planned_rules
+    assert not {"measure_disparity", "estimate_effects", "permute_groups", "draw_disparity"} & planned_rules
 
 
 @pytest.mark.parametrize(

@@ -571,6 +571,12 @@ def write_groups(tables: Iterable[pa.Table], path: str | Path, contract: Contrac
             writer.write_table(checked(table, contract, path).cast(schema))
 
 
+def write_csv(table: pd.DataFrame, path: str | Path) -> None:
+    """Write a tidy table as CSV (comma, UTF-8, no index; missing values empty), whole or not at all."""
+    with replacing(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n")
+
+
 def _opened(path: str | Path, contract: Contract) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)

@@ -9,7 +9,6 @@ import pandas as pd
 from evenlight.errors import InputError
 from evenlight.statistics.score_files import STANDARD_ERROR, read_scores, with_error
 from evenlight.statistics.study import SCORE_LAYOUT, Metric, metrics, names, required, study_runs
-from evenlight.tables import replacing
 
 CELL = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
 COMPUTED = [
@@ -120,9 +119,3 @@ def summarise_over_seeds(table: pd.DataFrame, keys: list[str], value: str) -> pd
     grouped = table.groupby(keys, sort=False)[value]
     summary = grouped.agg(seeds="count", mean="mean", sd=lambda values: population_sd(values.dropna()))
     return summary.reset_index()
-
-
-def write_csv(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a tidy table as CSV (comma, UTF-8, no index; missing values empty), whole or not at all."""
-    with replacing(path) as temporary:
-        table.to_csv(temporary, index=False, lineterminator="\n")
