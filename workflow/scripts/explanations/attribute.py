@@ -95,6 +95,7 @@ def main(arguments: argparse.Namespace) -> None:
             print(f"{name}: note: {note}")
         metadata = {
             "explainer": name,
+            "family": settings["family"],
             "settings": settings["explainers"][name],
             "target": target,
             "precision": settings["precision"],
