@@ -68,6 +68,8 @@ PRODUCTS = {"forward": 1, "gradient": 2, "training": 3}
 # Sentences of each length that are explained to count passes. With fewer, batches are smaller and have more padding
 # than those of a study.
 COPIES = 2
+# Families of metrics that attack the model.
+ATTACKS = ("flip_area", "worst_change")
 HOURS = 3600
 
 
@@ -186,7 +188,7 @@ def counted(task: Callable[[], object], classifier: Classifier, sentences: int) 
 
 
 def work_of(config: dict, lengths: tuple[int, ...]) -> dict[str, Work]:
-    """What explaining and scoring take for a sentence, by task: each family, and each definition of sensitivity."""
+    """What explaining and scoring take for a sentence, by task: each family, and each metric that attacks."""
     classifier, sentences = small_classifier(lengths * COPIES)
     context = Context(Evaluator(classifier), 0, None)
     found: dict[str, Work] = {}
@@ -201,17 +203,18 @@ def work_of(config: dict, lengths: tuple[int, ...]) -> dict[str, Work]:
             len(sentences),
         )
         explanations += [
-            explanation_of(one, own.token_score, origin=Origin(name, methods[name], 0))
+            explanation_of(one, own.token_score, origin=Origin(name, methods[name], 0, family))
             for name in names
             for one, own in zip(sentences, explained[name].attributions, strict=True)
         ]
     for family, names in configuration.metric_families(config).items():
         if not configuration.asks_model("metrics", family):
             continue
-        # Definitions of sensitivity share nothing, and each costs more than all other metrics.
-        for some in [[name] for name in names] if family == "sensitivity" else [names]:
+        # Metrics that attack share nothing, and each costs more than all others.
+        attacks = family in ATTACKS
+        for some in [[name] for name in names] if attacks else [names]:
             metrics = {name: config["metrics"][name] for name in some}
-            _, found[f"score {some[0] if family == 'sensitivity' else family}"] = counted(
+            _, found[f"score {some[0] if attacks else family}"] = counted(
                 lambda family=family, metrics=metrics: score(family, explanations, metrics, context.evaluator),
                 classifier,
                 len(sentences),

@@ -470,8 +470,20 @@ OLD_MODEL = {"architecture": "pretrained", "source": "gpt2", "training": OLD_TRA
                 "write `compare: {age: [[young, old]], gender: [[male, female]]}`",
             ],
         ),
+        (
+            [
+                ("metrics.worst", {"metric": "sensitivity", "radius": 0.2}),
+                ("metrics.flip", {"metric": "sensitivity", "definition": "released", "label": "Flip"}),
+            ],
+            [
+                'metrics.worst.metric: found "sensitivity", which is two metrics now; write `worst: {metric: '
+                "worst_change, radius: 0.2, label: Sensitivity}`",
+                'metrics.flip.metric: found "sensitivity", which is two metrics now; write `flip: {metric: flip_area, '
+                "definition: released, label: Flip}`",
+            ],
+        ),
     ],
-    ids=["trainings in models", "epochs_on", "groups", "attribute of compas", "group of a table"],
+    ids=["trainings in models", "epochs_on", "groups", "attribute of compas", "group of a table", "sensitivity"],
 )
 def test_an_old_key_is_refused_with_what_to_write(changes, problems):
     assert sorted(refusal(*changes)) == sorted(problems)

@@ -97,8 +97,8 @@ def work(cost):
         metrics={
             "soft": {"metric": "soft_comprehensiveness", "draws": 5},
             "gini": {"metric": "gini"},
-            "released": {"metric": "sensitivity", "definition": "released", "label": "Released"},
-            "worst": {"metric": "sensitivity", "definition": "paper", "steps": 2},
+            "released": {"metric": "flip_area", "definition": "released", "label": "Released"},
+            "worst": {"metric": "worst_change", "steps": 2},
         },
     )
     return cost.work_of(config, LENGTHS)

@@ -86,7 +86,7 @@ def explain(
     context = explainers.Context(Evaluator(classifier), seed, training)
     attributions = explainers.explain(family, sentences, {method: settings}, context)[method].attributions
     truths = [None] * len(sentences) if ground_truth is None else ground_truth
-    origin = Origin(method, settings, seed)
+    origin = Origin(method, settings, seed, family)
     return [
         explanation_of(sentence, attribution.token_score, truth, origin)
         for sentence, attribution, truth in zip(sentences, attributions, truths, strict=True)

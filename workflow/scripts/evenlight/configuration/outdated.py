@@ -31,6 +31,7 @@ def outdated_keys(config: dict) -> dict[str, Outdated]:
             *_attribute_of_compas(config),
             *_groups_of_tables(config),
             *_compared_groups(config),
+            *_sensitivity(config),
         ]
     )
 
@@ -114,6 +115,23 @@ def _factors(settings: dict) -> dict[str, list[str]]:
         return READERS[kept["reader"]].factors(Reader.model_validate(kept).model_dump())
     except ValidationError:
         return {}
+
+
+def _sensitivity(config: dict) -> Iterator[tuple[str, Outdated]]:
+    """Two metrics had one name, and ``definition`` said which."""
+    for name, settings in _mappings(config, "metrics"):
+        if settings.get("metric") != "sensitivity":
+            continue
+        definition = settings.get("definition", "paper")
+        metric, keys = (
+            ("worst_change", ("steps", "radius", "norm"))
+            if definition == "paper"
+            else ("flip_area", ("definition", "steps", "tokens"))
+        )
+        entry = {"metric": metric} | {key: settings[key] for key in keys if key in settings}
+        entry["label"] = settings.get("label") or "Sensitivity"
+        said = f'found "sensitivity", which is two metrics now; write `{name}: {_text(entry)}`'
+        yield f"metrics.{name}.metric", Outdated(said)
 
 
 def _converted(training: dict) -> dict:

@@ -18,7 +18,7 @@ from evenlight.readings import SPECIAL, Sentence, sentences_of
 from evenlight.tables import ATTRIBUTIONS, read_metadata
 
 # Families that explain again, for which the words are read with the explanations.
-NEED_WORDS = {"sensitivity"}
+NEED_WORDS = {"worst_change"}
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,13 @@ class Origin:
         explainer: its name.
         settings: its completed settings, ``method`` and its parameters.
         seed: the study seed, from which explainers and metrics derive the generator of every draw.
+        family: the module of ``evenlight.explainers`` that makes such explanations; empty where it is not known.
     """
 
     explainer: str
     settings: dict = field(default_factory=dict)
     seed: int = 0
+    family: str = ""
 
 
 UNKNOWN = Origin("unknown")
@@ -90,7 +92,7 @@ def normalized(score: np.ndarray) -> np.ndarray:
 def read_origin(path: str | Path) -> Origin:
     """What made the shard, as its metadata say."""
     metadata = read_metadata(path, ATTRIBUTIONS)
-    return Origin(metadata["explainer"], metadata["settings"], metadata["seed"])
+    return Origin(metadata["explainer"], metadata["settings"], metadata["seed"], metadata.get("family", ""))
 
 
 def explanations_of(texts: pa.Table, shard: pa.Table, path: str | Path, origin: Origin = UNKNOWN) -> list[Explanation]:
