@@ -70,7 +70,7 @@ test-slow: .venv/ready-for-tests  ## the tests marked slow
 check: .venv/ready-for-tests  ## linters, formatters, and a dry run of every shipped configuration
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/snakefmt --check Snakefile rules workflow/Snakefile
+	$(BIN)/snakefmt --check Snakefile rules workflow/Snakefile workflow/repository.smk
 	@for configuration in $(CONFIGURATIONS); do \
 		echo "snakemake --lint --configfile $$configuration"; \
 		$(BIN)/snakemake --lint --configfile $$configuration || exit 1; \

@@ -3,9 +3,14 @@
 Configuration: config/README.md. What passes between the rules: docs/architecture.md.
 """
 
+from snakemake.exceptions import WorkflowError
+from snakemake.sourcecache import LocalSourceFile
 from snakemake.utils import min_version
 
 min_version("9.14")
+
+if not isinstance(workflow.current_basedir, LocalSourceFile):
+    raise WorkflowError("from a commit elsewhere, this workflow starts at workflow/Snakefile; name that path")
 
 
 # A study brings its whole configuration; the shipped default is used where none is named.

@@ -35,6 +35,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import lime, shapley
 from evenlight.explainers.hiding import hideable, reduced_rows
 from evenlight.explainers.shap import Node, token_texts, token_tree
+from evenlight.items import items_with_units, units_beside
 from evenlight.models.classifier import load_classifier
 from evenlight.seeds import generator_for
 from evenlight.tables import ITEMS, read_metadata, read_table, replacing
@@ -408,7 +409,7 @@ def main(arguments: argparse.Namespace) -> None:
     logging.getLogger("shap").setLevel(logging.ERROR)
     torch.set_num_threads(1)
     classifier = load_classifier(arguments.model, max_tokens=128)
-    items = read_table(arguments.items, ITEMS)
+    items = items_with_units(read_table(arguments.items, ITEMS), units_beside(arguments.items))
     test = items[items["split"] == "test"]
     sentences = drawn_sentences(tokenize(classifier, test, test["label"], True), least, most, arguments.sentences)
     evaluator = Evaluator(classifier, tokens_per_batch=16384)

@@ -5,11 +5,11 @@
 import fcntl
 import json
 import os
-import shlex
 import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.io import sourcecache_entry
 
 BASE = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 SCRIPTS = BASE / "workflow" / "scripts"
@@ -57,12 +57,23 @@ def in_project(path):
     return os.path.relpath(BASE / path)
 
 
-def script(name):
-    """What runs a script, and the script, as input of its rule: ``python {input.script}``.
+def repository_file(path):
+    """A file of this repository, as input of a rule.
 
-    Both must be there, but their dates say nothing; see ``code_of``.
+    It must be there, but neither its date says anything, since a fresh clone is newer than all results, nor where it
+    lies: Snakemake remembers ``path``. What it contains is said in ``params``; see ``code_of`` and ``content_of``.
     """
-    return [ancient(in_project(f"workflow/scripts/{path}")) for path in ("run.py", name)]
+    return ancient(sourcecache_entry(in_project(path), path))
+
+
+def content_of(paths):
+    """What files contain, for ``params``; None for one that is not there yet."""
+    return [sources.digest(path) if Path(path).is_file() else None for path in paths]
+
+
+def script(name):
+    """What runs a script, and the script, as input of its rule: ``python {input.script}``."""
+    return [repository_file(f"workflow/scripts/{path}") for path in ("run.py", name)]
 
 
 def code_of(name, *also):
@@ -91,14 +102,20 @@ def every(path, **values):
 
 
 def groups_of(dataset):
-    """The groups of a dataset."""
+    """The levels of a dataset's first factor."""
+    return set(next(iter(factors_of(dataset).values()), []))
+
+
+def factors_of(dataset):
+    """The factors of a dataset, each with its levels."""
     settings = config["datasets"][dataset]
-    return set(datasets.reader_for(settings).groups(settings))
+    return datasets.reader_for(settings).factors(settings)
 
 
-def datasets_with(groups):
-    """The datasets that have none but these groups."""
-    return [dataset for dataset in config["datasets"] if groups_of(dataset) <= set(groups)]
+def datasets_with(factor, levels):
+    """The datasets that have this factor with none but these levels."""
+    of_factor = {dataset: factors_of(dataset).get(factor) for dataset in config["datasets"]}
+    return [dataset for dataset, present in of_factor.items() if present and set(present) <= set(levels)]
 
 
 def compared_datasets():
@@ -110,90 +127,6 @@ def compared_datasets():
 def model_limits(model):
     """The part of a model's settings that decides how sentences are read."""
     return {key: config["models"][model][key] for key in ("max_tokens", "long_items")}
-
-
-# Corpus ----------------------------------------------------------------------------------------------
-
-CORPUS = config["corpus"]
-
-
-def project_file(path):
-    """A file that the configuration names: from where Snakemake was started, else of this repository.
-
-    As with scripts, the date of a file of the repository says nothing; see ``content_of``.
-    """
-    return path if Path(path).exists() or not (BASE / path).exists() else ancient(in_project(path))
-
-
-def project_files(section, key):
-    """The files that a key of the corpus names, if any."""
-    named = CORPUS[section][key] or []
-    paths = [named] if isinstance(named, str) else named
-    for path in paths:
-        if Path(path).resolve().is_relative_to(Path(f"results/{config['study']}/corpus").resolve()):
-            raise WorkflowError(
-                f"corpus.{section}.{key}: {path} is made by the workflow, which would write over it; copy it elsewhere"
-            )
-    return [ancient(project_file(path)) for path in paths]
-
-
-def content_of(paths):
-    """What files contain, for ``params``; None for one that is not there yet."""
-    return [sources.digest(path) if Path(path).is_file() else None for path in paths]
-
-
-def lexicon(name):
-    """A list of words of this repository."""
-    return ancient(in_project(f"resources/lexicons/{name}"))
-
-
-def lexicon_of_people():
-    """The list of nouns that mean people."""
-    return project_files("filter", "lexicon") or [lexicon("person_nouns.txt")]
-
-
-def served_pages():
-    """The index of the stored pages that stand in for the sites, if any."""
-    folder = CORPUS["fetch"]["serve"]
-    return [ancient(project_file(f"{folder}/index.jsonl"))] if folder else []
-
-
-def pages_folder():
-    """Where pages are kept: those of the sites apart from any that stand in for them."""
-    return f"pages_{content_of(served_pages())[0][:12]}" if served_pages() else "pages"
-
-
-def parser_files():
-    """The files of a pipeline that the configuration names by its folder, whose change parses again."""
-    folder = Path(CORPUS["parser"]["pipeline"])
-    return (
-        [] if TREEBANK else sorted(str(path) for pattern in ("meta.json", "*/model") for path in folder.glob(pattern))
-    )
-
-
-def scrape_settings(*keys):
-    """Some settings of the scrape."""
-    return as_json(**{key: CORPUS["scrape"][key] for key in keys})
-
-
-def corpus_results():
-    """What the configuration asks for of the corpus."""
-    if not CORPUS:
-        return []
-    reviewed = ["agreement.csv", "resolved.parquet"] if CORPUS["annotation"]["files"] else []
-    names = ["doubtful.csv", "filter.csv", "review.html", "label_studio/tasks.json", *reviewed]
-    return [f"<results>/corpus/{name}" for name in names]
-
-
-# Flags and no params, since how a site is asked changes no result.
-FETCH = ""
-# What the study's own parser is trained on, if it has one.
-TREEBANK = []
-if CORPUS:
-    grammar = CORPUS["parser"]["grammar"]
-    TREEBANK = ["<results>/corpus/treebank.conllu"] if grammar else project_files("parser", "treebank")
-    asked = CORPUS["fetch"] | {"serve": str(Path(served_pages()[0]).parent) if CORPUS["fetch"]["serve"] else None}
-    FETCH = shlex.join(f"--{key}={value}" for key, value in asked.items() if value is not None)
 
 
 # Datasets --------------------------------------------------------------------------------------------
@@ -219,11 +152,8 @@ def source_digest(wildcards):
 
 
 def resource_files(wildcards):
-    """The files of this repository that a dataset is read from.
-
-    As with scripts, their dates say nothing, since a fresh clone is newer than all results; see ``resource_digests``.
-    """
-    return [ancient(in_project(path)) for path in datasets.reader_for(config["datasets"][wildcards.dataset]).resources]
+    """The files of this repository that a dataset is read from."""
+    return [repository_file(path) for path in datasets.reader_for(config["datasets"][wildcards.dataset]).resources]
 
 
 def resource_digests(wildcards):

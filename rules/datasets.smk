@@ -27,14 +27,15 @@ rule fetch_source:
 
 
 rule import_dataset:
-    """Read a dataset, check it, and set aside its validation split."""
+    """Read a dataset, check it, set aside its validation split, and say which texts are compared."""
     input:
         script=script("datasets/import_dataset.py"),
         sources=source_files,
         resources=resource_files,
         own=own_files,
     output:
-        "<results>/datasets/{dataset}/items.parquet",
+        texts="<results>/datasets/{dataset}/items.parquet",
+        units="<results>/datasets/{dataset}/units.parquet",
     log:
         "<logs>/import_dataset/{dataset}.log",
     benchmark:
@@ -52,7 +53,7 @@ rule import_dataset:
         code=import_code,
     shell:
         "python {input.script:q} --settings {params.settings:q} {params.named_sources:q} {params.named_resources:q} --verify "
-        "--output {output:q} > {log:q} 2>&1"
+        "--items {output.texts:q} --units {output.units:q} > {log:q} 2>&1"
 
 
 rule measure_co_occurrence:

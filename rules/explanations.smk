@@ -13,6 +13,7 @@ for family, explainers in EXPLAINER_FAMILIES.items():
         input:
             script=script("explanations/attribute.py"),
             dataset="<results>/datasets/{dataset}/items.parquet",
+            units="<results>/datasets/{dataset}/units.parquet",
             predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
             weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
             tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
@@ -47,6 +48,7 @@ rule score:
     input:
         script=script("explanations/score.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
+        units="<results>/datasets/{dataset}/units.parquet",
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
         attributions=expand(

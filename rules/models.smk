@@ -8,6 +8,7 @@ rule train:
     input:
         script=script("models/train.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
+        units="<results>/datasets/{dataset}/units.parquet",
         pretrained=local_model_files,
     output:
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
@@ -41,6 +42,7 @@ rule predict:
     input:
         script=script("models/predict.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
+        units="<results>/datasets/{dataset}/units.parquet",
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
     output:

@@ -99,6 +99,7 @@ rule tabulate_models:
     input:
         script=script("statistics/tabulate_models.py"),
         datasets=every("<results>/datasets/{dataset}/items.parquet"),
+        units=every("<results>/datasets/{dataset}/units.parquet"),
         predictions=every("<results>/predictions/{dataset}/{model}/seed{seed}.parquet"),
     output:
         csv="<results>/tables/models.csv",
@@ -324,7 +325,7 @@ rule compare_published:
         script=script("statistics/compare_published.py"),
         disparity="<results>/tables/disparity.parquet",
         models="<results>/tables/models.csv",
-        published=[ancient(in_project(path)) for path in PUBLISHED],
+        published=[repository_file(path) for path in PUBLISHED],
     output:
         csv="<results>/tables/published.csv",
         agreement="<results>/tables/published_agreement.csv",
@@ -366,4 +367,4 @@ rule tables:
         optional_tables(),
         rules.tabulate_scores.output,
         rules.tabulate_models.output,
-        every("<results>/datasets/{dataset}/co_occurrence.csv", dataset=datasets_with(annotation.GROUPS)),
+        every("<results>/datasets/{dataset}/co_occurrence.csv", dataset=datasets_with("gender", annotation.GROUPS)),

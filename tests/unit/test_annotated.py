@@ -6,7 +6,7 @@ import pytest
 from evenlight import datasets
 from evenlight.annotation.annotations import annotation
 from evenlight.annotation.geco_annotation import read_labelling
-from evenlight.configuration import load_schema, registry
+from evenlight.configuration.readers import Reader
 from evenlight.datasets import geco
 from evenlight.datasets.annotated import items_of
 from evenlight.errors import InputError
@@ -49,12 +49,12 @@ TEN = [accepted(f"s{number}") for number in range(10)]
 
 
 def test_three_classes_keep_all_marks_and_lose_empty_words():
-    items = {item["group"]: item for item in items_of(accepted("s1"), ["male", "female", "neutral"], "all")}
+    items = {item["attribute.gender"]: item for item in items_of(accepted("s1"), ["male", "female", "neutral"], "all")}
     assert items["male"]["words"] == ["He", "visits", "his", "uncle", "."]
     assert items["neutral"]["words"] == ["They", "visit", "their", "."]
     assert items["neutral"]["ground_truth"] == [1, 1, 1, 0]
     assert [items[group]["label"] for group in ("female", "male", "neutral")] == [0, 1, 2]
-    assert {item["pair_id"] for item in items.values()} == {"s1"}
+    assert {item["unit_id"] for item in items.values()} == {"s1"}
     assert items["male"]["item_id"] == "s1-male"
 
 
@@ -76,9 +76,9 @@ def test_a_mark_on_a_word_that_is_alike_in_all_groups_stays():
 def test_items_are_a_data_set_with_a_split_by_pair(loaded):
     dataset = loaded(TEN)
     assert dataset.classes == ["female", "male", "neutral"]
-    assert dataset.items.pair_id[dataset.items.split == "test"].nunique() == 2
+    assert dataset.items.cluster[dataset.items.split == "test"].nunique() == 2
     assert len(dataset.items) == 30
-    check_items(dataset.items, "own")
+    check_items(dataset.items, dataset.units, "own")
     assert loaded(TEN).items.equals(dataset.items)
     assert not loaded(TEN, split_seed=1).items.split.equals(dataset.items.split)
 
@@ -87,9 +87,9 @@ def test_sentences_without_a_form_and_rejected_ones_are_left_out(loaded):
     rows = [*TEN, accepted("t1", groups=("male", "female")), accepted("t2", scope="subject")]
     rows.append(annotation("t3", "resolved", SOURCE, [], reason="odd"))
     dataset = loaded(rows)
-    assert dataset.items.pair_id.nunique() == 10
+    assert dataset.items.cluster.nunique() == 10
     assert dataset.notes == ["accepted sentences without all forms of scope all, left out: 2"]
-    assert loaded(rows, classes="binary").items.pair_id.nunique() == 11
+    assert loaded(rows, classes="binary").items.cluster.nunique() == 11
 
 
 def test_refusals(loaded, tmp_path):
@@ -104,9 +104,8 @@ def test_refusals(loaded, tmp_path):
         datasets.load({}, settings_for(absent))
 
 
-def test_the_schema_has_the_settings_that_the_reader_uses():
-    properties = registry(load_schema(), "readers")["annotated"]["properties"]
-    assert set(settings_for(Path("a"))) <= set(properties)
+def test_the_configuration_has_the_settings_that_the_reader_uses():
+    assert set(settings_for(Path("a"))) <= set(Reader.entries["annotated"].model_fields)
 
 
 def test_the_reader_names_its_file():

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from dataset_files import write_dataset
 from scipy.stats import t
 
 from evenlight import tables
@@ -227,7 +228,7 @@ def write(tmp_path):
              "ground_truth": truth if marked else None, "split": "test"}
             for item, pair, group, words, truth in sentences
         ]  # fmt: skip
-        tables.write_table(pd.DataFrame(items), places["items"], tables.ITEMS)
+        write_dataset(pd.DataFrame(items), places["items"].parent)
         for seed in (0, 1):
             random = numbers(dataset, seed)
             predictions, shard, scores = [], [], []

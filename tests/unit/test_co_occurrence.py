@@ -18,12 +18,12 @@ def items_of(*sentences: tuple[str, str, str]) -> pd.DataFrame:
     rows = [
         {
             "item_id": f"{number}",
-            "pair_id": f"{number}",
-            "group": group,
-            "label": 0,
             "words": text.split(),
             "ground_truth": None,
+            "label": 0,
             "split": split,
+            "cluster": f"{number}",
+            "attribute.gender": group,
         }
         for number, (group, split, text) in enumerate(sentences)
     ]

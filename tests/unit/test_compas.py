@@ -2,14 +2,14 @@
 
 import csv
 from collections import Counter
-from itertools import product
+from itertools import cycle, product
 
 import pytest
 
 from evenlight import datasets
-from evenlight.datasets import COMPAS, COMPAS_GROUPS, compas
+from evenlight.datasets import COMPAS, COMPAS_LEVELS, compas
 from evenlight.errors import InputError
-from evenlight.items import check_items
+from evenlight.items import check_items, units_of
 
 ROW = {
     "id": "7",
@@ -42,10 +42,11 @@ def loaded(tmp_path):
 
 
 def people(count: int = 20) -> list[dict]:
-    """As many people, half of them women, a quarter of each gender in each class."""
+    """As many people of every race, half of them women, a quarter of each gender in each class."""
     kinds = product(("Male", "Female"), ("0", "1"))
     rows = [ROW | {"sex": sex, "two_year_recid": label} for sex, label in kinds] * (count // 4)
-    return [row | {"id": str(number)} for number, row in enumerate(rows, start=1)]
+    races = cycle(compas.RACES)
+    return [row | {"id": str(number), "race": next(races)} for number, row in enumerate(rows, start=1)]
 
 
 # The three texts that the study prints (Section 4.1 and Table 1).
@@ -98,14 +99,15 @@ def test_every_person_is_an_item_and_both_classes_are_split_alike(loaded):
     items = dataset.items
     assert dataset.classes == ["no_recidivism", "recidivism"]
     assert dataset.notes == ["people whom ProPublica's filter left out: 1"]
-    assert items.pair_id.is_unique
-    assert (items.item_id == items.pair_id).all()
+    assert (items.item_id == items.cluster).all()
+    assert (dataset.units.item_id == dataset.units.unit_id).all()
+    assert dataset.units.factor.value_counts().to_dict() == {"gender": 20, "race": 20}
     assert items.item_id.tolist() == [f"{number:05d}" for number in range(1, 21)]
     assert Counter(items.label[items.split == "test"]) == {0: 2, 1: 2}
     assert items.ground_truth.isna().all()
     assert items.words[0][:5] == ["3", "priors", ",", "score", "factor"]
     assert items.words[0][-3:] == ["male", ",", "misdemeanor"]
-    check_items(items, "compas")
+    check_items(items, dataset.units, "compas")
     assert not loaded(people(), split_seed=1).items.split.equals(items.split)
 
 
@@ -133,11 +135,12 @@ def test_refusals(loaded):
 
 def test_the_published_counts(mirror):
     files = {COMPAS: mirror / COMPAS}
-    by_gender, by_race = (datasets.load(files, SETTINGS | {"attribute": name}).items for name in COMPAS_GROUPS)
-    assert Counter(by_gender.group) == {"female": 1175, "male": 4997}
-    assert len(by_gender) == 6172
-    assert round(100 * by_gender.label.mean(), 1) == 45.5
-    assert Counter(by_race.group) == {
+    dataset = datasets.load(files, SETTINGS)
+    items = dataset.items
+    assert len(items) == 6172
+    assert Counter(items["attribute.gender"]) == {"female": 1175, "male": 4997}
+    assert round(100 * items.label.mean(), 1) == 45.5
+    assert Counter(items["attribute.race"]) == {
         "african_american": 3175,
         "caucasian": 2103,
         "hispanic": 509,
@@ -145,10 +148,16 @@ def test_the_published_counts(mirror):
         "asian": 31,
         "native_american": 11,
     }
-    # One split for both attributes, in which every group can be tested.
-    assert by_gender.drop(columns="group").equals(by_race.drop(columns="group"))
-    assert set(by_race.group[by_race.split == "test"]) == set(COMPAS_GROUPS["race"])
-    assert by_gender.words.map(" ".join).nunique() == 778
+    # Every level of both attributes can be tested.
+    for name, levels in COMPAS_LEVELS.items():
+        assert set(items.loc[items.split == "test", f"attribute.{name}"]) == set(levels)
+    assert items.words.map(" ".join).nunique() == 778
+    # And both at once: every item has one level of the intersection.
+    both = units_of(dataset.units, "gender+race")
+    assert both.item_id.tolist() == items.item_id.tolist()
+    assert both.level.nunique() == 12
+    assert (both.level == "female+asian").sum() == 2
+    assert Counter(both.level.str.split("+").str[1]) == Counter(items["attribute.race"])
 
 
 def test_what_the_printed_examples_say_of_felonies(mirror):

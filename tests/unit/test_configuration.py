@@ -6,33 +6,36 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as some
 from jsonschema import Draft202012Validator
+from pydantic import Field
 from snakemake.cli import parse_config
 
 from evenlight.configuration import (
-    SCHEMA,
-    SCORE_COLUMNS,
+    REGISTRIES,
+    Study,
     complete,
     explainer_families,
-    load_schema,
+    family_of,
     metric_annotations,
     metric_families,
-    registry,
-    resolved,
     without_labels,
 )
+from evenlight.configuration.combinations import SCORE_COLUMNS
+from evenlight.configuration.explainers import Explainer
+from evenlight.configuration.readers import Reader
+from evenlight.configuration.schema import schema_of
 from evenlight.datasets import READERS
 from evenlight.errors import InputError
 from evenlight.tables import SCORES
 
-ROOT = SCHEMA.parents[2]
-SHIPPED = sorted([*ROOT.glob("config/*.yaml"), *ROOT.glob("config/studies/*.yaml")])
-REGISTRIES = ("readers", "architectures", "explainers", "metrics")
+ROOT = Path(__file__).parents[2]
+SHIPPED = sorted([*ROOT.glob("config/*.yaml"), *ROOT.glob("config/studies/*.yaml"), *ROOT.glob("bench/*.yaml")])
 
 SMALLEST = {
     "study": "small",
@@ -301,8 +304,8 @@ def test_the_same_pair_of_groups_twice_is_refused():
 def test_a_pair_of_groups_must_be_in_one_dataset(monkeypatch):
     class OtherReader:
         @staticmethod
-        def groups(settings: dict) -> list[str]:
-            return ["young", "old"]
+        def factors(settings: dict) -> dict[str, list[str]]:
+            return {"age": ["young", "old"]}
 
     monkeypatch.setitem(READERS, "demo", OtherReader)
     both = ("datasets.other", {"reader": "demo"})
@@ -384,7 +387,7 @@ def test_any_value_at_any_key_is_completed_or_refused_with_its_key(path, value):
         json.dumps(completed, allow_nan=False)
 
 
-# The schema as a registry ----------------------------------------------------------------------------------------
+# The registries -------------------------------------------------------------------------------------------------------
 
 
 def test_families_and_annotations_of_the_demo():
@@ -412,91 +415,124 @@ def test_families_and_annotations_of_the_demo():
     }
 
 
-def test_another_explainer_is_one_entry_of_the_schema():
-    schema = copy.deepcopy(load_schema())
-    registry(schema, "explainers")["erasure"] = {
-        "title": "Erasure",
-        "x-family": "erasure",
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "method": {"const": "erasure"},
-            "label": {"$ref": "#/$defs/explainer_label"},
-            "width": {"type": "integer", "minimum": 1, "default": 1},
-        },
-    }
+def test_another_explainer_is_one_class(monkeypatch):
+    monkeypatch.setattr(Explainer, "entries", dict(Explainer.entries))
     config = changed(("explainers.hide", {"method": "erasure"}))
-    completed = complete(config, schema)
-    assert completed["explainers"]["hide"] == {"method": "erasure", "label": "hide", "width": 1}
-    assert explainer_families(completed, schema)["erasure"] == ["hide"]
     with pytest.raises(InputError, match="erasure"):
         complete(config)
 
+    class Erasure(Explainer):
+        """Hides tokens."""
 
-def test_the_schema_is_a_json_schema():
-    schema = load_schema()
-    Draft202012Validator.check_schema(schema)
-    for name in REGISTRIES:
-        for entry in registry(schema, name).values():
-            Draft202012Validator.check_schema(entry)
+        title: ClassVar[str] = "Erasure"
+        family: ClassVar[str] = "erasure"
+
+        method: Literal["erasure"]
+        width: int = Field(1, ge=1, description="Tokens.")
+
+    completed = complete(config)
+    assert completed["explainers"]["hide"] == {"method": "erasure", "label": "hide", "width": 1}
+    assert explainer_families(completed)["erasure"] == ["hide"]
+    [problem] = refusal(("explainers.hide", {"method": "erasure", "width": 0}))
+    assert problem == "explainers.hide.width: found 0; allowed is an integer, at least 1"
 
 
-def mappings(part: dict, schema: dict):
+def test_every_entry_of_a_registry_names_itself_and_what_it_computes():
+    for section, registry in REGISTRIES.items():
+        for name, entry in registry.entries.items():
+            assert entry.model_fields[registry.key].annotation == Literal[name]
+            assert entry.title
+            assert entry.__doc__.strip().endswith(".")
+            if section in ("explainers", "metrics"):
+                assert family_of(section, name) == entry.family
+            assert (getattr(entry, "better", None) in {"higher", "lower"}) == (section == "metrics")
+
+
+def test_readers_and_columns_agree_with_the_library():
+    assert set(Reader.entries) == set(READERS)
+    assert set(SCORES.schema.names) == set(SCORE_COLUMNS)
+
+
+# The JSON Schema -------------------------------------------------------------------------------------------------
+
+
+def validator() -> Draft202012Validator:
+    """What an editor has: the file that is shipped."""
+    return Draft202012Validator(yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text()))
+
+
+def test_the_schema_is_a_json_schema_without_references():
+    Draft202012Validator.check_schema(validator().schema)
+    assert "$ref" not in json.dumps(validator().schema)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_editors_accept_shipped_and_completed_configurations(path):
+    config = yaml.safe_load(path.read_text())
+    validator().validate(config)
+    validator().validate(complete(config))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("sedes", [0]),
+        ("seeds", [0, 0]),
+        ("datasets.geco_all.word", "all"),
+        ("datasets.Geco", {"reader": "geco"}),
+        ("datasets.geco_all.reader", "gecco"),
+        ("models.tiny.layer", 2),
+        ("models.tiny.layers", 0),
+        ("models.tiny.training.epoch", 2),
+        ("models.tiny.tokenizer", {"source": "bert-base-uncased", "vocabulary_size": 100}),
+        ("explainers.grad.steps", 5),
+        ("statistics.alpha", 1),
+        ("corpus", {"scrapes": {}}),
+    ],
+)
+def test_editors_refuse_what_the_configuration_refuses(key, value):
+    assert refusal((key, value))
+    assert not validator().is_valid(changed((key, value)))
+    assert validator().is_valid(changed())
+
+
+def test_the_catalog_finds_every_section_with_its_keys():
+    """It reads ``properties`` below ``properties``, each with type and description, and nothing else."""
+    properties = validator().schema["properties"]
+    assert all(part["description"] and part["type"] for part in properties.values())
+    assert properties["statistics"]["properties"]["alpha"]["default"] == 0.05
+    assert properties["corpus"]["properties"]["fetch"]["properties"]["browser"]["enum"][0] == "auto"
+
+
+def mappings(part: dict):
     """Every mapping with fixed keys that the schema describes below ``part``."""
-    part = resolved(part, schema)
-    if "x-registry" in part:
-        for entry in registry(schema, part["x-registry"]).values():
-            yield from mappings(entry, schema)
     for alternative in part.get("oneOf", []):
-        yield from mappings(alternative, schema)
+        yield from mappings(alternative)
     if isinstance(part.get("additionalProperties"), dict):
-        yield from mappings(part["additionalProperties"], schema)
+        yield from mappings(part["additionalProperties"])
     if "properties" in part:
         yield part
         for inner in part["properties"].values():
-            yield from mappings(inner, schema)
+            yield from mappings(inner)
 
 
 def test_every_key_is_described_and_required_or_has_a_default_that_is_allowed():
-    schema = load_schema()
     seen = 0
-    for mapping in mappings(schema, schema):
+    for mapping in mappings(schema_of(Study)):
         assert mapping["additionalProperties"] is False
         for name, part in mapping["properties"].items():
-            part = resolved(part, schema)
             if "const" in part:
                 assert name in mapping["required"]
                 continue
             seen += 1
             assert part["description"].endswith(".")
             assert ("default" in part) != (name in mapping.get("required", [])), name
-            if "default" in part and part["type" if "type" in part else "enum"] != "object":
+            if "default" in part:
                 Draft202012Validator(part).validate(part["default"])
     assert seen > 60
 
 
-def test_every_entry_of_a_registry_names_itself_and_what_it_computes():
-    schema = load_schema()
-    for name, discriminator in zip(REGISTRIES, ("reader", "architecture", "method", "metric"), strict=True):
-        for entry_name, entry in registry(schema, name).items():
-            assert entry["properties"][discriminator] == {"const": entry_name}
-            assert entry["title"]
-            assert entry["description"].endswith(".")
-            assert ("x-family" in entry) == (name in {"explainers", "metrics"})
-            assert (entry.get("x-better") in {"higher", "lower"}) == (name == "metrics")
-
-
-def test_readers_and_columns_agree_with_the_library():
-    assert set(registry(load_schema(), "readers")) == set(READERS)
-    assert set(SCORES.schema.names) == set(SCORE_COLUMNS)
-
-
-def test_a_schema_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"absent\.yaml: the schema .* cannot be read"):
-        load_schema(tmp_path / "absent.yaml")
-
-
-# The page --------------------------------------------------------------------------------------------------------
+# What is generated -----------------------------------------------------------------------------------------------
 
 
 def documenting(*flags: str | Path) -> subprocess.CompletedProcess:
@@ -504,25 +540,27 @@ def documenting(*flags: str | Path) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, script, *flags], capture_output=True, text=True)
 
 
-def test_the_page_agrees_with_the_schema():
+def test_page_and_schema_agree_with_the_classes():
     checked = documenting("--check")
     assert checked.returncode == 0, checked.stderr
 
 
-def test_a_page_that_disagrees_is_noticed(tmp_path):
-    page = tmp_path / "README.md"
-    assert documenting("--check", "--output", page).returncode == 1
-    assert documenting("--output", page).returncode == 0
-    page.write_text(page.read_text().replace("| `threads` |", "| `thread` |"))
-    checked = documenting("--check", "--output", page)
+@pytest.mark.parametrize("flag", ["--readme", "--schema"])
+def test_a_file_that_disagrees_is_noticed(tmp_path, flag):
+    path = tmp_path / "generated"
+    assert documenting("--check", flag, path).returncode == 1
+    assert documenting(flag, path).returncode == 0
+    assert documenting("--check", flag, path).returncode == 0
+    path.write_text(path.read_text().replace("threads", "thread"))
+    checked = documenting("--check", flag, path)
     assert checked.returncode == 1
+    assert f"{path}: does not agree" in checked.stderr
     assert "run python workflow/tools/document_configuration.py" in checked.stderr
 
 
 def test_the_page_has_every_key_and_every_entry():
     page = (ROOT / "config/README.md").read_text()
-    schema = load_schema()
-    for mapping in mappings(schema, schema):
+    for mapping in mappings(schema_of(Study)):
         for name, part in mapping["properties"].items():
             heading_or_row = f": {part['const']}`" if "const" in part else f"| `{name}` |"
             assert heading_or_row in page

@@ -74,13 +74,13 @@ def test_the_words_that_differ():
     [("stereo", ["disadvantaged", "advantaged"]), ("antistereo", ["advantaged", "disadvantaged"])],
 )
 def test_the_direction_says_whom_a_sentence_is_about(direction, groups):
-    more, less = items_of(ROW | {"stereo_antistereo": direction}, "here", None)
-    assert [more["group"], less["group"]] == groups
+    more, less = items_of(ROW | {"stereo_antistereo": direction}, "here", "age", None)
+    assert [more["attribute.age"], less["attribute.age"]] == groups
     assert [more["label"], less["label"]] == [1, 0]
     assert more["words"] == ["The", "poor", "don't", "save", "."]
     assert more["ground_truth"] == [0, 1, 0, 0, 0]
     assert less["ground_truth"] == [0, 1, 1, 0, 0, 0]
-    assert more["pair_id"] == less["pair_id"] == "0012"
+    assert more["unit_id"] == less["unit_id"] == "0012"
     assert more["item_id"] == f"0012-{groups[0]}"
 
 
@@ -119,16 +119,16 @@ def test_pairs_that_do_not_contrast_men_and_women_are_left_out(loaded):
     dataset = loaded(rows, attribute="gender")
     assert dataset.notes == ["pairs that do not contrast male and female, left out: 2"]
     assert set(dataset.items.item_id) == {f"000{number}-{group}" for number in range(5) for group in ("male", "female")}
-    check_items(dataset.items, "crows")
+    check_items(dataset.items, dataset.units, "crows")
 
 
 def test_a_pair_that_is_there_twice_counts_once(loaded):
     rows = pairs(5)
     dataset = loaded([*rows, rows[2] | {"": "77"}, *pairs(1, bias_type="age")])
     assert dataset.notes == ["pairs that are there before, left out: 1"]
-    assert dataset.items.pair_id.nunique() == 5
-    assert dataset.items.pair_id[dataset.items.split == "test"].nunique() == 1
-    check_items(dataset.items, "crows")
+    assert dataset.items.cluster.nunique() == 5
+    assert dataset.items.cluster[dataset.items.split == "test"].nunique() == 1
+    check_items(dataset.items, dataset.units, "crows")
 
 
 def test_refusals(loaded):
@@ -146,11 +146,11 @@ def test_refusals(loaded):
 def test_the_published_counts(attribute, mirror):
     dataset = datasets.load({CROWS_PAIRS: mirror / CROWS_PAIRS} | WORD_LISTS, SETTINGS | {"attribute": attribute})
     items = dataset.items
-    check_items(items, attribute)
+    check_items(items, dataset.units, attribute)
     left_out = {"gender": 26, "religion": 1}.get(attribute, 0)
-    assert items.pair_id.nunique() == sum(COUNTS[attribute]) - left_out
+    assert items.cluster.nunique() == sum(COUNTS[attribute]) - left_out
     assert not items.words.map(" ".join).duplicated().any()
-    by_label = Counter(zip(items.label, items.group, strict=True))
+    by_label = Counter(zip(items.label, items[f"attribute.{attribute}"], strict=True))
     if attribute == "gender":
         assert by_label == {(0, "female"): 112, (0, "male"): 124, (1, "female"): 124, (1, "male"): 112}
     else:

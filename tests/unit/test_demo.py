@@ -207,17 +207,19 @@ def test_gendered_words_of_the_test_part_occur_in_the_training_part():
 def test_items_keep_their_contract(classes, words):
     dataset = data_set(classes, words)
     items = dataset.items
-    check_items(items, f"demo_{classes}_{words}")
+    check_items(items, dataset.units, f"demo_{classes}_{words}")
     assert dataset.classes == ["female", "male", "neutral"][: len(dataset.classes)]
     assert len(items) == len(SENTENCES) * len(dataset.classes)
     assert items.item_id.is_unique
-    assert (items.groupby("pair_id").split.nunique() == 1).all()
-    assert all(dataset.classes[label] == group for label, group in zip(items.label, items.group, strict=True))
+    assert (items.groupby("cluster").split.nunique() == 1).all()
+    assert all(
+        dataset.classes[label] == group for label, group in zip(items.label, items["attribute.gender"], strict=True)
+    )
 
 
 @pytest.mark.parametrize(("classes", "words"), VARIANTS)
 def test_ground_truth_is_where_the_variants_differ(classes, words):
-    for _, pair in data_set(classes, words).items.groupby("pair_id"):
+    for _, pair in data_set(classes, words).items.groupby("cluster"):
         assert pair.words.map(len).nunique() == 1
         differs = [int(len(set(position)) > 1) for position in zip(*pair.words, strict=True)]
         assert sum(differs) > 0

@@ -9,8 +9,8 @@ import pytest
 from evenlight import datasets, sources
 from evenlight.datasets import geco
 from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items
-from evenlight.tables import ITEMS, read_metadata, read_table
+from evenlight.items import assign_validation, check_items, wholes
+from evenlight.tables import ITEMS, UNITS, read_metadata, read_table
 
 SCRIPTS = Path(sources.__file__).parents[1]
 VARIANTS = [(classes, words) for classes in ("binary", "three_class") for words in ("all", "subject")]
@@ -66,12 +66,20 @@ def test_rows_become_items(files):
     assert len(dataset.items) == 10
     assert dataset.items.iloc[-1].to_dict() == {
         "item_id": "00003-female",
-        "pair_id": "00003",
-        "group": "female",
-        "label": 0,
         "words": ["She", "lost", "her", "hat", "."],
         "ground_truth": [1, 0, 1, 0, 0],
+        "label": 0,
         "split": "test",
+        "cluster": "00003",
+        "attribute.gender": "female",
+    }
+    assert len(dataset.units) == 10
+    assert dataset.units.iloc[-1].to_dict() == {
+        "unit_id": "00003",
+        "item_id": "00003-female",
+        "role": "form",
+        "factor": "gender",
+        "level": "female",
     }
 
 
@@ -114,7 +122,7 @@ def test_a_line_that_is_no_object_is_refused_by_file_and_line(files, line):
 def test_groups_other_than_the_settings_ask_for_are_refused(files):
     write(files[TRAIN], [row(7, "male")])
     write(files[TEST], [row(3, "male")])
-    with pytest.raises(InputError, match="groups male in the files, female, male expected"):
+    with pytest.raises(InputError, match="levels male of gender in the files, female, male expected"):
         datasets.load(files, BINARY)
 
 
@@ -141,11 +149,12 @@ def test_a_wrong_setting_is_refused_with_the_choices(files, key, value):
 
 
 def imported(output: Path, files: dict[str, Path], **settings) -> subprocess.CompletedProcess:
+    units = output.with_name("units.parquet")
     settings = {"dataset": "small", **BINARY, "validation_share": 0.25, "split_seed": 0, **settings}
     command = [sys.executable, str(SCRIPTS / "datasets/import_dataset.py"), "--settings", json.dumps(settings)]
     for name, path in files.items():
         command += ["--source", f"{name}={path}"]
-    return subprocess.run([*command, "--output", str(output)], capture_output=True, text=True)
+    return subprocess.run([*command, "--items", str(output), "--units", str(units)], capture_output=True, text=True)
 
 
 def test_script(files, tmp_path):
@@ -154,6 +163,7 @@ def test_script(files, tmp_path):
     assert done.returncode == 0, done.stderr
     items, metadata = read_table(output, ITEMS), read_metadata(output, ITEMS)
     assert items.split.value_counts().to_dict() == {"train": 6, "validation": 2, "test": 2}
+    assert sorted(read_table(tmp_path / "units.parquet", UNITS)["item_id"]) == sorted(items["item_id"])
     assert done.stdout.splitlines() == metadata["notes"]
     assert metadata["dataset"] == "small"
     assert metadata["classes"] == ["female", "male"]
@@ -166,7 +176,7 @@ def test_script_writes_nothing_when_the_data_are_wrong(files, tmp_path):
     done = imported(tmp_path / "items.parquet", files)
     assert done.returncode == 1
     assert done.stderr.startswith("error: dataset small: item_id 00007-male occurs twice")
-    assert not (tmp_path / "items.parquet").exists()
+    assert not list(tmp_path.glob("*.parquet"))
 
 
 @pytest.mark.parametrize(
@@ -182,13 +192,14 @@ def test_the_published_files_pass_every_check(mirror, classes, words, empty_grou
     settings = settings_for(classes, words)
     names = datasets.reader_for(settings).sources(settings)
     dataset = datasets.load({name: mirror / name for name in names}, settings)
-    check_items(assign_validation(dataset.items, 0.2, 0), "geco")
+    whole = wholes(dataset.items, dataset.units)
+    check_items(assign_validation(dataset.items, whole, 0.2, 0), dataset.units, "geco")
     groups = len(dataset.classes)
     assert dataset.items.split.value_counts().to_dict() == {"train": 1288 * groups, "test": 322 * groups}
-    assert dataset.items.pair_id.nunique() == 1610
+    assert dataset.items.cluster.nunique() == 1610
     empty = dataset.items[~dataset.items.ground_truth.map(any)]
     assert empty.split.value_counts().to_dict() == empty_ground_truths
-    notes = check_items(dataset.items, "geco")
+    notes = check_items(dataset.items, dataset.units, "geco")
     for split, count in empty_ground_truths.items():
         size = (dataset.items.split == split).sum()
         assert f"{split}: {count} of {size} items have an empty ground truth (no word is marked)" in notes

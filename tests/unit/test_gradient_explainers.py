@@ -1,5 +1,7 @@
 """Properties of the explainers that take gradients; tests/peers/test_captum.py holds their values against captum."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -8,7 +10,8 @@ from layered_classifier import Layered, layered_classifier
 from models_for_tests import MAX_TOKENS, WORDS, context_of, sentences_of, tiny_classifier, tiny_tokenizer
 from torch import nn
 
-from evenlight.configuration import SCHEMA, complete, load_schema, registry
+from evenlight.configuration import complete
+from evenlight.configuration.explainers import Explainer
 from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.adaptive_path import clenshaw_curtis
@@ -153,10 +156,9 @@ def test_the_configuration_s_defaults_are_what_the_explainers_ask_for(tmp_path):
     """And what they give back keeps to the contract of shards."""
     classifier = tiny_classifier("bert")
     sentences = sentences_of(classifier)[:3]
-    entries = registry(load_schema(), "explainers")
-    families = {method: entry["x-family"] for method, entry in entries.items() if entry["x-family"] in METHODS}
+    families = {method: entry.family for method, entry in Explainer.entries.items() if entry.family in METHODS}
     assert set(families.values()) == set(METHODS)
-    config = yaml.safe_load((SCHEMA.parents[1] / "demo.yaml").read_text())
+    config = yaml.safe_load((Path(__file__).parents[2] / "config/demo.yaml").read_text())
     completed = complete(config | {"explainers": {method: {"method": method} for method in families}})["explainers"]
     for method, family in families.items():
         [(name, explanations)] = explain(family, sentences, {method: completed[method]}, context_of(classifier)).items()

@@ -1,12 +1,32 @@
+import json
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+from dataset_files import as_dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenlight import datasets
 from evenlight.errors import InputError
-from evenlight.items import assign_test, assign_validation, check_items, drawn_pairs
-from evenlight.tables import ITEMS, read_table, write_table
+from evenlight.items import (
+    EDIT,
+    ORIGINAL,
+    assign_test,
+    assign_validation,
+    check_items,
+    drawn_pairs,
+    items_with_units,
+    separated,
+    units_of,
+    wholes,
+)
+from evenlight.tables import ITEMS, UNITS, read_table, write_table
+
+ROOT = Path(__file__).parents[2]
 
 
 def item(pair: int, group: str, split: str = "train", **fields) -> dict:
@@ -24,164 +44,479 @@ def item(pair: int, group: str, split: str = "train", **fields) -> dict:
 
 
 def paired(pairs: int = 6, tested: int = 2, groups=("male", "female")) -> pd.DataFrame:
-    """A data set without faults: the first ``tested`` pairs are the test split."""
+    """Rows of a dataset without faults: the first ``tested`` pairs are the test split."""
     rows = [item(pair, group, "test" if pair < tested else "train") for pair in range(pairs) for group in groups]
     return pd.DataFrame(rows)
 
 
 def unpaired(size: int = 6) -> pd.DataFrame:
     groups = ["male", "female"]
-    return pd.DataFrame([item(number, groups[number % 2], ["test", "train"][number > 1]) for number in range(size)])
+    rows = [item(number, groups[number % 2], ["test", "train"][number > 1]) for number in range(size)]
+    return pd.DataFrame(rows).assign(pair_id=[row["item_id"] for row in rows])
 
 
-def with_cell(items: pd.DataFrame, row: int, column: str, value) -> pd.DataFrame:
-    items = items.copy()
-    items[column] = [value if position == row else cell for position, cell in enumerate(items[column])]
-    return items
+def two_factors(pairs: int = 6, tested: int = 2) -> pd.DataFrame:
+    """Rows of units with a man and a woman each, who are both of one race, as :func:`separated` takes them."""
+    rows = paired(pairs, tested).rename(columns={"pair_id": "unit_id", "group": "attribute.gender"})
+    races = ["asian" if int(unit) % 2 else "black" for unit in rows["unit_id"]]
+    return rows.assign(cluster=rows["unit_id"], **{"attribute.race": races})
 
 
-@pytest.mark.parametrize("items", [paired(), paired(groups=("male", "female", "neutral")), unpaired()])
-def test_items_without_fault_pass(items):
-    notes = check_items(items, "made_up")
-    assert [note.split(":")[0] for note in notes] == ["train", "test"]
+def checked(rows: pd.DataFrame, unbalanced=()) -> list[str]:
+    return check_items(*as_dataset(rows), "made_up", unbalanced)
+
+
+def with_cell(rows: pd.DataFrame, row: int, column: str, value) -> pd.DataFrame:
+    rows = rows.copy()
+    rows[column] = [value if position == row else cell for position, cell in enumerate(rows[column])]
+    return rows
+
+
+def edits(*pairs: tuple[str, str, str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(items, units) of (unit, original, edit) by the concept food, all for training."""
+    units = [
+        {"unit_id": unit, "item_id": name, "role": role, "factor": "food", "level": level}
+        for unit, original, edit in pairs
+        for name, role, level in ((original, ORIGINAL, "good"), (edit, EDIT, "bad"))
+    ]
+    names = sorted({unit["item_id"] for unit in units})
+    values = {"words": [["Fine", "."]] * len(names), "ground_truth": None, "label": 0, "split": "train", "cluster": "c"}
+    return pd.DataFrame({"item_id": names} | values), pd.DataFrame(units)
+
+
+# Checks
+
+
+@pytest.mark.parametrize("rows", [paired(), paired(groups=("male", "female", "neutral")), unpaired()])
+def test_items_without_fault_pass(rows):
+    assert [note.split(":")[0] for note in checked(rows)] == ["train", "test"]
 
 
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
-        ("item_id", "0-male", "item_id 0-male occurs twice"),
-        ("words", [], "item 1-female: no words"),
-        ("words", ["They", " ", "."], r"item 1-female: word 1 \(from 0\) is empty"),
-        ("words", ["They", "go", "on", "."], "item 1-female: 4 words but 3 values of ground truth"),
-        ("ground_truth", [1, 0], "item 1-female: 3 words but 2 values of ground truth"),
-        ("ground_truth", [1, 2, 0], "item 1-female: ground truth 2"),
-        ("ground_truth", [1, float("nan"), 0], "item 1-female: ground truth nan"),
-        ("group", "male", "pair 1: has more than one item of group male"),
-        ("group", "neutral", "pair 0: has no item of group neutral"),
-        ("pair_id", "0", "pair 0: has more than one item of group female"),
-        ("split", "train", r"pair 1: stands on both sides of the split \(test and train\)"),
-        ("split", "development", "item 1-female: split 'development'"),
+        ("item_id", "0-male", ": item_id 0-male occurs twice"),
+        ("words", [], ", item 1-female: no words"),
+        ("words", ["They", " ", "."], r", item 1-female: word 1 \(from 0\) is empty"),
+        ("words", ["They", "go", "on", "."], ", item 1-female: 4 words but 3 values of ground truth"),
+        ("ground_truth", [1, 0], ", item 1-female: 3 words but 2 values of ground truth"),
+        ("ground_truth", [1, 2, 0], ", item 1-female: ground truth 2"),
+        ("ground_truth", [1, float("nan"), 0], ", item 1-female: ground truth nan"),
+        ("group", "male", ", unit 1: has more than one item of gender male"),
+        ("group", "neutral", ", unit 0: has no item of gender neutral"),
+        ("group", "a+b", r", unit 1, item 1-female: level 'a\+b': \+ joins the names of intersections"),
+        ("pair_id", "0", ", unit 0: has more than one item of gender female"),
+        ("split", "train", r", unit 1: stands on both sides of the split \(test and train\)"),
+        ("split", "development", ", item 1-female: split 'development'"),
     ],
 )
 def test_a_fault_is_refused(column, value, message):
-    items = with_cell(paired(), 3, column, value)
-    with pytest.raises(InputError, match=rf"^dataset made_up[,:] {message}.*; "):
-        check_items(items, "made_up")
+    with pytest.raises(InputError, match=rf"^dataset made_up{message}.*; "):
+        checked(with_cell(paired(), 3, column, value))
 
 
-def test_a_pair_without_one_of_its_groups_is_refused():
-    with pytest.raises(InputError, match="pair 2: has no item of group male"):
-        check_items(paired().drop(index=4), "made_up")
+def test_a_unit_in_several_clusters_is_refused():
+    items, units = as_dataset(paired())
+    with pytest.raises(InputError, match=r"unit 1: its items are in several clusters \(1 and x\); put all items"):
+        check_items(with_cell(items, 3, "cluster", "x"), units, "made_up")
 
 
-@pytest.mark.parametrize("items", [paired(groups=("female",)), unpaired().query("group == 'male'")])
-def test_one_group_only_is_refused(items):
-    with pytest.raises(InputError, match="only one group"):
-        check_items(items, "made_up")
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("item_id", "9-male", "unit 1, item 9-male: there is no such item; name one of the items"),
+        ("role", "variant", "unit 1, item 1-female: role 'variant'; use one of form, original, edit"),
+        (
+            "level",
+            "male",
+            r"unit 1, item 1-female: level 'male', but another one in the item's attribute\.gender; make",
+        ),
+        ("factor", "a+b", r"unit 1, item 1-female: factor 'a\+b': \+ joins the names of intersections; choose"),
+    ],
+)
+def test_a_fault_of_a_unit_is_refused(column, value, message):
+    items, units = as_dataset(paired())
+    with pytest.raises(InputError, match=f"^dataset made_up, {message}"):
+        check_items(items, with_cell(units, 3, column, value), "made_up")
+
+
+def test_an_item_with_two_levels_of_a_factor_is_refused():
+    items, units = as_dataset(paired())
+    with pytest.raises(InputError, match="unit 5, item 5-female: has two rows for gender; give an item one level"):
+        check_items(items, pd.concat([units, units.tail(1).assign(level="male")]), "made_up")
+
+
+def test_a_unit_of_two_where_three_levels_are_is_refused():
+    with pytest.raises(InputError, match="unit 2: has no item of gender male; give each unit one item of each of fem"):
+        checked(paired(groups=("male", "female", "neutral")).drop(index=6))
+
+
+def test_a_text_without_a_counterpart_may_stand_among_pairs():
+    notes = checked(paired().drop(index=4))
+    assert "train: 7 items in 4 units (gender: female 4, male 3)" in notes
+    assert "train: 1 of 4 units have one item only, without a counterpart in gender" in notes
+    assert not any("counterpart" in note for note in checked(unpaired()))
+
+
+def test_a_text_whose_level_is_not_known_is_in_no_unit():
+    items, units = as_dataset(with_cell(paired(), 5, "group", None))
+    assert "2-female" not in set(units["item_id"])
+    notes = check_items(items, units, "made_up")
+    assert "train: 8 items in 5 units (gender: female 3, male 4)" in notes
+    assert "train: 1 of 8 items have no gender" in notes
+
+
+def test_several_variants_of_a_level_need_a_declaration():
+    rows = pd.concat([paired(), pd.DataFrame([item(4, "male", item_id="4-male-too")])], ignore_index=True)
+    with pytest.raises(InputError, match="unit 4: has more than one item of gender male"):
+        checked(rows)
+    assert "train: 9 items in 4 units (gender: female 4, male 5)" in checked(rows, {"gender"})
+    # Nor need such a unit have every level.
+    lacking = rows.drop(index=9)
+    with pytest.raises(InputError, match="unit 4: has more than one item of gender male"):
+        checked(lacking)
+    checked(lacking, {"gender"})
+
+
+def test_a_factor_that_does_not_vary_inside_the_units_needs_a_declaration():
+    items, units = separated(two_factors(), ["gender", "race"])
+    with pytest.raises(InputError, match="unit 0: has more than one item of race black"):
+        check_items(items, units, "made_up")
+    assert "test: 4 items in 2 units (gender: female 2, male 2; race: asian 2, black 2)" in check_items(
+        items, units, "made_up", {"race"}
+    )
+    # Gender is held to one of each all the same.
+    with pytest.raises(InputError, match="unit 1: has more than one item of gender male"):
+        check_items(
+            *separated(with_cell(two_factors(), 3, "attribute.gender", "male"), ["gender", "race"]), "x", {"race"}
+        )
+
+
+def test_one_level_only_is_refused():
+    for rows in (paired(groups=("female",)), unpaired().query("group == 'male'")):
+        with pytest.raises(InputError, match=r"made_up: only one level of gender, (fe)?male; a comparison needs"):
+            checked(rows)
+
+
+def test_texts_that_nothing_compares_pass():
+    items, units = separated(two_factors(), [])
+    assert units.empty
+    assert check_items(items, units, "made_up") == ["train: 8 items in 8 units", "test: 4 items in 4 units"]
 
 
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_a_missing_split_is_refused(split):
     with pytest.raises(InputError, match=f"no items in split {split}"):
-        check_items(paired().query("split != @split"), "made_up")
+        checked(paired().query("split != @split"))
 
 
 def test_no_items_are_refused():
     with pytest.raises(InputError, match="no items"):
-        check_items(paired().head(0), "made_up")
+        checked(paired().head(0))
+
+
+def test_edits_need_one_original():
+    items, units = edits(("u1", "o1", "e1"), ("u2", "o1", "e2"), ("u3", "o3", "e3"))
+    items["split"] = ["test" if name in ("o3", "e3") else "train" for name in items["item_id"]]
+    assert check_items(items, units, "made_up") == [
+        "train: 3 items in 1 units (food: bad 2, good 1)",
+        "train: 3 of 3 items have no ground truth",
+        "test: 2 items in 1 units (food: bad 1, good 1)",
+        "test: 2 of 2 items have no ground truth",
+    ]
+    for wrong, counts in ((units.replace({"role": {EDIT: ORIGINAL}}), "2 originals and 0 edits"),
+                          (units.drop(index=[0]), "0 originals and 1 edits")):  # fmt: skip
+        with pytest.raises(InputError, match=f"unit u1: {counts}; give each unit one original and at least one edit"):
+            check_items(items, wrong, "made_up")
+    # Both edits of one original go with it.
+    with pytest.raises(InputError, match="unit u1: stands on both sides of the split"):
+        check_items(items.assign(split=["test" if name == "e2" else "train" for name in items["item_id"]]), units, "x")
 
 
 def test_notes_count_items_without_marked_words_and_without_ground_truth():
-    items = with_cell(with_cell(paired(), 0, "ground_truth", [0, 0, 0]), 11, "ground_truth", None)
-    assert check_items(items, "made_up") == [
-        "train: 8 items in 4 pairs (female 4, male 4)",
+    rows = with_cell(with_cell(paired(), 0, "ground_truth", [0, 0, 0]), 11, "ground_truth", None)
+    assert checked(rows) == [
+        "train: 8 items in 4 units (gender: female 4, male 4)",
         "train: 1 of 8 items have no ground truth",
-        "test: 4 items in 2 pairs (female 2, male 2)",
+        "test: 4 items in 2 units (gender: female 2, male 2)",
         "test: 1 of 4 items have an empty ground truth (no word is marked)",
     ]
 
 
 def test_label_may_differ_from_group_and_ground_truth_be_unknown():
-    items = unpaired().assign(label=[0, 0, 1, 1, 1, 0], ground_truth=None)
-    assert "train: 4 of 4 items have no ground truth" in check_items(items, "made_up")
+    rows = unpaired().assign(label=[0, 0, 1, 1, 1, 0], ground_truth=None)
+    assert "train: 4 of 4 items have no ground truth" in checked(rows)
 
 
-def test_items_read_from_a_file_pass(tmp_path):
-    items = with_cell(paired(), 5, "ground_truth", None)
+def test_items_read_from_files_pass(tmp_path):
+    items, units = as_dataset(with_cell(paired(), 5, "ground_truth", None))
     write_table(items, tmp_path / "items.parquet", ITEMS)
-    assert check_items(read_table(tmp_path / "items.parquet", ITEMS), "made_up") == check_items(items, "made_up")
+    write_table(units, tmp_path / "units.parquet", UNITS)
+    read = read_table(tmp_path / "items.parquet", ITEMS), read_table(tmp_path / "units.parquet", UNITS)
+    assert check_items(*read, "made_up") == check_items(items, units, "made_up")
+
+
+# Splits
+
+
+def split_of(rows: pd.DataFrame, assign, share: float, seed: int) -> pd.DataFrame:
+    items, units = as_dataset(rows)
+    return assign(items, wholes(items, units), share, seed)
 
 
 @given(pairs=st.integers(8, 60), share=st.floats(0.1, 0.8), seed=st.integers(0, 10), order=st.randoms())
 def test_validation_takes_the_exact_share_of_whole_pairs_whatever_the_order(pairs, share, seed, order):
-    items = paired(pairs + 2)
-    assigned = assign_validation(items, share, seed)
+    items, units = as_dataset(paired(pairs + 2))
+    assigned = assign_validation(items, wholes(items, units), share, seed)
     assert (assigned.split == "validation").sum() == 2 * round(share * pairs)
-    check_items(assigned, "made_up")
+    check_items(assigned, units, "made_up")
     pd.testing.assert_series_equal(assigned.split == "test", items.split == "test")
     rows = list(range(len(items)))
     order.shuffle(rows)
-    shuffled = assign_validation(items.iloc[rows], share, seed)
+    shuffled = items.iloc[rows]
+    shuffled = assign_validation(shuffled, wholes(shuffled, units), share, seed)
     pd.testing.assert_frame_equal(shuffled.sort_index(), assigned)
 
 
 def test_a_larger_share_keeps_what_a_smaller_one_took():
-    small, large = (assign_validation(paired(50), share, 0).split == "validation" for share in (0.2, 0.4))
+    small, large = (split_of(paired(50), assign_validation, share, 0).split == "validation" for share in (0.2, 0.4))
     assert set(np.flatnonzero(small)) < set(np.flatnonzero(large))
 
 
 def test_another_seed_takes_other_pairs():
-    chosen = {tuple(assign_validation(paired(50), 0.2, seed).split) for seed in range(5)}
+    chosen = {tuple(split_of(paired(50), assign_validation, 0.2, seed).split) for seed in range(5)}
     assert len(chosen) == 5
 
 
 def test_assignment_leaves_its_argument_alone():
-    items = paired()
-    assign_validation(items, 0.5, 0)
-    pd.testing.assert_frame_equal(items, paired())
+    items, units = as_dataset(paired())
+    assign_validation(items, wholes(items, units), 0.5, 0)
+    pd.testing.assert_frame_equal(items, as_dataset(paired())[0])
 
 
-def test_test_split_of_a_data_set_that_has_none():
-    items = assign_validation(assign_test(unpaired(50).assign(split="train"), 0.2, 0), 0.25, 0)
+def test_test_split_of_a_dataset_that_has_none():
+    items, units = as_dataset(unpaired(50).assign(split="train"))
+    whole = wholes(items, units)
+    items = assign_validation(assign_test(items, whole, 0.2, 0), whole, 0.25, 0)
     assert items.split.value_counts().to_dict() == {"train": 30, "validation": 10, "test": 10}
-    check_items(items, "made_up")
+    check_items(items, units, "made_up")
 
 
 @pytest.mark.parametrize("share", [0, 0.01, 1, 1.5, -1])
 @pytest.mark.parametrize(("assign", "key"), [(assign_validation, "validation_share"), (assign_test, "test_share")])
 def test_a_share_that_leaves_an_empty_split_is_refused(assign, key, share):
     with pytest.raises(InputError, match=f"^{key}: {share} of 4 training pairs"):
-        assign(paired(), share, 0)
+        split_of(paired(), assign, share, 0)
+
+
+def test_units_that_share_an_item_are_one_whole():
+    items, units = edits(("u2", "b", "c"), ("u1", "a", "b"), ("u4", "d", "c"), ("u3", "x", "y"))
+    items = pd.concat([items, items.tail(1).assign(item_id="alone")], ignore_index=True)
+    whole = dict(zip(items["item_id"], wholes(items, units), strict=True))
+    assert whole == {"a": "u1", "b": "u1", "c": "u1", "d": "u1", "x": "u3", "y": "u3", "alone": "alone"}
+    for seed in range(20):
+        moved = assign_test(items, wholes(items, units), 0.4, seed).set_index("item_id")["split"]
+        assert moved[["a", "b", "c", "d"]].nunique() == 1
+
+
+# Draws
 
 
 def test_drawn_pairs_keep_their_variants_and_are_always_the_same():
-    items = pd.DataFrame(
-        [
-            {"item_id": f"{n}-{group}", "pair_id": str(n), "group": group}
-            for n in range(50)
-            for group in ("male", "female")
-        ]
-    )
-    drawn = drawn_pairs(items, 7)
-    assert drawn["pair_id"].value_counts().tolist() == [2] * 7
-    shuffled = drawn_pairs(items.sample(frac=1, random_state=1), 7)
+    items, units = as_dataset(paired(50))
+    drawn = drawn_pairs(items, units, 7)
+    assert drawn["cluster"].value_counts().tolist() == [2] * 7
+    shuffled = drawn_pairs(items.sample(frac=1, random_state=1), units.sample(frac=1, random_state=2), 7)
     assert set(shuffled["item_id"]) == set(drawn["item_id"])
-    assert set(drawn["pair_id"]) <= set(drawn_pairs(items, 20)["pair_id"])
-    assert set(drawn["pair_id"]) != {str(n) for n in range(7)}
-    assert drawn_pairs(items, None) is items
-    assert len(drawn_pairs(items, 1000)) == 100
+    assert set(drawn["cluster"]) <= set(drawn_pairs(items, units, 20)["cluster"])
+    assert drawn_pairs(items, units, None) is items
+    assert len(drawn_pairs(items, units, 1000)) == 100
 
 
 def test_whole_pairs_are_drawn_before_broken_ones():
-    whole = [(f"{n}-{group}", str(n), group) for n in range(30) for group in ("male", "female")]
-    broken = [(f"{group}{n}", f"{group}{n}", group) for n in range(8) for group in ("male", "female")]
-    items = pd.DataFrame(whole + broken, columns=["item_id", "pair_id", "group"])
-    assert drawn_pairs(items, 24)["pair_id"].value_counts().tolist() == [2] * 24
-    assert len(drawn_pairs(items, 32)) == 62
+    broken = [item(n, group, pair_id=f"{group}{n}") for n in range(100, 108) for group in ("male", "female")]
+    items, units = as_dataset(pd.concat([paired(30), pd.DataFrame(broken)], ignore_index=True))
+    assert drawn_pairs(items, units, 24)["cluster"].value_counts().tolist() == [2] * 24
+    assert len(drawn_pairs(items, units, 32)) == 62
 
 
-def test_items_without_variants_are_drawn_equally_of_each_group():
-    groups = ["male"] * 40 + ["female"] * 6 + ["other"] * 2
-    items = pd.DataFrame({"item_id": map(str, range(48)), "pair_id": map(str, range(48)), "group": groups})
-    assert drawn_pairs(items, 12)["group"].value_counts().to_dict() == {"male": 5, "female": 5, "other": 2}
-    assert drawn_pairs(items, 20)["group"].value_counts().to_dict() == {"male": 12, "female": 6, "other": 2}
+def people(*groups: tuple[str, int], factor: str = "gender") -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(items, units) of texts alone, so many of each level."""
+    levels = [level for level, count in groups for _ in range(count)]
+    names = [f"{number:03d}" for number in range(len(levels))]
+    rows = {"item_id": names, "unit_id": names, f"attribute.{factor}": levels}
+    return separated(pd.DataFrame(rows), [factor])
+
+
+def test_items_without_variants_are_drawn_equally_of_each_level():
+    items, units = people(("male", 40), ("female", 6), ("other", 2))
+    counts = [drawn_pairs(items, units, count)["attribute.gender"].value_counts().to_dict() for count in (12, 20)]
+    assert counts == [{"male": 5, "female": 5, "other": 2}, {"male": 12, "female": 6, "other": 2}]
+
+
+def test_with_several_factors_as_many_are_drawn_of_each_combination():
+    items, units = people(("male", 40), ("female", 20))
+    races = ["asian" if number % 10 == 0 else "black" for number in range(60)]  # 4 men and 2 women
+    items = items.assign(**{"attribute.race": races})
+    by_race = pd.DataFrame({"unit_id": items.item_id, "item_id": items.item_id, "role": "form", "factor": "race"})
+    units = pd.concat([units, by_race.assign(level=races)])
+    names = ["attribute.gender", "attribute.race"]
+    assert drawn_pairs(items, units, 8)[names].value_counts().tolist() == [2] * 4
+    twenty = drawn_pairs(items, units, 20)[names].value_counts().to_dict()
+    assert twenty == {("male", "black"): 7, ("female", "black"): 7, ("male", "asian"): 4, ("female", "asian"): 2}
+    # Only the factors that are compared count.
+    by_gender = drawn_pairs(items, units, 20, ["gender"])
+    assert by_gender["attribute.gender"].value_counts().to_dict() == {"male": 10, "female": 10}
+    pd.testing.assert_frame_equal(
+        by_gender, drawn_pairs(*people(("male", 40), ("female", 20)), 20).join(items[names[1]])
+    )
+
+
+def test_what_is_drawn_is_a_matter_of_chance_and_not_of_the_names():
+    """Of 400 names in their order each fifth holds about a fifth of those drawn, and a new prefix draws others."""
+    positions = []
+    for prefix in "abc":
+        names = [f"{prefix}{number:03d}" for number in range(400)]
+        rows = [
+            item(0, group, item_id=f"{name}-{group}", pair_id=name) for name in names for group in ("male", "female")
+        ]
+        items, units = as_dataset(pd.DataFrame(rows))
+        drawn = set(drawn_pairs(items, units, 100)["cluster"])
+        assert len(drawn) == 100
+        positions.append({names.index(name) for name in drawn})
+        # Each fifth's count is hypergeometric: 20 expected, standard deviation 3.5.
+        counts = np.bincount([position // 80 for position in positions[-1]], minlength=5)
+        assert (abs(counts - 20) < 14).all()
+    assert all(15 <= len(a & b) <= 35 for a, b in pairwise(positions))
+
+
+# Factors and intersections
+
+
+def test_units_of_a_factor_and_of_an_intersection():
+    items, units = separated(two_factors(), ["gender", "race"])
+    assert units_of(units, "race")["level"].tolist() == ["black", "black", "asian", "asian"] * 3
+    both = units_of(units, "gender+race")
+    assert list(both.columns) == UNITS.schema.names
+    assert both["factor"].unique().tolist() == ["gender+race"]
+    assert both["item_id"].tolist() == items["item_id"].tolist()
+    assert both["level"].tolist()[:4] == ["male+black", "female+black", "male+asian", "female+asian"]
+    assert units_of(units, "race+gender")["level"].tolist()[:2] == ["black+male", "black+female"]
+    with pytest.raises(InputError, match="factor 'age': no unit has it; there are gender, race"):
+        units_of(units, "gender+age")
+
+
+def test_an_intersection_leaves_out_items_without_one_of_the_levels():
+    rows = with_cell(two_factors(), 2, "attribute.race", None)
+    both = units_of(separated(rows, ["gender", "race"])[1], "gender+race")
+    assert rows["item_id"][2] not in set(both["item_id"])
+    assert len(both) == len(rows) - 1
+
+
+def test_an_intersection_of_three():
+    rows = two_factors().assign(**{"attribute.age": "old"})
+    levels = units_of(separated(rows, ["age", "race", "gender"])[1], "gender+race+age")["level"]
+    assert levels.tolist()[:2] == ["male+black+old", "female+black+old"]
+
+
+def test_items_with_units_are_rows_as_before():
+    rows = paired()
+    items, units = as_dataset(rows)
+    again = items_with_units(items.sample(frac=1, random_state=0), units.sample(frac=1, random_state=1), "gender")
+    pd.testing.assert_frame_equal(again.sort_index()[list(rows.columns)], rows)
+
+
+# What the published studies use must stay: digests of items and draws, from the code before texts and units were apart.
+
+
+def digest(value) -> str:
+    return sha256(json.dumps(value).encode()).hexdigest()[:12]
+
+
+RECORDED = [  # settings, factor, digests of the texts, of their levels, and of 12 and of 100 drawn units
+    (
+        {"reader": "geco", "classes": "binary", "words": "all"},
+        "gender",
+        "6f0a6bc354fa",
+        "ce07ce286337",
+        "fbe7ee6113e6",
+        "c03ce7f81013",
+    ),
+    (
+        {"reader": "geco", "classes": "three_class", "words": "subject"},
+        "gender",
+        "226395620d8b",
+        "e9b93189b310",
+        "66c2782f755c",
+        "8ffc8a2ae1d4",
+    ),
+    (
+        {"reader": "demo", "classes": "binary", "words": "all"},
+        "gender",
+        "169153204dd7",
+        "785d0c743821",
+        "bde0ea711c6c",
+        "cc039ddb759f",
+    ),
+    ({"reader": "compas"}, "gender", "d7b7f0209858", "89410f354279", "7f0ab6424104", "e8b3e5283ba2"),
+    ({"reader": "compas"}, "race", "d7b7f0209858", "24467043a63e", "22f714e07814", "aeece7180a3a"),
+    (
+        {"reader": "crows_pairs", "attribute": "gender"},
+        "gender",
+        "a376f91a736e",
+        "e69223548d3e",
+        "fbc6cb378935",
+        "ed9ece8ec636",
+    ),
+    (
+        {"reader": "crows_pairs", "attribute": "race_color"},
+        "race_color",
+        "5d123b9953a2",
+        "d20e1014f07e",
+        "ef8ef966eac7",
+        "c75b7099cce2",
+    ),
+    (
+        {"reader": "winobias", "sentences": "all"},
+        "gender",
+        "bbeec16ac121",
+        "51fa5b4a37dd",
+        "78d81d454789",
+        "de910fab479f",
+    ),
+    (
+        {"reader": "stereotypes", "split_by": "pair"},
+        "gender",
+        "d9830522bc02",
+        "351936f6ad8a",
+        "401763d10749",
+        "d04394fc5f93",
+    ),
+    (
+        {"reader": "stereotypes", "split_by": "theme"},
+        "gender",
+        "c08fc20d0363",
+        "351936f6ad8a",
+        "23cb60a1d9d5",
+        "f6ebd66d70e9",
+    ),
+]
+
+
+@pytest.mark.parametrize(("settings", "factor", "texts", "levels", "twelve", "hundred"), RECORDED)
+def test_splits_and_draws_are_as_recorded(mirror, settings, factor, texts, levels, twelve, hundred):
+    settings = {"attribute": factor, "test_share": 0.2, "split_seed": 0} | settings
+    reader = datasets.reader_for(settings)
+    files = {name: mirror / name for name in reader.sources(settings)} | {
+        name: ROOT / name for name in reader.resources
+    }
+    dataset = datasets.load(files, settings)
+    items = assign_validation(dataset.items, wholes(dataset.items, dataset.units), 0.2, 0)
+    items = items_with_units(items, dataset.units, factor).sort_values("item_id")
+    truth = [None if marks is None else [int(mark) for mark in marks] for marks in items["ground_truth"]]
+    columns = [items[name].tolist() for name in ("item_id", "pair_id", "label")]
+    assert digest([list(row) for row in zip(*columns, items["words"], truth, items["split"], strict=True)]) == texts
+    assert digest([list(row) for row in zip(items["item_id"], items["group"], strict=True)]) == levels
+    test = items[items["split"] == "test"]
+    for count, expected in ((12, twelve), (100, hundred)):
+        assert digest(sorted(drawn_pairs(test, dataset.units, count, [factor])["item_id"])) == expected

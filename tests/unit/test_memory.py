@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from dataset_files import write_dataset
 from models_for_tests import tiny_classifier
 
-from evenlight.tables import ATTRIBUTIONS, ITEMS, PREDICTIONS, SCORES, count_rows, write_table
+from evenlight.tables import ATTRIBUTIONS, PREDICTIONS, SCORES, count_rows, write_table
 from evenlight.training import HISTORY, save_classifier
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
@@ -76,7 +77,7 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
             "split": "test",
         }
     )
-    write_table(items, folder / "items.parquet", ITEMS)
+    write_dataset(items, folder)
     predictions = pd.DataFrame({"item_id": items["item_id"], "probability": [[0.5, 0.5]] * count, "predicted": 0})
     write_table(predictions, folder / "predictions.parquet", PREDICTIONS)
     limits = {"precision": "float32", "max_tokens": 48, "long_items": "refuse"}

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from dataset_files import write_dataset
 
 from evenlight import tables
 from evenlight.errors import InputError
@@ -58,7 +59,7 @@ def predictions_table(probabilities: dict[str, float]) -> pd.DataFrame:
 def files(tmp_path):
     """Items, and predictions of two seeds, the second of which is always right and sure."""
     items = tmp_path / "datasets" / "plots" / "items.parquet"
-    tables.write_table(items_table(), items, tables.ITEMS)
+    write_dataset(items_table(), items.parent)
     sure = {name: float(name.endswith("-male")) for name in PROBABILITIES}
     paths = []
     for seed, probabilities in enumerate((PROBABILITIES, sure)):
@@ -130,7 +131,7 @@ def test_summary_over_seeds(files):
 
 def test_pair_with_two_items_of_a_group_is_refused(files):
     items = items_table().assign(pair_id="same")
-    tables.write_table(items, files[0], tables.ITEMS)
+    write_dataset(items, files[0].parent)
     with pytest.raises(InputError, match="pair 'same' has more than one item of group 'male'") as caught:
         quality_per_seed([files[0]], files[1], SETTINGS)
     assert str(files[0]) in str(caught.value)
@@ -150,13 +151,13 @@ def test_items_that_were_too_long_are_left_out(files):
 
 
 def test_items_without_a_test_split_are_refused(files):
-    tables.write_table(items_table(split="train"), files[0], tables.ITEMS)
+    write_dataset(items_table(split="train"), files[0].parent)
     with pytest.raises(InputError, match=r"items\.parquet: column 'split' has no 'test' item"):
         predicted_items(files[0], files[1][0])
 
 
 def test_label_without_a_probability_is_refused(files):
-    tables.write_table(items_table().assign(label=2), files[0], tables.ITEMS)
+    write_dataset(items_table().assign(label=2), files[0].parent)
     with pytest.raises(InputError, match=r"'probability' has no class 2, the label of item '0-male'"):
         predicted_items(files[0], files[1][0])
 

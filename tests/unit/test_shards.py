@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import score
+from dataset_files import write_dataset
 from hypothesis import given
 from hypothesis import strategies as st
 from models_for_tests import WORDS, tiny_classifier
@@ -27,6 +28,7 @@ from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import Remark, note_of
+from evenlight.items import items_with_units, units_beside
 from evenlight.models.classifier import load_classifier
 from evenlight.statistics.score_files import explainer_notes
 from evenlight.statistics.study import Run
@@ -93,7 +95,7 @@ def study(tmp_path_factory) -> Path:
             "split": ["train" if index % 8 > 5 else "test" for index in range(count)],
         }
     )
-    write_table(test, folder / "items.parquet", ITEMS)
+    write_dataset(test, folder)
     predictions = pd.DataFrame({"item_id": test["item_id"], "probability": [[0.9, 0.1]] * count, "predicted": 0})
     write_table(predictions, folder / "predictions.parquet", PREDICTIONS)
     save_classifier(tiny_classifier("bert"), folder / "model", pd.DataFrame(columns=HISTORY), {})
@@ -223,7 +225,8 @@ def test_a_long_item_takes_its_pair_along_into_another_group(study, tmp_path, ca
     # With groups of one item, both items of a pair are never seen together.
     attribute.main(attribute_arguments(study, tmp_path, size=1, max_tokens=27, long_items="drop"))
     found = read_table(tmp_path / "grad.parquet", ATTRIBUTIONS)
-    items = read_table(study / "items.parquet", ITEMS).set_index("item_id")
+    items = read_table(study / "items.parquet", ITEMS)
+    items = items_with_units(items, units_beside(study / "items.parquet")).set_index("item_id")
     kept = items.loc[found["item_id"]]
     counts = kept["pair_id"].value_counts()
     assert set(counts) == {2}

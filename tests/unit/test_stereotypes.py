@@ -11,7 +11,7 @@ import yaml
 
 from evenlight.datasets import load, stereotypes
 from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items
+from evenlight.items import assign_validation, check_items, wholes
 
 REPOSITORY = Path(__file__).parents[2]
 CORPUS = REPOSITORY / stereotypes.THEMES
@@ -76,17 +76,17 @@ def test_every_frame_serves_both_genders_equally_often_and_all_are_used():
 @pytest.mark.parametrize("split_by", ["pair", "theme"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_split_is_balanced_and_whole(split_by, seed):
-    items = data_set(split_by, seed).items
+    items, units = data_set(split_by, seed).items, data_set(split_by, seed).units
     test = items[items.split == "test"]
     assert len(test) == 0.2 * len(items)
-    assert set(test.groupby(["group", "label"]).size()) == {len(test) // 4}
-    theme = items.pair_id.str.rsplit("-", n=1).str[0]
+    assert set(test.groupby(["attribute.gender", "label"]).size()) == {len(test) // 4}
+    theme = items.cluster
     if split_by == "theme":
         assert items.split.groupby(theme).nunique().eq(1).all()
         assert theme[items.split == "test"].nunique() == 32
     else:
         assert theme[items.split == "train"].nunique() == 160
-    notes = check_items(assign_validation(items, 0.1, seed), "stereotypes")
+    notes = check_items(assign_validation(items, wholes(items, units), 0.1, seed), units, "stereotypes")
     assert not any("ground truth" in note for note in notes)
 
 
@@ -95,7 +95,7 @@ def test_split_is_balanced_and_whole(split_by, seed):
 
 def test_variants_differ_in_gendered_words_only():
     for pair in PAIRS:
-        items = {item["group"]: item for item in stereotypes.items_of(pair)}
+        items = {item["attribute.gender"]: item for item in stereotypes.items_of(pair)}
         male, female = items["male"], items["female"]
         differing = [(m, f) for m, f in zip(male["words"], female["words"], strict=True) if m != f]
         assert {(m.lower(), f.lower()) for m, f in differing} <= GENDERED, pair.text
@@ -151,7 +151,9 @@ def accuracy(features, split_by="pair"):
     found = []
     for seed in range(2):
         items = data_set(split_by, seed).items
-        bags = vectorizer.transform([features(item) for item in items.itertuples()])
+        bags = vectorizer.transform(
+            [features(item) for item in items.rename(columns={"attribute.gender": "gender"}).itertuples()]
+        )
         train, test = (items.split == part for part in ("train", "test"))
         model = sklearn.LogisticRegression(solver="liblinear").fit(bags[train.to_numpy()], items.label[train])
         found.append(model.score(bags[test.to_numpy()], items.label[test]))
@@ -167,7 +169,7 @@ def all_words(item):
 
 
 def words_by_gender(item):
-    return [f"{item.group} {word}" for word in words_with(0)(item)]
+    return [f"{item.gender} {word}" for word in words_with(0)(item)]
 
 
 def test_without_gendered_words_the_label_is_at_chance():
@@ -197,13 +199,14 @@ def test_a_pair_by_hand():
     assert female["words"] == ["She", "fishes", ",", "her", "aunt", "'s", "hobby", "."]
     assert male["ground_truth"] == female["ground_truth"] == [1, 0, 0, 1, 0, 0, 0, 0]
     assert (male["label"], female["label"]) == (1, 0)
-    assert (male["item_id"], male["pair_id"], male["group"]) == ("fishing-03-male", "fishing-03", "male")
+    assert (male["item_id"], male["unit_id"], male["cluster"]) == ("fishing-03-male", "fishing-03", "fishing")
 
 
 def test_classes_and_columns():
     dataset = data_set()
     assert dataset.classes == ["anti_stereotype", "stereotype"]
-    assert list(ITEMS.columns) == ["item_id", "pair_id", "group", "label", "words", "ground_truth", "split"]
+    columns = ["item_id", "words", "ground_truth", "label", "split", "cluster", "attribute.gender"]
+    assert list(ITEMS.columns) == columns
 
 
 def small(**changes):

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from evenlight import configuration, datasets
+from evenlight.configuration.readers import Reader
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
 from evenlight.items import check_items
@@ -27,9 +28,9 @@ SETTINGS = {
     "words": None,
     "label": "kind",
     "classes": ["b", "a"],
-    "group": "who",
-    "groups": ["x", "y"],
+    "attributes": {"age": {"column": "who", "levels": ["x", "y"], "balanced": True}},
     "pair": None,
+    "cluster": None,
     "item": None,
     "split": None,
     "ground_truth": None,
@@ -52,6 +53,10 @@ def loaded(tmp_path):
         return datasets.load({str(path): path}, SETTINGS | {"file": str(path)} | changed)
 
     return load
+
+
+def of_age(*levels: str, balanced: bool = True) -> dict:
+    return {"attributes": {"age": {"column": "who", "levels": list(levels), "balanced": balanced}}}
 
 
 def changed_row(position: int, **values) -> list[dict]:
@@ -78,13 +83,15 @@ def test_rows_become_items(loaded):
     dataset = loaded(ROWS)
     assert dataset.classes == ["b", "a"]
     assert dataset.items.item_id.tolist() == [f"{number:06d}" for number in range(1, 11)]
-    assert dataset.items.pair_id.equals(dataset.items.item_id)
+    assert dataset.items.cluster.equals(dataset.items.item_id)
+    assert dataset.units.item_id.tolist() == dataset.units.unit_id.tolist() == dataset.items.item_id.tolist()
+    assert dataset.units.level.tolist() == ["x"] * 5 + ["y"] * 5
     assert dataset.items.label.tolist() == [1, 0] * 5
-    assert dataset.items.group.tolist() == ["x"] * 5 + ["y"] * 5
+    assert dataset.items["attribute.age"].tolist() == ["x"] * 5 + ["y"] * 5
     assert dataset.items.words[3] == ["Wait", "3", "days", "."]
     assert dataset.items.ground_truth.isna().all()
     assert (dataset.items.split == "test").sum() == 2
-    check_items(dataset.items, "mine")
+    check_items(dataset.items, dataset.units, "mine")
 
 
 def test_all_columns(loaded):
@@ -93,13 +100,14 @@ def test_all_columns(loaded):
         for number, row in enumerate(ROWS)
     ]
     rows[0]["marks"] = ""
-    items = loaded(rows, item="id", pair="case", split="part", ground_truth="marks").items
+    dataset = loaded(rows, item="id", pair="case", split="part", ground_truth="marks")
+    items = dataset.items
     assert items.item_id.tolist() == [row["id"] for row in ROWS]
-    assert items.pair_id.tolist() == ["0", "1", "2", "3", "4"] * 2
-    assert items.pair_id[items.split == "test"].tolist() == ["0", "0"]
+    assert dataset.units.unit_id.tolist() == items.cluster.tolist() == ["0", "1", "2", "3", "4"] * 2
+    assert items.cluster[items.split == "test"].tolist() == ["0", "0"]
     assert items.ground_truth[0] is None
     assert items.ground_truth[1] == [0, 1, 0, 0]
-    check_items(items, "mine")
+    check_items(items, dataset.units, "mine")
 
 
 def test_parquet_gives_the_same_as_csv_and_may_hold_lists_and_numbers(loaded):
@@ -121,7 +129,6 @@ def test_parquet_gives_the_same_as_csv_and_may_hold_lists_and_numbers(loaded):
     [
         (changed_row(2, kind="c"), {}, r"row 3: field 'kind' is 'c', not one of 'b', 'a'; correct the table"),
         (changed_row(2, who="z"), {}, r"row 3: field 'who' is 'z', not one of 'x', 'y'; correct the table"),
-        (changed_row(4, who=""), {}, r"row 5: field 'who' \(group\) is empty; correct the table"),
         (changed_row(4, kind=None), {}, r"row 5: field 'kind' \(label\) is empty"),
         (changed_row(9, said="  "), {}, r"row 10: field 'said' has no words, or an empty one; correct"),
         (ROWS, {"text": "words"}, r"no column 'words'; the columns are id, said, kind, who; correct the table"),
@@ -131,7 +138,13 @@ def test_parquet_gives_the_same_as_csv_and_may_hold_lists_and_numbers(loaded):
         (ROWS, {"text": None, "words": "said"}, r"row 1: field 'said' is 'Wait 0 days\.', not a list of words"),
         (ROWS, {"words": "said"}, r"settings 'text' and 'words': exactly one of them must name a column"),
         (ROWS, {"text": None}, r"settings 'text' and 'words': exactly one of them must name a column"),
-        (ROWS, {"groups": ["x", "y", "z"]}, r"groups x, y in the files, x, y, z expected"),
+        (ROWS, of_age("x", "y", "z"), r"levels x, y of age in the files, x, y, z expected"),
+        (
+            ROWS,
+            {"attributes": {"age": {"column": "years", "levels": ["x"]}}},
+            r"no column 'years'; the columns are id,",
+        ),
+        (ROWS, {"cluster": "years"}, r"no column 'years'; the columns are id, said, kind, who; correct the table"),
         (ROWS[:0], {}, r"no column 'said'"),
     ],
 )
@@ -154,9 +167,8 @@ def test_refusals_of_files(loaded, tmp_path):
             datasets.load({name: tmp_path / name}, SETTINGS | {"file": name})
 
 
-def test_the_schema_has_the_settings_that_the_reader_uses():
-    properties = configuration.registry(configuration.load_schema(), "readers")["table"]["properties"]
-    assert {*SETTINGS, "file", "validation_share"} == set(properties)
+def test_the_configuration_has_the_settings_that_the_reader_uses():
+    assert {*SETTINGS, "file", "validation_share"} == set(Reader.entries["table"].model_fields)
 
 
 def test_the_example_of_the_documentation_runs(tmp_path):
@@ -172,7 +184,8 @@ def test_the_example_of_the_documentation_runs(tmp_path):
         "--resource",
         tmp_path / "loans.csv",
     ]
-    command += ["--settings", json.dumps({"dataset": name} | settings), "--output", tmp_path / "items.parquet"]
+    command += ["--settings", json.dumps({"dataset": name} | settings), "--items", tmp_path / "items.parquet"]
+    command += ["--units", tmp_path / "units.parquet"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

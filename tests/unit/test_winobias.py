@@ -48,8 +48,8 @@ def test_words_and_marks_of_a_line():
 
 def test_both_forms_of_a_sentence():
     anti, pro = items_of(marked_words(f"1 {DEV[1]}", ""), marked_words(f"1 {DEV[0]}", ""), "p", "train")
-    assert (anti["label"], anti["group"], anti["item_id"]) == (0, "female", "p-female")
-    assert (pro["label"], pro["group"], pro["item_id"]) == (1, "male", "p-male")
+    assert (anti["label"], anti["attribute.gender"], anti["item_id"]) == (0, "female", "p-female")
+    assert (pro["label"], pro["attribute.gender"], pro["item_id"]) == (1, "male", "p-male")
     assert anti["ground_truth"] == pro["ground_truth"] == [0, 1, 0, 0, 0, 0, 1, 0, 0, 0]
     assert pro["words"] == ["The", "cook", "met", "the", "nurse", "because", "he", "was", "late", "."]
 
@@ -91,7 +91,7 @@ def test_a_test_sentence_is_not_trained_on(loaded):
         "sentences whose two forms differ in more than pronouns, left out: 1",
         "development sentences that are in the test part, too, left out: 1",
     ]
-    check_items(dataset.items, "winobias")
+    check_items(dataset.items, dataset.units, "winobias")
 
 
 def test_refusals(loaded):
@@ -117,8 +117,9 @@ def test_the_settings_name_the_files():
 def test_the_published_files(sentences, dev, test, mirror):
     settings = settings_for(sentences)
     files = {name: mirror / name for name in datasets.reader_for(settings).sources(settings)}
-    items = datasets.load(files, settings).items
-    check_items(items, sentences)
+    dataset = datasets.load(files, settings)
+    items = dataset.items
+    check_items(items, dataset.units, sentences)
     assert Counter(items.split) == {"train": 2 * dev, "test": 2 * test}
     assert not items.words.map(" ".join).duplicated().any()
     published = 2 * 396 * len(WINOBIAS_TYPES[sentences])
@@ -134,8 +135,8 @@ def test_the_label_follows_from_the_marked_words(mirror):
     }
     settings = settings_for("all")
     files = {name: mirror / name for name in datasets.reader_for(settings).sources(settings)}
-    for item in datasets.load(files, settings).items.itertuples():
+    for item in datasets.load(files, settings).items.rename(columns={"attribute.gender": "gender"}).itertuples():
         marked = [word.lower() for word, mark in zip(item.words, item.ground_truth, strict=True) if mark]
         occupation = " ".join(word for word in marked if word not in GENDERS)
         assert occupation in lists["male"] | lists["female"], item.item_id
-        assert item.label == (occupation in lists[item.group]), item.item_id
+        assert item.label == (occupation in lists[item.gender]), item.item_id

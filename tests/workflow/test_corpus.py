@@ -79,12 +79,14 @@ def test_dataset_is_what_the_annotators_decided(from_books):
     resolved = pd.read_parquet(results(from_books) / "corpus" / "resolved.parquet").set_index("sentence_id")
     accepted = resolved[resolved.decision == "accept"]
     items = pd.read_parquet(results(from_books) / "datasets" / "books" / "items.parquet")
-    assert set(items.pair_id) == set(accepted.index)
-    assert items.groupby("pair_id").group.agg(sorted).map(tuple).unique().tolist() == [("female", "male")]
+    assert set(items.cluster) == set(accepted.index)
+    units = pd.read_parquet(results(from_books) / "datasets" / "books" / "units.parquet")
+    assert set(units.unit_id) == set(accepted.index)
+    assert units.groupby("unit_id").level.agg(sorted).map(tuple).unique().tolist() == [("female", "male")]
     assert set(items.split) == {"train", "validation", "test"}
     # What one person changed and two left stays, and what two rejected is not there.
     assert "900002-1.6" not in accepted.index
-    sentence = items[(items.pair_id == "900001-1.0") & (items.group == "male")].iloc[0]
+    sentence = items[(items.cluster == "900001-1.0") & (items["attribute.gender"] == "male")].iloc[0]
     words = ["He", "lives", "with", "his", "uncle", "in", "a", "small", "house", "near", "the", "river", "."]
     assert list(sentence.words) == words
     assert [word for word, mark in zip(words, sentence.ground_truth, strict=True) if mark] == ["He", "his", "uncle"]

@@ -81,7 +81,7 @@ def test_dataset_with_more_than_two_groups(project):
         configure(project, TINY)
     drawn = {(rule, dict(of).get("dataset")) for rule, of in planned}
     assert ("compare_many_groups", None) in drawn
-    for rule in ("draw_disparity", "draw_effects", "measure_co_occurrence"):
+    for rule in ("draw_disparity", "draw_effects"):
         assert (rule, "people") in drawn
         assert (rule, "race") not in drawn
     assert ("draw_score_panels", "race") in drawn

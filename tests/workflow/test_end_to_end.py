@@ -61,7 +61,7 @@ def test_every_file_is_there_and_no_other(finished):
     expected |= {f"tables/{name}.{form}" for name, form in product(("control", "causes"), ("csv", "html", "tex"))}
     expected |= {f"figures/control.{form}" for form in ("svg", "pdf")}
     for dataset in datasets:
-        expected |= {f"datasets/{dataset}/{name}" for name in ("items.parquet", "co_occurrence.csv")}
+        expected |= {f"datasets/{dataset}/{name}" for name in ("items.parquet", "units.parquet", "co_occurrence.csv")}
         expected |= {
             f"figures/{kind}/{dataset}.{form}" for kind, form in product(("disparity", "effects"), ("svg", "pdf"))
         }

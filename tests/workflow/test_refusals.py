@@ -140,12 +140,19 @@ def test_dataset_with_one_group(tmp_path):
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     script = Path(__file__).parents[2] / "workflow" / "scripts" / "datasets/import_dataset.py"
     settings = GECO | {"dataset": "men", "validation_share": 0.2, "split_seed": 0}
-    flags = ["--settings", json.dumps(settings), "--output", str(tmp_path / "items.parquet")]
+    flags = [
+        "--settings",
+        json.dumps(settings),
+        "--items",
+        str(tmp_path / "items.parquet"),
+        "--units",
+        str(tmp_path / "units.parquet"),
+    ]
     flags += [f"--source=geco/binary_gender_all/{split}.jsonl={source}" for split in ("train", "test")]
     done = subprocess.run([sys.executable, script, *flags], env=environment(), capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr == (
-        "error: dataset reader 'geco': groups male in the files, female, male expected; "
+        "error: dataset reader 'geco': levels male of gender in the files, female, male expected; "
         "check the files and the settings\n"
     )
     assert not (tmp_path / "items.parquet").exists()

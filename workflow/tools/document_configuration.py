@@ -1,18 +1,30 @@
-"""Write config/README.md, which describes every key of the configuration, from the configuration's schema."""
+"""Write what follows from the typed configuration: config/README.md, and the JSON Schema in workflow/schemas/."""
 
 import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import yaml
+
 from evenlight.command_line import run
-from evenlight.configuration import SCHEMA, allowed_values, is_mapping, load_schema, registry, resolved
+from evenlight.configuration import Study
+from evenlight.configuration.problems import allowed_values, is_mapping
+from evenlight.configuration.schema import schema_of
 from evenlight.errors import InputError
 
-README = SCHEMA.parents[1] / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "config" / "README.md"
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+REMEDY = "run python workflow/tools/document_configuration.py"
+
+SCHEMA_COMMENT = """\
+# Generated from evenlight.configuration by workflow/tools/document_configuration.py; do not edit.
+# Editors complete keys from it, and the Snakemake workflow catalog lists them. Evenlight itself does not read it.
+"""
 
 INTRODUCTION = """\
-<!-- Generated from config/schemas/config.schema.yaml; change that file and run
+<!-- Generated from evenlight.configuration; change the classes there and run
      `python workflow/tools/document_configuration.py` instead of editing here. -->
 
 # Configuration
@@ -39,58 +51,70 @@ as `0.001` or `1e-3`.
 """
 
 
-def document(schema: dict) -> str:
+def readme(schema: dict) -> str:
     """The whole page, in Markdown."""
     return "\n".join([INTRODUCTION, *_top_level(schema)]) + "\n"
 
 
+def schema_file(schema: dict) -> str:
+    """The JSON Schema, in YAML."""
+    named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Configuration of Evenlight"} | schema
+    text = yaml.dump(named, Dumper=_WithoutAliases, sort_keys=False, allow_unicode=True, width=120)
+    return f"{SCHEMA_COMMENT}{text}"
+
+
+class _WithoutAliases(yaml.SafeDumper):
+    def ignore_aliases(self, data) -> bool:
+        return True
+
+
 def _top_level(schema: dict) -> Iterator[str]:
     yield from _heading(2, "All keys")
-    yield from _table(schema, schema)
+    yield from _table(schema)
     described: set[str] = set()
     for name, part in schema["properties"].items():
-        part = resolved(part, schema)
         if is_mapping(part):
             yield from _heading(2, name)
             yield part["description"] + "\n"
-            yield from _section(part, schema, described)
+            yield from _section(part, described)
 
 
-def _section(part: dict, schema: dict, described: set[str]) -> Iterator[str]:
+def _section(part: dict, described: set[str]) -> Iterator[str]:
     entries = part.get("additionalProperties")
     if not entries:
-        yield from _table(part, schema)
-        for inner in part["properties"].values():
-            yield from _shared_mapping(resolved(inner, schema), schema, described)
+        yield from _table(part)
+        yield from _shared_mappings(part, described)
         return
-    variants = registry(schema, entries["x-registry"])
-    for name, entry in variants.items():
-        yield from _heading(3, f"`{entries['x-discriminator']}: {name}`")
+    for entry in entries["oneOf"]:
+        [(key, name)] = [(key, inner["const"]) for key, inner in entry["properties"].items() if "const" in inner]
+        yield from _heading(3, f"`{key}: {name}`")
         yield f"**{entry['title']}.** {entry['description']}\n"
         yield from _annotations(entry)
-        yield from _table(entry, schema)
-    for entry in variants.values():
-        for inner in entry["properties"].values():
-            yield from _shared_mapping(resolved(inner, schema), schema, described)
+        yield from _table(entry)
+    for entry in entries["oneOf"]:
+        yield from _shared_mappings(entry, described)
 
 
-def _shared_mapping(part: dict, schema: dict, described: set[str]) -> Iterator[str]:
-    """A mapping that several entries have in common, such as ``training``: described once, after them."""
-    if not is_mapping(part) or _is_open(part) or part["title"] in described:
-        return
-    described.add(part["title"])
-    yield from _heading(3, part["title"])
-    yield part["description"] + "\n"
-    if "oneOf" not in part:
-        yield from _table(part, schema)
-    for alternative in part.get("oneOf", []):
-        yield f"{alternative['title']}:\n"
-        yield from _table(alternative, schema)
+def _shared_mappings(part: dict, described: set[str]) -> Iterator[str]:
+    """The mappings below ``part``, such as ``training``: each described once, though several entries may have it."""
+    for name, inner in part["properties"].items():
+        if not is_mapping(inner) or _is_open(inner) or name in described:
+            continue
+        described.add(name)
+        yield from _heading(3, name)
+        yield inner["description"] + "\n"
+        entries = inner.get("additionalProperties") or inner  # the mapping itself, or each of its entries
+        if "oneOf" not in inner:
+            yield from _table(entries)
+        for alternative in inner.get("oneOf", []):
+            yield f"{alternative['title']}:\n"
+            yield from _table(alternative)
 
 
 def _is_open(part: dict) -> bool:
     """Whether a mapping is from names of the reader's choice to plain values, which its row describes in full."""
-    return isinstance(part.get("additionalProperties"), dict) and "x-registry" not in part["additionalProperties"]
+    entries = part.get("additionalProperties")
+    return isinstance(entries, dict) and not entries.keys() & {"oneOf", "properties"}
 
 
 def _annotations(entry: dict) -> Iterator[str]:
@@ -100,9 +124,9 @@ def _annotations(entry: dict) -> Iterator[str]:
         yield f"Computed with the family `{entry['x-family']}`.\n"
 
 
-def _table(part: dict, schema: dict) -> Iterator[str]:
+def _table(part: dict) -> Iterator[str]:
     """The keys of one mapping as a table; a key that only names the entry stands in the heading instead."""
-    rows = [_row(name, resolved(inner, schema)) for name, inner in part["properties"].items() if "const" not in inner]
+    rows = [_row(name, inner) for name, inner in part["properties"].items() if "const" not in inner]
     if not rows:
         return
     yield "| key | values | default | meaning |"
@@ -141,20 +165,18 @@ def _heading(level: int, text: str) -> Iterator[str]:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the page, or hold the one that is there against the schema."""
-    page = document(load_schema(arguments.schema))
-    if not arguments.check:
-        arguments.output.write_text(page, encoding="utf-8")
-    elif not arguments.output.is_file() or arguments.output.read_text(encoding="utf-8") != page:
-        raise InputError(
-            f"{arguments.output}: does not agree with {arguments.schema}; "
-            f"run python workflow/tools/document_configuration.py"
-        )
+    """Write both files, or hold those that are there against the classes."""
+    schema = schema_of(Study)
+    for path, text in ((arguments.readme, readme(schema)), (arguments.schema, schema_file(schema))):
+        if not arguments.check:
+            path.write_text(text, encoding="utf-8")
+        elif not path.is_file() or path.read_text(encoding="utf-8") != text:
+            raise InputError(f"{path}: does not agree with evenlight.configuration; {REMEDY}")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--schema", type=Path, default=SCHEMA, help="schema of the configuration")
-    parser.add_argument("--output", type=Path, default=README, help="page to write")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where the page is out of date")
+    parser.add_argument("--readme", type=Path, default=README, help="page to write")
+    parser.add_argument("--schema", type=Path, default=SCHEMA, help="JSON Schema to write")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where a file is out of date")
     run(main, parser)

@@ -1,16 +1,16 @@
-"""Read a data set, check it, give it a validation split and write its items table."""
+"""Read a dataset, check it, give it a validation split and write its texts and its units."""
 
 import argparse
 from pathlib import Path
 
 from evenlight import command_line, datasets, sources
 from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items
-from evenlight.tables import ITEMS, write_table
+from evenlight.items import assign_validation, check_items, wholes
+from evenlight.tables import ITEMS, UNITS, write_table
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the items; what is unusual about them goes to the log and into the file's metadata."""
+    """Write items and units; what is unusual about them goes to the log and into the items' metadata."""
     settings = arguments.settings
     if arguments.verify:
         for name, path in arguments.source:
@@ -18,8 +18,9 @@ def main(arguments: argparse.Namespace) -> None:
     reader = datasets.reader_for(settings)
     files = dict(arguments.source) | named_resources(arguments.resource, (*reader.resources, *reader.files(settings)))
     dataset = datasets.load(files, settings)
-    items = assign_validation(dataset.items, settings["validation_share"], settings["split_seed"])
-    notes = dataset.notes + check_items(items, settings["dataset"])
+    whole = wholes(dataset.items, dataset.units)
+    items = assign_validation(dataset.items, whole, settings["validation_share"], settings["split_seed"])
+    notes = dataset.notes + check_items(items, dataset.units, settings["dataset"], reader.unbalanced(settings))
     print(*notes, sep="\n")
     metadata = {
         "dataset": settings["dataset"],
@@ -28,7 +29,8 @@ def main(arguments: argparse.Namespace) -> None:
         "notes": notes,
         "settings": settings,
     }
-    write_table(items, arguments.output, ITEMS, metadata)
+    write_table(dataset.units, arguments.units, UNITS, {"dataset": settings["dataset"]})
+    write_table(items, arguments.items, ITEMS, metadata)
 
 
 def named_source(text: str) -> tuple[str, Path]:
@@ -67,5 +69,6 @@ if __name__ == "__main__":
         help="path of a repository file, or of one that the settings name; may be repeated",
     )
     parser.add_argument("--verify", action="store_true", help="refuse sources whose SHA-256 is not the registered one")
-    parser.add_argument("--output", required=True, help="the items table (Parquet)")
+    parser.add_argument("--items", required=True, help="where to write the items (Parquet)")
+    parser.add_argument("--units", required=True, help="where to write the units (Parquet)")
     command_line.run(main, parser)

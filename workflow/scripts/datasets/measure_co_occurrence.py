@@ -9,7 +9,7 @@ from evenlight.tables import ITEMS, read_table, replacing
 
 def main(arguments: argparse.Namespace) -> None:
     """Write one row per group."""
-    bias = co_occurrence_bias(read_table(arguments.items, ITEMS))
+    bias = co_occurrence_bias(read_table(arguments.items, ITEMS.only("words", "split", "attribute.gender")))
     with replacing(arguments.output) as temporary:
         bias.to_csv(temporary, index=False)
 

@@ -43,10 +43,11 @@ def co_occurrences(words: list[str], group: str) -> int:
 def co_occurrence_bias(items: pd.DataFrame) -> pd.DataFrame:
     """One row per group: ``co_occurrences`` (Eq. 1), ``bias`` (Eq. 2) and the ``balance`` it is held against.
 
-    ``items`` has the columns ``group``, ``words`` and ``split``. The bias is the group's share in the
-    co-occurrences of all groups. Its balance, which means none, is 1/3 for three groups, as in the paper, and 1/2
-    for two. The bias is NaN where no sentence has a term such as he, she or they.
+    ``items`` has the columns ``attribute.gender``, ``words`` and ``split``; texts without a gender do not count. The
+    bias is the group's share in the co-occurrences of all groups. Its balance, which means none, is 1/3 for three
+    groups, as in the paper, and 1/2 for two. The bias is NaN where no sentence has a term such as he, she or they.
     """
+    items = items.rename(columns={"attribute.gender": "group"}).dropna(subset="group")
     unknown = sorted(set(items.group) - set(TERMS))
     if unknown:
         raise InputError(f"co-occurrence bias: no terms for group {unknown[0]}; it is defined for {', '.join(TERMS)}")

@@ -1,88 +1,213 @@
-"""The items table: what must hold of every data set, and the parts of its split.
+"""Texts and units: what must hold of every dataset, the parts of its split, and what is compared.
 
-An item is one text of one group. Items that are variants of the same source sentence share a ``pair_id``; in a
-data set without variants every item is its own pair. Splits are made of whole pairs, so a model is never tested
-on a variant of a sentence that it was trained on.
+An *item* is one text. A *unit* is what a comparison looks at: the forms of one sentence, an original and its edit, or a
+text alone. The rows of a unit say in which ``role`` an item stands in it and which ``level`` of which ``factor`` it has
+(``male`` of ``gender``). Splits are made of whole units, so that a model is never tested on a variant of a sentence
+that it was trained on. ``cluster`` is what items share beyond a unit, such as the theme; it holds whole units.
 """
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import reduce
+from pathlib import Path
 
 import pandas as pd
 
 from evenlight.errors import InputError
 from evenlight.seeds import generator_for
+from evenlight.tables import ATTRIBUTE, UNITS, read_table
 
 SPLITS = ("train", "validation", "test")
+FORM, ORIGINAL, EDIT = ROLES = ("form", "original", "edit")
+JOINT = "+"  # between the factors of an intersection, and between their levels
 
 
-def check_items(items: pd.DataFrame, name: str) -> list[str]:
-    """Refuse items that would make a study wrong; return notes on what is unusual but allowed.
+# Making -------------------------------------------------------------------------------------------------------------
 
-    ``items`` has the columns of :data:`evenlight.tables.ITEMS`; ``name`` is the data set's. ``ground_truth`` may
-    be null (not known) or without a 1 (no word is marked): both are counted in the notes. An
-    :class:`InputError` names the first item or pair that is wrong.
+
+def separated(rows: pd.DataFrame, factors: Collection[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(items, units) from rows of items that name their unit, too.
+
+    ``rows`` has the columns of :data:`evenlight.tables.ITEMS`, with ``attribute.<factor>`` for each of ``factors``, and
+    ``unit_id``. Every item is a form in its unit, at the level that its attribute names; where the attribute is null,
+    the item has no row for this factor.
+    """
+    parts = []
+    for factor in factors:
+        part = rows[["unit_id", "item_id"]].assign(role=FORM, factor=factor, level=rows[ATTRIBUTE + factor])
+        parts.append(part[part["level"].notna()])
+    units = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=UNITS.schema.names, dtype=object)
+    return rows.drop(columns="unit_id"), units
+
+
+def wholes(items: pd.DataFrame, units: pd.DataFrame) -> pd.Series:
+    """What must stay together with each of ``items``, by their index: its unit, as text.
+
+    Units that share an item, as two edits of one original do, are one whole, named by the first of their names. An item
+    that is in no unit is a whole by itself, named by its ``item_id``.
+    """
+    linked = units[["unit_id", "item_id"]].drop_duplicates(ignore_index=True)
+    linked = linked[linked["item_id"].isin(items["item_id"])]
+    if linked.empty:
+        return items["item_id"]
+    whole = linked["unit_id"]
+    while linked["item_id"].duplicated().any():
+        wider = whole.groupby(linked["item_id"]).transform("min")
+        wider = wider.groupby(linked["unit_id"]).transform("min")
+        if wider.equals(whole):
+            break
+        whole = wider
+    whole_of = pd.Series(whole.to_numpy(), index=linked["item_id"]).groupby(level=0).first()
+    return items["item_id"].map(whole_of).fillna(items["item_id"])
+
+
+def assign_validation(items: pd.DataFrame, whole: Sequence[str], share: float, seed: int) -> pd.DataFrame:
+    """Items with ``share`` (0 to 1) of the training wholes moved to the validation split.
+
+    ``whole`` says of each item what stays together with it, see :func:`wholes`.
+    """
+    return _moved(items, whole, "validation", share, seed, "validation_share")
+
+
+def assign_test(items: pd.DataFrame, whole: Sequence[str], share: float, seed: int) -> pd.DataFrame:
+    """Items with ``share`` (0 to 1) of the training wholes moved to the test split.
+
+    For a dataset without a published test split; use it before :func:`assign_validation`.
+    """
+    return _moved(items, whole, "test", share, seed, "test_share")
+
+
+def _moved(items: pd.DataFrame, whole: Sequence[str], split: str, share: float, seed: int, key: str) -> pd.DataFrame:
+    """Items with ``share`` of the training wholes, to the nearest one, moved to ``split``.
+
+    Each whole draws a number of its own and those with the lowest move. Which of them move is therefore a matter
+    of the seed and their names alone, and a larger share moves the same ones and more.
+    """
+    training = items["split"] == "train"
+    whole = pd.Series(list(whole), index=items.index)
+    names = whole[training].unique()
+    count = round(share * len(names))
+    if not 0 < count < len(names):
+        raise InputError(
+            f"{key}: {share} of {len(names)} training pairs is {count}; choose a share that moves at least one "
+            "pair and leaves at least one"
+        )
+    chosen = sorted(names, key=lambda name: (generator_for(seed, name, "split").random(), name))[:count]
+    return items.assign(split=items["split"].mask(training & whole.isin(chosen), split))
+
+
+def drawn_pairs(
+    items: pd.DataFrame, units: pd.DataFrame, count: int | None, factors: Collection[str] | None = None
+) -> pd.DataFrame:
+    """Those of ``items`` that are in ``count`` units, drawn at random; all where ``count`` is None or there are fewer.
+
+    The same units in every call, so that models and their seeds are compared on the same texts. Units with most items,
+    which are those with all variants, come first. Where no item has a variant, as many are drawn of each level, while
+    there are some: the comparison of a small group with a large one is no better than the small one's number. With
+    several factors as many are drawn of each combination of their levels. ``factors`` are those that count, by default
+    all.
+    """
+    if count is None:
+        return items
+    whole = wholes(items, units)
+    levels = items["item_id"].map(_combinations(units if factors is None else units[units["factor"].isin(factors)]))
+    strata = levels.fillna("").groupby(whole).agg(lambda of_whole: tuple(sorted(of_whole)))
+    drawn = sorted(strata.index, key=lambda name: (generator_for(0, name, "sample").random(), name))
+    strata = strata[drawn]
+    variants = strata.map(len)
+    turn = strata.groupby(strata).cumcount() if variants.max() == 1 else -variants
+    chosen = turn.sort_values(kind="stable").index[:count]
+    return items[whole.isin(chosen)]
+
+
+def _combinations(units: pd.DataFrame) -> pd.Series:
+    """The levels of every item in all factors, as one text, by ``item_id``."""
+    levels = units[["item_id", "factor", "level"]].drop_duplicates().sort_values(["item_id", "factor", "level"])
+    return (levels["factor"] + "=" + levels["level"]).groupby(levels["item_id"]).agg(" ".join)
+
+
+# Asking -------------------------------------------------------------------------------------------------------------
+
+
+def units_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
+    """The rows of one factor, in the columns of :data:`evenlight.tables.UNITS`.
+
+    A name with ``+`` (``gender+race``) is an intersection: an item has its levels of both in the same unit and role,
+    joined in this order (``female+asian``). Items without a level of one of them are left out.
+
+    >>> levels = [("gender", "female"), ("race", "asian")]
+    >>> units = pd.DataFrame([("u", "i", "form", *level) for level in levels], columns=UNITS.schema.names)
+    >>> units_of(units, "gender+race").level.tolist()
+    ['female+asian']
+
+    Raises :class:`InputError` where there is no such factor.
+    """
+    there = units["factor"].unique()
+    for name in factor.split(JOINT):
+        if name not in there:
+            raise InputError(f"factor '{name}': no unit has it; there are {', '.join(there) or 'none'}")
+    keys = ["unit_id", "item_id", "role"]
+    parts = [units.loc[units["factor"] == name, [*keys, "level"]] for name in factor.split(JOINT)]
+    joined = reduce(lambda left, right: _joined(left.merge(right, on=keys, suffixes=("", "_right"))), parts)
+    return joined.assign(factor=factor)[[*keys, "factor", "level"]]
+
+
+def _joined(merged: pd.DataFrame) -> pd.DataFrame:
+    return merged.assign(level=merged["level"] + JOINT + merged["level_right"]).drop(columns="level_right")
+
+
+def units_beside(items: str | Path) -> pd.DataFrame:
+    """The units of a dataset whose items are in the file ``items``: they are in the same folder."""
+    return read_table(Path(items).with_name("units.parquet"), UNITS)
+
+
+def items_with_units(items: pd.DataFrame, units: pd.DataFrame, factor: str | None = None) -> pd.DataFrame:
+    """``items`` with ``pair_id`` and ``group``: each item's unit and its level of ``factor``, by default the first one.
+
+    For datasets in which an item is in one unit only. An item without a level is a pair by itself and has no group.
+    """
+    factor = factor or (units["factor"].iloc[0] if len(units) else "")
+    of_factor = units[units["factor"] == factor].set_index("item_id")
+    pair_id = items["item_id"].map(of_factor["unit_id"]).fillna(items["item_id"])
+    return items.assign(pair_id=pair_id, group=items["item_id"].map(of_factor["level"]))
+
+
+# Checking -----------------------------------------------------------------------------------------------------------
+
+
+def check_items(items: pd.DataFrame, units: pd.DataFrame, name: str, unbalanced: Collection[str] = ()) -> list[str]:
+    """Refuse items and units that would make a study wrong; return notes on what is unusual but allowed.
+
+    ``items`` and ``units`` have the columns of :data:`evenlight.tables.ITEMS` and :data:`evenlight.tables.UNITS`;
+    ``name`` is the dataset's. ``ground_truth`` may be null (not known) or without a 1 (no word is marked): both are
+    counted in the notes. An :class:`InputError` names the first item or unit that is wrong.
+
+    What a unit must have follows from the roles in it:
+
+    - forms: one item, which is a text without counterpart; or else exactly one item of each level of the factor, so
+      that every comparison finds a pair. In the factors that ``unbalanced`` names, a unit may have any number of items
+      of a level, none included: the factor does not vary inside the unit, or there are several variants of a level. The
+      unit then only says which texts belong together; who compares pairs leaves out units that have none;
+    - an original and its edits: one original, and at least one edit.
     """
     place = f"dataset {name}"
     _check_identifiers(items, place)
     for item in items.itertuples():
         _check_words(item, f"{place}, item {item.item_id}")
-    _check_groups(items, place)
-    _check_pairs(items, place)
-    _check_splits(items, place)
-    return [note for split in SPLITS for note in _notes(items[items.split == split], split)]
-
-
-def assign_validation(items: pd.DataFrame, share: float, seed: int) -> pd.DataFrame:
-    """Items with ``share`` (0 to 1) of the training pairs moved to the validation split."""
-    return _moved(items, "validation", share, seed, "validation_share")
-
-
-def assign_test(items: pd.DataFrame, share: float, seed: int) -> pd.DataFrame:
-    """Items with ``share`` (0 to 1) of the training pairs moved to the test split.
-
-    For a data set without a published test split; use it before :func:`assign_validation`.
-    """
-    return _moved(items, "test", share, seed, "test_share")
-
-
-def drawn_pairs(items: pd.DataFrame, count: int | None) -> pd.DataFrame:
-    """The items of ``count`` pairs, drawn at random; all of them where ``count`` is None or there are fewer.
-
-    The same pairs in every call, so that models and their seeds are compared on the same sentences. Pairs with all
-    variants come first. Where no item has a variant, as many are drawn of each group, while there are some: the
-    comparison of a small group with a large one is no better than the small one's number.
-    """
-    if count is None:
-        return items
-    groups = items.sort_values("group").groupby("pair_id")["group"].agg(tuple)
-    drawn = sorted(groups.index, key=lambda pair: (generator_for(0, pair, "sample").random(), pair))
-    groups = groups[drawn]
-    variants = groups.map(len)
-    turn = groups.groupby(groups).cumcount() if variants.max() == 1 else -variants
-    chosen = turn.sort_values(kind="stable").index[:count]
-    return items[items.pair_id.isin(chosen)]
-
-
-def _moved(items: pd.DataFrame, split: str, share: float, seed: int, key: str) -> pd.DataFrame:
-    """Items with ``share`` of the training pairs, to the nearest pair, moved to ``split``.
-
-    Each pair draws a number of its own and those with the lowest move. Which pairs move is therefore a matter
-    of the seed and the pairs alone, and a larger share moves the same ones and more.
-    """
-    training = items.split == "train"
-    pairs = items.pair_id[training].unique()
-    count = round(share * len(pairs))
-    if not 0 < count < len(pairs):
-        raise InputError(
-            f"{key}: {share} of {len(pairs)} training pairs is {count}; choose a share that moves at least one "
-            "pair and leaves at least one"
-        )
-    chosen = sorted(pairs, key=lambda pair: (generator_for(seed, pair, "split").random(), pair))[:count]
-    return items.assign(split=items.split.mask(training & items.pair_id.isin(chosen), split))
+    _check_rows(items, units, place)
+    forms, others = units[units["role"] == FORM], units[units["role"] != FORM]
+    for factor, of_factor in forms.groupby("factor", sort=False):
+        if factor not in unbalanced:
+            _check_forms(of_factor, place)
+    _check_edits(others, place)
+    _check_clusters(items, units, place)
+    _check_splits(items, units, place)
+    return [note for split in SPLITS for note in _notes(items[items["split"] == split], units, split)]
 
 
 def _check_identifiers(items: pd.DataFrame, place: str) -> None:
     if items.empty:
         raise InputError(f"{place}: no items; check the files that it is read from")
-    repeated = items.item_id[items.item_id.duplicated()]
+    repeated = items["item_id"][items["item_id"].duplicated()]
     if len(repeated):
         raise InputError(f"{place}: item_id {repeated.iloc[0]} occurs twice; give every item an id of its own")
 
@@ -110,53 +235,130 @@ def _has_ground_truth(ground_truth) -> bool:
     return ground_truth is not None and not isinstance(ground_truth, float)
 
 
-def _check_groups(items: pd.DataFrame, place: str) -> None:
-    groups = items.group.unique()
-    if len(groups) < 2:
-        raise InputError(f"{place}: only one group, {groups[0]}; a comparison needs items of two or more groups")
-
-
-def _check_pairs(items: pd.DataFrame, place: str) -> None:
-    """Every pair must have one item of each group, unless the data set has no variants at all."""
-    if items.pair_id.is_unique:
-        return
-    counts = items.groupby(["pair_id", "group"]).size().unstack(fill_value=0)
-    for wrong, problem in ((counts > 1, "has more than one item"), (counts == 0, "has no item")):
-        if wrong.to_numpy().any():
-            pair, group = wrong.stack().idxmax()
+def _check_rows(items: pd.DataFrame, units: pd.DataFrame, place: str) -> None:
+    """Every row of the units must be about an item that there is, and say nothing that another one contradicts."""
+    for wrong, problem in _faulty_rows(items, units):
+        if wrong.any():
+            row = units[wrong].iloc[0]
+            raise InputError(f"{place}, unit {row.unit_id}, item {row.item_id}: {problem.format(**row)}")
+    levels = units.groupby("factor", sort=False)["level"].unique()
+    for factor, present in levels.items():
+        if len(present) < 2:
             raise InputError(
-                f"{place}, pair {pair}: {problem} of group {group}; give each pair one item of each of "
-                f"{', '.join(counts.columns)}, or leave the pair out"
+                f"{place}: only one level of {factor}, {present[0]}; a comparison needs items of two or more"
             )
 
 
-def _check_splits(items: pd.DataFrame, place: str) -> None:
-    unknown = items[~items.split.isin(SPLITS)]
+def _faulty_rows(items: pd.DataFrame, units: pd.DataFrame) -> Iterator[tuple[pd.Series, str]]:
+    """(which rows of ``units`` are wrong, what is to be said of the first)."""
+    yield ~units["item_id"].isin(items["item_id"]), "there is no such item; name one of the items"
+    yield ~units["role"].isin(ROLES), f"role '{{role}}'; use one of {', '.join(ROLES)}"
+    twice = units.duplicated(["unit_id", "item_id", "factor"])
+    yield twice, "has two rows for {factor}; give an item one level of a factor in each unit"
+    for column in ("factor", "level"):
+        yield (
+            units[column].str.contains(JOINT, regex=False),
+            f"{column} '{{{column}}}': {JOINT} joins the names of intersections; choose another name",
+        )
+    attributes = items.set_index("item_id")
+    for factor in units["factor"].unique():
+        if ATTRIBUTE + factor in items.columns:
+            said = units["item_id"].map(attributes[ATTRIBUTE + factor])
+            other = (units["factor"] == factor) & (units["role"] == FORM) & (said != units["level"])
+            yield other, f"level '{{level}}', but another one in the item's attribute.{factor}; make them the same"
+
+
+def _check_forms(units: pd.DataFrame, place: str) -> None:
+    """A unit with several forms must have one of each level of the factor; ``units`` are the rows of one factor."""
+    several = units[units.duplicated("unit_id", keep=False)]
+    if several.empty:
+        return
+    counts = several.groupby(["unit_id", "level"]).size().unstack(fill_value=0)
+    counts = counts.reindex(columns=sorted(units["level"].unique()), fill_value=0)
+    for wrong, problem in ((counts > 1, "has more than one item"), (counts == 0, "has no item")):
+        if wrong.to_numpy().any():
+            unit, level = wrong.stack().idxmax()
+            raise InputError(
+                f"{place}, unit {unit}: {problem} of {units['factor'].iloc[0]} {level}; give each unit one item of "
+                f"each of {', '.join(counts.columns)}, or leave the unit out"
+            )
+
+
+def _check_edits(units: pd.DataFrame, place: str) -> None:
+    """A unit with an original or an edit must have one original and at least one edit."""
+    members = units.drop_duplicates(["unit_id", "item_id", "role"])
+    counts = members.groupby(["unit_id", "role"]).size().unstack(fill_value=0)
+    counts = counts.reindex(columns=[ORIGINAL, EDIT], fill_value=0)
+    wrong = counts[(counts[ORIGINAL] != 1) | (counts[EDIT] == 0)]
+    if len(wrong):
+        first = wrong.iloc[0]
+        raise InputError(
+            f"{place}, unit {wrong.index[0]}: {first[ORIGINAL]} originals and {first[EDIT]} edits; give each unit one "
+            "original and at least one edit of it"
+        )
+
+
+def _check_clusters(items: pd.DataFrame, units: pd.DataFrame, place: str) -> None:
+    divided = _divided(items, units, "cluster")
+    if len(divided):
+        raise InputError(
+            f"{place}, unit {divided.index[0]}: its items are in several clusters ({' and '.join(divided.iloc[0])}); "
+            "put all items of a unit in one cluster"
+        )
+
+
+def _divided(items: pd.DataFrame, units: pd.DataFrame, column: str) -> pd.Series:
+    """The values of ``column`` in each whole that has more than one of them."""
+    values = items[column].groupby(wholes(items, units)).unique()
+    return values[values.map(len) > 1]
+
+
+def _check_splits(items: pd.DataFrame, units: pd.DataFrame, place: str) -> None:
+    unknown = items[~items["split"].isin(SPLITS)]
     if len(unknown):
         item = unknown.iloc[0]
         raise InputError(f"{place}, item {item.item_id}: split '{item.split}'; use one of {', '.join(SPLITS)}")
-    splits = items.groupby("pair_id").split.unique()
-    divided = splits[splits.map(len) > 1]
+    divided = _divided(items, units, "split")
     if len(divided):
         raise InputError(
-            f"{place}, pair {divided.index[0]}: stands on both sides of the split ({' and '.join(divided.iloc[0])}); "
-            "put all items of a pair in one split"
+            f"{place}, unit {divided.index[0]}: stands on both sides of the split ({' and '.join(divided.iloc[0])}); "
+            "put all items of a unit in one split"
         )
     for split in ("train", "test"):
-        if not (items.split == split).any():
+        if not (items["split"] == split).any():
             raise InputError(f"{place}: no items in split {split}; put some there, or have a share of them moved")
 
 
-def _notes(items: pd.DataFrame, split: str) -> list[str]:
+def _notes(items: pd.DataFrame, units: pd.DataFrame, split: str) -> list[str]:
     """What a reader of the results should know about the items of one split."""
     if items.empty:
         return []
-    groups = ", ".join(f"{group} {count}" for group, count in items.group.value_counts().sort_index().items())
-    notes = [f"{split}: {len(items)} items in {items.pair_id.nunique()} pairs ({groups})"]
-    known = items.ground_truth[items.ground_truth.map(_has_ground_truth)]
+    units = units[units["item_id"].isin(items["item_id"])]
+    notes = [f"{split}: {len(items)} items in {wholes(items, units).nunique()} units{_counts(units)}"]
+    known = items["ground_truth"][items["ground_truth"].map(_has_ground_truth)]
     unknown, unmarked = len(items) - len(known), sum(not any(marks) for marks in known)
     if unknown:
         notes.append(f"{split}: {unknown} of {len(items)} items have no ground truth")
     if unmarked:
         notes.append(f"{split}: {unmarked} of {len(items)} items have an empty ground truth (no word is marked)")
+    for factor, of_factor in units.groupby("factor", sort=False):
+        without = len(items) - of_factor["item_id"].nunique()
+        if without:
+            notes.append(f"{split}: {without} of {len(items)} items have no {factor}")
+        sizes = of_factor.groupby("unit_id").size()
+        if sizes.max() > 1 and sizes.min() == 1:
+            alone = (sizes == 1).sum()
+            notes.append(
+                f"{split}: {alone} of {len(sizes)} units have one item only, without a counterpart in {factor}"
+            )
     return notes
+
+
+def _counts(units: pd.DataFrame) -> str:
+    """How many items have each level, such as `` (gender: female 4, male 4)``."""
+    rows = units.drop_duplicates(["item_id", "factor", "level"])
+    texts = []
+    for factor, levels in rows.groupby("factor", sort=False)["level"]:
+        counts = levels.value_counts().sort_index()
+        texts.append(f"{factor}: {', '.join(f'{level} {count}' for level, count in counts.items())}")
+    return f" ({'; '.join(texts)})" if texts else ""

@@ -29,12 +29,21 @@ class Contract:
     schema: pa.Schema
     # Score tables have one column per metric, and which metrics is a matter of the configuration.
     extra_columns: pa.DataType | None = None
+    # How the names of such columns begin.
+    extra_prefix: str = ""
     # Whether these are all columns, or those that a reader asks for.
     whole: bool = True
 
     def only(self, *columns: str) -> "Contract":
         """The same for a reader of some columns, who leaves the others unread."""
-        return replace(self, schema=pa.schema([self.schema.field(name) for name in columns]), whole=False)
+        return replace(self, schema=pa.schema([self._field(name) for name in columns]), whole=False)
+
+    def _field(self, name: str) -> pa.Field:
+        return pa.field(name, self.extra_columns) if self.allows_extra(name) else self.schema.field(name)
+
+    def allows_extra(self, name: str) -> bool:
+        """Whether a column that the schema does not name may be there under this name."""
+        return self.extra_columns is not None and name not in self.schema.names and name.startswith(self.extra_prefix)
 
     @property
     def columns(self) -> list[str] | None:
@@ -148,18 +157,34 @@ ANNOTATIONS = Contract(
         ]
     ),
 )
+# How the columns begin that say what a text has of each attribute, such as attribute.gender.
+ATTRIBUTE = "attribute."
 ITEMS = Contract(
     "items",
     "import_dataset",
     pa.schema(
         [
             _required("item_id", pa.string()),
-            _required("pair_id", pa.string()),
-            _required("group", pa.string()),
-            _required("label", pa.int64()),
             _required("words", pa.list_(pa.string())),
             pa.field("ground_truth", pa.list_(pa.int8())),
+            _required("label", pa.int64()),
             _required("split", pa.string()),
+            _required("cluster", pa.string()),  # what items share beyond a unit: a theme, a source; else the unit
+        ]
+    ),
+    extra_columns=pa.string(),
+    extra_prefix=ATTRIBUTE,
+)
+UNITS = Contract(
+    "units",
+    "import_dataset",
+    pa.schema(
+        [
+            _required("unit_id", pa.string()),
+            _required("item_id", pa.string()),
+            _required("role", pa.string()),  # form, original or edit
+            _required("factor", pa.string()),  # gender
+            _required("level", pa.string()),  # male
         ]
     ),
 )
@@ -313,28 +338,24 @@ def replacing(path: str | Path) -> Iterator[Path]:
 def checked(table: pa.Table, contract: Contract, source: str | Path) -> pa.Table:
     """Return ``table`` in the contract's column types, or say which column is wrong and who makes it."""
     remedy = f"rule {contract.rule} makes it; delete the file and run the workflow again"
+    extra = [name for name in table.column_names if name not in contract.schema.names] if contract.whole else []
+    fields = [*contract.schema, *(pa.field(name, contract.extra_columns) for name in extra)]
     columns = {}
-    for field in contract.schema:
+    for field in fields:
         if field.name not in table.column_names:
             raise InputError(f"{source}: no column '{field.name}' for a table of {contract.name}; {remedy}")
+        if field.name in extra and not contract.allows_extra(field.name):
+            raise InputError(f"{source}: unexpected column '{field.name}' in a table of {contract.name}; {remedy}")
         try:
             column = table[field.name].cast(field.type)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            found = table.schema.field(field.name).type
+            kind = table.schema.field(field.name).type
             raise InputError(
-                f"{source}: column '{field.name}' is {found}, {contract.name} need {field.type}; {remedy}"
+                f"{source}: column '{field.name}' is {kind}, {contract.name} need {field.type}; {remedy}"
             ) from None
         if not field.nullable and column.null_count:
             raise InputError(f"{source}: column '{field.name}' has {column.null_count} missing values; {remedy}")
         columns[field.name] = column
-    fields = list(contract.schema)
-    for name in table.column_names:
-        if name in columns or not contract.whole:
-            continue
-        if contract.extra_columns is None:
-            raise InputError(f"{source}: unexpected column '{name}' in a table of {contract.name}; {remedy}")
-        columns[name] = table[name].cast(contract.extra_columns)
-        fields.append(pa.field(name, contract.extra_columns))
     return pa.table(columns, schema=pa.schema(fields, metadata=table.schema.metadata))
 
 

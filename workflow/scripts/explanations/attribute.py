@@ -18,7 +18,7 @@ from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import pairs_to_drop, token_counts, tokenize
 from evenlight.explainers import NEED_TRAINING, Context, explain
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
-from evenlight.items import drawn_pairs
+from evenlight.items import drawn_pairs, items_with_units, units_beside
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.parts import (
     Parts,
@@ -37,10 +37,11 @@ from evenlight.tables import ATTRIBUTIONS, ITEMS, PREDICTIONS, read_arrow, read_
 def chosen_items(arguments: argparse.Namespace) -> tuple[pd.DataFrame, int]:
     """The items to explain with the ``target`` of each, by their place in the table, and the table's length."""
     settings = arguments.settings
-    items = read_arrow(arguments.items, ITEMS.only("item_id", "pair_id", "group", "label", "split"))
+    items = read_arrow(arguments.items, ITEMS.only("item_id", "label", "split"))
     place = np.flatnonzero(pc.equal(items["split"], "test"))
     test = items.drop_columns("split").take(place).to_pandas().set_index(place)
-    test = drawn_pairs(test, settings["pairs"])
+    units = units_beside(arguments.items)
+    test = items_with_units(drawn_pairs(test, units, settings["pairs"], units["factor"][:1]), units)
     if settings["target"] == "label":
         return test.assign(target=test["label"]), len(items)
     predictions = read_arrow(arguments.predictions, PREDICTIONS.only("item_id", "predicted"))
@@ -54,7 +55,7 @@ def in_groups(path: Path, chosen: pd.DataFrame, length: int, size: int) -> Itera
     """The chosen items with their words, ``size`` at a time: the texts of a large data set never lie in memory."""
     wanted = np.zeros(length, dtype=bool)
     wanted[chosen.index] = True
-    return (group.to_pandas() for group in read_groups(path, ITEMS.only("item_id", "pair_id", "words"), size, wanted))
+    return (group.to_pandas() for group in read_groups(path, ITEMS.only("item_id", "words"), size, wanted))
 
 
 def fitting_items(arguments: argparse.Namespace, classifier: Classifier) -> tuple[pd.DataFrame, int]:
@@ -76,7 +77,12 @@ def training_items(arguments: argparse.Namespace) -> pd.DataFrame | None:
 
 def parts_of(arguments: argparse.Namespace) -> Parts:
     """Where the job keeps what it has done; anything that changes a result gives it another place."""
-    files = [arguments.items, arguments.predictions, *sorted(arguments.model.glob("[!.]*"))]
+    files = [
+        arguments.items,
+        arguments.items.with_name("units.parquet"),
+        arguments.predictions,
+        *sorted(arguments.model.glob("[!.]*")),
+    ]
     depends_on = {
         "settings": arguments.settings,
         "code": arguments.code,

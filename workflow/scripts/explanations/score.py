@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.configuration import asks_model
 from evenlight.engine.progress import Progress
+from evenlight.items import items_with_units, units_beside
 from evenlight.metrics import NEED_WORDS, Explanation, explanations_of, read_origin, score, unknown_item
 from evenlight.parts import Parts, complete, digest_of, is_done, join_parts, open_parts, remove_parts, write_part
 from evenlight.tables import ATTRIBUTIONS, ITEMS, SCORES, count_rows, read_arrow, read_groups, read_metadata
@@ -84,7 +85,8 @@ def parts_of(arguments: argparse.Namespace) -> Parts:
     settings = arguments.settings
     model = sorted(arguments.model.glob("[!.]*")) if asks_model("metrics", settings["family"]) else []
     depends_on = {"settings": settings, "code": arguments.code, "items_per_group": arguments.items_per_group}
-    digest = digest_of(depends_on, [arguments.items, *arguments.attributions, *model])
+    units = arguments.items.with_name("units.parquet")
+    digest = digest_of(depends_on, [arguments.items, units, *arguments.attributions, *model])
     names = [path.stem for path in arguments.attributions]
     return open_parts(arguments.output.parent, settings["family"], digest, names, SCORES)
 
@@ -92,7 +94,10 @@ def parts_of(arguments: argparse.Namespace) -> Parts:
 def score_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     """Score all groups of explanations that no earlier attempt has done; how many groups there are."""
     words = ["words"] if arguments.settings["family"] in NEED_WORDS else []
-    items = read_arrow(arguments.items, ITEMS.only("item_id", "pair_id", "group", "ground_truth", *words))
+    items = read_arrow(arguments.items, ITEMS.only("item_id", "ground_truth", *words))
+    for name, values in items_with_units(items.select(["item_id"]).to_pandas(), units_beside(arguments.items)).items():
+        if name != "item_id":
+            items = items.append_column(name, pa.array(values, pa.string()))
     progress = Progress(sum(count_rows(path, ATTRIBUTIONS) for path in arguments.attributions))
     evaluator = evaluator_for(arguments, progress)
     progress.start()

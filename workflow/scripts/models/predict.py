@@ -9,6 +9,7 @@ import torch
 from evenlight.command_line import add_model_flags, run, settings_argument
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
+from evenlight.items import items_with_units, units_beside
 from evenlight.models.classifier import load_classifier
 from evenlight.tables import ITEMS, PREDICTIONS, read_table, write_table
 
@@ -17,7 +18,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Predict and write."""
     torch.set_num_threads(arguments.threads)
     settings = arguments.settings
-    items = read_table(arguments.items, ITEMS)
+    items = items_with_units(read_table(arguments.items, ITEMS), units_beside(arguments.items))
     items = items[items["split"] == "test"]
     classifier = load_classifier(arguments.model, settings["max_tokens"], arguments.device)
     sentences = tokenize(classifier, items, items["label"], settings["long_items"] == "drop")

@@ -10,6 +10,7 @@ import torch
 from evenlight.code_digest import library_versions
 from evenlight.command_line import add_device_flags, run, settings_argument
 from evenlight.engine.sentences import tokenize
+from evenlight.items import items_with_units, units_beside
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, pick_device
 from evenlight.tables import ITEMS, read_metadata, read_table
@@ -23,7 +24,7 @@ def main(arguments: argparse.Namespace) -> None:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     settings = arguments.settings
     model = settings["model"]
-    items = read_table(arguments.items, ITEMS)
+    items = items_with_units(read_table(arguments.items, ITEMS), units_beside(arguments.items))
     classes = read_metadata(arguments.items, ITEMS)["classes"]
     training, validation = (items[items["split"] == split] for split in ("train", "validation"))
 

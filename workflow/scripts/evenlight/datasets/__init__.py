@@ -1,4 +1,4 @@
-"""The registry of data sets: which module reads each one, from which files, and which groups it has.
+"""The registry of data sets: which module reads each one, from which files, and which levels of which factors it has.
 
 The Snakefile imports this module, so it loads neither pandas nor any reader until :func:`load` is called.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ GROUPS = {"binary": ("male", "female"), "three_class": ("male", "female", "neutr
 GECO_CLASSES = {"binary": "binary_gender", "three_class": "non_binary_gender"}
 GECO_WORDS = {"all": "all", "subject": "subj"}
 COMPAS = "compas/compas-scores-two-years.csv"
-COMPAS_GROUPS = {
+COMPAS_LEVELS = {
     "gender": ("male", "female"),
     "race": ("african_american", "asian", "caucasian", "hispanic", "native_american", "other"),
 }
@@ -44,11 +45,12 @@ WINOBIAS_TYPES = {"all": ("type1", "type2"), "type1": ("type1",), "type2": ("typ
 class Dataset:
     """A data set as its reader gives it.
 
-    ``items`` has the columns of :data:`evenlight.tables.ITEMS`, ``classes`` the class names in the order of the
-    labels, and ``notes`` what the reader had to correct in the files.
+    ``items`` and ``units`` have the columns of :data:`evenlight.tables.ITEMS` and :data:`evenlight.tables.UNITS`,
+    ``classes`` the class names in the order of the labels, and ``notes`` what the reader had to correct in the files.
     """
 
     items: pd.DataFrame
+    units: pd.DataFrame
     classes: list[str]
     notes: list[str] = field(default_factory=list)
 
@@ -58,16 +60,19 @@ class Reader:
     """A kind of data set.
 
     ``module`` offers ``read(files, settings) -> Dataset``. ``sources`` gives the names in
-    :data:`evenlight.sources.SOURCES`, and ``groups`` the groups, that the settings ask for; ``resources`` are
-    files of this repository. ``files`` gives the paths that the settings themselves name: files of the user's own, or
-    what another rule of the workflow makes. A reader is given the path of each of them, by its name.
+    :data:`evenlight.sources.SOURCES`, and ``factors`` the factors with their levels, that the settings ask for;
+    ``resources`` are files of this repository. ``files`` gives the paths that the settings themselves name: files of
+    the user's own, or what another rule of the workflow makes. A reader is given the path of each of them, by its name.
+    ``unbalanced`` names the factors of which a unit may have any number of items of a level, see
+    :func:`evenlight.items.check_items`.
     """
 
     module: str
     sources: Callable[[dict], list[str]]
-    groups: Callable[[dict], list[str]]
+    factors: Callable[[dict], dict[str, list[str]]]
     resources: Sequence[str] = ()
     files: Callable[[dict], list[str]] = lambda settings: []
+    unbalanced: Callable[[dict], list[str]] = lambda settings: []
 
 
 def setting(settings: dict, key: str, choices: dict):
@@ -77,8 +82,23 @@ def setting(settings: dict, key: str, choices: dict):
     return choices[settings[key]]
 
 
-def _groups(settings: dict) -> list[str]:
-    return list(setting(settings, "classes", GROUPS))
+def levels_of(factors: dict[str, list[str]], name: str) -> list[str]:
+    """The levels of a factor, or of an intersection of ``factors`` such as ``gender+race``; none of an unknown one.
+
+    >>> levels_of({"gender": ["male", "female"], "race": ["asian", "other"]}, "gender+race")
+    ['male+asian', 'male+other', 'female+asian', 'female+other']
+    """
+    return ["+".join(levels) for levels in product(*(factors.get(part, []) for part in name.split("+")))]
+
+
+def _gender(settings: dict) -> dict[str, list[str]]:
+    return {"gender": list(setting(settings, "classes", GROUPS))}
+
+
+def _compas_factors(settings: dict) -> dict[str, list[str]]:
+    # The statistics still compare the groups of the first one alone.
+    first = setting(settings, "attribute", {name: name for name in COMPAS_LEVELS})
+    return {name: list(COMPAS_LEVELS[name]) for name in sorted(COMPAS_LEVELS, key=lambda name: name != first)}
 
 
 def _geco_sources(settings: dict) -> list[str]:
@@ -86,9 +106,10 @@ def _geco_sources(settings: dict) -> list[str]:
     return [f"geco/{folder}/{split}.jsonl" for split in ("train", "test")]
 
 
-def _crows_pairs_groups(settings: dict) -> list[str]:
-    bias_type = setting(settings, "attribute", CROWS_PAIRS_ATTRIBUTES)
-    return ["male", "female"] if bias_type == "gender" else ["advantaged", "disadvantaged"]
+def _crows_pairs_factors(settings: dict) -> dict[str, list[str]]:
+    setting(settings, "attribute", CROWS_PAIRS_ATTRIBUTES)
+    attribute = settings["attribute"]
+    return {attribute: ["male", "female"] if attribute == "gender" else ["advantaged", "disadvantaged"]}
 
 
 def winobias_file(direction: str, kind: str, part: str) -> str:
@@ -107,44 +128,47 @@ def _winobias_sources(settings: dict) -> list[str]:
 
 
 READERS = {
-    "geco": Reader("evenlight.datasets.geco", sources=_geco_sources, groups=_groups),
+    "geco": Reader("evenlight.datasets.geco", sources=_geco_sources, factors=_gender),
     "demo": Reader(
         "evenlight.datasets.demo",
         sources=lambda settings: [],
-        groups=_groups,
+        factors=_gender,
         resources=("resources/demo/sentences.yaml",),
     ),
     "annotated": Reader(
         "evenlight.datasets.annotated",
         sources=lambda settings: [],
-        groups=_groups,
+        factors=_gender,
         files=lambda settings: [Path(settings["file"]).as_posix()],
     ),
     "compas": Reader(
         "evenlight.datasets.compas",
         sources=lambda settings: [COMPAS],
-        groups=lambda settings: list(setting(settings, "attribute", COMPAS_GROUPS)),
+        factors=_compas_factors,
     ),
     "crows_pairs": Reader(
         "evenlight.datasets.crows_pairs",
         sources=lambda settings: [CROWS_PAIRS],
-        groups=_crows_pairs_groups,
+        factors=_crows_pairs_factors,
         resources=LEXICON,
     ),
     "winobias": Reader(
-        "evenlight.datasets.winobias", sources=_winobias_sources, groups=lambda settings: ["male", "female"]
+        "evenlight.datasets.winobias",
+        sources=_winobias_sources,
+        factors=lambda settings: {"gender": list(GROUPS["binary"])},
     ),
     "stereotypes": Reader(
         "evenlight.datasets.stereotypes",
         sources=lambda settings: [],
-        groups=lambda settings: list(GROUPS["binary"]),
+        factors=lambda settings: {"gender": list(GROUPS["binary"])},
         resources=("resources/stereotypes/themes.yaml",),
     ),
     "table": Reader(
         "evenlight.datasets.table",
         sources=lambda settings: [],
-        groups=lambda settings: list(settings["groups"]),
+        factors=lambda settings: {name: list(entry["levels"]) for name, entry in settings["attributes"].items()},
         files=lambda settings: [Path(settings["file"]).as_posix()],
+        unbalanced=lambda settings: [name for name, entry in settings["attributes"].items() if not entry["balanced"]],
     ),
 }
 
@@ -157,23 +181,24 @@ def reader_for(settings: dict) -> Reader:
 def load(files: dict[str, Path], settings: dict) -> Dataset:
     """Read the data set that ``settings`` describe.
 
-    ``files`` maps the reader's sources, resources and files to paths. The items are as in the files: neither checked
-    against each other nor with a validation split, see :mod:`evenlight.items`.
+    ``files`` maps the reader's sources, resources and files to paths. Items and units are as in the files: neither
+    checked against each other nor with a validation split, see :mod:`evenlight.items`.
     """
     reader = reader_for(settings)
-    declared = sorted(reader.groups(settings))
+    declared = reader.factors(settings)
     for name in (*reader.sources(settings), *reader.resources, *reader.files(settings)):
         if name not in files:
             raise InputError(f"dataset reader '{settings['reader']}': file '{name}' is needed; name its path")
         if not Path(files[name]).is_file():
             raise InputError(f"{files[name]}: no such file; it must hold '{name}'")
     dataset = import_module(reader.module).read(files, settings)
-    found = sorted(dataset.items.group.unique())
-    if found != declared:
-        raise InputError(
-            f"dataset reader '{settings['reader']}': groups {', '.join(found)} in the files, "
-            f"{', '.join(declared)} expected; check the files and the settings"
-        )
+    for factor, levels in declared.items():
+        present = sorted(dataset.units.level[dataset.units.factor == factor].unique())
+        if present != sorted(levels):
+            raise InputError(
+                f"dataset reader '{settings['reader']}': levels {', '.join(present)} of {factor} in the files, "
+                f"{', '.join(sorted(levels))} expected; check the files and the settings"
+            )
     wrong = dataset.items[~dataset.items.label.isin(range(len(dataset.classes)))]
     if len(wrong):
         item = wrong.iloc[0]

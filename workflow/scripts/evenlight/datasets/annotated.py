@@ -11,7 +11,7 @@ import pandas as pd
 from evenlight.annotation.annotations import read_annotations
 from evenlight.datasets import Dataset, reader_for, setting
 from evenlight.errors import InputError
-from evenlight.items import assign_test
+from evenlight.items import assign_test, separated
 
 CLASSES = ("female", "male", "neutral")  # in the order of the labels, as in GECO
 
@@ -25,7 +25,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     """
     reader = reader_for(settings)
     path = files[reader.files(settings)[0]]
-    groups = reader.groups(settings)
+    groups = reader.factors(settings)["gender"]
     scope = setting(settings, "words", {"all": "all", "subject": "subject"})
     accepted = [row for row in read_annotations(path) if row["decision"] == "accept"]
     _check_resolved(accepted, path)
@@ -35,14 +35,17 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
             f"{path}: no accepted sentence has the forms {', '.join(groups)} of scope {scope}; choose other 'classes' "
             "or 'words', or have these forms annotated"
         )
-    table = assign_test(pd.DataFrame(items), settings["test_share"], settings["split_seed"])
+    rows = pd.DataFrame(items)
+    rows = assign_test(rows, rows["unit_id"], settings["test_share"], settings["split_seed"])
     lacking = len(accepted) - len(items) // len(groups)
     notes = [f"accepted sentences without all forms of scope {scope}, left out: {lacking}"] if lacking else []
-    return Dataset(table, [name for name in CLASSES if name in groups], notes)
+    return Dataset(*separated(rows, ["gender"]), [name for name in CLASSES if name in groups], notes)
 
 
 def items_of(annotation: dict, groups: list[str], scope: str) -> list[dict]:
     """The items of an accepted sentence in the order of ``groups``, all for training; none where a form is missing.
+
+    Rows as :func:`evenlight.items.separated` takes them.
 
     Words lose the white space around them, and empty ones are left out together with their ground truth. A mark is
     taken away where these groups' words are the same and only the form of another group differs: verbs that agree
@@ -65,12 +68,13 @@ def items_of(annotation: dict, groups: list[str], scope: str) -> list[dict]:
         items.append(
             {
                 "item_id": f"{annotation['sentence_id']}-{group}",
-                "pair_id": annotation["sentence_id"],
-                "group": group,
-                "label": [name for name in CLASSES if name in groups].index(group),
+                "unit_id": annotation["sentence_id"],
                 "words": [words[i] for i in places if words[i]],
                 "ground_truth": [marks[i] for i in places if words[i]],
+                "label": [name for name in CLASSES if name in groups].index(group),
                 "split": "train",
+                "cluster": annotation["sentence_id"],
+                "attribute.gender": group,
             }
         )
     return items

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.datasets import COMPAS, COMPAS_GROUPS, Dataset, setting
+from evenlight.datasets import COMPAS, COMPAS_LEVELS, Dataset, reader_for
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
-from evenlight.items import assign_test
+from evenlight.items import assign_test, separated
 
 CLASSES = ["no_recidivism", "recidivism"]  # within two years, in the order of the labels in the file
 LABELS = {"0": 0, "1": 1}
@@ -49,12 +49,11 @@ FIELDS = ("id", "priors_count", "age_cat", "race", "sex", "two_year_recid", *FIL
 def read(files: dict[str, Path], settings: dict) -> Dataset:
     """One item per person whom ProPublica's filter keeps, each a pair of its own and without ground truth.
 
-    ``settings["attribute"]`` (gender, race) is what the groups are. ``settings["test_share"]`` of the people of each
-    class are drawn for the test split by ``settings["split_seed"]``, the same people for both attributes. No word is
-    right or wrong as a reason for an arrest, so the ground truth is null.
+    A person has a gender and a race. ``settings["test_share"]`` of the people of each class are drawn for the test
+    split by ``settings["split_seed"]``. No word is right or wrong as a reason for an arrest, so the ground truth is
+    null.
     """
-    setting(settings, "attribute", COMPAS_GROUPS)
-    field, groups = COLUMNS[settings["attribute"]]
+    factors = reader_for(settings).factors(settings)
     items, removed = [], 0
     for place, row in csv_rows(files[COMPAS], FIELDS, PUBLISHED):
         if not is_kept(row, place):
@@ -63,19 +62,21 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
         items.append(
             {
                 "item_id": row["id"].zfill(5),
-                "pair_id": row["id"].zfill(5),
-                "group": choice(row, field, groups, place, PUBLISHED),
-                "label": choice(row, "two_year_recid", LABELS, place, PUBLISHED),
+                "unit_id": row["id"].zfill(5),
                 "words": split_words(text_of(row, place)),
                 "ground_truth": None,
+                "label": choice(row, "two_year_recid", LABELS, place, PUBLISHED),
                 "split": "train",
+                "cluster": row["id"].zfill(5),
             }
+            | {f"attribute.{name}": choice(row, *COLUMNS[name], place, PUBLISHED) for name in COMPAS_LEVELS}
         )
     if not items:
         raise InputError(f"{files[COMPAS]}: no row passes ProPublica's filter; {PUBLISHED}")
     share, seed = settings["test_share"], settings["split_seed"]
-    classes = [assign_test(part, share, seed) for _, part in pd.DataFrame(items).groupby("label")]
-    return Dataset(pd.concat(classes).sort_index(), CLASSES, [f"people whom ProPublica's filter left out: {removed}"])
+    classes = [assign_test(part, part["unit_id"], share, seed) for _, part in pd.DataFrame(items).groupby("label")]
+    notes = [f"people whom ProPublica's filter left out: {removed}"]
+    return Dataset(*separated(pd.concat(classes).sort_index(), factors), CLASSES, notes)
 
 
 def is_kept(row: dict[str, str], place: str) -> bool:

@@ -17,7 +17,7 @@ from evenlight.datasets import CROWS_PAIRS, CROWS_PAIRS_ATTRIBUTES, LEXICON, Dat
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
-from evenlight.items import assign_test
+from evenlight.items import assign_test, separated
 
 CLASSES = ["less_stereotypical", "more_stereotypical"]  # in the order of the labels
 FIELDS = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type")
@@ -62,19 +62,22 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
             repeated += 1
             continue
         read_before.add(sentences)
-        of_pair = items_of(row, place, lexicon)
+        of_pair = items_of(row, place, settings["attribute"], lexicon)
         items.extend(of_pair)
         without_groups += not of_pair
     if not items:
         raise InputError(f"{files[CROWS_PAIRS]}: no usable pair of bias type {bias_type}; {PUBLISHED}")
-    groups = " and ".join(reader_for(settings).groups(settings))
-    notes = [f"pairs that do not contrast {groups}, left out: {without_groups}"] if without_groups else []
+    factors = reader_for(settings).factors(settings)
+    levels = " and ".join(factors[settings["attribute"]])
+    notes = [f"pairs that do not contrast {levels}, left out: {without_groups}"] if without_groups else []
     if repeated:
         notes.append(f"pairs that are there before, left out: {repeated}")
-    return Dataset(assign_test(pd.DataFrame(items), settings["test_share"], settings["split_seed"]), CLASSES, notes)
+    rows = pd.DataFrame(items)
+    rows = assign_test(rows, rows["unit_id"], settings["test_share"], settings["split_seed"])
+    return Dataset(*separated(rows, factors), CLASSES, notes)
 
 
-def items_of(row: dict[str, str], place: str, lexicon: Lexicon | None) -> list[dict]:
+def items_of(row: dict[str, str], place: str, attribute: str, lexicon: Lexicon | None) -> list[dict]:
     """The items of a pair, all for training; none where a ``lexicon`` is to tell the gender and does not.
 
     Without a lexicon the groups follow from the direction of the pair.
@@ -90,12 +93,13 @@ def items_of(row: dict[str, str], place: str, lexicon: Lexicon | None) -> list[d
     return [
         {
             "item_id": f"{pair_id}-{groups[i]}",
-            "pair_id": pair_id,
-            "group": groups[i],
-            "label": label,
+            "unit_id": pair_id,
             "words": words[i],
             "ground_truth": marks[i],
+            "label": label,
             "split": "train",
+            "cluster": pair_id,
+            f"attribute.{attribute}": groups[i],
         }
         for i, label in enumerate(SENTENCES.values())
     ]

@@ -15,6 +15,7 @@ import pandas as pd
 from evenlight.datasets import Dataset, reader_for, setting
 from evenlight.datasets.resources import read_yaml
 from evenlight.errors import InputError
+from evenlight.items import separated
 
 SENTENCES = "resources/demo/sentences.yaml"
 GROUPS = ("male", "female", "neutral")  # the order of the forms in a marking
@@ -58,11 +59,11 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     ``settings["classes"]`` is ``"binary"`` or ``"three_class"``; ``settings["words"]`` is ``"all"`` (every marked
     word varies) or ``"subject"`` (only those of the grammatical subject do).
     """
-    groups = reader_for(settings).groups(settings)
-    classes = [name for name in CLASSES if name in groups]
+    factors = reader_for(settings).factors(settings)
+    classes = [name for name in CLASSES if name in factors["gender"]]
     words = setting(settings, "words", {"all": "all", "subject": "subject"})
     items = [item for sentence in read_sentences(files[SENTENCES]) for item in items_of(sentence, classes, words)]
-    return Dataset(items=pd.DataFrame(items), classes=classes)
+    return Dataset(*separated(pd.DataFrame(items), factors), classes)
 
 
 def items_of(sentence: Sentence, classes: list[str], words: str) -> list[dict]:
@@ -73,12 +74,13 @@ def items_of(sentence: Sentence, classes: list[str], words: str) -> list[dict]:
     return [
         {
             "item_id": f"{pair_id}-{group}",
-            "pair_id": pair_id,
-            "group": group,
-            "label": label,
+            "unit_id": pair_id,
             "words": variants[group],
             "ground_truth": ground_truth,
+            "label": label,
             "split": sentence.split,
+            "cluster": pair_id,
+            "attribute.gender": group,
         }
         for label, group in enumerate(classes)
     ]

@@ -13,6 +13,7 @@ import pandas as pd
 
 from evenlight.datasets import Dataset, reader_for
 from evenlight.errors import InputError
+from evenlight.items import separated
 
 CLASSES = ["female", "male", "neutral"]  # in the order of the labels in the files
 REMEDY = "delete the file to have it fetched again"
@@ -45,8 +46,9 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     notes = [f"words of white space alone, left out: {blank}"] if blank else []
     if mended:
         notes.append(f"items that lost a word in the published files, whose ground truth was left out, too: {mended}")
-    classes = [name for name in CLASSES if name in reader.groups(settings)]
-    return Dataset(pd.DataFrame(items), classes, notes)
+    factors = reader.factors(settings)
+    classes = [name for name in CLASSES if name in factors["gender"]]
+    return Dataset(*separated(pd.DataFrame(items), factors), classes, notes)
 
 
 def _rows(path: str | Path) -> Iterator[tuple[str, dict]]:
@@ -95,14 +97,15 @@ def _without(values: list, position: int) -> list:
 
 
 def _item(row: dict, marked_words: list[tuple[str, int]], split: str) -> dict:
-    """A row of the items table; all forms of a source sentence share its number as ``pair_id``."""
-    pair_id = f"{row['sentence_idx']:05d}"
+    """A row of the items table; all forms of a source sentence are the unit of its number."""
+    unit_id = f"{row['sentence_idx']:05d}"
     return {
-        "item_id": f"{pair_id}-{row['gender']}",
-        "pair_id": pair_id,
-        "group": row["gender"],
-        "label": row["target"],
+        "item_id": f"{unit_id}-{row['gender']}",
+        "unit_id": unit_id,
         "words": [word for word, _ in marked_words],
         "ground_truth": [mark for _, mark in marked_words],
+        "label": row["target"],
         "split": split,
+        "cluster": unit_id,
+        "attribute.gender": row["gender"],
     }

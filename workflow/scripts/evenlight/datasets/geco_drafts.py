@@ -49,17 +49,17 @@ class Pair:
 
 
 def read_pairs(folder: str | Path, scope: str, split: str) -> pd.DataFrame:
-    """The three-class GECO of one scope and split, below ``folder``: index pair_id, a column of items per group.
+    """The three-class GECO of one scope and split, below ``folder``: index unit_id, a column of items per level.
 
     A cell is (words, ground truth). Raises :class:`~evenlight.errors.InputError` where a file is missing or wrong.
     """
     settings = {"reader": "geco", "classes": "three_class", "words": scope}
     names = datasets.reader_for(settings).sources(settings)
     files = {name: Path(folder) / Path(name).relative_to("geco") for name in names}
-    items = datasets.load(files, settings).items
-    items = items[items.split == split]
-    cells = list(zip(items.words.map(tuple), items.ground_truth.map(tuple), strict=True))
-    return items.assign(form=cells).pivot(index="pair_id", columns="group", values="form")
+    dataset = datasets.load(files, settings)
+    items = dataset.items[dataset.items.split == split]
+    items = items.assign(form=list(zip(items.words.map(tuple), items.ground_truth.map(tuple), strict=True)))
+    return items.merge(dataset.units, on="item_id").pivot(index="unit_id", columns="level", values="form")
 
 
 def grammatical_subject(parse: Parse, lexicon: Lexicon) -> list[int]:

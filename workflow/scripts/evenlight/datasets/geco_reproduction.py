@@ -87,7 +87,7 @@ def compare(labelling: str | Path, published: dict[str, Path]) -> tuple[pd.DataF
         found = [
             row
             for name in sorted(set(ours) & set(theirs))
-            for row in _differences(annotations[theirs[name]["pair_id"]], scope, theirs[name], named)
+            for row in _differences(annotations[theirs[name]["cluster"]], scope, theirs[name], named)
         ]
         counts.append({"scope": scope, **_counts(ours, theirs, found)})
         differences += found
@@ -114,15 +114,15 @@ def _counts(ours: dict[str, dict], theirs: dict[str, dict], differences: list[di
         "other_words_with_reason": sum(explained[form] and not at_names[form] for form in by_form),
         "other_words_unexplained": sum(not explained[form] for form in by_form),
         "identical_ground_truth": len(common) - len(other_marks),
-        "other_ground_truth_as_words": sum(theirs[name]["pair_id"] in changed for name in other_marks),
-        "other_ground_truth_unexplained": sum(theirs[name]["pair_id"] not in changed for name in other_marks),
+        "other_ground_truth_as_words": sum(theirs[name]["cluster"] in changed for name in other_marks),
+        "other_ground_truth_unexplained": sum(theirs[name]["cluster"] not in changed for name in other_marks),
     }
 
 
 def _differences(annotation: dict, scope: str, published: dict, named: dict[str, frozenset[int]]) -> Iterator[dict]:
     """The places where a published form differs from the one that the labelling gives."""
     sentence_id, source = annotation["sentence_id"], annotation["source"]
-    form = next(f for f in annotation["forms"] if (f["scope"], f["group"]) == (scope, published["group"]))
+    form = next(f for f in annotation["forms"] if (f["scope"], f["group"]) == (scope, published["attribute.gender"]))
     # As the items have them: without empty words. `positions` leads back to the source.
     positions = [i for i, word in enumerate(form["words"]) if word.strip()]
     ours, theirs = [form["words"][i].strip() for i in positions], published["words"]
@@ -138,7 +138,7 @@ def _differences(annotation: dict, scope: str, published: dict, named: dict[str,
         yield {
             "sentence_id": sentence_id,
             "scope": scope,
-            "group": published["group"],
+            "group": published["attribute.gender"],
             "split": published["split"],
             "position": places.start,
             "source": words,

@@ -17,7 +17,7 @@ import pandas as pd
 from evenlight.datasets import Dataset, setting
 from evenlight.datasets.resources import read_yaml
 from evenlight.errors import InputError
-from evenlight.items import assign_test
+from evenlight.items import assign_test, separated
 
 THEMES = "resources/stereotypes/themes.yaml"
 GROUPS = ("male", "female")  # the order of the forms in a marking
@@ -74,8 +74,8 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     pairs = read_pairs(files[THEMES])
     items = pd.DataFrame([item for pair in pairs for item in items_of(pair)])
     units = [unit(pair) for pair in pairs for _ in GROUPS]
-    drawn = assign_test(items.assign(pair_id=units), settings["test_share"], settings["split_seed"])
-    return Dataset(items.assign(split=drawn.split), list(CLASSES))
+    items = assign_test(items, units, settings["test_share"], settings["split_seed"])
+    return Dataset(*separated(items, ["gender"]), list(CLASSES))
 
 
 def items_of(pair: Pair) -> list[dict]:
@@ -85,12 +85,13 @@ def items_of(pair: Pair) -> list[dict]:
     return [
         {
             "item_id": f"{pair.pair_id}-{group}",
-            "pair_id": pair.pair_id,
-            "group": group,
-            "label": int(group == pair.stereotyped),
+            "unit_id": pair.pair_id,
             "words": words,
             "ground_truth": ground_truth,
+            "label": int(group == pair.stereotyped),
             "split": "train",
+            "cluster": pair.theme,
+            "attribute.gender": group,
         }
         for group, words in variants.items()
     ]

@@ -11,21 +11,22 @@ from evenlight.datasets import Dataset, reader_for
 from evenlight.datasets.rows import choice, csv_rows
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
-from evenlight.items import assign_test
+from evenlight.items import assign_test, separated
+from evenlight.tables import ATTRIBUTE
 
 REMEDY = "correct the table or the dataset's settings"
 SPLITS = {"train": "train", "test": "test"}
-OPTIONAL = ("pair", "item", "split", "ground_truth")
-REQUIRED = ("label", "group")
+OPTIONAL = ("pair", "cluster", "item", "split", "ground_truth")
 
 
 def read(files: dict[str, Path], settings: dict) -> Dataset:
     """One item per row of the file that ``settings["file"]`` names.
 
-    ``text`` or ``words``, ``label``, ``group`` and, where there are such, ``pair``, ``item``, ``split`` and
-    ``ground_truth`` are names of columns; ``classes`` and ``groups`` are the values that ``label`` and ``group`` may
-    have. Without a column of its own an item is a pair by itself, is named after its row (from 1), has no ground truth,
-    and ``test_share`` of the pairs are drawn for the test split by ``split_seed``.
+    ``text`` or ``words``, ``label`` and, where there are such, ``pair``, ``cluster``, ``item``, ``split`` and
+    ``ground_truth`` are names of columns; ``classes`` are the values that ``label`` may have. ``attributes`` gives for
+    each factor the ``column`` and its ``levels``; where the column is empty, the text has no level of the factor.
+    Without a column of its own an item is a unit by itself, its cluster is its unit, it is named after its row (from
+    1), has no ground truth, and ``test_share`` of the clusters are drawn for the test split by ``split_seed``.
 
     Raises :class:`InputError` with file, row, field and remedy for the first thing that is wrong.
     """
@@ -33,19 +34,16 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
         raise InputError("dataset settings 'text' and 'words': exactly one of them must name a column")
     reader = reader_for(settings)
     path = files[reader.files(settings)[0]]
-    groups = {group: group for group in reader.groups(settings)}
-    labels = {name: label for label, name in enumerate(settings["classes"])}
-    named = [settings[key] for key in ("text", "words", *REQUIRED, *OPTIONAL) if settings[key] is not None]
-    items = [
-        _item(row, number, place, settings, groups, labels)
-        for number, (place, row) in enumerate(_rows(path, named), start=1)
-    ]
+    factors = reader.factors(settings)
+    named = [settings[key] for key in ("text", "words", "label", *OPTIONAL) if settings[key] is not None]
+    named += [attribute["column"] for attribute in settings["attributes"].values()]
+    items = [_item(row, number, place, settings) for number, (place, row) in enumerate(_rows(path, named), start=1)]
     if not items:
         raise InputError(f"{path}: no rows; {REMEDY}")
-    table = pd.DataFrame(items)
+    rows = pd.DataFrame(items)
     if settings["split"] is None:
-        table = assign_test(table, settings["test_share"], settings["split_seed"])
-    return Dataset(table, list(settings["classes"]))
+        rows = assign_test(rows, rows["cluster"], settings["test_share"], settings["split_seed"])
+    return Dataset(*separated(rows, factors), list(settings["classes"]))
 
 
 def _rows(path: Path, fields: list[str]) -> Iterator[tuple[str, dict]]:
@@ -66,24 +64,38 @@ def _rows(path: Path, fields: list[str]) -> Iterator[tuple[str, dict]]:
         yield f"{path}, row {number}", row
 
 
-def _item(row: dict, number: int, place: str, settings: dict, groups: dict, labels: dict) -> dict:
-    # Labels, groups and identifiers may be numbers in Parquet; the settings name them as text.
-    named = {key: settings[key] for key in (*REQUIRED, *OPTIONAL[:3]) if settings[key] is not None}
+def _item(row: dict, number: int, place: str, settings: dict) -> dict:
+    # Labels, levels and identifiers may be numbers in Parquet; the settings name them as text.
+    named = {key: settings[key] for key in ("label", *OPTIONAL[:-1]) if settings[key] is not None}
     for key, column in named.items():
-        if row[column] is None or str(row[column]).strip() == "":
+        if _is_empty(row[column]):
             raise InputError(f"{place}: field '{column}' ({key}) is empty; {REMEDY}")
-    row = row | {column: str(row[column]).strip() for column in named.values()}
-    item_id = row[settings["item"]] if settings["item"] else f"{number:06d}"
     words = _words(row, place, settings)
+    ground_truth = _ground_truth(row, len(words), place, settings["ground_truth"])
+    columns = {*named.values(), *(attribute["column"] for attribute in settings["attributes"].values())}
+    row = {column: None if _is_empty(row[column]) else str(row[column]).strip() for column in columns}
+    item_id = row[settings["item"]] if settings["item"] else f"{number:06d}"
+    unit_id = row[settings["pair"]] if settings["pair"] else item_id
+    labels = {name: label for label, name in enumerate(settings["classes"])}
     return {
         "item_id": item_id,
-        "pair_id": row[settings["pair"]] if settings["pair"] else item_id,
-        "group": choice(row, settings["group"], groups, place, REMEDY),
-        "label": choice(row, settings["label"], labels, place, REMEDY),
+        "unit_id": unit_id,
         "words": words,
-        "ground_truth": _ground_truth(row, len(words), place, settings["ground_truth"]),
+        "ground_truth": ground_truth,
+        "label": choice(row, settings["label"], labels, place, REMEDY),
         "split": choice(row, settings["split"], SPLITS, place, REMEDY) if settings["split"] else "train",
-    }
+        "cluster": row[settings["cluster"]] if settings["cluster"] else unit_id,
+    } | {ATTRIBUTE + name: _level(row, attribute, place) for name, attribute in settings["attributes"].items()}
+
+
+def _is_empty(value) -> bool:
+    return value is None or str(value).strip() == ""
+
+
+def _level(row: dict, attribute: dict, place: str) -> str | None:
+    if row[attribute["column"]] is None:
+        return None
+    return choice(row, attribute["column"], {level: level for level in attribute["levels"]}, place, REMEDY)
 
 
 def _words(row: dict, place: str, settings: dict) -> list[str]:

@@ -16,6 +16,7 @@ from evenlight.datasets import WINOBIAS_TYPES, Dataset, setting, winobias_file
 from evenlight.datasets.rows import PUBLISHED
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
+from evenlight.items import separated
 
 CLASSES = ["anti_stereotyped", "pro_stereotyped"]  # in the order of the labels
 # The published parts. The test part comes first, so that it keeps the sentences that are in both.
@@ -59,7 +60,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     notes = [f"sentences whose two forms differ in more than pronouns, left out: {unequal}"] if unequal else []
     if repeated:
         notes.append(f"development sentences that are in the test part, too, left out: {repeated}")
-    return Dataset(pd.DataFrame(items), CLASSES, notes)
+    return Dataset(*separated(pd.DataFrame(items), ["gender"]), CLASSES, notes)
 
 
 def items_of(anti: list[tuple[str, int]], pro: list[tuple[str, int]], pair_id: str, split: str) -> list[dict]:
@@ -74,13 +75,14 @@ def items_of(anti: list[tuple[str, int]], pro: list[tuple[str, int]], pair_id: s
     return [
         {
             "item_id": f"{pair_id}-{group}",
-            "pair_id": pair_id,
-            "group": group,
-            "label": label,
+            "unit_id": pair_id,
             "words": [word for word, _ in form],
             # A bracket is sometimes missing in one of the two forms.
             "ground_truth": [int(i in different or anti[i][1] or pro[i][1]) for i in places],
+            "label": label,
             "split": split,
+            "cluster": pair_id,
+            "attribute.gender": group,
         }
         for label, (form, (group,)) in enumerate(zip((anti, pro), genders, strict=True))
     ]

@@ -98,7 +98,8 @@ def tokenize(
     """
     encoded = classifier.tokenizer([list(words) for words in items["words"]], is_split_into_words=True)
     lengths = np.array([len(token_id) for token_id in encoded["input_ids"]])
-    dropped_pairs = pairs_to_drop(items, lengths, classifier.max_tokens, drop_long)
+    pairs = items["pair_id"] if drop_long else items["item_id"]
+    dropped_pairs = pairs_to_drop(items.assign(pair_id=pairs), lengths, classifier.max_tokens, drop_long)
     return [
         Sentence(
             item_id,
@@ -108,7 +109,7 @@ def tokenize(
             int(target),
         )
         for row, (item_id, pair_id, words, target) in enumerate(
-            zip(items["item_id"], items["pair_id"], items["words"], targets, strict=True)
+            zip(items["item_id"], pairs, items["words"], targets, strict=True)
         )
         if pair_id not in dropped_pairs
     ]

@@ -1,7 +1,7 @@
 """The explainers, in families that share their passes through the model.
 
 A family is a module of this package with one function ``explain(sentences, methods, context)``; the
-configuration's schema (``$defs/explainers``) says which family a method belongs to and what its parameters are.
+configuration (``configuration.explainers``) says which family a method belongs to and what its parameters are.
 """
 
 import importlib

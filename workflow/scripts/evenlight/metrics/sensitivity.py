@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from evenlight.configuration import load_schema, registry
+from evenlight.configuration.explainers import Explainer
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
@@ -384,8 +384,7 @@ def _family(origin: Origin) -> str:
         InputError: it cannot explain moved embeddings.
     """
     settings = origin.settings
-    entries = registry(load_schema(), "explainers")
-    if settings.get("method") not in entries:
+    if settings.get("method") not in Explainer.entries:
         raise InputError(
             f"explainer {origin.explainer} has no known method, so that it cannot explain again; delete its shard and "
             "run the workflow again"
@@ -395,7 +394,7 @@ def _family(origin: Origin) -> str:
             f"explainers.{origin.explainer} works on text (definition 'released') and cannot explain moved embeddings, "
             "as metrics.<sensitivity>.definition 'paper' asks; use 'corrected'"
         )
-    return entries[settings["method"]]["x-family"]
+    return Explainer.entries[settings["method"]].family
 
 
 def moved_sentences(

@@ -1,0 +1,130 @@
+"""The configuration: checked and completed by typed settings, and asked about what it names.
+
+``study.Study`` says what exists and what each key may hold. The modules beside it have the registries: a reader, an
+architecture, an explainer or a metric is one class, its parameters are the fields. Validation, defaults, messages,
+``config/README.md`` and the JSON Schema come from these classes.
+"""
+
+from pydantic import ValidationError, create_model
+
+from evenlight.configuration.architectures import Architecture
+from evenlight.configuration.combinations import CHECKS, labels
+from evenlight.configuration.explainers import Explainer
+from evenlight.configuration.metrics import Metric
+from evenlight.configuration.problems import problems_of
+from evenlight.configuration.readers import Reader
+from evenlight.configuration.schema import schema_of
+from evenlight.configuration.settings import Entry, Settings, shown
+from evenlight.configuration.study import Study
+from evenlight.errors import InputError
+
+REGISTRIES: dict[str, type[Entry]] = {
+    "datasets": Reader,
+    "models": Architecture,
+    "explainers": Explainer,
+    "metrics": Metric,
+}
+
+
+def complete(config: dict) -> dict:
+    """Check ``config`` and return a new dict in which every key that was left out has its default.
+
+    Numbers are brought to the type of their key (``0`` to ``0.0``, ``"1e-3"`` to ``0.001``), so that two spellings of
+    one value are one setting. Raises InputError with every problem found, each with its dotted key, the value found
+    and what is allowed.
+    """
+    if not isinstance(config, dict):
+        raise InputError(f"the configuration is {shown(config)}; it must be a mapping of keys to values")
+    problems: list[str] = []
+    try:
+        completed = _validated(Study, config)
+    except ValidationError as error:
+        problems = problems_of(error, config, schema_of(Study))
+        completed = _sound_sections(config, error)
+    for sections, check in CHECKS:
+        # A combination can be judged only where its parts are sound.
+        if completed.keys() >= set(sections):
+            problems.extend(check(completed))
+    if problems:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        raise InputError(f"the configuration has {count} (config/README.md describes every key):{lines}")
+    for section in ("explainers", "metrics"):
+        for name, label in labels(section, completed).items():
+            completed[section][name]["label"] = label
+    return completed
+
+
+def _validated(settings: type[Settings], config: dict) -> dict:
+    return settings.model_validate(config).model_dump(serialize_as_any=True)
+
+
+def _sound_sections(config: dict, error: ValidationError) -> dict:
+    """The sections of a configuration in which no problem was found, completed."""
+    unsound = {problem["loc"][0] for problem in error.errors(include_url=False)}
+    sound = {name: field for name, field in Study.model_fields.items() if name not in unsound}
+    part = create_model("Part", __base__=Settings, **{name: (field.annotation, field) for name, field in sound.items()})
+    return _validated(part, {name: config[name] for name in sound if name in config})
+
+
+# Questions about a complete configuration ------------------------------------------------------------------------
+
+
+def family_of(section: str, method: str) -> str:
+    """The family of a method of ``explainers`` or of a metric of ``metrics``."""
+    return REGISTRIES[section].entries[method].family
+
+
+def explainer_families(config: dict) -> dict[str, list[str]]:
+    """The explainers of a complete configuration by family; a family's explainers are computed together."""
+    return _families("explainers", config)
+
+
+def metric_families(config: dict) -> dict[str, list[str]]:
+    """The metrics of a complete configuration by family; a family is one table of scores."""
+    return _families("metrics", config)
+
+
+def metric_annotations(config: dict) -> dict[str, dict[str, str]]:
+    """For each metric of a complete configuration its ``metric``, ``label``, ``family`` and what is ``better``."""
+    return {
+        name: {
+            "metric": settings["metric"],
+            "label": settings["label"],
+            "better": Metric.entries[settings["metric"]].better,
+            "family": Metric.entries[settings["metric"]].family,
+        }
+        for name, settings in config["metrics"].items()
+    }
+
+
+def asks_model(section: str, family: str) -> bool:
+    """Whether a family of ``explainers`` or ``metrics`` asks the trained model, as opposed to data or scores alone."""
+    return any(entry.asks_model for entry in REGISTRIES[section].entries.values() if entry.family == family)
+
+
+def on_dataset(settings: dict, key: str, dataset: str) -> dict:
+    """``settings`` with the value of ``key`` for one dataset: that of ``<key>_on`` where it names the dataset.
+
+    >>> on_dataset({"epochs": 20, "epochs_on": {"compas": 5}}, "epochs", "compas")
+    {'epochs': 5}
+    """
+    numbers = settings[f"{key}_on"]
+    return {name: value for name, value in settings.items() if name != f"{key}_on"} | {
+        key: numbers.get(dataset, settings[key])
+    }
+
+
+def without_labels(entries: dict[str, dict]) -> dict[str, dict]:
+    """The same explainers or metrics without what changes a heading only, so that a new label computes nothing."""
+    return {
+        name: {key: value for key, value in settings.items() if key != "label"} for name, settings in entries.items()
+    }
+
+
+def _families(section: str, config: dict) -> dict[str, list[str]]:
+    registry = REGISTRIES[section]
+    families: dict[str, list[str]] = {}
+    for name, settings in config[section].items():
+        families.setdefault(family_of(section, settings[registry.key]), []).append(name)
+    return families

@@ -1,0 +1,100 @@
+"""What the sections of a configuration must have in common; each check gives its problems.
+
+Checks get a completed configuration, or the part of it that is sound.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import combinations
+
+from evenlight.configuration.metrics import Metric
+from evenlight.configuration.problems import suggestion
+from evenlight.configuration.settings import shown
+from evenlight.datasets import READERS
+
+# Columns of the score tables that are no metric (``tables.SCORES``, which this module does without because
+# it would bring pandas into every start of the workflow; a test holds the two in agreement).
+SCORE_COLUMNS = ("item_id", "pair_id", "group", "explainer")
+
+
+def labels(section: str, config: dict) -> dict[str, str]:
+    """The headings of all explainers (when not given: their names) or all metrics (their titles)."""
+    return {
+        name: settings["label"] or (Metric.entries[settings["metric"]].title if "metric" in settings else name)
+        for name, settings in config[section].items()
+    }
+
+
+def _check_study(config: dict) -> Iterator[str]:
+    if config["study"] == "sources":
+        yield 'study: found "sources", where all studies keep their downloads; choose another name'
+
+
+def _check_numbers_on_datasets(config: dict) -> Iterator[str]:
+    places = {
+        f"models.{name}.training.epochs_on": model["training"]["epochs_on"] for name, model in config["models"].items()
+    }
+    for key, numbers in (places | {"explain.pairs_on": config["explain"]["pairs_on"]}).items():
+        for name in numbers:
+            if name not in config["datasets"]:
+                remedy = suggestion(name, config["datasets"])
+                yield f"{key}.{name}: no such dataset; the study has {', '.join(config['datasets'])}{remedy}"
+
+
+def _check_labels(section: str, config: dict) -> Iterator[str]:
+    """Two entries under one heading could not be told apart in a table."""
+    first_with: dict[str, str] = {}
+    for name, label in labels(section, config).items():
+        first = first_with.setdefault(label, name)
+        if first != name:
+            heading = f"{shown(label)} is the heading of {section}.{first} too"
+            yield f"{section}.{name}.label: {heading}; give one of the two another label"
+
+
+def _check_metrics(config: dict) -> Iterator[str]:
+    for name in config["metrics"]:
+        if name in SCORE_COLUMNS:
+            yield f"metrics.{name}: this name is a column of every score table; choose another name"
+
+
+def _check_groups(config: dict) -> Iterator[str]:
+    for (i, earlier), (j, later) in combinations(enumerate(config["statistics"]["groups"]), 2):
+        if set(earlier) == set(later):
+            yield f"statistics.groups[{j}]: found {shown(later)}, the same groups as in statistics.groups[{i}]"
+
+
+def _check_published(config: dict) -> Iterator[str]:
+    for model in config["statistics"]["published"]:
+        if model not in config["models"]:
+            there = f"{', '.join(config['models'])}{suggestion(model, config['models'])}"
+            yield f"statistics.published.{model}: no such model; the study has {there}"
+
+
+def _check_groups_of_datasets(config: dict) -> Iterator[str]:
+    # Until the comparisons name their factor, they are of the first one of each dataset.
+    factors = {name: READERS[settings["reader"]].factors(settings) for name, settings in config["datasets"].items()}
+    groups = {name: next(iter(present.values()), []) for name, present in factors.items()}
+    listing = "; ".join(f"datasets.{name} has {', '.join(present)}" for name, present in groups.items())
+    known = {group for present in groups.values() for group in present}
+    for position, compared in enumerate(config["statistics"]["groups"]):
+        key = f"statistics.groups[{position}]"
+        unknown = [group for group in compared if group not in known]
+        for group in unknown:
+            yield f"{key}: found {shown(group)}, which no dataset has; {listing}{suggestion(group, known)}"
+        # A larger set is tested as soon as three of its groups are there.
+        needed, what = (2, "both") if len(compared) == 2 else (3, "three of them")
+        if not unknown and not any(len(set(compared) & set(present)) >= needed for present in groups.values()):
+            yield f"{key}: found {shown(compared)}, and no dataset has {what}; {listing}"
+
+
+# The sections that must be sound for a check, and the check.
+CHECKS = (
+    (("study",), _check_study),
+    (("datasets", "models", "explain"), _check_numbers_on_datasets),
+    (("explainers",), partial(_check_labels, "explainers")),
+    (("metrics",), partial(_check_labels, "metrics")),
+    (("metrics",), _check_metrics),
+    (("statistics",), _check_groups),
+    (("models", "statistics"), _check_published),
+    (("datasets", "statistics"), _check_groups_of_datasets),
+)

@@ -1,0 +1,445 @@
+"""The explainers: one class for each method, with its family and its parameters.
+
+A family is one module of ``evenlight.explainers``; its explainers share their passes through the model.
+"""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from evenlight.configuration.settings import Entry, Text
+
+
+class Explainer(Entry):
+    """An explainer.
+
+    Attributes:
+        family: what is computed together: one module of the library, one job.
+        asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
+    """
+
+    key: ClassVar[str] = "method"
+    entries: ClassVar[dict[str, type[Entry]]] = {}
+    family: ClassVar[str]
+    asks_model: ClassVar[bool] = True
+
+    method: str
+    label: Text | None = Field(None, description="Heading in tables and figures; `null` is the name of the entry.")
+
+
+Output = Annotated[
+    Literal["logit", "probability"],
+    Field(description="Output of the model that is differentiated, the target's `logit` or its `probability`."),
+]
+Layer = Annotated[
+    Literal["word_embeddings", "embedding_output"],
+    Field(
+        description=(
+            "Where the gradient is taken: at the `word_embeddings`, before positions and normalisation (ferret, "
+            "the disparity study), or at the `embedding_output`, after them (GECOBench)."
+        )
+    ),
+]
+GradientDefinition = Annotated[
+    Literal["paper", "released"],
+    Field(
+        description=(
+            "`paper` is the method as published. `released`, at the `embedding_output`, is GECOBench's code: the "
+            "output of the embedding layer goes in as word embeddings, so that positions and normalisation are "
+            "applied twice."
+        )
+    ),
+]
+RectifiedDefinition = Annotated[
+    Literal["paper", "released"],
+    Field(
+        description=(
+            "`paper` changes every rectifier that the model calls. `released` is GECOBench's call of captum: it "
+            "changes those that are modules of the network and, at the `embedding_output`, applies positions and "
+            "normalisation twice."
+        )
+    ),
+]
+Steps = Annotated[int, Field(ge=1, description="Gauss–Legendre points on the path.")]
+Baseline = Annotated[
+    Literal["pad", "mask", "zero"],
+    Field(
+        description=(
+            "Where the path begins: special tokens kept and all others replaced by the `pad` or `mask` token, or "
+            "embeddings that are all `zero`."
+        )
+    ),
+]
+HiddenToken = Annotated[
+    Literal["mask", "pad", "removed"],
+    Field(
+        description=(
+            "What a hidden token becomes: the `mask` or the `pad` token (GECOBench), or nothing, the text being "
+            "shorter (`removed`)."
+        )
+    ),
+]
+SpecialTokenFeatures = Annotated[
+    Literal["excluded", "included"],
+    Field(
+        description=(
+            "Whether special tokens are `excluded`, never hidden and with score 0, or `included` like any other token."
+        )
+    ),
+]
+
+
+class GradientExplainer(Explainer):
+    """What the methods that differentiate the model have in common."""
+
+    output: Output = "logit"
+
+
+class Saliency(GradientExplainer):
+    """Gradient of the target's output at the word embeddings, absolute value, summed over the hidden dimension
+    (Simonyan et al. 2014); never negative. "Grad" in the disparity study.
+    """
+
+    title: ClassVar[str] = "Saliency"
+    family: ClassVar[str] = "gradient"
+
+    method: Literal["saliency"]
+    layer: Layer = "word_embeddings"
+    definition: GradientDefinition = "paper"
+
+
+class InputXGradient(GradientExplainer):
+    """Gradient of the target's output times the word embedding, signed, summed over the hidden dimension (Shrikumar et
+    al. 2016). "GxI" in the disparity study.
+    """
+
+    title: ClassVar[str] = "Input × Gradient"
+    family: ClassVar[str] = "gradient"
+
+    method: Literal["input_x_gradient"]
+    layer: Layer = "word_embeddings"
+    definition: GradientDefinition = "paper"
+
+
+class PathGradient(GradientExplainer):
+    """Mean gradient along the straight path from a baseline to the word embeddings, not multiplied by the input
+    difference, summed over the hidden dimension. The disparity study calls it "IG".
+    """
+
+    title: ClassVar[str] = "Mean path gradient"
+    family: ClassVar[str] = "path"
+
+    method: Literal["path_gradient"]
+    layer: Layer = "word_embeddings"
+    steps: Steps = 50
+    baseline: Baseline = "pad"
+
+
+class IntegratedGradients(GradientExplainer):
+    """Mean gradient along the straight path from a baseline, times (input − baseline), summed over the hidden dimension
+    (Sundararajan et al. 2017). The disparity study calls it "IGxI".
+    """
+
+    title: ClassVar[str] = "Integrated Gradients"
+    family: ClassVar[str] = "path"
+
+    method: Literal["integrated_gradients"]
+    layer: Layer = "word_embeddings"
+    steps: Steps = 50
+    baseline: Baseline = "pad"
+
+
+class AdaptiveIntegratedGradients(GradientExplainer):
+    """Integrated Gradients that choose their number of steps for each item: the steps double, earlier ones being used
+    again, until the scores add up to the change of the output. The shard has steps and gap of each item.
+    """
+
+    title: ClassVar[str] = "Integrated Gradients, adaptive"
+    family: ClassVar[str] = "adaptive_path"
+
+    method: Literal["adaptive_integrated_gradients"]
+    layer: Layer = "word_embeddings"
+    baseline: Baseline = "pad"
+    bound: float = Field(
+        0.01,
+        gt=0,
+        lt=1,
+        description=(
+            "Largest completeness gap, as a share of the change of the output from the baseline to the input. The "
+            "scores must also have changed by no more than the root of this since the steps doubled."
+        ),
+    )
+    absolute_bound: float = Field(
+        0.001,
+        ge=0,
+        description="A gap that is always small enough, in units of the output; for items whose output hardly changes.",
+    )
+    maximum_steps: int = Field(
+        513, ge=9, description="Most steps of an item; the numbers tried are 9, 17, 33, 65, 129, 257, 513 and so on."
+    )
+
+
+class GradientShap(GradientExplainer):
+    """Gradient times (input − baseline), averaged over random points between the baseline and the input, to which noise
+    may be added (Erion et al. 2021); captum's GradientShap.
+    """
+
+    title: ClassVar[str] = "Gradient SHAP"
+    family: ClassVar[str] = "gradient_shap"
+
+    method: Literal["gradient_shap"]
+    layer: Layer = "word_embeddings"
+    definition: GradientDefinition = "paper"
+    baseline: Baseline = "pad"
+    samples: int = Field(5, ge=1, description="Random points of each item.")
+    noise: float = Field(
+        0.0, ge=0, description="Standard deviation of the normal noise that each sample adds to the input."
+    )
+
+
+class Deeplift(GradientExplainer):
+    """Contribution of each token to the change of the output from a baseline, by the rescale rule (Shrikumar et al.
+    2017), with rules for attention and normalisation so that the scores add up.
+    """
+
+    title: ClassVar[str] = "DeepLIFT"
+    family: ClassVar[str] = "deeplift"
+
+    method: Literal["deeplift"]
+    layer: Layer = "word_embeddings"
+    baseline: Baseline = "pad"
+    definition: Literal["paper", "released"] = Field(
+        "paper",
+        description=(
+            "`paper` is multiplier times (input − baseline), every operation having its rule. `released` is "
+            "GECOBench's call of captum: multipliers alone, the token ids of the baseline in place of its "
+            "embeddings, the plain gradient through everything but captum's list of modules and, at the "
+            "`embedding_output`, positions and normalisation applied twice."
+        ),
+    )
+
+
+class GuidedBackprop(GradientExplainer):
+    """Gradient that passes a rectifier (ReLU) where it is positive and the rectifier's input was, summed over the
+    hidden dimension (Springenberg et al. 2015). The plain gradient where a model has no rectifier.
+    """
+
+    title: ClassVar[str] = "Guided Backpropagation"
+    family: ClassVar[str] = "rectified"
+
+    method: Literal["guided_backprop"]
+    layer: Layer = "word_embeddings"
+    definition: RectifiedDefinition = "paper"
+
+
+class Deconvolution(GradientExplainer):
+    """Gradient that passes a rectifier (ReLU) where it is positive, whatever the rectifier's input was, summed over the
+    hidden dimension (Zeiler and Fergus 2014). The plain gradient where a model has no rectifier.
+    """
+
+    title: ClassVar[str] = "Deconvolution"
+    family: ClassVar[str] = "rectified"
+
+    method: Literal["deconvolution"]
+    layer: Layer = "word_embeddings"
+    definition: RectifiedDefinition = "paper"
+
+
+class Lime(Explainer):
+    """Coefficients of a weighted ridge regression that predicts the target's probability from which tokens or words are
+    hidden (Ribeiro et al. 2016).
+    """
+
+    title: ClassVar[str] = "LIME"
+    family: ClassVar[str] = "lime"
+
+    method: Literal["lime"]
+    features: Literal["token", "word"] = Field(
+        "token",
+        description=(
+            "What is hidden: each `token` by the mask token (ferret, the disparity study), or each distinct "
+            "`word` by leaving out all its occurrences (the authors' package, GECOBench with 100 `samples`)."
+        ),
+    )
+    definition: Literal["paper", "released"] = Field(
+        "paper",
+        description=(
+            "Of word features: `paper` explains the target and gives a word's score to its own tokens; "
+            "`released`, as GECOBench's code, explains class 1 whatever the target, and a token has the score of "
+            'a word that contains its spelling ("he" that of "she").'
+        ),
+    )
+    special_tokens: Literal["unscored", "excluded", "included"] = Field(
+        "unscored",
+        description=(
+            "Of token features: `unscored` special tokens are hidden like others and score 0 (ferret); `excluded` "
+            "ones are never hidden; `included` ones are tokens like others."
+        ),
+    )
+    samples: int | None = Field(
+        None,
+        ge=2,
+        description="Reduced texts per item; `null` is the squared number of features, at most `maximum_samples`.",
+    )
+    maximum_samples: int = Field(5000, ge=2, description="Upper bound where `samples` is `null`.")
+    asked: int | None = Field(
+        None,
+        ge=2,
+        description=(
+            "How many of the reduced texts the model is asked about; a Gaussian process that is fitted to its "
+            "answers gives the others. `null` asks about all."
+        ),
+    )
+    kernel_width: float = Field(
+        25.0,
+        gt=0,
+        description=(
+            "Width of the exponential kernel that weights a masked text by its distance, 100 × the cosine distance."
+        ),
+    )
+    ridge: float = Field(1.0, gt=0, description="Strength of the ridge penalty.")
+
+
+class PartitionShap(Explainer):
+    """Owen values of the target's probability on a tree of neighbouring tokens, one mask token for each hidden token
+    (Lundberg and Lee 2017, explainer "Partition"). "SHAP" in the disparity study.
+    """
+
+    title: ClassVar[str] = "Partition SHAP"
+    family: ClassVar[str] = "shap"
+
+    method: Literal["partition_shap"]
+    evaluations: int = Field(500, ge=2, description="Most masked texts per item.")
+
+
+class Attnlrp(Explainer):
+    """Relevance propagated from the target's logit back to the tokens by rules for each kind of layer (Achtibat et al.
+    2024), signed, summed over the hidden dimension. For BERT, RoBERTa, DistilBERT, GPT-2 and `one_layer_attention`.
+    """
+
+    title: ClassVar[str] = "AttnLRP"
+    family: ClassVar[str] = "relevance"
+
+    method: Literal["attnlrp"]
+    layer: Literal["word_embeddings", "embedding_output"] = Field(
+        "word_embeddings",
+        description=(
+            "Where the tokens' relevance is read off: at the `word_embeddings`, where position embeddings take a "
+            "share of their own, or at the `embedding_output`, where it is part of the tokens'."
+        ),
+    )
+    softmax: Literal["taylor", "constant"] = Field(
+        "taylor",
+        description=(
+            "What becomes of the relevance of attention weights: `taylor` hands it on to queries and keys "
+            "(AttnLRP), `constant` takes the weights as given, so that the values get all relevance (CP-LRP, Ali "
+            "et al. 2022)."
+        ),
+    )
+
+
+class AttentionRollout(Explainer):
+    """How much of each token is mixed into the one that the classification head reads, by the attention weights alone
+    (Abnar and Zuidema 2020); never negative, adds up to 1, the same for every target. For BERT, RoBERTa, DistilBERT,
+    GPT-2 and `one_layer_attention`.
+    """
+
+    title: ClassVar[str] = "Attention rollout"
+    family: ClassVar[str] = "attention"
+
+    method: Literal["attention_rollout"]
+
+
+class KernelShap(Explainer):
+    """Shapley values of the target's probability, tokens being the features, from a weighted linear regression on
+    random subsets of the tokens (Lundberg and Lee 2017); exact where `evaluations` allow all subsets.
+    """
+
+    title: ClassVar[str] = "Kernel SHAP"
+    family: ClassVar[str] = "shapley"
+
+    method: Literal["kernel_shap"]
+    evaluations: int = Field(
+        25, ge=4, description="Most reduced texts per item, the whole text and the one without any token included."
+    )
+    estimator: Literal["sampled", "paired", "leverage", "surrogate"] = Field(
+        "sampled",
+        description=(
+            "How the subsets are chosen: `sampled` independently, as published; `paired` with their complements; "
+            "`leverage`, pairs without repetition by their leverage scores (Musco and Witter 2024). `surrogate` "
+            "fits a Gaussian process in place of the linear regression, and needs a small part of the evaluations "
+            "for the same error."
+        ),
+    )
+    definition: Literal["paper", "released"] = Field(
+        "paper",
+        description=(
+            "`paper`: the values add up exactly. `released`, as captum and GECOBench, gives the whole and the "
+            "empty text a large weight instead, counts special tokens as features, and ignores `estimator` and "
+            "`special_tokens`."
+        ),
+    )
+    hidden_token: HiddenToken = "mask"
+    special_tokens: SpecialTokenFeatures = "excluded"
+
+
+class ShapleySampling(Explainer):
+    """Shapley values of the target's probability, tokens being the features, as the mean of what a token adds when
+    tokens are shown one after the other in random orders (Castro et al. 2009; Štrumbelj and Kononenko 2010); without
+    bias, and exact where the orders' texts would suffice for all subsets.
+    """
+
+    title: ClassVar[str] = "Shapley sampling"
+    family: ClassVar[str] = "shapley"
+
+    method: Literal["shapley_sampling"]
+    permutations: int = Field(
+        25,
+        ge=1,
+        description=(
+            "Random orders per item, each of which takes about as many texts as there are tokens. An odd number "
+            "is raised by one where orders are paired."
+        ),
+    )
+    estimator: Literal["independent", "paired", "adjusted"] = Field(
+        "independent",
+        description=(
+            "`independent` orders, as published; `paired`, each order also backwards (Mitchell et al. 2022); "
+            "`adjusted`, these with a regression adjustment by a Gaussian process (after Witter et al. 2025)."
+        ),
+    )
+    hidden_token: HiddenToken = "mask"
+    special_tokens: SpecialTokenFeatures = "excluded"
+
+
+class Occlusion(Explainer):
+    """What the target's probability loses when one token is hidden (Zeiler and Fergus 2014; Li et al. 2016)."""
+
+    title: ClassVar[str] = "Occlusion"
+    family: ClassVar[str] = "occlusion"
+
+    method: Literal["occlusion"]
+    hidden_token: HiddenToken = "mask"
+    special_tokens: SpecialTokenFeatures = "excluded"
+
+
+class UniformRandom(Explainer):
+    """Scores drawn uniformly at random, without the model; what any explainer should beat."""
+
+    title: ClassVar[str] = "Uniform random"
+    family: ClassVar[str] = "baseline"
+    asks_model: ClassVar[bool] = False
+
+    method: Literal["uniform_random"]
+
+
+class PatternVariant(Explainer):
+    """Covariance over the training split of a token's tf-idf with the target, without the model (Haufe et al. 2014, as
+    used by GECOBench); what a linear view of the data alone says.
+    """
+
+    title: ClassVar[str] = "Pattern Variant"
+    family: ClassVar[str] = "baseline"
+    asks_model: ClassVar[bool] = False
+
+    method: Literal["pattern_variant"]

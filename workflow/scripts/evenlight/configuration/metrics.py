@@ -1,0 +1,239 @@
+"""The metrics: one class for each metric, with its family and its parameters.
+
+A family is one module of ``evenlight.metrics``; its metrics share their questions to the model.
+"""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from evenlight.configuration.settings import Different, Entry, Text, shown
+
+
+class Metric(Entry):
+    """A metric.
+
+    Attributes:
+        family: what is computed together: one module of the library, one job.
+        asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
+        better: ``higher`` or ``lower``, which scores are the better ones for the reader of an explanation.
+    """
+
+    key: ClassVar[str] = "metric"
+    entries: ClassVar[dict[str, type[Entry]]] = {}
+    family: ClassVar[str]
+    asks_model: ClassVar[bool] = True
+    better: ClassVar[str]
+
+    metric: str
+    label: Text | None = Field(None, description="Heading in tables and figures; `null` is the metric's title.")
+
+
+def _ascending(values: list) -> list:
+    if values != sorted(values):
+        raise PydanticCustomError(
+            "combination", "{said}", {"said": f"found {shown(values)}; allowed is an ascending list"}
+        )
+    return values
+
+
+Shares = Annotated[
+    Different[Annotated[float, Field(gt=0, le=1)]],
+    AfterValidator(_ascending),
+    Field(
+        min_length=1,
+        description=(
+            "Shares of the tokens that are removed or kept, ascending; thresholds where `definition` is `threshold`."
+        ),
+    ),
+]
+AopcDefinition = Annotated[
+    Literal["share", "threshold", "eraser"],
+    Field(
+        description=(
+            "Which tokens are removed or kept. `share` takes shares of the tokens, rounded down, without "
+            "repetitions, as ferret does. `threshold` takes the tokens whose score, divided by the sum of the "
+            "absolute scores, reaches each of `shares`, as the disparity study's text says. `eraser` takes no "
+            "token and then shares, rounded up, each of which counts in the mean (DeYoung et al. 2020, whose "
+            "`shares` are 0.01, 0.05, 0.1, 0.2 and 0.5)."
+        )
+    ),
+]
+Draws = Annotated[
+    int,
+    Field(
+        ge=1,
+        description=(
+            "Random draws whose mean is the value. The study takes one, which leaves no standard error and much noise."
+        ),
+    ),
+]
+ScoredSpecialTokens = Annotated[
+    Literal["included", "excluded"],
+    Field(
+        description=(
+            "Whether the scores of special tokens count, `included` as in the disparity study, or are left out "
+            "before the others are normalised. The AOPC metrics never rank special tokens; mass accuracy has them "
+            "in its `definition`."
+        )
+    ),
+]
+PositiveOnly = Annotated[
+    bool,
+    Field(
+        description=(
+            "Whether tokens that speak against the target (score 0 or less) are left out of the ranking, as in "
+            "the disparity study. Thresholds leave them out in any case."
+        )
+    ),
+]
+
+
+class AopcMetric(Metric):
+    """What the areas over a perturbation curve have in common."""
+
+    definition: AopcDefinition = "share"
+    shares: Shares = Field([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+    positive_only: PositiveOnly = True
+
+
+class AopcComprehensiveness(AopcMetric):
+    """Mean fall of the target's probability when the tokens with the highest positive scores are removed, over growing
+    shares of the tokens (area over the perturbation curve; DeYoung et al. 2020).
+    """
+
+    title: ClassVar[str] = "Comprehensiveness"
+    family: ClassVar[str] = "faithfulness"
+    better: ClassVar[str] = "higher"
+
+    metric: Literal["aopc_comprehensiveness"]
+
+
+class AopcSufficiency(AopcMetric):
+    """Mean fall of the target's probability when only the tokens with the highest positive scores are kept, over
+    growing shares of the tokens (area over the perturbation curve; DeYoung et al. 2020).
+    """
+
+    title: ClassVar[str] = "Sufficiency"
+    family: ClassVar[str] = "faithfulness"
+    better: ClassVar[str] = "lower"
+
+    metric: Literal["aopc_sufficiency"]
+
+
+class SoftComprehensiveness(Metric):
+    """Fall of the target's probability, at least 0, when elements of each token's embedding are set to zero by chance,
+    the more the higher its score (Zhao & Aletras 2023). The score table has its Monte-Carlo standard error too.
+    """
+
+    title: ClassVar[str] = "Soft comprehensiveness"
+    family: ClassVar[str] = "soft"
+    better: ClassVar[str] = "higher"
+
+    metric: Literal["soft_comprehensiveness"]
+    draws: Draws = 10
+
+
+class SoftSufficiency(Metric):
+    """One minus the fall of the target's probability, at least 0, when elements of each token's embedding are set to
+    zero by chance, the more the lower its score (Zhao & Aletras 2023). The score table has its Monte-Carlo standard
+    error too. By its formula a higher value is better; the disparity study's tables mark lower as better.
+    """
+
+    title: ClassVar[str] = "Soft sufficiency"
+    family: ClassVar[str] = "soft"
+    better: ClassVar[str] = "higher"
+
+    metric: Literal["soft_sufficiency"]
+    draws: Draws = 10
+
+
+class Sensitivity(Metric):
+    """Worst relative change of the explanation when the embeddings move within a ball (`paper`), or how far the tokens
+    that it ranks first have to move for the prediction to flip (`released`, `corrected`).
+    """
+
+    title: ClassVar[str] = "Sensitivity"
+    family: ClassVar[str] = "sensitivity"
+    better: ClassVar[str] = "lower"
+
+    metric: Literal["sensitivity"]
+    definition: Literal["paper", "released", "corrected"] = Field(
+        "paper",
+        description=(
+            "`paper` explains again at each step of an attack on the embeddings of all words. `released`, as the "
+            "published code, explains nothing again: it attacks the tokens with the highest absolute scores in "
+            "five steps of 0.1 from the last hidden state without special tokens, and an attack that never "
+            "succeeds counts as 0. `corrected` starts at the word embeddings of the whole sentence, takes steps "
+            "in proportion to the ball, and counts such an attack as the largest ball, 1."
+        ),
+    )
+    steps: int = Field(5, ge=1, description="Steps of the attack, for `paper` and `corrected`; `released` takes five.")
+    radius: float = Field(0.1, gt=0, description="Radius of the ball of `paper`, in the units of word embeddings.")
+    norm: Literal["l2", "linf"] = Field(
+        "l2",
+        description=(
+            "Norm of the ball of `paper`, `l2` over all embeddings of a sentence together or `linf`, the largest "
+            "change of one number."
+        ),
+    )
+    tokens: int = Field(
+        3,
+        ge=2,
+        description=(
+            "Most tokens that are attacked together in `released` and `corrected`, first one, then two, and so on."
+        ),
+    )
+
+
+class Gini(Metric):
+    """Gini index of the absolute scores over all tokens: 0 where all weigh the same, near 1 where one token has all."""
+
+    title: ClassVar[str] = "Gini"
+    family: ClassVar[str] = "complexity"
+    asks_model: ClassVar[bool] = False
+    better: ClassVar[str] = "higher"
+
+    metric: Literal["gini"]
+    special_tokens: ScoredSpecialTokens = "included"
+
+
+class Sparsity(Metric):
+    """Share of the tokens whose absolute score reaches a threshold, scores divided by the sum of their absolute values.
+    As in the disparity study, higher means less sparse.
+    """
+
+    title: ClassVar[str] = "Sparsity"
+    family: ClassVar[str] = "complexity"
+    asks_model: ClassVar[bool] = False
+    better: ClassVar[str] = "lower"
+
+    metric: Literal["sparsity"]
+    special_tokens: ScoredSpecialTokens = "included"
+    threshold: float = Field(
+        0.1,
+        ge=0,
+        lt=1,
+        description="Absolute score from which a token counts; 0.1 in the paper, 0.01 in its released code.",
+    )
+
+
+class MassAccuracy(Metric):
+    """Share of the absolute scores that lies on the words of the ground truth (GECOBench); needs a dataset with ground
+    truth.
+    """
+
+    title: ClassVar[str] = "Mass accuracy"
+    family: ClassVar[str] = "correctness"
+    asks_model: ClassVar[bool] = False
+    better: ClassVar[str] = "higher"
+
+    metric: Literal["mass_accuracy"]
+    definition: Literal["paper", "released"] = Field(
+        "paper",
+        description=(
+            "`paper` normalises over the tokens of words; `released`, as the published code, over all tokens and "
+            "drops the special ones afterwards."
+        ),
+    )

@@ -1,0 +1,153 @@
+"""What is wrong with a configuration, in the reader's words: key, value found, what is allowed."""
+
+import difflib
+
+from pydantic import ValidationError
+
+from evenlight.configuration.settings import shown
+
+
+def problems_of(error: ValidationError, config: dict, schema: dict) -> list[str]:
+    """The problems that pydantic found in ``config``, each at its own key."""
+    return [_problem(problem, config, schema) for problem in error.errors(include_url=False)]
+
+
+def _problem(problem: dict, config: dict, schema: dict) -> str:
+    kind, value = problem["type"], problem["input"]
+    *path, last = problem["loc"]
+    if last == "[key]":
+        key, part, _ = _place(path[:-1], config, schema)
+        allowed = allowed_values(part["propertyNames"])
+        return f"{joined(key, path[-1])}: the name {shown(value)} is not allowed; allowed is {allowed}"
+    if kind in ("extra_forbidden", "invalid_key"):
+        key, part, mapping = _place(path, config, schema)
+        known = _alternative(part, mapping)["properties"]
+        return f"{joined(key, last)}: unknown key; allowed here: {', '.join(known)}{suggestion(last, known)}"
+    key, part, _ = _place(problem["loc"], config, schema)
+    if kind == "combination":
+        return f"{key}: {problem['ctx']['said']}"
+    if kind == "missing":
+        return f"{key}: is missing; required is {allowed_values(part)}"
+    if kind == "too_short" and is_mapping(part):
+        return f"{key}: is empty; give at least {part['minProperties']} entry"
+    if kind == "entry":
+        return _no_entry(key, value, part, problem["ctx"]["key"])
+    if kind == "alternative":
+        choice = " or ".join("/".join(alternative["properties"]) for alternative in part["oneOf"])
+        return wrong(key, value, f"a mapping with either {choice}")
+    remedy = suggestion(value, part.get("enum", ()))
+    if "string" in _kinds(part) and isinstance(value, int | float):
+        remedy = "; put it in quotes"
+    return wrong(key, value, allowed_values(part), remedy)
+
+
+def _no_entry(key: str, value: dict, part: dict, discriminator: str) -> str:
+    entries = [entry["properties"][discriminator]["const"] for entry in part["oneOf"]]
+    choice = allowed_values({"enum": entries})
+    if discriminator not in value:
+        return f"{key}.{discriminator}: is missing; required is {choice}"
+    named = value[discriminator]
+    return wrong(f"{key}.{discriminator}", named, choice, suggestion(named, entries))
+
+
+def _place(path, config, schema: dict) -> tuple[str, dict, object]:
+    """The dotted key of a place in the configuration, the part of the schema that describes it, and the value there."""
+    key, part, value = "", schema, config
+    for step in path:
+        part = _alternative(part, value)
+        if "items" in part and isinstance(step, int):
+            key, part = f"{key}[{step}]", part["items"]
+            value = value[step]
+            continue
+        key = joined(key, step)
+        part = part.get("properties", {}).get(step) or part["additionalProperties"]
+        value = value.get(step) if isinstance(value, dict) else None
+    return key, part, value
+
+
+def _alternative(part: dict, value) -> dict:
+    """The alternative of a mapping that ``value`` names by its keys."""
+    if "oneOf" not in part or not isinstance(value, dict):
+        return part
+    named = [
+        alternative
+        for alternative in part["oneOf"]
+        if all(
+            value.get(name) == inner["const"] for name, inner in alternative["properties"].items() if "const" in inner
+        )
+    ]
+    return next((each for each in named if value.keys() <= each["properties"].keys()), named[0])
+
+
+def joined(key: str, name) -> str:
+    """The dotted key of ``name`` below ``key``."""
+    return f"{key}.{name}" if key else str(name)
+
+
+def wrong(key: str, value, allowed: str, remedy: str = "") -> str:
+    """The problem of a value that is not allowed."""
+    return f"{key}: found {shown(value)}; allowed is {allowed}{remedy}"
+
+
+def suggestion(name, candidates) -> str:
+    """Which of ``candidates`` may have been meant."""
+    close = difflib.get_close_matches(str(name), list(candidates), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+# What is allowed, in words ---------------------------------------------------------------------------------------
+
+
+def allowed_values(part: dict) -> str:
+    """What a part of the schema allows, in words, for messages and for the documentation."""
+    if "enum" in part:
+        *others, last = part["enum"]
+        return f"{', '.join(others)} or {last}" if others else last
+    kinds = _kinds(part)
+    phrases = [_PHRASES[kind](part) for kind in kinds if kind != "null"]
+    return " or ".join(["null"] * ("null" in kinds) + phrases)
+
+
+def is_mapping(part: dict) -> bool:
+    """Whether a part of the schema is a mapping of keys, possibly one that may be left out."""
+    return "object" in _kinds(part)
+
+
+def _kinds(part: dict) -> list[str]:
+    kind = part.get("type", [])
+    return [kind] if isinstance(kind, str) else kind
+
+
+def _bounds(part: dict) -> str:
+    """The bounds of a number, such as ``, above 0 and below 0.5``."""
+    words = {
+        "minimum": "at least",
+        "exclusiveMinimum": "above",
+        "maximum": "at most",
+        "exclusiveMaximum": "below",
+    }
+    bounds = [f"{word} {part[key]}" for key, word in words.items() if key in part]
+    return f", {' and '.join(bounds)}" if bounds else ""
+
+
+def _text(part: dict) -> str:
+    if "pattern" in part:
+        return f"text of the form {part['pattern']}"
+    return "text, not empty" if "minLength" in part else "text"
+
+
+def _list(part: dict) -> str:
+    least, most = part.get("minItems", 0), part.get("maxItems")
+    size = f"{least} " if least == most else f"at least {least} " if least else ""
+    different = "different " if part.get("uniqueItems") else ""
+    return f"a list of {size}{different}values, each {allowed_values(part['items'])}"
+
+
+_PHRASES = {
+    "string": _text,
+    "integer": lambda part: f"an integer{_bounds(part)}",
+    "number": lambda part: f"a number{_bounds(part)}",
+    "array": _list,
+    "boolean": lambda part: "true or false",
+    "object": lambda part: "a mapping of keys to values",
+}

@@ -1,0 +1,280 @@
+"""The readers of datasets: one class for each entry of ``evenlight.datasets.READERS``, with its parameters."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from evenlight.configuration.settings import LARGEST_SEED, Different, Entry, Name, Settings, Text
+
+
+class Reader(Entry):
+    """A dataset."""
+
+    key: ClassVar[str] = "reader"
+    entries: ClassVar[dict[str, type[Entry]]] = {}
+
+    reader: str
+
+
+Classes = Annotated[
+    Literal["binary", "three_class"],
+    Field(
+        description=(
+            "`binary` has the male and female variant of every sentence, `three_class` also the non-binary one "
+            "(group `neutral`)."
+        )
+    ),
+]
+Words = Annotated[
+    Literal["all", "subject"],
+    Field(
+        description=(
+            "Which gendered words the variants differ in: `all` of the sentence, or those of its grammatical "
+            "`subject` only."
+        )
+    ),
+]
+TestShare = Annotated[
+    float,
+    Field(
+        gt=0,
+        lt=0.5,
+        description=(
+            "Share of the pairs that is drawn for the test split, where the data set has none. An item without "
+            "variants is a pair of its own."
+        ),
+    ),
+]
+ValidationShare = Annotated[
+    float,
+    Field(
+        gt=0,
+        lt=0.5,
+        description=(
+            "Share of the training pairs that is set aside to choose the best epoch. A sentence and its variants "
+            "always stay on one side."
+        ),
+    ),
+]
+SplitSeed = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=LARGEST_SEED,
+        description=(
+            "Seed of that draw; the same for every seed of the study, so that all models learn from the same items."
+        ),
+    ),
+]
+
+
+class Geco(Reader):
+    """The published GECO sentences (plot summaries, manipulated by hand into one variant per gender, with word-level
+    ground truth), fetched at a pinned version and checked.
+    """
+
+    title: ClassVar[str] = "GECO"
+
+    reader: Literal["geco"]
+    classes: Classes = "binary"
+    words: Words = "all"
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0
+
+
+class Demo(Reader):
+    """A small corpus in the manner of GECO that comes with Evenlight and needs no download. It shows that the workflow
+    runs; it is too small for conclusions.
+    """
+
+    title: ClassVar[str] = "Embedded demo corpus"
+
+    reader: Literal["demo"]
+    classes: Classes = "binary"
+    words: Words = "all"
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0
+
+
+class AnnotatedSentences(Reader):
+    """Sentences that people annotated, after disagreements are resolved: a file of your own, or one that this workflow
+    makes.
+    """
+
+    title: ClassVar[str] = "Annotated sentences"
+
+    reader: Literal["annotated"]
+    file: Text = Field(
+        description=(
+            "Path of the resolved annotations (Parquet), from where Snakemake is started; made first if a rule "
+            "makes it."
+        )
+    )
+    classes: Classes = "binary"
+    words: Words = "all"
+    test_share: float = Field(
+        0.2,
+        gt=0,
+        lt=0.5,
+        description=(
+            "Share of the sentences that is set aside for the test split, with all their variants; GECO has 0.2."
+        ),
+    )
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0
+
+
+class Compas(Reader):
+    """People of whom the COMPAS risk score was asked (ProPublica's table and filter), each as a short text; the class
+    is whether they were arrested again within two years.
+    """
+
+    title: ClassVar[str] = "COMPAS"
+
+    reader: Literal["compas"]
+    attribute: Literal["gender", "race"] = Field(
+        "gender",
+        description=(
+            "What the groups are: `gender` (`male`, `female`) or `race` (`african_american`, `asian`, "
+            "`caucasian`, `hispanic`, `native_american`, `other`)."
+        ),
+    )
+    test_share: TestShare = 0.2
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0
+
+
+class CrowsPairs(Reader):
+    """Sentences that express a stereotype, each beside one about a contrasting group; the class is whether a sentence
+    is the more or the less stereotypical one of its pair.
+    """
+
+    title: ClassVar[str] = "CrowS-Pairs"
+
+    reader: Literal["crows_pairs"]
+    attribute: Literal[
+        "age",
+        "disability",
+        "gender",
+        "nationality",
+        "physical_appearance",
+        "race_color",
+        "religion",
+        "sexual_orientation",
+        "socioeconomic",
+    ] = Field(
+        "gender",
+        description=(
+            "What the stereotypes are about. The groups are `advantaged` and `disadvantaged`, for gender `male` "
+            "and `female`."
+        ),
+    )
+    test_share: TestShare = 0.2
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0
+
+
+class Winobias(Reader):
+    """Sentences with two occupations and a pronoun (groups `male`, `female`); the class is whether the pronoun goes
+    with or against the stereotype of the occupation that it refers to. Trained on the published development split.
+    """
+
+    title: ClassVar[str] = "WinoBias"
+
+    reader: Literal["winobias"]
+    sentences: Literal["all", "type1", "type2"] = Field(
+        "all",
+        description=(
+            "Sentences in which knowledge of the world (`type1`) or syntax (`type2`) tells to whom the pronoun refers."
+        ),
+    )
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0
+
+
+class Stereotypes(Reader):
+    """Sentences that come with Evenlight, each claiming something stereotypical of one gender; the class is whether the
+    claim is about that gender or about the other one (groups `male`, `female`). See [the
+    datasheet](../resources/stereotypes/README.md).
+    """
+
+    title: ClassVar[str] = "Stereotypes"
+
+    reader: Literal["stereotypes"]
+    split_by: Literal["pair", "theme"] = Field(
+        "pair",
+        description=(
+            "What is drawn for the test split: sentence pairs (`pair`), or themes with all their pairs (`theme`). "
+            "Whose stereotype an unseen theme is cannot be learned from the training split. Validation pairs are "
+            "of seen themes in both cases."
+        ),
+    )
+    test_share: TestShare = 0.2
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0
+
+
+class Attribute(Settings):
+    """What is known of each text in one respect, such as gender: a factor by which texts are compared."""
+
+    column: Text = Field(description="Column of the attribute; empty where it is not known of a text.")
+    levels: Different[Text] = Field(
+        min_length=2, description="The values that the column may have, all of which must occur; without the sign +."
+    )
+    balanced: bool = Field(
+        True,
+        description=(
+            "Whether the variants of a text must be one of each level. `false` where they may be any number of a "
+            "level: a text has several variants of one level, or all its variants have the same one."
+        ),
+    )
+
+
+class Table(Reader):
+    """Texts of any kind in a CSV or Parquet file, one on each row, whose columns are named here; see [the
+    example](../docs/datasets.md#a-table-of-your-own).
+    """
+
+    title: ClassVar[str] = "A table of your own"
+
+    reader: Literal["table"]
+    file: Text = Field(description="Path of the table, ending in .csv or .parquet, from where Snakemake is started.")
+    text: Text | None = Field(
+        None, description="Column with the texts, which are split into words; give this or `words`."
+    )
+    words: Text | None = Field(None, description="Column with lists of words (Parquet only); give this or `text`.")
+    label: Text = Field(description="Column with the class of each text.")
+    classes: Different[Text] = Field(
+        min_length=2, description="The classes, as that column has them, in the order of the model's outputs."
+    )
+    attributes: dict[Name, Attribute] = Field(
+        description=(
+            "What is known of each text, such as `gender`, each under a name of your choice: the factors by which "
+            "texts are compared. Empty where nothing is known."
+        )
+    )
+    pair: Text | None = Field(
+        None,
+        description="Column that is equal for the variants of one text; null where texts have no variants.",
+    )
+    cluster: Text | None = Field(
+        None,
+        description=(
+            "Column that is equal for texts that belong together beyond their variants, such as those of one source. "
+            "Whole clusters are drawn for the test split. Null takes the pair."
+        ),
+    )
+    item: Text | None = Field(
+        None, description="Column with an identifier of each text; null takes the number of the row."
+    )
+    split: Text | None = Field(None, description="Column with `train` or `test`; null draws the test split.")
+    ground_truth: Text | None = Field(
+        None,
+        description=(
+            "Column with 1 for each word that makes the class and 0 for each other one: a list, or text such as "
+            "`0 1 0`; empty where this is not known."
+        ),
+    )
+    test_share: TestShare = 0.2
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0

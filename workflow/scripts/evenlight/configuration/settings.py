@@ -1,0 +1,178 @@
+"""What all settings have in common: strict types, the spellings that YAML and the command line bring, registries."""
+
+import json
+import re
+import types
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+# YAML 1.1, which Snakemake reads, takes 1e-3 for text; ``--config seeds='[0, 1]'`` makes text of everything.
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+# The largest seed that numpy and torch take.
+LARGEST_SEED = 2**32 - 1
+
+
+class Settings(BaseModel):
+    """A mapping with fixed keys. A subclass has one field per key, and its docstring says what the mapping is.
+
+    Every field has a description. Classes are built when they are first needed, since a study needs few of them.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        # JSON has neither NaN nor infinity, but YAML does (.nan, .inf), and NaN is outside no bounds.
+        allow_inf_nan=False,
+        defer_build=True,
+        model_title_generator=lambda settings: getattr(settings, "title", ""),
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _typed(cls, value, info):
+        return typed(value, cls.model_fields[info.field_name].annotation)
+
+
+class Entry(Settings):
+    """One entry of a registry. The class below it is the registry; the classes below that are its entries.
+
+    A mapping is checked against the entry that its ``key`` names: of a class with ``method: Literal["lime"]`` are
+    the mappings with ``method: lime``. Entries register themselves, in the order in which they are written.
+
+    Attributes:
+        key: the field that names the entry.
+        entries: the entries of a registry by name.
+        title: the entry's name for readers.
+    """
+
+    key: ClassVar[str]
+    entries: ClassVar[dict[str, type[Self]]]
+    title: ClassVar[str]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **more: Any) -> None:
+        """Register the class, if it is an entry."""
+        super().__pydantic_init_subclass__(**more)
+        if cls.is_entry():
+            cls.entries[get_args(cls.model_fields[cls.key].annotation)[0]] = cls
+
+    @classmethod
+    def is_entry(cls) -> bool:
+        """Whether the class is an entry, and not a registry or what several entries have in common."""
+        return get_origin(cls.model_fields[cls.key].annotation) is Literal
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _as_entry(cls, value, handler):
+        if cls.is_entry():
+            return handler(value)
+        if not isinstance(value, dict):
+            raise PydanticCustomError("mapping", "no mapping")
+        name = value.get(cls.key)
+        if not isinstance(name, str) or name not in cls.entries:
+            raise PydanticCustomError("entry", "no such entry", {"key": cls.key})
+        return cls.entries[name].model_validate(value)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema, handler) -> dict:
+        """A registry is one of its entries."""
+        if cls.is_entry():
+            return handler(core_schema)
+        from evenlight.configuration.schema import entry_schema
+
+        return {"type": "object", "oneOf": [entry_schema(entry) for entry in cls.entries.values()]}
+
+
+def typed(value, annotation):
+    """``value`` in the type of a field, where it is a spelling of such a value; else unchanged.
+
+    >>> typed("1e-3", float), typed(["1", 2.0], list[int]), typed("null", str | None)
+    (0.001, [1, 2], None)
+    """
+    kinds = {get_origin(kind) or kind: kind for kind in _alternatives(annotation)}
+    if isinstance(value, list) and list in kinds:
+        return [typed(element, *get_args(kinds[list])) for element in value]
+    if isinstance(value, dict) and dict in kinds:
+        return {name: typed(element, get_args(kinds[dict])[1]) for name, element in value.items()}
+    if value == "null" and types.NoneType in kinds:
+        return None
+    if value in ("true", "false") and bool in kinds:
+        return value == "true"
+    if isinstance(value, str) and kinds.keys() & {int, float} and str not in kinds and NUMBER.fullmatch(value):
+        value = int(value) if re.fullmatch(r"[-+]?\d{1,15}", value) else float(value)
+    if isinstance(value, int) and not isinstance(value, bool) and float in kinds and abs(value) < 2**53:
+        return float(value)
+    if isinstance(value, float) and int in kinds and value.is_integer():
+        return int(value)
+    return value
+
+
+def _alternatives(annotation) -> list:
+    """The types that an annotation allows, without what ``Annotated`` says of them."""
+    if get_origin(annotation) is Annotated:
+        return _alternatives(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, types.UnionType):
+        return [kind for alternative in get_args(annotation) for kind in _alternatives(alternative)]
+    return [annotation]
+
+
+def refusal(*problems: tuple[tuple[str | int, ...], str]) -> ValidationError:
+    """What a validator raises whose keys contradict each other: where each problem is, and what is said of it."""
+    return ValidationError.from_exception_data(
+        "settings",
+        [
+            InitErrorDetails(type=PydanticCustomError("combination", "{said}", {"said": said}), loc=where, input=None)
+            for where, said in problems
+        ],
+    )
+
+
+def shown(value) -> str:
+    """A value as messages show it."""
+    text = json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+# Types of fields -------------------------------------------------------------------------------------------------
+
+
+def _all_different(values: list) -> list:
+    if any(value in values[:position] for position, value in enumerate(values)):
+        raise PydanticCustomError("different", "equal values")
+    return values
+
+
+Element = TypeVar("Element")
+# A list of values that are all different.
+Different = Annotated[list[Element], AfterValidator(_all_different), Field(json_schema_extra={"uniqueItems": True})]
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Text = Annotated[str, Field(min_length=1)]
+NumberPerDataset = dict[Name, Annotated[int, Field(ge=1)]]
+
+
+def first_with_all_keys(alternatives: Iterable[type[Settings]]) -> WrapValidator:
+    """A mapping is of the first of some classes that has all of its keys."""
+
+    def chosen(value, handler):
+        if not isinstance(value, dict):
+            raise PydanticCustomError("mapping", "no mapping")
+        for alternative in alternatives:
+            if value.keys() <= alternative.model_fields.keys():
+                return alternative.model_validate(value)
+        raise PydanticCustomError("alternative", "keys of several alternatives")
+
+    return WrapValidator(chosen)

@@ -1,0 +1,179 @@
+"""The configuration of a study, and what its sections must have in common."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from evenlight.configuration.architectures import Architecture
+from evenlight.configuration.corpus import Corpus
+from evenlight.configuration.explainers import Explainer
+from evenlight.configuration.metrics import Metric
+from evenlight.configuration.readers import Reader
+from evenlight.configuration.settings import LARGEST_SEED, Different, Name, NumberPerDataset, Settings, Text
+
+
+class Explain(Settings):
+    """What is explained."""
+
+    target: Literal["label", "prediction"] = Field(
+        "label", description="The class that is explained, the item's true `label` or the model's `prediction`."
+    )
+    pairs: int | None = Field(
+        None,
+        ge=1,
+        description=(
+            "Explain only this many test pairs (a sentence with all its variants), drawn at random and the same "
+            "for every model and seed; `null` explains all. Where no item has variants, each is a pair of its "
+            "own, and as many are drawn of each group of the dataset, compared or not, while there are some."
+        ),
+    )
+    pairs_on: NumberPerDataset = Field(
+        {}, description="Pairs of single datasets, in place of `pairs`, such as `{compas: 400}`."
+    )
+    precision: Literal["float32", "bfloat16"] = Field(
+        "float32",
+        description=(
+            "Numbers in the model's linear layers when it is asked by explainers and metrics: `float32`, or "
+            "`bfloat16`, which is faster on processors and graphics cards that have it and rounds to three "
+            "digits. Models are trained and predict in `float32` in both cases."
+        ),
+    )
+    tokens_per_batch: int = Field(
+        0,
+        ge=0,
+        description=(
+            "Most tokens that go through a model at once, padding included; 0 is what suits the device, on a "
+            "processor 786,432 divided by the model's width but at least 1,024, on a graphics card 32,768. "
+            "Results depend on it by rounding only, memory does."
+        ),
+    )
+    items_per_group: int = Field(
+        256,
+        ge=1,
+        description=(
+            "Items that are explained, scored and stored together. A job that is killed loses the group that it "
+            "was at, and memory depends on the size of a group, not of the dataset."
+        ),
+    )
+    compile: bool = Field(
+        False,
+        description=(
+            "Whether torch compiles the model for methods that change tokens; without a compiler it runs as it "
+            "is. Pays on graphics cards and long jobs only."
+        ),
+    )
+
+
+class Statistics(Settings):
+    """Which groups are compared, and from where a difference counts."""
+
+    groups: list[Annotated[Different[Text], Field(min_length=2)]] = Field(
+        min_length=1,
+        description=(
+            "Pairs of groups. Each is compared on every dataset that has both; effects are positive where the "
+            "first has the higher value. An entry with more than two groups is tested as a whole, on every "
+            "dataset that has three of them."
+        ),
+    )
+    alpha: float = Field(
+        0.05,
+        gt=0,
+        lt=1,
+        description="A difference is significant where the p-value of the Mann–Whitney U test is at most this.",
+    )
+    considerable_effect: float = Field(
+        0.2, ge=0, description="An effect is considerable where the absolute value of Cohen's d is at least this."
+    )
+    equivalence_bound: float = Field(
+        0.2,
+        gt=0,
+        description=(
+            "Largest effect, in standard deviations, that is no disparity. Where two one-sided tests find the "
+            "effect within it, the groups are equivalent; set it before you look at the results."
+        ),
+    )
+    confidence: float = Field(0.95, gt=0, lt=1, description="Coverage of the intervals.")
+    bootstrap_draws: int = Field(2000, ge=100, description="Resamples of the pairs behind each interval.")
+    sign_flips: int = Field(
+        10000,
+        ge=100,
+        description="Random sign flips of the permutation test of pairs; its p is at least one over this.",
+    )
+    control_draws: int = Field(
+        200, ge=20, description="Permutations of the group labels that show how many cells are significant by chance."
+    )
+    power: float = Field(
+        0.8, gt=0, lt=1, description="Probability with which the reported smallest detectable effects would be found."
+    )
+    published: dict[
+        Name, Literal["BERT", "FairBERTa", "GPT2", "TinyBERT", "RoBERTa", "BERT from scratch", "GPT2 from scratch"]
+    ] = Field(
+        {},
+        description=(
+            "Which models of the disparity study (Dhaini et al. 2025) stand beside models of this one, such as "
+            "`{minilm: TinyBERT}`. A cell is compared where its dataset (`geco_all`, `geco_subj`, `stereotypes`, "
+            "`compas`), its explainer (`grad`, `gxi`, `ig`, `igxi`, `lime`, `shap`) and its metric "
+            "(`comprehensiveness`, `sufficiency`, `soft_comprehensiveness`, `soft_sufficiency`, `gini`, "
+            "`sparsity`, `sensitivity`) have these names; models from scratch are published on GECO only."
+        ),
+    )
+
+
+class Figures(Settings):
+    """How figures are written."""
+
+    formats: Different[Literal["svg", "pdf"]] = Field(["svg", "pdf"], min_length=1, description="File formats.")
+
+
+class Study(Settings):
+    """One study: its datasets, models, explainers, metrics and tests."""
+
+    study: Name = Field(description="Name of the study; everything it makes lies in `results/<study>/`.")
+    seeds: Different[Annotated[int, Field(ge=0, le=LARGEST_SEED)]] = Field(
+        [0, 1, 2, 3, 4],
+        min_length=1,
+        description="Every model is trained once per seed, and every random draw of a run derives from its seed.",
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="Where models run; `auto` takes the graphics card when there is one."
+    )
+    threads: int = Field(1, ge=1, description="Processor threads of each job that runs a model.")
+    mirror: Text | None = Field(
+        None,
+        description=(
+            "Folder where data files are looked for before they are downloaded. The environment variable "
+            "`EVENLIGHT_MIRROR` does the same and goes before this key."
+        ),
+    )
+    corpus: Corpus | None = Field(
+        None,
+        description=(
+            "Makes a labelled dataset of one's own from books: see [the guide](../docs/corpus.md). Left out, "
+            "nothing is scraped."
+        ),
+    )
+    datasets: dict[Name, Reader] = Field(
+        min_length=1, description="The datasets of the study, each under a name of your choice."
+    )
+    models: dict[Name, Architecture] = Field(
+        min_length=1,
+        description=(
+            "The models of the study, each under a name of your choice; every model is trained on every dataset."
+        ),
+    )
+    explainers: dict[Name, Explainer] = Field(
+        min_length=1,
+        description=(
+            "The explainers of the study, each under a name of your choice; the same method may occur several times "
+            "with different parameters."
+        ),
+    )
+    explain: Explain = Field(default_factory=Explain, description="What is explained.")
+    metrics: dict[Name, Metric] = Field(
+        min_length=1,
+        description=(
+            "The metrics of the study, each under a name of your choice, which is its column in the score tables."
+        ),
+    )
+    statistics: Statistics = Field(description="Which groups are compared, and from where a difference counts.")
+    figures: Figures = Field(default_factory=Figures, description="How figures are written.")
