@@ -26,6 +26,8 @@ include: "rules/models.smk"
 include: "rules/explanations.smk"
 include: "rules/statistics.smk"
 include: "rules/figures.smk"
+include: f"rules/kinds/{config.get('kind', 'disparity')}.smk"
+include: "rules/tables.smk"
 
 
 rule all:

@@ -118,12 +118,6 @@ def datasets_with(factor, levels):
     return [dataset for dataset, present in of_factor.items() if present and set(present) <= set(levels)]
 
 
-def compared_datasets():
-    """The datasets that have both groups of a compared pair."""
-    pairs = [set(groups) for groups in config["statistics"]["groups"] if len(groups) == 2]
-    return [dataset for dataset in config["datasets"] if any(pair <= groups_of(dataset) for pair in pairs)]
-
-
 def model_limits(model):
     """The part of a model's settings that decides how sentences are read."""
     return {key: config["models"][model][key] for key in ("max_tokens", "long_items")}
@@ -216,77 +210,6 @@ def score_settings(wildcards):
         ),
         precision=config["explain"]["precision"],
         **model_limits(wildcards.model),
-    )
-
-
-# Statistics ------------------------------------------------------------------------------------------
-
-
-COMPARED = ("datasets", "models", "explainers", "metrics")
-
-
-def compared_settings(*keys, parts=COMPARED):
-    """What computed tables depend on: the names in ``parts``, the groups, and ``keys`` of the statistics; no labels."""
-    return as_json(
-        **{part: list(config[part]) for part in parts},
-        seeds=config["seeds"],
-        statistics={key: config["statistics"][key] for key in ("groups", *keys)},
-    )
-
-
-def study_settings():
-    """Names, labels and directions of everything in the study, in the configuration's order, and the levels."""
-    return as_json(
-        order={part: list(config[part]) for part in COMPARED},
-        datasets={name: {} for name in config["datasets"]},
-        models={name: {} for name in config["models"]},
-        explainers={name: {"label": entry["label"]} for name, entry in config["explainers"].items()},
-        metrics=METRICS,
-        seeds=config["seeds"],
-        statistics=config["statistics"],
-    )
-
-
-def disputed_metrics():
-    """The metrics that are configured in more than one definition."""
-    kinds = [metric["metric"] for metric in METRICS.values()]
-    return [name for name, metric in METRICS.items() if kinds.count(metric["metric"]) > 1]
-
-
-def optional_tables():
-    """The tables that only some studies have."""
-    asked = {
-        "compare_many_groups": any(len(groups) > 2 for groups in config["statistics"]["groups"]),
-        "tabulate_definitions": disputed_metrics(),
-        "compare_published": config["statistics"]["published"],
-    }
-    return [getattr(rules, rule).output for rule, wanted in asked.items() if wanted]
-
-
-# Figures ---------------------------------------------------------------------------------------------
-
-
-def in_formats(path, **about):
-    """One figure in every configured format; the first of them goes into the report."""
-    first, *others = config["figures"]["formats"]
-    return [report(f"{path}.{first}", **about), *(f"{path}.{form}" for form in others)]
-
-
-def family_of(metric):
-    """The family whose table of scores has the metric."""
-    return METRICS[metric]["family"]
-
-
-def figure_settings(wildcards, metrics):
-    """What one figure of scores depends on: the names and labels that stand in it."""
-    return as_json(
-        datasets=[wildcards.dataset],
-        models=[wildcards.model],
-        explainers={name: {"label": entry["label"]} for name, entry in config["explainers"].items()},
-        metrics={name: METRICS[name] for name in metrics},
-        order={"explainers": list(config["explainers"]), "metrics": list(metrics)},
-        seeds=config["seeds"],
-        statistics={"groups": config["statistics"]["groups"]},
     )
 
 

@@ -1,6 +1,64 @@
-# From scores and tests to figures.
+# From scores and tables to what is read, for every kind of study.
 #
-# Comes in: <results>/scores/, <results>/tables/. Goes out: <results>/figures/.
+# Comes in: <results>/scores/. Goes out: <results>/figures/scores/, panels/; and the helpers of all rules that render.
+# What is rendered computes nothing: its settings are the labels, the directions and the levels that stand in it.
+
+from dataclasses import dataclass, field
+
+# Of every table in the report.
+TABLE = {"kind": "table", "dataset": "all", "model": "all", "metric": "all"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of tables: what it reads below <results>/tables/, its settings, its place in the report.
+
+    ``csv``: the names of the CSV files, where they are not those of ``tables``.
+    """
+
+    tables: list[str]
+    settings: str
+    category: str
+    csv: list[str] = field(default_factory=list)
+
+
+def label(section, name):
+    """What a dataset, model, explainer or metric is called."""
+    entry = METRICS[name] if section == "metrics" else config[section][name]
+    return entry.get("label", name)
+
+
+def directions(names):
+    """Labels and directions of metrics."""
+    return {name: {"label": label("metrics", name), "better": METRICS[name]["better"]} for name in names}
+
+
+def shown(*sections, **settings):
+    """The settings of what is read: the names and labels in ``sections``, in the order of the configuration, and more."""
+    labels = {section: {name: label(section, name) for name in config[section]} for section in sections}
+    if "metrics" in sections:
+        labels["metrics"] = directions(METRICS)
+    return json.dumps(labels | settings)
+
+
+def scores_shown(wildcards, metrics):
+    """The settings of a figure of one model's scores on one dataset."""
+    datasets, models = (
+        {name: label(section, name)} for section, name in (("datasets", wildcards.dataset), ("models", wildcards.model))
+    )
+    settings = {"datasets": datasets, "models": models, "metrics": directions(metrics)}
+    return shown("explainers", **settings, seeds=config["seeds"], levels=compared_levels())
+
+
+def in_formats(path, **about):
+    """One figure in every configured format; the first of them goes into the report."""
+    first, *others = config["figures"]["formats"]
+    return [report(f"{path}.{first}", **about), *(f"{path}.{form}" for form in others)]
+
+
+def family_of(metric):
+    """The family whose table of scores has the metric."""
+    return METRICS[metric]["family"]
 
 
 rule draw_scores:
@@ -30,39 +88,10 @@ rule draw_scores:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=lambda wildcards: figure_settings(wildcards, [wildcards.metric]),
+        settings=lambda wildcards: scores_shown(wildcards, [wildcards.metric]),
         code=code_of("figures/draw_scores.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --metric {wildcards.metric} "
-        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule draw_disparity:
-    """Map of the effect sizes on one dataset: explainers by metrics, significant cells marked."""
-    input:
-        script=script("figures/draw_disparity.py"),
-        disparity="<results>/tables/disparity.parquet",
-    output:
-        in_formats(
-            "<results>/figures/disparity/{dataset}",
-            caption="../resources/captions/disparity_map.rst",
-            category="Disparity",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
-        ),
-    log:
-        "<logs>/draw_disparity/{dataset}.log",
-    benchmark:
-        "<benchmarks>/draw_disparity/{dataset}.tsv"
-    conda:
-        "../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=study_settings(),
-        code=code_of("figures/draw_disparity.py"),
-    shell:
-        "python {input.script:q} --disparity {input.disparity:q} --dataset {wildcards.dataset} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
@@ -93,106 +122,16 @@ rule draw_score_panels:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=lambda wildcards: figure_settings(wildcards, METRICS),
+        settings=lambda wildcards: scores_shown(wildcards, METRICS),
         code=code_of("figures/draw_score_panels.py"),
     shell:
         "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"
 
 
-rule draw_effects:
-    """The effects over all seeds on one dataset with their intervals and verdicts."""
-    input:
-        script=script("figures/draw_effects.py"),
-        effects="<results>/tables/effects.parquet",
-    output:
-        in_formats(
-            "<results>/figures/effects/{dataset}",
-            caption="../resources/captions/effects.rst",
-            category="Disparity",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
-        ),
-    log:
-        "<logs>/draw_effects/{dataset}.log",
-    benchmark:
-        "<benchmarks>/draw_effects/{dataset}.tsv"
-    conda:
-        "../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=study_settings(),
-        code=code_of("figures/draw_effects.py"),
-    shell:
-        "python {input.script:q} --effects {input.effects:q} --dataset {wildcards.dataset} "
-        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule draw_definitions:
-    """The effects on one dataset under each definition of the disputed metrics: which disparities survive?"""
-    input:
-        script=script("figures/draw_definitions.py"),
-        disparity="<results>/tables/disparity.parquet",
-    output:
-        in_formats(
-            "<results>/figures/definitions/{dataset}",
-            caption="../resources/captions/definitions.rst",
-            category="Disparity",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
-        ),
-    log:
-        "<logs>/draw_definitions/{dataset}.log",
-    benchmark:
-        "<benchmarks>/draw_definitions/{dataset}.tsv"
-    conda:
-        "../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=study_settings(),
-        code=code_of("figures/draw_definitions.py"),
-    shell:
-        "python {input.script:q} --disparity {input.disparity:q} --dataset {wildcards.dataset} "
-        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule draw_control:
-    """How many cells are significant, beside how many are with the groups' labels permuted."""
-    input:
-        script=script("figures/draw_control.py"),
-        control="<results>/tables/control.csv",
-    output:
-        in_formats(
-            "<results>/figures/control",
-            caption="../resources/captions/control.rst",
-            category="Disparity",
-            labels={"kind": "figure", "dataset": "all", "model": "all", "metric": "all"},
-        ),
-    log:
-        "<logs>/draw_control.log",
-    benchmark:
-        "<benchmarks>/draw_control.tsv"
-    conda:
-        "../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=study_settings(),
-        code=code_of("figures/draw_control.py"),
-    shell:
-        "python {input.script:q} --control {input.control:q} --settings {params.settings:q} "
-        "--output {output:q} > {log:q} 2>&1"
-
-
-rule figures:
-    """All figures."""
-    input:
-        every(rules.draw_scores.output, metric=config["metrics"]),
-        every(rules.draw_score_panels.output),
-        every(rules.draw_disparity.output, dataset=compared_datasets()),
-        every(rules.draw_effects.output, dataset=compared_datasets()),
-        every(rules.draw_definitions.output, dataset=compared_datasets()) if disputed_metrics() else [],
-        rules.draw_control.output if compared_datasets() else [],
+SCORE_PAGE = Page(["scores"], shown(*COMPARED, levels=compared_levels()), "Scores")
+MODEL_PAGE = Page(["models", "models_per_seed"], shown("datasets", "models"), "Models")
+SCORE_FIGURES = [
+    every(rules.draw_scores.output, metric=config["metrics"]),
+    every(rules.draw_score_panels.output),
+]

@@ -1,8 +1,6 @@
 """What disparities go with: splits worked by hand and by a normal equation, data with known causes, files."""
 
-import json
-import subprocess
-import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +8,17 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from dataset_files import write_dataset
+from rendering import COMPARED, page_of, run_script, shown, tabulated
 from scipy.stats import t
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.figures.cause_page import cause_page
 from evenlight.figures.html_table import render
 from evenlight.seeds import generator_for
 from evenlight.statistics.causes import CAUSES, COMPUTED, cause_table, item_causes, split_disparity
 from evenlight.statistics.effect_sizes import cohens_d
 
 NAN = float("nan")
-SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 
 
 def numbers(*parts) -> np.random.Generator:
@@ -352,17 +349,17 @@ def test_constant_scores_are_noted(write):
     assert notes == ["dataset 'plots', metric 'gini': no split of 2 runs, whose scores are constant"]
 
 
-def test_script_writes_table_and_page_and_the_page_says_what_was_left_out(study, tmp_path):
-    flags = [part for name, paths in study.items() for part in (f"--{name}", *map(str, paths))]
-    made = [tmp_path / f"causes.{form}" for form in ("csv", "html", "tex")]
-    flags += ["--csv", made[0], "--html", made[1], "--latex", made[2]]
-    command = [sys.executable, str(SCRIPTS / "statistics/explain_disparity.py"), *flags]
-    done = subprocess.run([*command, "--settings", json.dumps(study_settings())], capture_output=True, text=True)
+def test_script_writes_the_table_and_its_page_says_what_was_left_out(study, tmp_path):
+    flags = [part for name, paths in study.items() for part in (f"--{name}", *paths)]
+    computed, settings = tmp_path / "causes.parquet", study_settings()
+    done = run_script("statistics/explain_disparity.py", settings, *flags, "--output", computed)
     assert done.returncode == 0, done.stderr
-    table, notes = cause_table(**study, settings=study_settings())
-    pd.testing.assert_frame_equal(pd.read_csv(made[0]), table)
-    page = made[1].read_text()
-    assert page == render(cause_page(table, study_settings(), notes))
+    table, notes = cause_table(**study, settings=settings)
+    pd.testing.assert_frame_equal(tables.read_table(computed, tables.CAUSES), table)
+    assert tables.read_metadata(computed, tables.CAUSES) == {"notes": notes}
+    about = shown(settings, *COMPARED, alpha=0.05)
+    page = tabulated(tmp_path, "causes", table, notes=notes, **about).html
+    assert page == render(replace(page_of("causes", table, **about), notes=notes))
     total, remaining = (f"{table.at[2, name]:.2f}" for name in ("total", "remaining"))
     assert f"<strong>{total} → {remaining}</strong>" in page
     assert "no causal claim" in page

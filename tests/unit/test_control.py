@@ -1,17 +1,11 @@
 """The control with permuted labels: each test against the ones that it repeats, rates under no disparity, files."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+from rendering import page_of, run_script, shown, tabulated
 
 from evenlight import tables
-from evenlight.errors import InputError
-from evenlight.figures.control_page import control_page
 from evenlight.figures.control_plot import draw_control
 from evenlight.figures.html_table import render
 from evenlight.seeds import generator_for
@@ -22,13 +16,11 @@ from evenlight.statistics.control import (
     permuted_labels,
     permuted_rates,
     permuted_tests,
-    read_control,
     sign_flip_p,
     signed_rank_p,
 )
 
 NAN = float("nan")
-SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 GROUPS = ("male", "female")
 
 
@@ -334,35 +326,24 @@ def test_a_metric_that_is_defined_nowhere_has_no_rate(score_paths):
     table = permuted_rates(paths, settings)
     assert set(table["cells"]) == {0}
     assert table[["real_rate", "null_rate", "study_p"]].isna().all(axis=None)
-    assert "–" in render(control_page(table, settings))
+    about = shown(settings, "datasets", "models", alpha=0.05, control_draws=99)
+    assert "–" in render(page_of("control", table, **about))
 
 
 def test_scripts_write_table_page_and_figure(score_paths, rates, tmp_path):
-    settings = json.dumps(study_settings())
-    commands = [
-        [
-            "statistics/permute_groups.py",
-            "--scores",
-            *score_paths,
-            "--csv",
-            "control.csv",
-            "--html",
-            "control.html",
-            "--latex",
-            "t.tex",
-        ],
-        ["figures/draw_control.py", "--control", "control.csv", "--output", "control.svg"],
-    ]
-    for script, *flags in commands:
-        command = [sys.executable, str(SCRIPTS / script), *flags, "--settings", settings]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-    pd.testing.assert_frame_equal(read_control(tmp_path / "control.csv"), rates)
-    page = (tmp_path / "control.html").read_text()
-    assert page == render(control_page(rates, study_settings()))
+    control, settings = tmp_path / "control.parquet", study_settings()
+    done = run_script("statistics/permute_groups.py", settings, "--scores", *score_paths, "--output", control)
+    assert done.returncode == 0, done.stderr
+    pd.testing.assert_frame_equal(tables.read_table(control, tables.CONTROL), rates)
+    figure = tmp_path / "control.svg"
+    about = shown(settings, "datasets", "models", alpha=0.05, control_draws=99)
+    done = run_script("figures/draw_control.py", about, "--control", control, "--output", figure)
+    assert done.returncode == 0, done.stderr
+    page = tabulated(tmp_path, "control", rates, **about).html
+    assert page == render(page_of("control", rates, **about))
     assert "<strong>100.0%</strong>" in page
     assert "Wilcoxon signed-rank" in page
-    figure = (tmp_path / "control.svg").read_text()
+    figure = figure.read_text()
     assert "Cases · Mann–Whitney" in figure
     assert "Cases · Sign-flip" not in figure
 
@@ -378,24 +359,11 @@ def test_the_figure_marks_the_real_rate_and_the_permutations(rates):
     assert len(axes.get_yticklabels()) == 4
 
 
-def test_files_that_are_not_the_controls_are_refused(tmp_path):
-    with pytest.raises(InputError, match="no such file; rule permute_groups makes it"):
-        read_control(tmp_path / "control.csv")
-    path = tmp_path / "other.csv"
-    path.write_text("dataset,model,test\nplots,all,sign_flip\n")
-    with pytest.raises(InputError, match=r"other\.csv: no column 'cells'.*delete the file"):
-        read_control(path)
-    path.write_text("")
-    with pytest.raises(InputError, match="not a readable CSV file"):
-        read_control(path)
-
-
 def test_the_figure_of_other_datasets_is_refused(rates, tmp_path):
-    path = tmp_path / "control.csv"
-    rates.to_csv(path, index=False)
-    settings = json.dumps(study_settings(datasets={"tales": {"label": "Tales"}}))
-    command = [sys.executable, str(SCRIPTS / "figures/draw_control.py"), "--control", str(path), "--settings", settings]
-    done = subprocess.run([*command, "--output", str(tmp_path / "x.svg")], capture_output=True, text=True)
+    path, figure = tmp_path / "control.parquet", tmp_path / "x.svg"
+    tables.write_table(rates, path, tables.CONTROL)
+    about = {"datasets": {"tales": "Tales"}}
+    done = run_script("figures/draw_control.py", about, "--control", path, "--output", figure)
     assert done.returncode == 1
     assert "column 'dataset' has none of tales" in done.stderr
-    assert not (tmp_path / "x.svg").exists()
+    assert not figure.exists()

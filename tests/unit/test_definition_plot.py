@@ -1,10 +1,6 @@
 """Disputed definitions: what each finds, where two agree, and the figure and page that show it."""
 
-import json
-import subprocess
-import sys
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,23 +8,25 @@ import pytest
 from disparity_rows import disparity_rows
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
+from rendering import page_of, run_script, shown, tabulated
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.figures.definition_page import definition_page
 from evenlight.figures.definition_plot import draw_definitions
 from evenlight.figures.html_table import render
+from evenlight.figures.settings import keywords
 from evenlight.figures.study_figures import effect_limit
 from evenlight.figures.style import draw
+from evenlight.figures.text import common_words
 from evenlight.statistics.definitions import (
     by_variant,
     definitions_table,
     direction_flips,
     disputed_metrics,
-    kind_label,
 )
+from evenlight.statistics.study import Metric
+from evenlight.statistics.summary import summarise_disparity
 
-SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 MODELS = {"small": "Small", "large": "Large"}
 EXPLAINERS = {"ig": "Integrated Gradients", "lime": "LIME"}
 SETTINGS = {
@@ -43,7 +41,9 @@ SETTINGS = {
     "seeds": [0, 1],
     "statistics": {"groups": [["male", "female"]], "alpha": 0.05, "considerable_effect": 0.2},
 }
-KINDS = [("Sparsity", {"tau": "Sparsity, τ = 0.01", "tau_paper": "Sparsity, τ = 0.1"})]
+DISPUTED = {"sparsity": ["tau", "tau_paper"]}
+METRICS = keywords(shown(SETTINGS, "metrics"))["metrics"]
+SHOWN = shown(SETTINGS, "datasets", "metrics", disputed=DISPUTED, alpha=0.05, considerable_effect=0.2)
 ROWS = [(model, explainer) for model in MODELS for explainer in EXPLAINERS]
 # Per cell, in the order of ROWS: mean d, significant seeds of two, considerable.
 RELEASED = [(0.5, 2, True), (-0.3, 2, True), (0.2, 1, False), (0.0, 0, False)]
@@ -63,8 +63,9 @@ def summary(released=RELEASED, paper=PAPER) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def definitions(table=None, kinds=KINDS):
-    return draw_definitions(summary() if table is None else table, MODELS, EXPLAINERS, kinds, 0.2, "Definitions")
+def definitions(table=None, metrics=METRICS, disputed=DISPUTED):
+    table = summary() if table is None else table
+    return draw_definitions(table, MODELS, EXPLAINERS, metrics, disputed, 0.2, "Definitions")
 
 
 # Which metrics are disputed
@@ -91,8 +92,7 @@ def test_a_study_without_disputed_metrics_is_refused():
     ],
 )
 def test_a_kind_is_called_by_what_its_labels_share(labels, heading):
-    metrics = {str(n): {"metric": "mass_accuracy", "label": label} for n, label in enumerate(labels)}
-    assert kind_label({"metrics": metrics}, "mass_accuracy") == heading
+    assert common_words("mass_accuracy", labels) == heading
 
 
 # The table, worked by hand
@@ -140,7 +140,9 @@ def test_pairs_of_groups_are_counted_apart():
     between = table[table["metric"] != table["other"]].set_index("level_b")
     assert between["opposed"].to_dict() == {"female": 1, "neutral": 1}
     assert between["correlation"].to_dict() == pytest.approx({"female": -0.4019, "neutral": 0.4019}, abs=1e-4)
-    assert definition_page(table, SETTINGS).tables[2].caption == "What each definition finds, male against neutral"
+    assert (
+        page_of("definitions", table, **SHOWN).tables[2].caption == "What each definition finds, male against neutral"
+    )
 
 
 def test_direction_flips():
@@ -213,8 +215,9 @@ def test_direction_stands_below_each_pair_of_groups():
 
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_headings_do_not_overlap_and_stay_on_the_page(count):
-    kinds = [(f"Kind {n}", {"tau": "Comprehensiveness, thresholds", "tau_paper": "Short"}) for n in range(count)]
-    figure = definitions(kinds=kinds)
+    labels = {"tau": "Comprehensiveness, thresholds", "tau_paper": "Short"}
+    metrics = {name: Metric(name, label, higher_is_better=True) for name, label in labels.items()}
+    figure = definitions(metrics=metrics, disputed={f"kind_{n}": list(labels) for n in range(count)})
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     boxes = [axes.get_tightbbox(canvas.get_renderer()) for block in figure.subfigs for axes in block.axes]
@@ -234,7 +237,7 @@ def test_drawing_again_gives_the_same_bytes(tmp_path):
 
 
 def test_page_has_a_row_for_each_definition_and_each_two():
-    page = definition_page(definitions_table(summary(), SETTINGS), SETTINGS)
+    page = page_of("definitions", definitions_table(summary(), SETTINGS), **SHOWN)
     (kind, alone), (_, paired) = page.tables[0].rows[0], page.tables[1].rows[0]
     assert kind == "Sparsity"
     assert [(row, [cell.text for cell in cells]) for row, cells in alone] == [
@@ -248,8 +251,8 @@ def test_page_has_a_row_for_each_definition_and_each_two():
 
 
 @pytest.fixture
-def disparity_file(tmp_path):
-    """The cells of RELEASED and PAPER as two seeds of equal d."""
+def summary_file(tmp_path):
+    """The cells of RELEASED and PAPER as two seeds of equal d, summed up."""
     rows = [
         {
             "dataset": "plots", "model": model, "seed": seed, "explainer": explainer, "metric": metric,
@@ -259,43 +262,34 @@ def disparity_file(tmp_path):
         for (model, explainer), (d, seeds, _) in zip(ROWS, cells, strict=True)
         for seed in (0, 1)
     ]  # fmt: skip
-    path = tmp_path / "disparity.parquet"
-    tables.write_table(disparity_rows(rows), path, tables.DISPARITY)
+    path = tmp_path / "disparity_summary.parquet"
+    tables.write_table(summarise_disparity(disparity_rows(rows), SETTINGS), path, tables.SUMMARY)
     return path
 
 
-def run_script(name: str, *arguments, settings=SETTINGS) -> subprocess.CompletedProcess:
-    command = [sys.executable, SCRIPTS / name, "--settings", json.dumps(settings), *arguments]
-    return subprocess.run(command, capture_output=True, text=True)
-
-
-def test_scripts_draw_and_tabulate(disparity_file, tmp_path):
-    figure, csv, html, latex = (tmp_path / name for name in ("figure.svg", "table.csv", "table.html", "table.tex"))
-    done = run_script(
-        "figures/draw_definitions.py", "--disparity", disparity_file, "--dataset", "plots", "--output", figure
-    )
+def test_scripts_compute_draw_and_tabulate(summary_file, tmp_path):
+    computed, figure = tmp_path / "definitions.parquet", tmp_path / "figure.svg"
+    done = run_script("statistics/compare_definitions.py", SETTINGS, "--summary", summary_file, "--output", computed)
+    assert done.returncode == 0, done.stderr
+    table = tables.read_table(computed, tables.DEFINITIONS)
+    assert table["significant"].tolist() == [2, 1, 3]
+    page = tabulated(tmp_path, "definitions", table, **SHOWN)
+    assert page.csv[0].columns.tolist() == definitions_table(summary(), SETTINGS).columns.tolist()
+    assert '<th scope="row">Sparsity, τ = 0.1</th>' in page.html
+    about = shown(SETTINGS, "models", "explainers", "metrics", disputed=DISPUTED, considerable_effect=0.2)
+    flags = ("--summary", summary_file, "--dataset", "plots", "--output", figure)
+    done = run_script("figures/draw_definitions.py", about | {"dataset": "Plots"}, *flags)
     assert done.returncode == 0, done.stderr
     assert "Sparsity, τ = 0.1: 3 of 4 significant" in figure.read_text()
-    written = ("--csv", csv, "--html", html, "--latex", latex)
-    done = run_script("statistics/tabulate_definitions.py", "--disparity", disparity_file, *written)
-    assert done.returncode == 0, done.stderr
-    written = pd.read_csv(csv)
-    assert written.columns.tolist() == definitions_table(summary(), SETTINGS).columns.tolist()
-    assert written["significant"].tolist() == [2, 1, 3]
-    assert '<th scope="row">Sparsity, τ = 0.1</th>' in html.read_text()
 
 
-def test_scripts_refuse_what_they_cannot_show(disparity_file, tmp_path):
+def test_scripts_refuse_what_they_cannot_show(summary_file, tmp_path):
     output = tmp_path / "x.svg"
-    done = run_script(
-        "figures/draw_definitions.py", "--disparity", disparity_file, "--dataset", "films", "--output", output
-    )
-    assert done.stderr.startswith(f"error: {disparity_file}: column 'dataset' has no 'films'")
+    flags = ("--summary", summary_file, "--dataset", "films", "--output", output)
+    done = run_script("figures/draw_definitions.py", {"dataset": "Films"}, *flags)
+    assert done.stderr.startswith(f"error: {summary_file}: column 'dataset' has no 'films'")
     undisputed = SETTINGS | {"metrics": {name: SETTINGS["metrics"][name] for name in ("gini", "tau")}}
-    for name, flags in (
-        ("figures/draw_definitions.py", ["--dataset", "plots", "--output", output]),
-        ("statistics/tabulate_definitions.py", ["--csv", output, "--html", output, "--latex", output]),
-    ):
-        done = run_script(name, "--disparity", disparity_file, *flags, settings=undisputed)
-        assert done.returncode == 1
+    done = run_script("statistics/compare_definitions.py", undisputed, "--summary", summary_file, "--output", output)
+    assert done.returncode == 1
+    assert "'metrics' has no two entries with the same 'metric'" in done.stderr
     assert not output.exists()

@@ -127,11 +127,12 @@ def test_drawing_again_gives_the_same_bytes(tmp_path):
 
 def test_script(tmp_path):
     settings = {
-        "datasets": {"plots": {"label": "Plots"}},
-        "models": {name: {"label": label} for name, label in MODELS.items()},
-        "explainers": {name: {"label": label} for name, label in EXPLAINERS.items()},
+        "dataset": "Plots",
+        "models": MODELS,
+        "explainers": EXPLAINERS,
         "metrics": {name: {"label": metric.label, "better": "higher"} for name, metric in METRICS.items()},
-        "statistics": {"equivalence_bound": 0.2, "confidence": 0.95},
+        "equivalence_bound": 0.2,
+        "confidence": 0.95,
     }
     effects().to_parquet(tmp_path / "effects.parquet", index=False)
     command = [sys.executable, SCRIPT, "--settings", json.dumps(settings), "--effects", tmp_path / "effects.parquet"]

@@ -1,20 +1,17 @@
 """The tables over all seeds: effects and verdicts, counts of tests, and sets of more than two groups."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
+from rendering import COMPARED, page_of, run_script, shown, tabulated
 from scipy.stats import kruskal, ttest_rel
 from statsmodels.stats.multitest import multipletests
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.figures.effect_page import effect_page
 from evenlight.figures.html_table import render
 from evenlight.statistics.counts import count_tests
 from evenlight.statistics.disparity import disparity_table
@@ -22,7 +19,6 @@ from evenlight.statistics.effects import effect_table, verdict
 from evenlight.statistics.groups import group_tables
 from evenlight.statistics.power import detectable_effect_paired
 
-SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 STATISTICS = {
     "groups": [["male", "female"]],
     "alpha": 0.05,
@@ -43,6 +39,7 @@ SETTINGS = {
     },
     "statistics": STATISTICS,
 }
+SHOWN = shown(SETTINGS, *COMPARED, equivalence_bound=0.2, confidence=0.95)
 
 
 def scores(seed: int, pairs: int = 60, apart: bool = False) -> pd.DataFrame:
@@ -213,7 +210,7 @@ def test_counts_by_hand():
 
 def test_page_shows_every_cell_with_its_verdict(paths):
     effects, (seeds, _) = effect_table(paths, SETTINGS), disparity_table(paths, SETTINGS)
-    page = effect_page(effects, count_tests(seeds, SETTINGS), SETTINGS)
+    page = page_of("effects", effects, count_tests(seeds, SETTINGS), **SHOWN)
     [(_, [(_, cells)])] = page.tables[1].rows
     assert [cell.text[0] for cell in cells] == ["≠", "=", "?"]
     assert [cell.background is None for cell in cells] == [False, False, True]
@@ -221,22 +218,17 @@ def test_page_shows_every_cell_with_its_verdict(paths):
 
 
 def test_scripts_write_what_the_library_computes(paths, tmp_path):
-    def run(script: str, *arguments) -> None:
-        command = [sys.executable, SCRIPTS / script, "--settings", json.dumps(SETTINGS), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-
     disparity, effects = tmp_path / "disparity.parquet", tmp_path / "effects.parquet"
-    run("statistics/measure_disparity.py", "--scores", *paths, "--output", disparity)
-    run("statistics/estimate_effects.py", "--scores", *paths, "--output", effects)
-    outputs = {form: tmp_path / f"effects.{form}" for form in ("csv", "counts", "html", "latex")}
-    flags = [part for form, path in outputs.items() for part in (f"--{form}", path)]
-    run("statistics/tabulate_effects.py", "--disparity", disparity, "--effects", effects, *flags)
+    for script, output in (("measure_disparity", disparity), ("estimate_effects", effects)):
+        done = run_script(f"statistics/{script}.py", SETTINGS, "--scores", *paths, "--output", output)
+        assert done.returncode == 0, done.stderr
     written = tables.read_table(effects, tables.EFFECTS)
     pd.testing.assert_frame_equal(written, effect_table(paths, SETTINGS))
-    assert pd.read_csv(outputs["csv"])["verdict"].tolist() == written["verdict"].tolist()
-    assert pd.read_csv(outputs["counts"])["tests"].tolist() == [3, 3, 3]
-    assert "tabular" in outputs["latex"].read_text(encoding="utf-8")
+    counts = count_tests(tables.read_table(disparity, tables.DISPARITY), SETTINGS)
+    page = tabulated(tmp_path, "effects", written, counts, **SHOWN)
+    assert page.csv[0]["verdict"].tolist() == written["verdict"].tolist()
+    assert page.csv[1]["tests"].tolist() == [3, 3, 3]
+    assert "tabular" in page.latex
 
 
 # More than two groups
@@ -298,14 +290,15 @@ def test_sets_that_no_dataset_has_are_refused(write):
 
 def test_script_compares_groups(write, tmp_path):
     paths = [write(three_groups(seed, (40, 30, 30)), seed) for seed in (0, 1)]
-    outputs = {form: tmp_path / f"groups.{form}" for form in ("csv", "dunn", "html", "latex")}
-    flags = [part for form, path in outputs.items() for part in (f"--{form}", path)]
     settings = THREE | {"metrics": {"noisy": SETTINGS["metrics"]["noisy"]}}
-    command = [sys.executable, SCRIPTS / "statistics/compare_many_groups.py", "--settings", json.dumps(settings)]
-    done = subprocess.run([*command, "--scores", *paths, *flags], capture_output=True, text=True)
+    outputs = tmp_path / "groups.parquet", tmp_path / "group_pairs.parquet"
+    flags = ("--scores", *paths, "--output", outputs[0], "--pairs", outputs[1])
+    done = run_script("statistics/compare_many_groups.py", settings, *flags)
     assert done.returncode == 0, done.stderr
-    assert (len(pd.read_csv(outputs["csv"])), len(pd.read_csv(outputs["dunn"]))) == (2, 6)
-    assert "three &gt; one" in outputs["html"].read_text(encoding="utf-8")
+    read = [tables.read_table(*both) for both in zip(outputs, (tables.GROUPS, tables.GROUP_PAIRS), strict=True)]
+    page = tabulated(tmp_path, "groups", *read, **shown(settings, *COMPARED, alpha=0.05))
+    assert [len(table) for table in page.csv] == [2, 6]
+    assert "three &gt; one" in page.html
 
 
 def test_forms_of_one_sentence_are_tested_as_blocks(write):

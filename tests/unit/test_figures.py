@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from rendering import COMPARED, shown
 
 from evenlight import tables
 from evenlight.errors import InputError
@@ -207,8 +208,12 @@ def score_files(tmp_path):
     return paths
 
 
-def run_script(name: str, *arguments, hash_seed: str = "0") -> subprocess.CompletedProcess:
-    command = [sys.executable, SCRIPTS / name, "--settings", json.dumps(SETTINGS), *arguments]
+BOXES = shown(SETTINGS, *COMPARED, seeds=[0, 1], levels=["male", "female"])
+MAP = shown(SETTINGS, "models", "explainers", "metrics", dataset="Plots", considerable_effect=0.2)
+
+
+def run_script(name: str, settings: dict, *arguments, hash_seed: str = "0") -> subprocess.CompletedProcess:
+    command = [sys.executable, SCRIPTS / name, "--settings", json.dumps(settings), *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": hash_seed})
 
 
@@ -222,33 +227,34 @@ def test_draw_scores_is_the_same_in_every_process(score_files, tmp_path):
     for seed in ("1", "2"):
         output = tmp_path / f"{seed}.svg"
         done = run_script(
-            "figures/draw_scores.py", "--metric", "gini", "--scores", *score_files, "--output", output, hash_seed=seed
+            "figures/draw_scores.py",
+            BOXES,
+            "--metric",
+            "gini",
+            "--scores",
+            *score_files,
+            "--output",
+            output,
+            hash_seed=seed,
         )
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
     assert "Gini index: Small on Plots" in texts(tmp_path / "1.svg")
 
 
-def test_draw_scores_refuses_an_unknown_metric(score_files, tmp_path):
-    done = run_script(
-        "figures/draw_scores.py", "--metric", "clarity", "--scores", *score_files, "--output", tmp_path / "x.svg"
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: configuration: 'metrics.clarity' is missing")
-
-
 def test_draw_scores_refuses_a_missing_seed(score_files, tmp_path):
     done = run_script(
-        "figures/draw_scores.py", "--metric", "gini", "--scores", score_files[0], "--output", tmp_path / "x.svg"
+        "figures/draw_scores.py", BOXES, "--metric", "gini", "--scores", score_files[0], "--output", tmp_path / "x.svg"
     )
     assert done.stderr.startswith("error: dataset 'plots', model 'small', seed 1: no file")
 
 
 def test_draw_disparity(tmp_path):
-    tables.write_table(disparity(), tmp_path / "disparity.parquet", tables.DISPARITY)
-    shared = ["--disparity", tmp_path / "disparity.parquet", "--output", tmp_path / "map.svg"]
-    done = run_script("figures/draw_disparity.py", *shared, "--dataset", "plots")
+    path = tmp_path / "disparity_summary.parquet"
+    tables.write_table(summarise_disparity(disparity(), SETTINGS), path, tables.SUMMARY)
+    shared = ["--summary", path, "--output", tmp_path / "map.svg"]
+    done = run_script("figures/draw_disparity.py", MAP, *shared, "--dataset", "plots")
     assert done.returncode == 0, done.stderr
     assert "Large · Explainer no. 7" in texts(tmp_path / "map.svg")
-    done = run_script("figures/draw_disparity.py", *shared, "--dataset", "films")
-    assert done.stderr.startswith(f"error: {tmp_path / 'disparity.parquet'}: column 'dataset' has no 'films'")
+    done = run_script("figures/draw_disparity.py", MAP, *shared, "--dataset", "films")
+    assert done.stderr.startswith(f"error: {path}: column 'dataset' has no 'films'")

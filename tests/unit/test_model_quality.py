@@ -1,14 +1,10 @@
 """Accuracy, recall and average prediction difference."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from dataset_files import write_dataset
+from rendering import run_script, tabulated
 
 from evenlight import tables
 from evenlight.errors import InputError
@@ -21,7 +17,6 @@ from evenlight.statistics.model_quality import (
 )
 from evenlight.statistics.study import Comparison
 
-SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 SETTINGS = {
     "datasets": {"plots": {"label": "Plots"}},
     "models": {"small": {"label": "Small"}},
@@ -167,16 +162,14 @@ def test_dataset_without_items_is_refused(files):
         quality_per_seed([], files[1], SETTINGS)
 
 
-def test_script_writes_all_tables(files, tmp_path):
-    written = ("csv-per-seed", "csv", "html", "latex")
-    outputs = {f"--{flag}": tmp_path / f"models.{flag}" for flag in written}
-    command = [sys.executable, SCRIPTS / "statistics/tabulate_models.py", "--settings", json.dumps(SETTINGS)]
-    command += ["--items", files[0], "--predictions", *files[1]]
-    command += [part for flag_and_path in outputs.items() for part in flag_and_path]
-    done = subprocess.run(command, capture_output=True, text=True)
+def test_scripts_write_all_tables(files, tmp_path):
+    summary, per_seed = tmp_path / "models.parquet", tmp_path / "models_per_seed.parquet"
+    flags = ("--items", files[0], "--predictions", *files[1], "--output", summary, "--per-seed", per_seed)
+    done = run_script("statistics/measure_quality.py", SETTINGS, *flags)
     assert done.returncode == 0, done.stderr
-    per_seed = pd.read_csv(outputs["--csv-per-seed"])
-    assert list(per_seed.columns) == ["dataset", "model", "seed", "measure", "subset", "size", "value"]
-    assert set(per_seed["seed"]) == {0, 1}
-    assert "0.917 ± 0.083" in outputs["--html"].read_text(encoding="utf-8")
-    assert "0.917" in outputs["--latex"].read_text(encoding="utf-8")
+    read = tables.read_table(summary, tables.QUALITY), tables.read_table(per_seed, tables.QUALITY_PER_SEED)
+    page = tabulated(tmp_path, "models", *read, datasets={"plots": "Plots"}, models={"small": "Small"})
+    assert list(page.csv[1].columns) == ["dataset", "model", "seed", "measure", "subset", "size", "value"]
+    assert set(page.csv[1]["seed"]) == {0, 1}
+    assert "0.917 ± 0.083" in page.html
+    assert "0.917" in page.latex

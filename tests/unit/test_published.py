@@ -1,9 +1,6 @@
 """The printed figures, and laying a study's own results beside them."""
 
-import json
 import shutil
-import subprocess
-import sys
 from fractions import Fraction
 from itertools import permutations, product
 from pathlib import Path
@@ -12,13 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
+from rendering import COMPARED, page_of, run_script, shown, tabulated
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.figures.html_table import render
 from evenlight.figures.latex_table import latex
-from evenlight.figures.published_pages import NOTES, published_page
+from evenlight.figures.pages.published import NOTES
 from evenlight.statistics.published import (
     AGREEMENT,
     COMPARISON,
@@ -26,10 +24,10 @@ from evenlight.statistics.published import (
     counterparts,
     lay_beside,
     quality_beside,
-    read_model_summary,
     read_published,
     within_one,
 )
+from evenlight.statistics.summary import summarise_disparity
 
 REPOSITORY = Path(__file__).parents[2]
 FOLDER = REPOSITORY / "resources" / "published"
@@ -57,6 +55,7 @@ SETTINGS = {
         "published": {"base": "BERT", "tiny": "TinyBERT", "fresh": "BERT from scratch"},
     },
 }
+SHOWN = shown(SETTINGS, *COMPARED, considerable_effect=0.2)
 
 
 def beside(published: dict) -> dict:
@@ -358,23 +357,13 @@ def test_rates_are_accuracies_of_groups_on_geco_and_recalls_of_classes_elsewhere
     assert "fresh" not in table.index.get_level_values("model")  # Table 7 has fine-tuned models
 
 
-def test_a_table_of_models_that_is_none_is_refused(tmp_path):
-    path = tmp_path / "models.csv"
-    path.write_text("dataset,model\n")
-    with pytest.raises(InputError, match=r"models\.csv: no column 'measure'; rule tabulate_models makes it"):
-        read_model_summary(path)
-    path.write_bytes(b"")
-    with pytest.raises(InputError, match="not a CSV table"):
-        read_model_summary(path)
-
-
 # Pages ------------------------------------------------------------------------------------------------
 
 
-def page_of(*cells: dict):
+def page_with(*cells: dict):
     comparison = compare(*cells)
     quality = quality_beside(qualities(), PUBLISHED, SETTINGS)
-    return published_page(comparison, agreement(comparison, SETTINGS), quality, SETTINGS)
+    return page_of("published", comparison, agreement(comparison, SETTINGS), quality, **SHOWN)
 
 
 def cells_of(table) -> list:
@@ -382,7 +371,7 @@ def cells_of(table) -> list:
 
 
 def test_tables_of_the_page():
-    page = page_of(cell(), cell(dataset="compas"), cell(model="fresh"), cell(dataset="geco_subj", metric="gini"))
+    page = page_with(cell(), cell(dataset="compas"), cell(model="fresh"), cell(dataset="geco_subj", metric="gini"))
     numbers = [table.caption.split("Table ")[-1].split(" ")[0] for table in page.tables[1:]]
     assert numbers == ["3", "4", "5", "8", "9", "10", "7"]
     assert page.tables[1].columns == [
@@ -410,21 +399,21 @@ def test_tables_of_the_page():
     ],
 )
 def test_cells_of_the_page(changed, text, bold, coloured):
-    (found,) = cells_of(page_of(cell(**changed)).tables[1])
+    (found,) = cells_of(page_with(cell(**changed)).tables[1])
     assert (found.text, found.bold, found.background is not None) == (text, bold, coloured)
 
 
 def test_a_page_without_a_common_cell_says_so():
     comparison = compare(cell(dataset="own"))
     quality = quality_beside(qualities(), PUBLISHED, beside({}))
-    page = published_page(comparison, agreement(comparison, SETTINGS), quality, SETTINGS)
+    page = page_of("published", comparison, agreement(comparison, SETTINGS), quality, **SHOWN)
     assert "no cell in common" in page.introduction
     assert page.tables == page.notes == page.legend == []
     assert all("no cell in common" in form(page) for form in (render, latex))
 
 
 def test_everything_on_the_page_can_be_printed_by_pdflatex():
-    page = page_of(cell(), cell(dataset="compas"), cell(mean_d_significant=np.inf, metric="gini"))
+    page = page_with(cell(), cell(dataset="compas"), cell(mean_d_significant=np.inf, metric="gini"))
     assert page.notes[: len(NOTES)] == NOTES
     latex(page).encode("ascii")
 
@@ -441,19 +430,32 @@ def test_script(tmp_path, model):
         }
         for seed in (0, 1)
     ]  # fmt: skip
-    tables.write_table(disparity_rows(rows), tmp_path / "disparity.parquet", tables.DISPARITY)
-    qualities().to_csv(tmp_path / "models.csv", index=False)
-    outputs = {"csv": "c.csv", "agreement": "a.csv", "quality": "q.csv", "html": "c.html", "latex": "c.tex"}
-    command = [
-        *(sys.executable, str(REPOSITORY / "workflow" / "scripts" / "statistics/compare_published.py")),
-        *("--settings", json.dumps(SETTINGS), "--published", str(FOLDER)),
-        *("--disparity", str(tmp_path / "disparity.parquet"), "--models", str(tmp_path / "models.csv")),
-        *(f"--{flag}={tmp_path / name}" for flag, name in outputs.items()),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True)
+    paths = {name: tmp_path / f"{name}.parquet" for name in ("summary", "models", "output", "agreement", "quality")}
+    tables.write_table(summarise_disparity(disparity_rows(rows), SETTINGS), paths["summary"], tables.SUMMARY)
+    tables.write_table(qualities(), paths["models"], tables.QUALITY)
+    flags = [part for name, path in paths.items() for part in (f"--{name}", path)]
+    done = run_script("statistics/compare_published.py", SETTINGS, "--published", FOLDER, *flags)
     assert done.returncode == 0, done.stderr
-    assert len(pd.read_csv(tmp_path / "c.csv")) == (model == "base")
-    assert len(pd.read_csv(tmp_path / "a.csv")) == (5 if model == "base" else 0)
-    assert len(pd.read_csv(tmp_path / "q.csv")) > 0  # the models that stand beside published ones are compared anyway
-    assert "2/2 F | 5 F" in (tmp_path / "c.html").read_text() or model == "minilm"
-    assert r"\begin{document}" in (tmp_path / "c.tex").read_text()
+    contracts = (tables.PUBLISHED, tables.PUBLISHED_AGREEMENT, tables.PUBLISHED_QUALITY)
+    read = [tables.read_exactly(*both) for both in zip(list(paths.values())[2:], contracts, strict=True)]
+    page = tabulated(tmp_path, "published", *read, **SHOWN)
+    assert len(page.csv[0]) == (model == "base")
+    assert len(page.csv[1]) == (5 if model == "base" else 0)
+    assert len(page.csv[2]) > 0  # the models that stand beside published ones are compared anyway
+    assert "2/2 F | 5 F" in page.html or model == "minilm"
+    assert r"\begin{document}" in page.latex
+
+
+def test_whole_numbers_stay_such_in_the_files(tmp_path):
+    """Models from scratch have no table of effects, and no direction to compare."""
+    comparison = compare(cell(), cell(model="fresh"))
+    page = tabulated(
+        tmp_path,
+        "published",
+        comparison,
+        agreement(comparison, SETTINGS),
+        quality_beside(qualities(), PUBLISHED, SETTINGS),
+        **SHOWN,
+    )
+    assert (tmp_path / "published0.csv").read_text() == comparison.to_csv(index=False)
+    assert "Table 5 of the published study" in page.html

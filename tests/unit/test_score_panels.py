@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from rendering import COMPARED, shown
 
 from evenlight import tables
 from evenlight.figures.score_panels import draw_score_panels
@@ -119,6 +120,7 @@ SETTINGS = {
     "seeds": [0, 1],
     "statistics": {"groups": [["male", "female"]]},
 }
+SHOWN = shown(SETTINGS, *COMPARED, seeds=[0, 1], levels=["male", "female"])
 
 
 @pytest.fixture
@@ -142,7 +144,7 @@ def score_files(tmp_path):
 
 
 def run_script(*arguments) -> subprocess.CompletedProcess:
-    command = [sys.executable, SCRIPT, "--settings", json.dumps(SETTINGS), *arguments]
+    command = [sys.executable, SCRIPT, "--settings", json.dumps(SHOWN), *arguments]
     return subprocess.run(command, capture_output=True, text=True)
 
 

@@ -1,26 +1,23 @@
 """The tables over seeds, and their HTML."""
 
-import json
-import subprocess
-import sys
+from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
+from rendering import COMPARED, page_of, run_script, shown, tabulated
 
 from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.figures.contrast import contrast_ratio
 from evenlight.figures.html_table import INK, Cell, Page, Table, render
-from evenlight.figures.result_pages import BETTER_COLOURS, disparity_page, initials, score_page, shade
+from evenlight.figures.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.figures.text import mean_sd, signed
 from evenlight.statistics.summary import summarise_disparity, summarise_scores
 
-SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 SETTINGS = {
     "datasets": {"plots": {"label": "Plots <all>"}},
     "models": {"small": {"label": "Small"}},
@@ -32,6 +29,8 @@ SETTINGS = {
     },
     "statistics": {"groups": [["male", "female"]], "alpha": 0.05, "considerable_effect": 0.2},
 }
+DISPARITIES = shown(SETTINGS, *COMPARED, alpha=0.05, considerable_effect=0.2)
+SCORES = shown(SETTINGS, *COMPARED, levels=["male", "female"])
 
 
 def disparity(metric: str, outcomes: list[tuple[float, float]]) -> pd.DataFrame:
@@ -132,7 +131,8 @@ def page() -> str:
             disparity("sparsity", [(0.01, 0.5), (0.02, -0.4), (0.01, 0.02)]),
         ]
     )
-    return render(disparity_page(summarise_disparity(table, SETTINGS), SETTINGS, ["12 scores are undefined"]))
+    page = page_of("disparity", summarise_disparity(table, SETTINGS), **DISPARITIES)
+    return render(replace(page, notes=["12 scores are undefined"]))
 
 
 def test_cells_tell_count_group_and_effect(page):
@@ -171,7 +171,7 @@ def test_labels_and_notes_are_escaped_text(page):
 
 def test_untested_cell_says_so():
     table = summarise_disparity(disparity("gini", [(0.01, 0.5)]), SETTINGS)
-    html = render(disparity_page(table, SETTINGS, []))
+    html = render(page_of("disparity", table, **DISPARITIES))
     assert Structure(html).cells[1] == "–"
     assert "not tested: the metric has no defined scores" in html
 
@@ -254,41 +254,39 @@ def test_monte_carlo_error_is_that_of_the_groups_mean(score_files):
     summary = summarise_scores(score_files, SETTINGS).set_index(["metric", "group"])
     assert summary.loc[("gini", "male"), "monte_carlo_error"] == pytest.approx(0.25)
     assert summary["monte_carlo_error"].isna().sum() == 3
-    cells = score_page(summarise_scores(score_files, SETTINGS), SETTINGS).tables[0].rows[0][1][0][1]
+    cells = page_of("scores", summarise_scores(score_files, SETTINGS), **SCORES).tables[0].rows[0][1][0][1]
     assert [cell.title for cell in cells] == ["Monte-Carlo error of the mean 0.2500", "", "", ""]
 
 
 def test_score_page_shows_groups_side_by_side(score_files):
-    html = render(score_page(summarise_scores(score_files, SETTINGS), SETTINGS))
+    html = render(page_of("scores", summarise_scores(score_files, SETTINGS), **SCORES))
     assert Structure(html).cells == ["3.000 ± 2.160", "–", "–", "–"]
     assert html.index(">male</th>") < html.index(">female</th>")
 
 
-def run_script(name: str, *arguments) -> None:
-    command = [sys.executable, SCRIPTS / name, "--settings", json.dumps(SETTINGS), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True)
+def test_scores_are_computed_and_written_as_csv_html_and_latex(score_files, tmp_path):
+    computed = tmp_path / "scores.parquet"
+    done = run_script("statistics/summarise_scores.py", SETTINGS, "--scores", *score_files, "--output", computed)
     assert done.returncode == 0, done.stderr
+    table = tables.read_table(computed, tables.SCORE_SUMMARY)
+    expected = summarise_scores(score_files, SETTINGS)
+    pd.testing.assert_frame_equal(table, expected, check_dtype=False, check_categorical=False)
+    page = tabulated(tmp_path, "scores", table, **SCORES)
+    pd.testing.assert_frame_equal(page.csv[0], table, check_dtype=False)
+    assert "3.000 ± 2.160" in page.html
+    assert "3.000" in page.latex
 
 
-def test_tabulate_scores_writes_csv_html_and_latex(score_files, tmp_path):
-    csv, html, latex = (tmp_path / f"scores.{form}" for form in ("csv", "html", "tex"))
-    run_script(
-        "statistics/tabulate_scores.py", "--scores", *score_files, "--csv", csv, "--html", html, "--latex", latex
-    )
-    pd.testing.assert_frame_equal(
-        pd.read_csv(csv), summarise_scores(score_files, SETTINGS), check_dtype=False, check_categorical=False
-    )
-    assert "3.000 ± 2.160" in html.read_text(encoding="utf-8")
-    assert "3.000" in latex.read_text(encoding="utf-8")
-
-
-def test_tabulate_disparity_writes_csv_html_and_latex(tmp_path):
-    parquet, csv, html, latex = (tmp_path / f"disparity.{form}" for form in ("parquet", "csv", "html", "tex"))
+def test_disparities_are_summed_up_and_written_with_their_notes(tmp_path):
+    runs, summary, counts = (tmp_path / f"{name}.parquet" for name in ("disparity", "disparity_summary", "tests"))
     table = disparity("gini", [(0.01, 0.5), (0.02, 0.7), (0.8, 0.0)])
-    tables.write_table(table, parquet, tables.DISPARITY, {"notes": ["a note"]})
-    run_script(
-        "statistics/tabulate_disparity.py", "--disparity", parquet, "--csv", csv, "--html", html, "--latex", latex
-    )
-    assert pd.read_csv(csv).loc[0, ["significant_seeds", "better_group"]].tolist() == [2, "male"]
-    assert "<li>a note</li>" in html.read_text(encoding="utf-8")
-    assert "a note" in latex.read_text(encoding="utf-8")
+    tables.write_table(table, runs, tables.DISPARITY, {"notes": ["a note"]})
+    for name, output in (("summarise_disparity", summary), ("count_tests", counts)):
+        done = run_script(f"statistics/{name}.py", SETTINGS, "--disparity", runs, "--output", output)
+        assert done.returncode == 0, done.stderr
+    assert tables.read_table(counts, tables.TEST_COUNTS)["mann_whitney"].tolist() == [2]
+    assert tables.read_metadata(summary, tables.SUMMARY) == {"notes": ["a note"]}
+    page = tabulated(tmp_path, "disparity", tables.read_table(summary, tables.SUMMARY), notes=["a note"], **DISPARITIES)
+    assert page.csv[0].loc[0, ["significant_seeds", "better_group"]].tolist() == [2, "male"]
+    assert "<li>a note</li>" in page.html
+    assert "a note" in page.latex

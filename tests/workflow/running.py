@@ -171,12 +171,18 @@ def _wildcards(about: str) -> frozenset[tuple[str, str]]:
 
 # Jobs without wildcards, in every study.
 RULES_OF_THE_STUDY = (
+    "summarise_scores",
+    "measure_quality",
     "measure_disparity",
+    "summarise_disparity",
+    "count_tests",
     "estimate_effects",
     "permute_groups",
     "explain_disparity",
     "tabulate_disparity",
     "tabulate_effects",
+    "tabulate_control",
+    "tabulate_causes",
     "tabulate_scores",
     "tabulate_models",
     "draw_control",

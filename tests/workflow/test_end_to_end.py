@@ -53,12 +53,11 @@ def test_every_file_is_there_and_no_other(finished):
         TINY[part] for part in ("datasets", "models", "seeds", "explainers", "metrics")
     )
     families = ("faithfulness", "complexity", "correctness")
-    expected = {
-        f"tables/{name}" for name in ("disparity.parquet", "effects.parquet", "models_per_seed.csv", "tests.csv")
-    }
-    pages = ("disparity", "effects", "scores", "models")
-    expected |= {f"tables/{name}.{form}" for name, form in product(pages, ("csv", "html", "tex"))}
-    expected |= {f"tables/{name}.{form}" for name, form in product(("control", "causes"), ("csv", "html", "tex"))}
+    pages = ("disparity", "effects", "control", "causes", "scores", "models")
+    expected = {f"tables/{name}.{form}" for name, form in product(pages, ("csv", "html", "tex"))}
+    expected |= {f"tables/{name}.{form}" for name, form in product(("models_per_seed", "tests"), ("csv", "parquet"))}
+    computed = ("disparity", "disparity_summary", "effects", "control", "causes", "scores", "models")
+    expected |= {f"tables/{name}.parquet" for name in computed}
     expected |= {f"figures/control.{form}" for form in ("svg", "pdf")}
     for dataset in datasets:
         expected |= {f"datasets/{dataset}/{name}" for name in ("items.parquet", "units.parquet", "co_occurrence.csv")}

@@ -29,10 +29,14 @@ EVERYTHING = all_jobs(STUDY)
 LIBRARY = "workflow/scripts/evenlight"
 
 # What follows from changed scores: what is computed of all of them together, and what shows them.
-COMPUTED = ("measure_disparity", "estimate_effects", "permute_groups", "explain_disparity")
-TABLES = ("tabulate_disparity", "tabulate_effects", "tabulate_scores")
-FIGURES_OF_TESTS = ("draw_disparity", "draw_effects", "draw_control")
-FROM_TESTS = (*COMPUTED, *TABLES, *FIGURES_OF_TESTS)
+SUMMARY = ("summarise_disparity", "tabulate_disparity", "draw_disparity")
+COUNTS = ("count_tests", "tabulate_effects")
+EFFECTS = ("estimate_effects", "tabulate_effects", "draw_effects")
+CONTROL = ("permute_groups", "tabulate_control", "draw_control")
+CAUSES = ("explain_disparity", "tabulate_causes")
+SCORES = ("summarise_scores", "tabulate_scores")
+FROM_TESTS = ("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *CAUSES, *SCORES)
+QUALITY = ("measure_quality", "tabulate_models")
 BOXES = ("draw_scores", "draw_score_panels")
 FROM_SCORES = (*FROM_TESTS, *BOXES)
 
@@ -120,13 +124,13 @@ EDITS = {
     # The configuration
     "seed added": (
         study("seeds", value=[0, 1, 2]),
-        both(of(*OF_A_MODEL, seed=2), of(*FROM_SCORES, "tabulate_models")),
+        both(of(*OF_A_MODEL, seed=2), of(*FROM_SCORES, *QUALITY)),
     ),
     "model added": (
         study("models", "another", value=TINY["models"]["ola_cea"]),
         both(
             of(*OF_A_MODEL, *BOXES, model="another"),
-            of(*FROM_TESTS, "tabulate_models"),
+            of(*FROM_TESTS, *QUALITY),
         ),
     ),
     "explainer of a new family added": (
@@ -162,14 +166,14 @@ EDITS = {
         study("models", "ola_cea", "training", "learning_rate", value=0.02),
         both(
             of(*OF_A_MODEL, *BOXES, model="ola_cea"),
-            of(*FROM_TESTS, "tabulate_models"),
+            of(*FROM_TESTS, *QUALITY),
         ),
     ),
     "validation share of one dataset changed": (
         study("datasets", "demo", "validation_share", value=0.3),
         both(
             of(*OF_A_MODEL, "import_dataset", "measure_co_occurrence", *BOXES, dataset="demo"),
-            of(*FROM_TESTS, "tabulate_models"),
+            of(*FROM_TESTS, *QUALITY),
         ),
     ),
     "fewer pairs explained": (
@@ -180,7 +184,7 @@ EDITS = {
         study("models", "ola_cea", "training", "epochs_on", value={"demo": 1}),
         both(
             of(*OF_A_MODEL, *BOXES, model="ola_cea", dataset="demo"),
-            of(*FROM_TESTS, "tabulate_models"),
+            of(*FROM_TESTS, *QUALITY),
         ),
     ),
     "fewer pairs of one dataset explained": (
@@ -192,27 +196,34 @@ EDITS = {
     ),
     "label of an explainer changed": (
         study("explainers", "lime", "label", value="LIME"),
-        of("draw_", "explain_disparity", *TABLES),
+        both(
+            of(*BOXES, "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
+            of("tabulate_causes", "tabulate_scores"),
+        ),
     ),
     "label of a metric changed": (
         study("metrics", "gini", "label", value="Gini index"),
         both(
             of("draw_scores", metric="gini"),
-            of("draw_score_panels", "explain_disparity", *TABLES, *FIGURES_OF_TESTS),
+            of("draw_score_panels", "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
+            of("tabulate_causes", "tabulate_scores"),
         ),
     ),
     "level of significance changed": (
         study("statistics", "alpha", value=0.01),
-        of("estimate_effects", "permute_groups", "explain_disparity", *TABLES, *FIGURES_OF_TESTS),
+        of(*SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *CAUSES),
     ),
     "bound of equivalence changed": (
         study("statistics", "equivalence_bound", value=0.3),
-        of("measure_disparity", "estimate_effects", "explain_disparity", *TABLES, *FIGURES_OF_TESTS),
+        of("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS),
     ),
     "groups permuted more often": (
         study("statistics", "control_draws", value=30),
-        of("permute_groups", "explain_disparity", *TABLES, *FIGURES_OF_TESTS),
+        of(*CONTROL),
     ),
+    "considerable effect changed": (study("statistics", "considerable_effect", value=0.5), of(*SUMMARY)),
+    "coverage of the intervals changed": (study("statistics", "confidence", value=0.9), of(*EFFECTS)),
+    "figures in one format": (study("figures", value={"formats": ["svg"]}), nothing),
     "speed changed": (what_changes_speed_only, nothing),
     "learning rate spelt otherwise": (
         study("models", "ola_cea", "training", "learning_rate", value="1e-2"),
@@ -240,10 +251,18 @@ EDITS = {
         ),
         of(*BOXES),
     ),
+    "code of one page": (
+        text(f"{LIBRARY}/figures/pages/control.py", '"p of the study"]', '"p of all"]'),
+        of("tabulate_control", "draw_control"),
+    ),
+    "code of most pages": (
+        text(f"{LIBRARY}/figures/page_parts.py", "strength = 0.25 + 0.75", "strength = 0.35 + 0.65"),
+        of("tabulate_disparity", "tabulate_effects", "tabulate_causes", "tabulate_scores"),
+    ),
     "code of all figures": (text(f"{LIBRARY}/figures/style.py", '"font.size": 10', '"font.size": 11'), of("draw_")),
     "code of the training": (
         text(f"{LIBRARY}/training.py", "1.0 if schedule", "0.5 if schedule"),
-        both(of(*OF_A_MODEL), of(*FROM_SCORES, "tabulate_models")),
+        both(of(*OF_A_MODEL), of(*FROM_SCORES, *QUALITY)),
     ),
     # What the project wrote itself
     "demo corpus touched": (lambda project: os.utime(project / "resources/demo/sentences.yaml"), nothing),

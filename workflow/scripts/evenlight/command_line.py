@@ -18,6 +18,27 @@ def settings_argument(text: str) -> dict:
     return settings
 
 
+def settings_parser(description: str) -> argparse.ArgumentParser:
+    """A parser with ``--settings``; ``description`` is the script's docstring."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--settings", type=settings_argument, required=True, metavar="JSON")
+    return parser
+
+
+def add_scores_flag(parser: argparse.ArgumentParser) -> None:
+    """The flag of scripts that read the scores of many runs."""
+    parser.add_argument(
+        "--scores", nargs="+", required=True, metavar="PATH", help="files {dataset}/{model}/seed{seed}/{family}.parquet"
+    )
+
+
+def add_figure_flag(parser: argparse.ArgumentParser) -> None:
+    """The flag of scripts that draw a figure."""
+    parser.add_argument(
+        "--output", nargs="+", required=True, metavar="PATH", help="one or more, ending in .svg, .pdf or .png"
+    )
+
+
 def add_model_flags(parser: argparse.ArgumentParser) -> None:
     """Flags of every script that asks a trained model; they change how fast it answers, not what."""
     parser.add_argument("--model", type=Path, required=True, help="folder that train.py wrote")

@@ -316,6 +316,193 @@ EFFECTS = Contract(
 )
 
 
+def _columns(kind: pa.DataType, *names: str, missing: bool = False) -> list[pa.Field]:
+    return [pa.field(name, kind, nullable=missing) for name in names]
+
+
+_CELL = _columns(pa.string(), "dataset", "model", "explainer", "metric", "factor", "level_a", "level_b")
+# Of a cell over its seeds, selected by significance and not; an effect may be undefined, or infinite.
+_MEANS = _columns(pa.float64(), "mean_d_significant", "sd_d_significant", "mean_d", "sd_d", missing=True)
+SUMMARY = Contract(
+    "the summary of disparities",
+    "summarise_disparity",
+    pa.schema(
+        [
+            *_CELL,
+            *_columns(pa.int64(), "seeds", "significant_seeds"),
+            *_columns(pa.int64(), "significant_seeds_a_better", "significant_seeds_b_better"),
+            *_MEANS,
+            pa.field("better_group", pa.string()),  # of the two levels
+            _required("considerable", pa.bool_()),
+        ]
+    ),
+)
+TEST_COUNTS = Contract(
+    "counts of tests",
+    "count_tests",
+    pa.schema(
+        [
+            *_columns(pa.string(), "dataset", "metric"),
+            _required("tests", pa.int64()),
+            *_columns(pa.float64(), "mann_whitney", "mann_whitney_bh", "mann_whitney_holm", missing=True),
+            *_columns(pa.float64(), "signed_rank", "signed_rank_bh", "signed_rank_holm", missing=True),
+            *_columns(pa.float64(), "sign_flip", "equivalent", "mean_d_significant", "mean_d_all", missing=True),
+        ]
+    ),
+)
+SCORE_SUMMARY = Contract(
+    "the summary of scores",
+    "summarise_scores",
+    pa.schema(
+        [
+            *_columns(pa.string(), "dataset", "model", "explainer", "group", "metric"),
+            _required("seeds", pa.int64()),
+            *_columns(pa.float64(), "mean", "sd", "monte_carlo_error", missing=True),
+        ]
+    ),
+)
+_QUALITY = _columns(pa.string(), "measure", "subset")
+QUALITY = Contract(
+    "the quality of models",
+    "measure_quality",
+    pa.schema(
+        [
+            *_columns(pa.string(), "dataset", "model"),
+            *_QUALITY,
+            _required("seeds", pa.int64()),
+            *_columns(pa.float64(), "mean", "sd", missing=True),
+        ]
+    ),
+)
+QUALITY_PER_SEED = Contract(
+    "the quality of models per seed",
+    "measure_quality",
+    pa.schema(
+        [
+            *_columns(pa.string(), "dataset", "model"),
+            _required("seed", pa.int64()),
+            *_QUALITY,
+            _required("size", pa.int64()),
+            pa.field("value", pa.float64()),
+        ]
+    ),
+)
+CONTROL = Contract(
+    "the control",
+    "permute_groups",
+    pa.schema(
+        [
+            *_columns(pa.string(), "dataset", "model", "test"),  # `all` for all datasets or models
+            _required("cells", pa.int64()),
+            *_columns(pa.float64(), "real_rate", "null_rate", "null_low", "null_high", missing=True),
+            _required("alpha", pa.float64()),
+            pa.field("study_p", pa.float64()),
+        ]
+    ),
+)
+CAUSES = Contract(
+    "causes",
+    "explain_disparity",
+    pa.schema(
+        [
+            *_CELL,
+            _required("seeds", pa.int64()),
+            *_columns(pa.float64(), "total", "context_tokens", "gendered_tokens", "confidence", missing=True),
+            pa.field("remaining", pa.float64()),
+            *_columns(pa.int64(), "significant_seeds", "significant_seeds_remaining", "significant_seeds_both"),
+            *_columns(pa.float64(), "pairs_equal", "d_equal", missing=True),
+        ]
+    ),
+)
+_SET = [
+    *_columns(pa.string(), "dataset", "model"),
+    _required("seed", pa.int64()),
+    *_columns(pa.string(), "explainer", "metric", "factor", "groups"),
+]
+GROUPS = Contract(
+    "tests of more than two groups",
+    "compare_many_groups",
+    pa.schema(
+        [
+            *_SET,
+            _required("size", pa.int64()),
+            _required("h", pa.float64()),
+            _required("degrees", pa.int64()),
+            *_columns(pa.float64(), "p", "epsilon_squared"),
+            _required("blocks", pa.int64()),
+            pa.field("p_friedman", pa.float64()),  # where items come in all groups
+            *_columns(pa.float64(), "p_holm", "p_bh"),
+            *_columns(pa.float64(), "p_friedman_holm", "p_friedman_bh", missing=True),
+        ]
+    ),
+)
+GROUP_PAIRS = Contract(
+    "Dunn's tests",
+    "compare_many_groups",
+    pa.schema(
+        [
+            *_SET,
+            *_columns(pa.string(), "level_a", "level_b"),
+            *_columns(pa.int64(), "size_a", "size_b"),
+            *_columns(pa.float64(), "z", "p_dunn", "p_dunn_holm"),
+        ]
+    ),
+)
+DEFINITIONS = Contract(
+    "definitions",
+    "compare_definitions",
+    pa.schema(
+        [
+            *_columns(pa.string(), "dataset", "factor", "level_a", "level_b", "kind", "metric", "other"),
+            *_columns(pa.int64(), "cells", "significant", "considerable", "opposed"),
+            *_columns(pa.float64(), "same_direction", "correlation", missing=True),
+        ]
+    ),
+)
+PUBLISHED = Contract(
+    "published disparities",
+    "compare_published",
+    pa.schema(
+        [
+            *_columns(pa.string(), "dataset", "model", "explainer", "metric", "training", "published_model"),
+            *_columns(pa.int64(), "seeds", "significant_seeds"),
+            *_MEANS,
+            *_columns(pa.int64(), "published_significant"),
+            *_columns(pa.float64(), "published_d", "published_sd_d", missing=True),
+            *_columns(pa.int64(), "table", "effects_table", missing=True),  # numbers of the printed tables
+            _required("within_one", pa.bool_()),
+            *_columns(pa.bool_(), "same_direction", "same_direction_all_seeds", missing=True),
+        ]
+    ),
+)
+_DIRECTIONS = ("same_direction", "same_direction_by_chance", "kappa")
+PUBLISHED_AGREEMENT = Contract(
+    "the agreement with published disparities",
+    "compare_published",
+    pa.schema(
+        [
+            *_columns(pa.string(), "part", "name"),
+            _required("cells", pa.int64()),
+            *_columns(pa.float64(), "within_one", "within_one_by_chance"),
+            _required("directed", pa.int64()),
+            *_columns(pa.float64(), *_DIRECTIONS, missing=True),
+            _required("directed_all_seeds", pa.int64()),
+            *_columns(pa.float64(), *(f"{name}_all_seeds" for name in _DIRECTIONS), missing=True),
+        ]
+    ),
+)
+PUBLISHED_QUALITY = Contract(
+    "published quality of models",
+    "compare_published",
+    pa.schema(
+        [
+            *_columns(pa.string(), "dataset", "model", "published_model", "measure"),
+            *_columns(pa.float64(), "seeds", "mean", "sd", "published_mean", "published_sd", missing=True),
+        ]
+    ),
+)
+
+
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary path beside ``path`` that takes its place when the block ends well.
@@ -456,6 +643,20 @@ def regrouped(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
 def read_table(path: str | Path, contract: Contract) -> pd.DataFrame:
     """Read a table as pandas; list columns become arrays, see :func:`read_arrow` for Arrow."""
     return read_arrow(path, contract).to_pandas()
+
+
+def read_exactly(path: str | Path, contract: Contract) -> pd.DataFrame:
+    """As :func:`read_table`, but whole numbers and truth values stay such where some are missing."""
+    table = read_arrow(path, contract)
+    exact = {
+        name: table[name].to_pandas(types_mapper=_WITH_MISSING.get)
+        for name in table.column_names
+        if table[name].type in _WITH_MISSING and table[name].null_count
+    }
+    return table.to_pandas().assign(**exact)
+
+
+_WITH_MISSING = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
 
 
 def read_dataset(path: str | Path, contract: Contract, dataset: str) -> pd.DataFrame:

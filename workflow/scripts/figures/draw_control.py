@@ -2,18 +2,17 @@
 
 import argparse
 
-from evenlight import command_line
+from evenlight import command_line, tables
 from evenlight.errors import InputError
 from evenlight.figures.control_plot import draw_control
 from evenlight.figures.style import draw
-from evenlight.statistics.control import ALL, read_control
-from evenlight.statistics.study import labels
+from evenlight.statistics.control import ALL
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the figure."""
-    table = read_control(arguments.control)
-    datasets = labels(arguments.settings, "datasets")
+    table = tables.read_table(arguments.control, tables.CONTROL)
+    datasets = arguments.settings["datasets"]
     table = table[(table["model"] == ALL) & table["dataset"].isin(list(datasets)) & (table["cells"] > 0)]
     if table.empty:
         raise InputError(
@@ -25,10 +24,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--settings", type=command_line.settings_argument, required=True, metavar="JSON")
-    parser.add_argument("--control", required=True, metavar="CSV")
-    parser.add_argument(
-        "--output", nargs="+", required=True, metavar="PATH", help="one or more, ending in .svg, .pdf or .png"
-    )
+    parser = command_line.settings_parser(__doc__)
+    parser.add_argument("--control", required=True, metavar="PARQUET")
+    command_line.add_figure_flag(parser)
     command_line.run(main, parser)

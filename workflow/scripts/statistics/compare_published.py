@@ -3,44 +3,26 @@
 import argparse
 
 from evenlight import command_line, tables
-from evenlight.figures.html_table import write_page
-from evenlight.figures.latex_table import write_latex
-from evenlight.figures.published_pages import published_page
-from evenlight.statistics.published import (
-    agreement,
-    lay_beside,
-    quality_beside,
-    read_model_summary,
-    read_published,
-)
-from evenlight.statistics.summary import summarise_disparity, write_csv
+from evenlight.statistics.published import agreement, lay_beside, quality_beside, read_published
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the comparison, the summary of agreement, the models' quality, and all of them as HTML and LaTeX."""
+    """Write the comparison, the summary of agreement, and the models' quality beside the published one."""
     settings = arguments.settings
     published = read_published(arguments.published)
-    disparity = tables.read_table(arguments.disparity, tables.DISPARITY)
-    comparison = lay_beside(summarise_disparity(disparity, settings), published, settings)
-    summary = agreement(comparison, settings)
-    quality = quality_beside(read_model_summary(arguments.models), published, settings)
-    write_csv(comparison, arguments.csv)
-    write_csv(summary, arguments.agreement)
-    write_csv(quality, arguments.quality)
-    page = published_page(comparison, summary, quality, settings)
-    write_page(page, arguments.html)
-    write_latex(page, arguments.latex)
+    comparison = lay_beside(tables.read_table(arguments.summary, tables.SUMMARY), published, settings)
+    quality = quality_beside(tables.read_table(arguments.models, tables.QUALITY), published, settings)
+    tables.write_table(comparison, arguments.output, tables.PUBLISHED)
+    tables.write_table(agreement(comparison, settings), arguments.agreement, tables.PUBLISHED_AGREEMENT)
+    tables.write_table(quality, arguments.quality, tables.PUBLISHED_QUALITY)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--settings", type=command_line.settings_argument, required=True, metavar="JSON")
-    parser.add_argument("--disparity", required=True, metavar="PARQUET")
-    parser.add_argument("--models", required=True, metavar="CSV", help="what tabulate_models.py wrote as --csv")
+    parser = command_line.settings_parser(__doc__)
+    parser.add_argument("--summary", required=True, metavar="PARQUET", help="what summarise_disparity.py wrote")
+    parser.add_argument("--models", required=True, metavar="PARQUET", help="what measure_quality.py wrote as --output")
     parser.add_argument("--published", required=True, metavar="FOLDER", help="as resources/published")
-    parser.add_argument("--csv", required=True, help="the cells of both studies")
-    parser.add_argument("--agreement", required=True, metavar="CSV")
-    parser.add_argument("--quality", required=True, metavar="CSV", help="the models' quality beside the published one")
-    parser.add_argument("--html", required=True)
-    parser.add_argument("--latex", required=True)
+    parser.add_argument("--output", required=True, metavar="PARQUET", help="the cells of both studies")
+    parser.add_argument("--agreement", required=True, metavar="PARQUET")
+    parser.add_argument("--quality", required=True, metavar="PARQUET")
     command_line.run(main, parser)

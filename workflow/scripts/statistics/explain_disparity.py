@@ -2,36 +2,26 @@
 
 import argparse
 
-from evenlight import command_line
-from evenlight.figures.cause_page import cause_page
-from evenlight.figures.html_table import write_page
-from evenlight.figures.latex_table import write_latex
+from evenlight import command_line, tables
 from evenlight.statistics.causes import cause_table
-from evenlight.statistics.summary import write_csv
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write both forms of the table."""
+    """Write the table of causes."""
     table, notes = cause_table(
         arguments.scores, arguments.items, arguments.predictions, arguments.attributions, arguments.settings
     )
-    write_csv(table, arguments.csv)
-    page = cause_page(table, arguments.settings, notes)
-    write_page(page, arguments.html)
-    write_latex(page, arguments.latex)
+    tables.write_table(table, arguments.output, tables.CAUSES, {"notes": notes})
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--settings", type=command_line.settings_argument, required=True, metavar="JSON")
+    parser = command_line.settings_parser(__doc__)
+    command_line.add_scores_flag(parser)
     for flag, layout in {
-        "--scores": "{dataset}/{model}/seed{seed}/{family}.parquet",
         "--items": "{dataset}/items.parquet",
         "--predictions": "{dataset}/{model}/seed{seed}.parquet",
         "--attributions": "{dataset}/{model}/seed{seed}/{explainer}.parquet, one for each run",
     }.items():
         parser.add_argument(flag, nargs="+", required=True, metavar="PATH", help=f"files {layout}")
-    parser.add_argument("--csv", required=True)
-    parser.add_argument("--html", required=True)
-    parser.add_argument("--latex", required=True)
+    parser.add_argument("--output", required=True, metavar="PARQUET")
     command_line.run(main, parser)

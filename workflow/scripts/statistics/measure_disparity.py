@@ -16,10 +16,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--settings", type=command_line.settings_argument, required=True, metavar="JSON")
-    parser.add_argument(
-        "--scores", nargs="+", required=True, metavar="PATH", help="files {dataset}/{model}/seed{seed}/{family}.parquet"
-    )
+    parser = command_line.settings_parser(__doc__)
+    command_line.add_scores_flag(parser)
     parser.add_argument("--output", required=True, metavar="PARQUET")
     command_line.run(main, parser)

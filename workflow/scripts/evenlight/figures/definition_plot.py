@@ -17,8 +17,9 @@ from evenlight.figures.study_figures import (
     row_labels_width,
     row_places,
 )
+from evenlight.figures.text import common_words
 from evenlight.statistics.definitions import by_variant, direction_flips
-from evenlight.statistics.study import comparisons_in
+from evenlight.statistics.study import Metric, comparisons_in
 
 # From the palette of the groups without those of a study's first two groups, and 7 shapes to 5 colours, so that
 # colour and shape together are the same only from the 36th definition on.
@@ -35,17 +36,22 @@ def draw_definitions(
     summary: pd.DataFrame,
     models: dict[str, str],
     explainers: dict[str, str],
-    kinds: list[tuple[str, dict[str, str]]],
+    metrics: dict[str, Metric],
+    disputed: dict[str, list[str]],
     considerable_effect: float,
     title: str,
 ) -> Figure:
     """Mean Cohen's d over all seeds under each definition, a panel per disputed metric, for every pair of groups.
 
-    ``summary`` holds one dataset's rows of :func:`evenlight.statistics.summary.summarise_disparity`; ``kinds``
-    gives each panel's heading and its definitions, names to labels. A filled mark is significant in most seeds. Above
-    a panel stands how many cells are significant under each definition, and in how many rows two definitions point in
-    opposite directions.
+    ``summary`` holds one dataset's rows of :func:`evenlight.statistics.summary.summarise_disparity`; ``disputed``
+    gives each kind of metric, a panel, and its entries in ``metrics``. A filled mark is significant in most seeds.
+    Above a panel stands how many cells are significant under each definition, and in how many rows two definitions
+    point in opposite directions.
     """
+    kinds = [
+        (common_words(kind, [metrics[name].label for name in names]), {name: metrics[name].label for name in names})
+        for kind, names in disputed.items()
+    ]
     pairs = comparisons_in(summary)
     most = max(len(variants) for _, variants in kinds)
     panel_height = 1.0 + 0.19 * most + (0.06 + 0.09 * most) * len(models) * len(explainers)

@@ -1,6 +1,9 @@
-"""Numbers as a reader wants them printed."""
+"""Numbers and names as a reader wants them printed."""
 
 import math
+import re
+from collections.abc import Iterable
+from itertools import takewhile
 
 
 def signed(number: float, digits: int = 2) -> str:
@@ -21,3 +24,24 @@ def mean_sd(mean: float, sd: float, digits: int) -> str:
     '0.52 ± 0.10'
     """
     return signed(mean) if not math.isfinite(mean) else f"{signed(mean, digits)} ± {signed(sd, digits)}"
+
+
+def common_words(name: str, labels: list[str]) -> str:
+    """What several things are called together: the words that all their labels begin with.
+
+    What follows a comma, colon or bracket in a label does not count. ``name``, as words, where the labels have none in
+    common.
+
+    >>> common_words("sensitivity", ["Sensitivity (flip)", "Sensitivity, worst"]), common_words("a_b", ["C", "D"])
+    ('Sensitivity', 'A b')
+    """
+    heads = [re.split(r"[,;:(\[]", label)[0].split() for label in labels]
+    common = takewhile(lambda words: len(set(words)) == 1, zip(*heads, strict=False))
+    return " ".join(words[0] for words in common) or name.replace("_", " ").capitalize()
+
+
+def ordered_levels(present: Iterable[str], levels: Iterable[str]) -> list[str]:
+    """The levels that are there: first those of ``levels``, which are compared, then the others by name."""
+    present = set(present)
+    compared = [level for level in levels if level in present]
+    return [*compared, *sorted(present - set(compared))]

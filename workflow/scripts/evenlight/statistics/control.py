@@ -19,7 +19,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight.errors import InputError
 from evenlight.seeds import generator_for
 from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design
@@ -137,20 +136,3 @@ def permuted_labels(design: Design, draws: int) -> np.ndarray:
     for row, of_row in enumerate(numbers):
         in_first[1 + row, np.argsort(of_row)[: len(design.a.items)]] = True
     return in_first
-
-
-def read_control(path: str | Path) -> pd.DataFrame:
-    """The table of :func:`permuted_rates` from a CSV file."""
-    remedy = "rule permute_groups makes it; delete the file and run the workflow again"
-    try:
-        table = pd.read_csv(
-            path, dtype={"dataset": str, "model": str, "test": str}, keep_default_na=False, na_values=[""]
-        )
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; rule permute_groups makes it") from None
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a readable CSV file ({error}); {remedy}") from None
-    for column in COLUMNS:
-        if column not in table.columns:
-            raise InputError(f"{path}: no column '{column}' for a table of the control; {remedy}")
-    return table

@@ -264,19 +264,13 @@ def _directions(cells: pd.DataFrame, effect: str, same: str) -> dict:
     return dict(zip(_DIRECTIONS, [len(directed), observed, chance, kappa], strict=True))
 
 
-def read_model_summary(path: str | Path) -> pd.DataFrame:
-    """The summary of the models' quality that ``tabulate_models.py`` wrote as CSV
-    (:func:`evenlight.statistics.model_quality.summarise_quality`)."""
-    keys = ["dataset", "model", "measure", "subset"]
-    return _read_csv(Path(path), keys, ["seeds", "mean", "sd"], "rule tabulate_models makes it")
-
-
 def quality_beside(
     quality: pd.DataFrame, published: Published, *, datasets: Sequence[str], beside: Mapping[str, str]
 ) -> pd.DataFrame:
     """True positive and true negative rate and average prediction difference beside Table 7: columns :data:`QUALITY`.
 
-    ``quality`` is that of :func:`read_model_summary`. Models trained from scratch are not in Table 7.
+    ``quality`` is that of :func:`evenlight.statistics.model_quality.summarise_quality`. Models trained from scratch are
+    not in Table 7.
 
     *Rates.* Eq. 8 and 9 call male items positive. On GECO the label is the gender, so these are the accuracies of the
     groups. They cannot be that elsewhere: RoBERTa has 0.000 and 1.000 on COMPAS, in each of five runs. A model that is

@@ -2,22 +2,24 @@
 
 import pandas as pd
 
+from evenlight import tables
 from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.statistics.control import ALL
-from evenlight.statistics.study import labels, required
 
+TABLES = (tables.CONTROL,)
 TESTS = {"mann_whitney": "Mann–Whitney", "signed_rank": "Wilcoxon signed-rank", "sign_flip": "Sign-flip permutation"}
 HEADINGS = ["Cells", "Real", "Permuted", "95 % of permutations", "p of the study"]
 
 
-def control_page(table: pd.DataFrame, settings: dict) -> Page:
+def page(
+    table: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str], alpha: float, control_draws: int
+) -> Page:
     """One table of every dataset, model and test, from :func:`evenlight.statistics.control.permuted_rates`."""
-    alpha = required(settings, "statistics.alpha")
     introduction = (
         "Are there more significant disparities than chance gives? A cell is one explainer, metric and pair of groups "
         f"in one run of a model; real is the share of cells with p ≤ {alpha:g}. Permuted is the same share after the "
         "two forms of random pairs have exchanged their groups (or, in datasets without pairs, after the groups were "
-        f"shuffled), mean over {required(settings, 'statistics.control_draws'):,} permutations: a valid test finds "
+        f"shuffled), mean over {control_draws:,} permutations: a valid test finds "
         f"{alpha:.0%}, or fewer where scores are often equal. The Mann–Whitney test takes the forms of a pair for "
         "independent and finds fewer where their scores are positively correlated: it then misses disparities. Cells "
         "are not independent of one another, so that the share varies much from one permutation to the next; the p of "
@@ -26,13 +28,11 @@ def control_page(table: pd.DataFrame, settings: dict) -> Page:
     )
     tests = [test for test in TESTS if test in set(table["test"])]
     found = {(row.dataset, row.model, row.test): row for row in table.itertuples(index=False)}
-    datasets = labels(settings, "datasets") | {ALL: "All datasets"}
-    models = labels(settings, "models") | {ALL: "All models"}
     rows = []
-    for dataset, dataset_label in datasets.items():
+    for dataset, dataset_label in (datasets | {ALL: "All datasets"}).items():
         lines = [
             (label, [cell for test in tests for cell in _cells(found.get((dataset, model, test)))])
-            for model, label in models.items()
+            for model, label in (models | {ALL: "All models"}).items()
             if any((dataset, model, test) in found for test in tests)
         ]
         if lines:

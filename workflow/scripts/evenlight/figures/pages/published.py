@@ -5,12 +5,14 @@ from typing import Any
 
 import pandas as pd
 
+from evenlight import tables
 from evenlight.figures.html_table import Cell, Page, Table
-from evenlight.figures.result_pages import BETTER_COLOURS, initials, shade
+from evenlight.figures.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.figures.text import mean_sd, signed
 from evenlight.statistics.published import GROUPS, RUNS
-from evenlight.statistics.study import labels, metrics, required
+from evenlight.statistics.study import Metric
 
+TABLES = (tables.PUBLISHED, tables.PUBLISHED_AGREEMENT, tables.PUBLISHED_QUALITY)
 # The metrics in the order of Table 3, under the property that they measure.
 PROPERTIES = {
     "Faithfulness": ["comprehensiveness", "sufficiency", "soft_comprehensiveness", "soft_sufficiency"],
@@ -66,23 +68,39 @@ QUALITY_NOTE = (
 )
 
 
-def published_page(comparison: pd.DataFrame, agreement: pd.DataFrame, quality: pd.DataFrame, settings: dict) -> Page:
+def page(
+    comparison: pd.DataFrame,
+    agreement: pd.DataFrame,
+    quality: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    considerable_effect: float,
+) -> Page:
     """The page of both studies, from :func:`evenlight.statistics.published.lay_beside`, ``agreement`` and
     ``quality_beside``. Without a cell in common it says so, and what would make one."""
+    layout = datasets, models, explainers, metrics
     published_tables = [
-        *_by_table(comparison, "table", "Significant seeds", _count_text, settings),
-        *_by_table(comparison, "effects_table", "Cohen's d over the significant seeds", _effect_text, settings),
+        *_by_table(comparison, "table", "Significant seeds", (_count_text, considerable_effect), layout),
+        *_by_table(
+            comparison,
+            "effects_table",
+            "Cohen's d over the significant seeds",
+            (_effect_text, considerable_effect),
+            layout,
+        ),
     ]
-    tables = [_agreement_table(agreement, settings), *published_tables] if published_tables else []
-    tables += [_quality_table(quality, settings)] if len(quality) else []
+    parts = [_agreement_table(agreement, layout), *published_tables] if published_tables else []
+    parts += [_quality_table(quality, datasets, models)] if len(quality) else []
     notes = (NOTES if published_tables else []) + ([QUALITY_NOTE] if len(quality) else [])
     introduction = INTRODUCTION if published_tables else NOTHING
-    legend = _legend(settings) if published_tables else []
-    return Page("Published disparities", introduction, tables, legend, notes)
+    legend = _legend(considerable_effect) if published_tables else []
+    return Page("Published disparities", introduction, parts, legend, notes)
 
 
-def _legend(settings: dict) -> list[tuple[Cell, str]]:
-    considerable = required(settings, "statistics.considerable_effect")
+def _legend(considerable: float) -> list[tuple[Cell, str]]:
     higher = [
         (Cell(letter, background=shade(colour, 1)), f"{group} sentences have the higher scores; colour: ours")
         for group, letter, colour in zip(GROUPS, LETTERS, BETTER_COLOURS, strict=True)
@@ -97,13 +115,12 @@ def _legend(settings: dict) -> list[tuple[Cell, str]]:
 
 
 def _by_table(
-    comparison: pd.DataFrame, column: str, what: str, text: Callable[[Any], str], settings: dict
+    comparison: pd.DataFrame, column: str, what: str, looks: tuple[Callable[[Any], str], float], layout: tuple
 ) -> list[Table]:
     """A table for each printed one whose number stands in ``column``, with the rows and columns that both have."""
-    considerable = required(settings, "statistics.considerable_effect")
-    model_labels, dataset_labels = labels(settings, "models"), labels(settings, "datasets")
-    explainer_labels, configured = labels(settings, "explainers"), metrics(settings)
-    tables = []
+    text, considerable = looks
+    datasets, models, explainers, metrics = layout
+    parts = []
     for number, part in comparison.dropna(subset=column).groupby(column):
         found = {(row.model, row.explainer, row.dataset, row.metric): row for row in part.itertuples(index=False)}
         columns = [
@@ -117,19 +134,19 @@ def _by_table(
         for (model, counterpart), of_model in part.groupby(["model", "published_model"], sort=False):
             cells = [
                 (
-                    explainer_labels[explainer],
+                    explainers[explainer],
                     [_cell(found.get((model, explainer, *key)), text, considerable) for key in keys],
                 )
                 for explainer in of_model["explainer"].unique()
             ]
-            rows.append((f"{model_labels[model]} | {counterpart}", cells))
+            rows.append((f"{models[model]} | {counterpart}", cells))
         headings = [
-            (f"{dataset_labels[dataset]}: {heading}", [configured[metric].label_with_direction for metric in names])
+            (f"{datasets[dataset]}: {heading}", [metrics[metric].label_with_direction for metric in names])
             for dataset, heading, names in columns
         ]
         caption = f"{what}: ours | Table {number} of the published study"
-        tables.append(Table(caption, ("Model", "Explainer"), headings, rows))
-    return tables
+        parts.append(Table(caption, ("Model", "Explainer"), headings, rows))
+    return parts
 
 
 def _letter(effect: float) -> str:
@@ -164,7 +181,11 @@ def _cell(row, text: Callable[[Any], str], considerable: float) -> Cell:
     )
 
 
-def _agreement_table(agreement: pd.DataFrame, settings: dict) -> Table:
+def _agreement_table(agreement: pd.DataFrame, layout: tuple) -> Table:
+    datasets, models, explainers, metrics = layout
+    metric_labels = {name: metric.label for name, metric in metrics.items()}
+    labels = {"dataset": datasets, "model": models, "explainer": explainers, "metric": metric_labels}
+
     def share(value: float) -> Cell:
         return Cell(signed(value))
 
@@ -180,7 +201,7 @@ def _agreement_table(agreement: pd.DataFrame, settings: dict) -> Table:
 
     rows = []
     for part, of_part in agreement.groupby("part", sort=False):
-        label = {} if part == "overall" else labels(settings, f"{part}s")
+        label = labels.get(part, {})
         entries = [(label.get(row.name, row.name), cells(row)) for row in of_part.itertuples(index=False)]
         rows.append((part.capitalize(), entries))
     direction = ["cells", "same", "by chance", "kappa"]
@@ -192,7 +213,7 @@ def _agreement_table(agreement: pd.DataFrame, settings: dict) -> Table:
     return Table("Agreement of both studies, as shares of the cells", ("Part", "Name"), columns, rows)
 
 
-def _quality_table(quality: pd.DataFrame, settings: dict) -> Table:
+def _quality_table(quality: pd.DataFrame, datasets: dict[str, str], models: dict[str, str]) -> Table:
     found = {(row.dataset, row.model, row.measure): row for row in quality.itertuples(index=False)}
 
     def cells(dataset: str, model: str) -> list[Cell]:
@@ -202,12 +223,11 @@ def _quality_table(quality: pd.DataFrame, settings: dict) -> Table:
             pairs += [(row.mean, row.sd), (row.published_mean, row.published_sd)]
         return [Cell(mean_sd(*pair, 3)) for pair in pairs]
 
-    dataset_labels, model_labels = labels(settings, "datasets"), labels(settings, "models")
     rows = []
     for dataset, part in quality.groupby("dataset", sort=False):
-        models = part[["model", "published_model"]].drop_duplicates().itertuples(index=False, name=None)
-        entries = [(f"{model_labels[model]} | {name}", cells(dataset, model)) for model, name in models]
-        rows.append((dataset_labels[dataset], entries))
+        beside = part[["model", "published_model"]].drop_duplicates().itertuples(index=False, name=None)
+        entries = [(f"{models[model]} | {name}", cells(dataset, model)) for model, name in beside]
+        rows.append((datasets[dataset], entries))
     headings = [(label, ["ours", "published"]) for label in RATES.values()]
     caption = "Quality of the models, mean ± standard deviation over seeds: ours and Table 7 of the published study"
     return Table(caption, ("Dataset", "Model"), headings, rows)

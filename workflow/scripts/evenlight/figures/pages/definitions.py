@@ -2,32 +2,43 @@
 
 import pandas as pd
 
+from evenlight import tables
 from evenlight.figures.html_table import Cell, Page, Table
-from evenlight.figures.text import signed
-from evenlight.statistics.definitions import disputed_metrics, kind_label
-from evenlight.statistics.study import comparisons_in, labels, required
+from evenlight.figures.text import common_words, signed
+from evenlight.statistics.study import Metric, comparisons_in
+
+TABLES = (tables.DEFINITIONS,)
 
 
-def definition_page(table: pd.DataFrame, settings: dict) -> Page:
+def page(
+    table: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    metrics: dict[str, Metric],
+    disputed: dict[str, list[str]],
+    alpha: float,
+    considerable_effect: float,
+) -> Page:
     """Per pair of groups a table of single definitions and one of pairs of definitions, from
-    :func:`evenlight.statistics.definitions.definitions_table`."""
+    :func:`evenlight.statistics.definitions.definitions_table`. ``disputed``: each kind of metric and its entries."""
     alone, paired = table[table["metric"] == table["other"]], table[table["metric"] != table["other"]]
-    tables = []
+    layout = datasets, {name: metric.label for name, metric in metrics.items()}, disputed
+    parts = []
     for pair in comparisons_in(table):
         versus = f"{pair.level_a} against {pair.level_b}"
-        tables += [
-            _table(f"What each definition finds, {versus}", pair.rows(alone), settings, ALONE),
-            _table(f"Where two definitions agree, {versus}", pair.rows(paired), settings, PAIRED),
+        parts += [
+            _table(f"What each definition finds, {versus}", pair.rows(alone), layout, ALONE),
+            _table(f"Where two definitions agree, {versus}", pair.rows(paired), layout, PAIRED),
         ]
     introduction = (
         "Does a disparity survive another definition of its metric? A cell is a model with an explainer. Significant: "
-        f"p ≤ {required(settings, 'statistics.alpha'):g} in most seeds (Mann–Whitney U, not corrected for the number "
+        f"p ≤ {alpha:g} in most seeds (Mann–Whitney U, not corrected for the number "
         "of tests). Considerable: |mean d| over the significant seeds of at least "
-        f"{required(settings, 'statistics.considerable_effect'):g}. Of two definitions, a cell counts as significant "
+        f"{considerable_effect:g}. Of two definitions, a cell counts as significant "
         "or considerable in both where it also has the same direction, which is that of the mean d over all seeds; "
         "correlation is Pearson's, of these means over the cells."
     )
-    return Page("Disputed definitions", introduction, tables)
+    return Page("Disputed definitions", introduction, parts)
 
 
 # Headings, and how the cell below each is printed.
@@ -46,19 +57,19 @@ PAIRED = {
 }
 
 
-def _table(caption: str, table: pd.DataFrame, settings: dict, headings: dict) -> Table:
+def _table(caption: str, table: pd.DataFrame, layout: tuple, headings: dict) -> Table:
+    datasets, variants, disputed = layout
     compared = set(table["dataset"])
-    datasets = {name: label for name, label in labels(settings, "datasets").items() if name in compared}
+    datasets = {name: label for name, label in datasets.items() if name in compared}
     found = {(row.dataset, row.metric, row.other): row for row in table.itertuples(index=False)}
-    variants = labels(settings, "metrics")
     rows = []
-    for kind in disputed_metrics(settings):
+    for kind, names in disputed.items():
         of_kind = table.loc[table["kind"] == kind, ["metric", "other"]].drop_duplicates()
         lines = []
         for metric, other in of_kind.itertuples(index=False, name=None):
             heading = variants[metric] if metric == other else f"{variants[metric]} – {variants[other]}"
             entries = [found[dataset, metric, other] for dataset in datasets]
             lines.append((heading, [Cell(text(row)) for row in entries for text in headings.values()]))
-        rows.append((kind_label(settings, kind), lines))
+        rows.append((common_words(kind, [variants[name] for name in names]), lines))
     columns = [(label, list(headings)) for label in datasets.values()]
     return Table(caption, ("Metric", "Definition"), columns, rows)

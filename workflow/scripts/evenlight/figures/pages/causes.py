@@ -2,29 +2,39 @@
 
 import pandas as pd
 
+from evenlight import tables
 from evenlight.figures.html_table import Cell, Page, Table
-from evenlight.figures.result_pages import rows_by_model
+from evenlight.figures.page_parts import rows_by_model
 from evenlight.figures.text import signed
 from evenlight.statistics.causes import CAUSES
-from evenlight.statistics.study import comparisons_in, labels, metrics, required
+from evenlight.statistics.study import Metric, comparisons_in
 
+TABLES = (tables.CAUSES,)
 CAUSE_LABELS = dict(
     zip(CAUSES, ("context tokens", "tokens of gendered words", "confidence of the prediction"), strict=True)
 )
 
 
-def cause_page(table: pd.DataFrame, settings: dict, notes: list[str]) -> Page:
+def page(
+    table: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    alpha: float,
+) -> Page:
     """A summary by dataset and metric and a table per dataset, for each pair of groups, from
     :func:`evenlight.statistics.causes.cause_table`."""
-    tables = []
+    parts = []
     for pair in comparisons_in(table):
         of_pair = pair.rows(table)
         versus = f"{pair.level_a} against {pair.level_b}"
-        tables.append(_summary(f"Disparity before and after, {versus}", of_pair, settings))
-        for dataset, label in labels(settings, "datasets").items():
+        parts.append(_summary(f"Disparity before and after, {versus}", of_pair, datasets, metrics))
+        for dataset, label in datasets.items():
             of_dataset = of_pair[of_pair["dataset"] == dataset]
             if len(of_dataset):
-                tables.append(_table(f"{label}, {versus}", of_dataset, settings))
+                parts.append(_table(f"{label}, {versus}", of_dataset, models, explainers, metrics))
     introduction = (
         "What of a disparity goes with other differences between the groups' texts than the group itself? Total is "
         "Cohen's d, positive where the first-named group has the higher scores; it is split exactly into what goes "
@@ -34,14 +44,14 @@ def cause_page(table: pd.DataFrame, settings: dict, notes: list[str]) -> Page:
         "tests of the other tables. It is no causal claim: the model's confidence is its own output "
         "and may pass on a disparity, and what differs equally in all pairs cannot be told from the group and remains."
     )
-    return Page("What disparities go with", introduction, tables, _legend(settings), notes)
+    return Page("What disparities go with", introduction, parts, _legend(alpha))
 
 
-def _summary(caption: str, table: pd.DataFrame, settings: dict) -> Table:
+def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str], metrics: dict[str, Metric]) -> Table:
     rows = []
-    for dataset, label in labels(settings, "datasets").items():
+    for dataset, label in datasets.items():
         lines = []
-        for metric in metrics(settings).values():
+        for metric in metrics.values():
             part = table[(table["dataset"] == dataset) & (table["metric"] == metric.name) & (table["seeds"] > 0)]
             if len(part):
                 counts = [str(part[f"significant_seeds{which}"].sum()) for which in ("", "_both", "_remaining")]
@@ -57,10 +67,12 @@ def _summary(caption: str, table: pd.DataFrame, settings: dict) -> Table:
     return Table(caption, ("Dataset", "Metric"), columns, rows)
 
 
-def _table(caption: str, table: pd.DataFrame, settings: dict) -> Table:
+def _table(
+    caption: str, table: pd.DataFrame, models: dict[str, str], explainers: dict[str, str], metrics: dict[str, Metric]
+) -> Table:
     found = {(row.model, row.explainer, row.metric): row for row in table.itertuples(index=False)}
-    rows = rows_by_model(settings, lambda *row: [_cell(found[*row, metric]) for metric in metrics(settings)])
-    columns = [("Total → remaining", [metric.label_with_direction for metric in metrics(settings).values()])]
+    rows = rows_by_model(models, explainers, lambda *row: [_cell(found[*row, metric]) for metric in metrics])
+    columns = [("Total → remaining", [metric.label_with_direction for metric in metrics.values()])]
     return Table(caption, ("Model", "Explainer"), columns, rows)
 
 
@@ -76,8 +88,7 @@ def _cell(row) -> Cell:
     return Cell(f"{signed(row.total)} → {signed(row.remaining)}", "; ".join(said), bold=mostly)
 
 
-def _legend(settings: dict) -> list[tuple[Cell, str]]:
-    alpha = required(settings, "statistics.alpha")
+def _legend(alpha: float) -> list[tuple[Cell, str]]:
     return [
         (Cell("bold", bold=True), f"the remainder is significant in most seeds (t test, p ≤ {alpha:g}, uncorrected)"),
         (Cell("–"), "not split, see the notes"),

@@ -2,11 +2,13 @@
 
 import pandas as pd
 
+from evenlight import tables
 from evenlight.figures.html_table import Cell, Page, Table
-from evenlight.figures.result_pages import rows_by_model
+from evenlight.figures.page_parts import rows_by_model
 from evenlight.figures.text import signed
-from evenlight.statistics.study import labels, metrics, names, required
+from evenlight.statistics.study import Metric
 
+TABLES = (tables.EFFECTS, tables.TEST_COUNTS)
 # A sign and a colour each (Okabe and Ito, lightened), so that neither stands alone.
 VERDICTS = {
     "disparity": ("≠", "#f5c9a0"),
@@ -29,14 +31,23 @@ HEADINGS = {
 }
 
 
-def effect_page(effects: pd.DataFrame, counts: pd.DataFrame, settings: dict) -> Page:
+def page(
+    effects: pd.DataFrame,
+    counts: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    equivalence_bound: float,
+    confidence: float,
+) -> Page:
     """A page from :func:`evenlight.statistics.effects.effect_table` and
     :func:`evenlight.statistics.counts.count_tests`: what the tests find, then every cell."""
-    bound = required(settings, "statistics.equivalence_bound")
     introduction = (
         "What can be said of further sentences and further trainings of the models? Every cell has the effect pooled "
         "over seeds by a mixed model with crossed random effects of items and seeds, in standard deviations of the "
-        f"scores, with its {required(settings, 'statistics.confidence'):.0%} interval; positive where the "
+        f"scores, with its {confidence:.0%} interval; positive where the "
         "first-named group has the higher scores. Intervals are of each cell alone, verdicts adjusted by Holm's "
         "method over all cells of the study. With a single seed nothing is said of further trainings. The first table "
         "counts significant tests of single seeds, for these trained models."
@@ -45,29 +56,32 @@ def effect_page(effects: pd.DataFrame, counts: pd.DataFrame, settings: dict) -> 
         (Cell(VERDICTS["disparity"][0], background=VERDICTS["disparity"][1]), "disparity: the effect is not zero"),
         (
             Cell(VERDICTS["negligible disparity"][0], background=VERDICTS["negligible disparity"][1]),
-            f"negligible disparity: not zero, and smaller than {bound:g}",
+            f"negligible disparity: not zero, and smaller than {equivalence_bound:g}",
         ),
         (
             Cell(VERDICTS["equivalent"][0], background=VERDICTS["equivalent"][1]),
-            f"equivalent: smaller than {bound:g} in either direction",
+            f"equivalent: smaller than {equivalence_bound:g} in either direction",
         ),
         (Cell(VERDICTS["inconclusive"][0]), "inconclusive: this study is too small to tell"),
     ]
-    tables = [_count_table(counts, settings)]
-    for place, part in effects.groupby(["dataset", "factor", "level_a", "level_b"], sort=False):
-        tables.append(_effect_table(place, part, settings))
-    return Page("Effects over all seeds", introduction, tables, legend)
+    parts = [_count_table(counts, datasets, metrics)]
+    for (dataset, _, level_a, level_b), cells in effects.groupby(
+        ["dataset", "factor", "level_a", "level_b"], sort=False
+    ):
+        caption = f"Pooled effect, {level_a} against {level_b}"
+        parts.append(_effect_table(caption, datasets[dataset], cells, models, explainers, metrics))
+    return Page("Effects over all seeds", introduction, parts, legend)
 
 
-def _count_table(counts: pd.DataFrame, settings: dict) -> Table:
+def _count_table(counts: pd.DataFrame, datasets: dict[str, str], metrics: dict[str, Metric]) -> Table:
     measures = [column for column in counts.columns if column not in ("dataset", "metric")]
     headings = [HEADINGS.get(column, column.replace("_", " ")) for column in measures]
     rows = []
-    for dataset, label in labels(settings, "datasets").items():
+    for dataset, label in datasets.items():
         part = counts[counts["dataset"] == dataset].set_index("metric")
         cells = [
             (metric.label, [_count_cell(column, part.loc[name, column]) for column in measures])
-            for name, metric in metrics(settings).items()
+            for name, metric in metrics.items()
             if name in part.index
         ]
         if cells:
@@ -83,17 +97,23 @@ def _count_cell(column: str, value: float) -> Cell:
     return Cell(signed(value) if column.startswith("mean") else str(int(value)))
 
 
-def _effect_table(place: tuple, effects: pd.DataFrame, settings: dict) -> Table:
-    dataset, _, level_a, level_b = place
+def _effect_table(
+    caption: str,
+    dataset: str,
+    effects: pd.DataFrame,
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+) -> Table:
     found = {
         row[:3]: row[3:]
         for row in effects[["model", "explainer", "metric", *_SHOWN]].itertuples(index=False, name=None)
     }
     rows = rows_by_model(
-        settings, lambda *row: [_effect_cell(found.get((*row, metric))) for metric in names(settings, "metrics")]
+        models, explainers, lambda *row: [_effect_cell(found.get((*row, metric))) for metric in metrics]
     )
-    columns = [(labels(settings, "datasets")[dataset], [metric.label for metric in metrics(settings).values()])]
-    return Table(f"Pooled effect, {level_a} against {level_b}", ("Model", "Explainer"), columns, rows)
+    columns = [(dataset, [metric.label for metric in metrics.values()])]
+    return Table(caption, ("Model", "Explainer"), columns, rows)
 
 
 _SHOWN = [

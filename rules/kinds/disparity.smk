@@ -1,0 +1,425 @@
+# The disparity study: are the explanations of one group better than those of another?
+#
+# Comes in: <results>/scores/, <results>/predictions/, <results>/attributions/, <results>/datasets/.
+# Goes out: <results>/tables/*.parquet with tests and effects; <results>/figures/ of them; TABLES and FIGURES, which say
+# what the study shows.
+
+PUBLISHED = [f"resources/published/{name}.csv" for name in ("disparity_counts", "disparity_effect_sizes", "model_bias")]
+
+
+def compared_datasets():
+    """The datasets that have both groups of a compared pair."""
+    pairs = [set(groups) for groups in config["statistics"]["groups"] if len(groups) == 2]
+    return [dataset for dataset in config["datasets"] if any(pair <= groups_of(dataset) for pair in pairs)]
+
+
+def disputed_metrics():
+    """The kinds of metric that are configured in more than one definition, and the names of these."""
+    kinds = {}
+    for name, metric in METRICS.items():
+        kinds.setdefault(metric["metric"], []).append(name)
+    return {kind: names for kind, names in kinds.items() if len(names) > 1}
+
+
+def of_disputed():
+    """The settings of what shows disputed definitions."""
+    disputed = disputed_metrics()
+    return {"metrics": directions(name for names in disputed.values() for name in names), "disputed": disputed}
+
+
+def drawn_of_dataset(*sections, **settings):
+    """As ``shown``, for a figure of one dataset."""
+    return lambda wildcards: shown(*sections, dataset=label("datasets", wildcards.dataset), **settings)
+
+
+rule measure_disparity:
+    """Compare the groups' scores, seed by seed: tests of items and of pairs, effect sizes, equivalence."""
+    input:
+        script=script("statistics/measure_disparity.py"),
+        scores=every(SCORES, family=METRIC_FAMILIES),
+    output:
+        "<results>/tables/disparity.parquet",
+    log:
+        "<logs>/measure_disparity.log",
+    benchmark:
+        "<benchmarks>/measure_disparity.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        settings=compared_settings("equivalence_bound", "sign_flips"),
+        code=code_of("statistics/measure_disparity.py"),
+    shell:
+        "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule summarise_disparity:
+    """Per cell, how many seeds are significant, and how large the effect is."""
+    input:
+        script=script("statistics/summarise_disparity.py"),
+        disparity="<results>/tables/disparity.parquet",
+    output:
+        "<results>/tables/disparity_summary.parquet",
+    log:
+        "<logs>/summarise_disparity.log",
+    benchmark:
+        "<benchmarks>/summarise_disparity.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=as_json(
+            metrics={name: {"better": metric["better"]} for name, metric in METRICS.items()},
+            statistics=of_statistics("alpha", "considerable_effect"),
+        ),
+        code=code_of("statistics/summarise_disparity.py"),
+    shell:
+        "python {input.script:q} --disparity {input.disparity:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule count_tests:
+    """Per dataset and metric, what each way of testing finds."""
+    input:
+        script=script("statistics/count_tests.py"),
+        disparity="<results>/tables/disparity.parquet",
+    output:
+        "<results>/tables/tests.parquet",
+    log:
+        "<logs>/count_tests.log",
+    benchmark:
+        "<benchmarks>/count_tests.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=as_json(statistics=of_statistics("alpha")),
+        code=code_of("statistics/count_tests.py"),
+    shell:
+        "python {input.script:q} --disparity {input.disparity:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule estimate_effects:
+    """Estimate every cell's effect over all seeds, with intervals, and say what can be claimed."""
+    input:
+        script=script("statistics/estimate_effects.py"),
+        scores=every(SCORES, family=METRIC_FAMILIES),
+    output:
+        "<results>/tables/effects.parquet",
+    log:
+        "<logs>/estimate_effects.log",
+    benchmark:
+        "<benchmarks>/estimate_effects.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=120,
+    params:
+        settings=compared_settings("alpha", "equivalence_bound", "confidence", "bootstrap_draws", "power"),
+        code=code_of("statistics/estimate_effects.py"),
+    shell:
+        "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule permute_groups:
+    """Test again with the groups' labels permuted: how many cells are significant without any disparity?"""
+    input:
+        script=script("statistics/permute_groups.py"),
+        scores=every(SCORES, family=METRIC_FAMILIES),
+    output:
+        "<results>/tables/control.parquet",
+    log:
+        "<logs>/permute_groups.log",
+    benchmark:
+        "<benchmarks>/permute_groups.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=120,
+    params:
+        settings=compared_settings("alpha", "sign_flips", "control_draws"),
+        code=code_of("statistics/permute_groups.py"),
+    shell:
+        "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule explain_disparity:
+    """Split every disparity into what token counts and the model's confidence carry, and what remains."""
+    input:
+        script=script("statistics/explain_disparity.py"),
+        scores=every(SCORES, family=METRIC_FAMILIES),
+        datasets=every("<results>/datasets/{dataset}/items.parquet"),
+        predictions=every("<results>/predictions/{dataset}/{model}/seed{seed}.parquet"),
+        attributions=every(
+            "<results>/attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet",
+            explainer=next(iter(config["explainers"])),
+        ),
+    output:
+        "<results>/tables/causes.parquet",
+    log:
+        "<logs>/explain_disparity.log",
+    benchmark:
+        "<benchmarks>/explain_disparity.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        settings=compared_settings("alpha"),
+        code=code_of("statistics/explain_disparity.py"),
+    shell:
+        "python {input.script:q} --scores {input.scores:q} --items {input.datasets:q} "
+        "--predictions {input.predictions:q} --attributions {input.attributions:q} "
+        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule compare_many_groups:
+    """Compare more than two groups: Kruskal-Wallis, and Dunn's comparisons of their pairs."""
+    input:
+        script=script("statistics/compare_many_groups.py"),
+        scores=every(SCORES, family=METRIC_FAMILIES),
+    output:
+        table="<results>/tables/groups.parquet",
+        pairs="<results>/tables/group_pairs.parquet",
+    log:
+        "<logs>/compare_many_groups.log",
+    benchmark:
+        "<benchmarks>/compare_many_groups.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        settings=compared_settings(),
+        code=code_of("statistics/compare_many_groups.py"),
+    shell:
+        "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
+        "--output {output.table:q} --pairs {output.pairs:q} > {log:q} 2>&1"
+
+
+rule compare_definitions:
+    """What each definition of a disputed metric finds, and how far two of them agree."""
+    input:
+        script=script("statistics/compare_definitions.py"),
+        summary="<results>/tables/disparity_summary.parquet",
+    output:
+        "<results>/tables/definitions.parquet",
+    log:
+        "<logs>/compare_definitions.log",
+    benchmark:
+        "<benchmarks>/compare_definitions.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=as_json(
+            metrics={name: {"metric": metric["metric"]} for name, metric in METRICS.items()},
+            order={"metrics": list(METRICS)},
+        ),
+        code=code_of("statistics/compare_definitions.py"),
+    shell:
+        "python {input.script:q} --summary {input.summary:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule compare_published:
+    """Lay the study's tables beside those that Dhaini et al. (2025) print."""
+    input:
+        script=script("statistics/compare_published.py"),
+        summary="<results>/tables/disparity_summary.parquet",
+        models="<results>/tables/models.parquet",
+        published=[repository_file(path) for path in PUBLISHED],
+    output:
+        table="<results>/tables/published.parquet",
+        agreement="<results>/tables/published_agreement.parquet",
+        quality="<results>/tables/published_models.parquet",
+    log:
+        "<logs>/compare_published.log",
+    benchmark:
+        "<benchmarks>/compare_published.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=as_json(**{part: list(config[part]) for part in COMPARED}, statistics=of_statistics("published")),
+        published=content_of(BASE / path for path in PUBLISHED),
+        code=code_of("statistics/compare_published.py"),
+    shell:
+        "python {input.script:q} --summary {input.summary:q} --models {input.models:q} "
+        '--published "$(dirname {input.published[0]:q})" --settings {params.settings:q} --output {output.table:q} '
+        "--agreement {output.agreement:q} --quality {output.quality:q} > {log:q} 2>&1"
+
+
+rule draw_disparity:
+    """Map of the effect sizes on one dataset: explainers by metrics, significant cells marked."""
+    input:
+        script=script("figures/draw_disparity.py"),
+        summary="<results>/tables/disparity_summary.parquet",
+    output:
+        in_formats(
+            "<results>/figures/disparity/{dataset}",
+            caption="../../resources/captions/disparity_map.rst",
+            category="Disparity",
+            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
+        ),
+    log:
+        "<logs>/draw_disparity/{dataset}.log",
+    benchmark:
+        "<benchmarks>/draw_disparity/{dataset}.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=drawn_of_dataset("models", "explainers", "metrics", **of_statistics("considerable_effect")),
+        code=code_of("figures/draw_disparity.py"),
+    shell:
+        "python {input.script:q} --summary {input.summary:q} --dataset {wildcards.dataset} "
+        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule draw_effects:
+    """The effects over all seeds on one dataset with their intervals and verdicts."""
+    input:
+        script=script("figures/draw_effects.py"),
+        effects="<results>/tables/effects.parquet",
+    output:
+        in_formats(
+            "<results>/figures/effects/{dataset}",
+            caption="../../resources/captions/effects.rst",
+            category="Disparity",
+            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
+        ),
+    log:
+        "<logs>/draw_effects/{dataset}.log",
+    benchmark:
+        "<benchmarks>/draw_effects/{dataset}.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=drawn_of_dataset("models", "explainers", "metrics", **of_statistics("equivalence_bound", "confidence")),
+        code=code_of("figures/draw_effects.py"),
+    shell:
+        "python {input.script:q} --effects {input.effects:q} --dataset {wildcards.dataset} "
+        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule draw_definitions:
+    """The effects on one dataset under each definition of the disputed metrics: which disparities survive?"""
+    input:
+        script=script("figures/draw_definitions.py"),
+        summary="<results>/tables/disparity_summary.parquet",
+    output:
+        in_formats(
+            "<results>/figures/definitions/{dataset}",
+            caption="../../resources/captions/definitions.rst",
+            category="Disparity",
+            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
+        ),
+    log:
+        "<logs>/draw_definitions/{dataset}.log",
+    benchmark:
+        "<benchmarks>/draw_definitions/{dataset}.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=drawn_of_dataset("models", "explainers", **of_disputed(), **of_statistics("considerable_effect")),
+        code=code_of("figures/draw_definitions.py"),
+    shell:
+        "python {input.script:q} --summary {input.summary:q} --dataset {wildcards.dataset} "
+        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule draw_control:
+    """How many cells are significant, beside how many are with the groups' labels permuted."""
+    input:
+        script=script("figures/draw_control.py"),
+        control="<results>/tables/control.parquet",
+    output:
+        in_formats(
+            "<results>/figures/control",
+            caption="../../resources/captions/control.rst",
+            category="Disparity",
+            labels={"kind": "figure", "dataset": "all", "model": "all", "metric": "all"},
+        ),
+    log:
+        "<logs>/draw_control.log",
+    benchmark:
+        "<benchmarks>/draw_control.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=shown("datasets"),
+        code=code_of("figures/draw_control.py"),
+    shell:
+        "python {input.script:q} --control {input.control:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+TABLES = {
+    "disparity": Page(
+        ["disparity_summary"],
+        shown(*COMPARED, **of_statistics("alpha", "considerable_effect")),
+        "Disparity",
+        csv=["disparity"],
+    ),
+    "effects": Page(
+        ["effects", "tests"], shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")), "Disparity"
+    ),
+    "control": Page(["control"], shown("datasets", "models", **of_statistics("alpha", "control_draws")), "Disparity"),
+    "causes": Page(["causes"], shown(*COMPARED, **of_statistics("alpha")), "Disparity"),
+    "scores": SCORE_PAGE,
+    "models": MODEL_PAGE,
+}
+FIGURES = [*SCORE_FIGURES]
+if compared_datasets():
+    FIGURES += [
+        every(rules.draw_disparity.output, dataset=compared_datasets()),
+        every(rules.draw_effects.output, dataset=compared_datasets()),
+        rules.draw_control.output,
+    ]
+
+# What only some studies have.
+if any(len(groups) > 2 for groups in config["statistics"]["groups"]):
+    TABLES["groups"] = Page(["groups", "group_pairs"], shown(*COMPARED, **of_statistics("alpha")), "Disparity")
+if config["statistics"]["published"]:
+    TABLES["published"] = Page(
+        ["published", "published_agreement", "published_models"],
+        shown(*COMPARED, **of_statistics("considerable_effect")),
+        "Disparity",
+    )
+if disputed_metrics():
+    TABLES["definitions"] = Page(
+        ["definitions"],
+        shown("datasets", **of_disputed(), **of_statistics("alpha", "considerable_effect")),
+        "Disparity",
+    )
+    FIGURES.append(every(rules.draw_definitions.output, dataset=compared_datasets()))

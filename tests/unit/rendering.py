@@ -1,0 +1,63 @@
+"""Pages as the workflow makes them: their settings, what stands in them, and the files that the script writes."""
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+
+from evenlight import tables
+from evenlight.figures.html_table import Page
+from evenlight.figures.settings import keywords
+
+SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
+COMPARED = ("datasets", "models", "explainers", "metrics")
+
+
+def shown(settings: dict, *sections: str, **more: object) -> dict:
+    """The settings of a page or figure as its rule gives them: labels in order, directions of metrics, and ``more``."""
+    parts = {}
+    for section in sections:
+        entries = settings[section]
+        parts[section] = {name: _label(entries, name) for name in entries}
+    if "metrics" in sections:
+        parts["metrics"] = {
+            name: {"label": entry["label"], "better": entry["better"]} for name, entry in settings["metrics"].items()
+        }
+    return parts | more
+
+
+def _label(entries: dict | list, name: str) -> str:
+    return entries[name].get("label", name) if isinstance(entries, dict) else name
+
+
+def page_of(name: str, *frames: pd.DataFrame, **settings: object) -> Page:
+    """The page from tables as they are read back from their files."""
+    return import_module(f"evenlight.figures.pages.{name}").page(*frames, **keywords(settings))
+
+
+def run_script(name: str, settings: dict, *arguments: object) -> subprocess.CompletedProcess:
+    """Run one command of the workflow with its settings."""
+    command = [sys.executable, SCRIPTS / name, "--settings", json.dumps(settings), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def tabulated(folder: Path, name: str, *frames: pd.DataFrame, notes: list[str] | None = None, **settings: object):
+    """The CSV tables (``csv``, a list), the HTML and the LaTeX that the script makes of a page's tables."""
+    contracts = import_module(f"evenlight.figures.pages.{name}").TABLES
+    read, csv = ([folder / f"{name}{place}.{form}" for place in range(len(frames))] for form in ("parquet", "csv"))
+    for frame, path, contract in zip(frames, read, contracts, strict=True):
+        tables.write_table(frame, path, contract, {"notes": notes or []})
+        notes = None
+    html, latex = folder / f"{name}.html", folder / f"{name}.tex"
+    done = run_script(
+        "figures/tabulate.py",
+        settings,
+        *("--page", name, "--tables", *read, "--csv", *csv, "--html", html, "--latex", latex),
+    )
+    assert done.returncode == 0, done.stderr
+    texts = {"html": html.read_text(encoding="utf-8"), "latex": latex.read_text(encoding="utf-8")}
+    return SimpleNamespace(csv=[pd.read_csv(path) for path in csv], **texts)

@@ -1,0 +1,6 @@
+"""What stands in each table of the study, a module per page: the tables it reads and how they become cells.
+
+A module offers ``TABLES``, the contracts of what it reads, and ``page(*tables, **settings) -> Page``. It computes
+nothing: the tables were made by :mod:`evenlight.statistics`, and the settings are what stands in the page, as labels
+(name to label, in order), directions of metrics and levels of significance.
+"""

@@ -1,0 +1,107 @@
+"""Disparities as a page: how many seeds are significant, and how large the effect is."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from evenlight import tables
+from evenlight.figures.html_table import Cell, Page, Table
+from evenlight.figures.page_parts import BETTER_COLOURS, initials, rows_by_model, shade
+from evenlight.figures.text import mean_sd, signed
+from evenlight.statistics.study import Comparison, Metric, comparisons_in
+
+TABLES = (tables.SUMMARY,)
+
+
+def page(
+    summary: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    alpha: float,
+    considerable_effect: float,
+) -> Page:
+    """Per pair of groups the table of counts and the table of effect sizes, laid out as Tables 3 and 8 of Dhaini et
+    al. (2025), from :func:`evenlight.statistics.summary.summarise_disparity`."""
+    pairs = comparisons_in(summary)
+    layout = datasets, models, explainers, metrics
+    parts = []
+    for pair in pairs:
+        of_pair = pair.rows(summary)
+        versus = f"{pair.level_a} against {pair.level_b}"
+        parts += [
+            _disparity_table(f"Significant seeds, {versus}", of_pair, layout, _count_text),
+            _disparity_table(f"Cohen's d over the significant seeds, {versus}", of_pair, layout, _effect_text),
+        ]
+    introduction = (
+        "Are the explanations of one group better than those of the other? Per seed, the scores of the two groups are "
+        "compared by a two-sided Mann–Whitney U test (significant at "
+        f"p ≤ {alpha:g}, not corrected for the number of tests) and by Cohen's d. "
+        "The first table counts the significant seeds. The second adds mean ± standard deviation of d over these "
+        "seeds; d is positive where the first-named group has the higher scores. An arrow beside a metric says which "
+        "scores are the better ones, higher (↑) or lower (↓)."
+    )
+    return Page("Disparity of explanations", introduction, parts, _legend(pairs, considerable_effect))
+
+
+def _disparity_table(caption: str, summary: pd.DataFrame, layout: tuple, text: Callable[[Any], str]) -> Table:
+    datasets, models, explainers, metrics = layout
+    compared = set(summary["dataset"])
+    datasets = {name: label for name, label in datasets.items() if name in compared}
+    found = {row[:4]: row for row in summary.itertuples(index=False)}
+
+    def cells(model: str, explainer: str) -> list[Cell]:
+        keys = [(dataset, model, explainer, metric) for dataset in datasets for metric in metrics]
+        return [_disparity_cell(found.get(key), text) for key in keys]
+
+    headings = [metric.label_with_direction for metric in metrics.values()]
+    columns = [(label, headings) for label in datasets.values()]
+    return Table(caption, ("Model", "Explainer"), columns, rows_by_model(models, explainers, cells))
+
+
+def _legend(pairs: list[Comparison], considerable_effect: float) -> list[tuple[Cell, str]]:
+    legend = []
+    for pair in pairs:
+        for group, letters, colour in zip(pair.levels, initials(*pair.levels), BETTER_COLOURS, strict=True):
+            other = pair.level_b if group == pair.level_a else pair.level_a
+            legend.append((Cell(letters, background=shade(colour, 1)), f"{group} has better explanations than {other}"))
+    return [
+        *legend,
+        (Cell("bold", bold=True), f"considerable effect, |mean d| ≥ {considerable_effect:g}"),
+        (Cell("*"), "the significant seeds do not agree on which group is better; letter and colour follow the mean"),
+        (Cell("0"), "no significant seed"),
+        (Cell("–"), "not tested, the metric is undefined here"),
+    ]
+
+
+def _count_text(row) -> str:
+    return str(row.significant_seeds)
+
+
+def _effect_text(row) -> str:
+    return f"({row.significant_seeds}) {mean_sd(row.mean_d_significant, row.sd_d_significant, 2)}"
+
+
+def _disparity_cell(row, text) -> Cell:
+    """One cell; ``row`` is a row of the summary, or None where nothing was tested."""
+    if row is None:
+        return Cell("–", "not tested: the metric has no defined scores")
+    disagree = row.significant_seeds_a_better > 0 and row.significant_seeds_b_better > 0
+    mark = "*" if disagree else ""
+    title = f"{row.significant_seeds} of {row.seeds} seeds significant"
+    effects = f"mean d {signed(row.mean_d)} over all seeds"
+    if not isinstance(row.better_group, str):
+        return Cell(f"{text(row)}{mark}", f"{title}; {effects}")
+    place = (row.level_a, row.level_b).index(row.better_group)
+    counts = (
+        f"{row.level_a} better in {row.significant_seeds_a_better}, {row.level_b} in {row.significant_seeds_b_better}"
+    )
+    return Cell(
+        f"{text(row)} {initials(row.level_a, row.level_b)[place]}{mark}",
+        f"{title}, {counts}; mean d {signed(row.mean_d_significant)} over the significant seeds, {effects}",
+        shade(BETTER_COLOURS[place], row.significant_seeds / row.seeds),
+        row.considerable,
+    )

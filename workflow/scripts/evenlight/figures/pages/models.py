@@ -1,0 +1,41 @@
+"""The quality of the models as a page."""
+
+import pandas as pd
+
+from evenlight import tables
+from evenlight.figures.html_table import Cell, Page, Table
+from evenlight.figures.text import mean_sd
+
+TABLES = (tables.QUALITY, tables.QUALITY_PER_SEED)
+MEASURES = {
+    "accuracy": "Accuracy",
+    "recall": "Recall",
+    "average_prediction_difference": "Average prediction difference",
+}
+
+
+def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str]) -> Page:
+    """Mean ± standard deviation over seeds of every measure, from
+    :func:`evenlight.statistics.model_quality.summarise_quality`; the values per seed stand in their CSV file only."""
+    keys = summary[["dataset", "model", "measure", "subset"]].itertuples(index=False, name=None)
+    found = {key: mean_sd(*values, 3) for key, *values in zip(keys, summary["mean"], summary["sd"], strict=True)}
+    subsets = {name: list(summary.loc[summary["measure"] == name, "subset"].unique()) for name in MEASURES}
+    columns = [(name, subset) for name in MEASURES for subset in subsets[name]]
+    rows = [
+        (
+            dataset_label,
+            [
+                (label, [Cell(found.get((dataset, model, *column), "–")) for column in columns])
+                for model, label in models.items()
+            ],
+        )
+        for dataset, dataset_label in datasets.items()
+    ]
+    headings = [(label, subsets[name]) for name, label in MEASURES.items() if subsets[name]]
+    introduction = (
+        "How well do the models classify each group? Test items, mean ± standard deviation over seeds; – where a "
+        "dataset has no such group, class or pair. Average prediction difference: how far apart, on average, the "
+        "probabilities of the true class are in the two forms of one sentence; 0 is equal treatment."
+    )
+    table = Table("Quality on the test items", ("Dataset", "Model"), headings, rows)
+    return Page("Quality of the models", introduction, [table])

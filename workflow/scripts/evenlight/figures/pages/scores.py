@@ -1,0 +1,52 @@
+"""Mean scores as a page, a table per dataset."""
+
+from itertools import product
+
+import pandas as pd
+
+from evenlight import tables
+from evenlight.figures.html_table import Cell, Page, Table
+from evenlight.figures.page_parts import rows_by_model
+from evenlight.figures.text import mean_sd, ordered_levels
+from evenlight.statistics.study import Metric
+
+TABLES = (tables.SCORE_SUMMARY,)
+
+
+def page(
+    summary: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    levels: list[str],
+) -> Page:
+    """Mean ± standard deviation over seeds of every metric, one table per dataset, from
+    :func:`evenlight.statistics.summary.summarise_scores`. The groups of ``levels`` stand first, in this order."""
+    found = {
+        (row.dataset, row.model, row.explainer, row.metric, row.group): _score_cell(row)
+        for row in summary.itertuples(index=False)
+    }
+    parts = []
+    for dataset, dataset_label in datasets.items():
+        groups = ordered_levels(summary.loc[summary["dataset"] == dataset, "group"], levels)
+        columns = list(product(metrics, groups))
+        rows = rows_by_model(
+            models, explainers, lambda *row, of=dataset, shown=columns: [found[of, *row, *column] for column in shown]
+        )
+        headings = [(metric.label_with_direction, groups) for metric in metrics.values()]
+        parts.append(Table(f"Scores on {dataset_label}", ("Model", "Explainer"), headings, rows))
+    introduction = (
+        "How good are the explanations of each group? Every seed's mean over the test items, then mean ± standard "
+        "deviation over seeds; – where a metric is undefined. An arrow beside a metric says which scores are the "
+        "better ones, higher (↑) or lower (↓). Of metrics that draw at random, a cell's title has the error that the "
+        "draws leave in a seed's mean."
+    )
+    return Page("Scores of explanations", introduction, parts)
+
+
+def _score_cell(row) -> Cell:
+    drawn = not pd.isna(row.monte_carlo_error)
+    title = f"Monte-Carlo error of the mean {row.monte_carlo_error:.4f}" if drawn else ""
+    return Cell(mean_sd(row.mean, row.sd, 3), title)

@@ -1,0 +1,35 @@
+"""Write a page of computed tables for readers: each table as CSV, all of them as HTML and as LaTeX."""
+
+import argparse
+from dataclasses import replace
+from importlib import import_module
+
+from evenlight import command_line, tables
+from evenlight.figures.html_table import write_page
+from evenlight.figures.latex_table import write_latex
+from evenlight.figures.settings import keywords
+from evenlight.statistics.summary import write_csv
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the page, with the notes of its tables."""
+    module = import_module(f"evenlight.figures.pages.{arguments.page}")
+    read = list(zip(arguments.tables, module.TABLES, strict=True))
+    shown = [tables.read_exactly(path, contract) for path, contract in read]
+    notes = [note for path, contract in read for note in tables.read_metadata(path, contract).get("notes", [])]
+    page = module.page(*shown, **keywords(arguments.settings))
+    page = replace(page, notes=[*page.notes, *notes])
+    for table, path in zip(shown, arguments.csv, strict=True):
+        write_csv(table, path)
+    write_page(page, arguments.html)
+    write_latex(page, arguments.latex)
+
+
+if __name__ == "__main__":
+    parser = command_line.settings_parser(__doc__)
+    parser.add_argument("--page", required=True, metavar="NAME", help="a module of evenlight.figures.pages")
+    parser.add_argument("--tables", nargs="+", required=True, metavar="PARQUET", help="those that the page reads")
+    parser.add_argument("--csv", nargs="+", required=True, metavar="CSV", help="one for each table")
+    parser.add_argument("--html", required=True)
+    parser.add_argument("--latex", required=True)
+    command_line.run(main, parser)

@@ -1,0 +1,24 @@
+"""Measure how well the models classify each group, per seed and over the seeds."""
+
+import argparse
+
+from evenlight import command_line, tables
+from evenlight.statistics.model_quality import quality_per_seed, summarise_quality
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write both tables of the models' quality."""
+    per_seed = quality_per_seed(arguments.items, arguments.predictions, arguments.settings)
+    tables.write_table(per_seed, arguments.per_seed, tables.QUALITY_PER_SEED)
+    tables.write_table(summarise_quality(per_seed), arguments.output, tables.QUALITY)
+
+
+if __name__ == "__main__":
+    parser = command_line.settings_parser(__doc__)
+    parser.add_argument("--items", nargs="+", required=True, metavar="PATH", help="files {dataset}/items.parquet")
+    parser.add_argument(
+        "--predictions", nargs="+", required=True, metavar="PATH", help="files {dataset}/{model}/seed{seed}.parquet"
+    )
+    parser.add_argument("--output", required=True, metavar="PARQUET", help="over the seeds")
+    parser.add_argument("--per-seed", required=True, metavar="PARQUET")
+    command_line.run(main, parser)
