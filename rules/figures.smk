@@ -47,7 +47,20 @@ def scores_shown(wildcards, metrics):
         {name: label(section, name)} for section, name in (("datasets", wildcards.dataset), ("models", wildcards.model))
     )
     settings = {"datasets": datasets, "models": models, "metrics": directions(metrics)}
-    return shown("explainers", **settings, seeds=config["seeds"], levels=compared_levels())
+    families = {name: METRICS[name]["family"] for name in metrics}
+    names = {"seeds": config["seeds"], "families": families, "factors": list(comparisons())}
+    return shown("explainers", **settings, **names, levels=compared_levels())
+
+
+def scores_drawn(wildcards, families):
+    """The score files of one model on one dataset."""
+    names = {"family": families, "explainer": config["explainers"]}
+    return every(SCORES, dataset=wildcards.dataset, model=wildcards.model, **names)
+
+
+def dataset_drawn(wildcards):
+    """The texts and units of one dataset."""
+    return every(DATASETS, dataset=wildcards.dataset, table=["items", "units"])
 
 
 def in_formats(path, **about):
@@ -65,12 +78,8 @@ rule draw_scores:
     """Box plots of one metric per explainer and group, over all seeds of a model."""
     input:
         script=script("figures/draw_scores.py"),
-        scores=lambda wildcards: every(
-            "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet",
-            dataset=wildcards.dataset,
-            model=wildcards.model,
-            family=family_of(wildcards.metric),
-        ),
+        scores=lambda wildcards: scores_drawn(wildcards, family_of(wildcards.metric)),
+        datasets=dataset_drawn,
     output:
         in_formats(
             "<results>/figures/scores/{dataset}/{model}/{metric}",
@@ -89,9 +98,10 @@ rule draw_scores:
         runtime=10,
     params:
         settings=lambda wildcards: scores_shown(wildcards, [wildcards.metric]),
+        folders=folders(scores=SCORES, datasets=DATASETS),
         code=code_of("figures/draw_scores.py"),
     shell:
-        "python {input.script:q} --scores {input.scores:q} --metric {wildcards.metric} "
+        "python {input.script:q} {params.folders} --metric {wildcards.metric} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
@@ -99,12 +109,8 @@ rule draw_score_panels:
     """Box plots of all metrics of one model on one dataset (Dhaini et al. 2025, Figures 2 to 7)."""
     input:
         script=script("figures/draw_score_panels.py"),
-        scores=lambda wildcards: every(
-            "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet",
-            dataset=wildcards.dataset,
-            model=wildcards.model,
-            family=METRIC_FAMILIES,
-        ),
+        scores=lambda wildcards: scores_drawn(wildcards, METRIC_FAMILIES),
+        datasets=dataset_drawn,
     output:
         in_formats(
             "<results>/figures/panels/{dataset}/{model}",
@@ -123,9 +129,10 @@ rule draw_score_panels:
         runtime=10,
     params:
         settings=lambda wildcards: scores_shown(wildcards, METRICS),
+        folders=folders(scores=SCORES, datasets=DATASETS),
         code=code_of("figures/draw_score_panels.py"),
     shell:
-        "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
+        "python {input.script:q} {params.folders} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"
 
 

@@ -1,11 +1,37 @@
-# From scores and predictions to what every kind of study sums up of them.
+# From scores and readings to what every kind of study sums up of them.
 #
-# Comes in: <results>/scores/, <results>/predictions/, <results>/datasets/.
+# Comes in: <results>/scores/, <results>/readings/, <results>/datasets/.
 # Goes out: <results>/tables/scores.parquet, models.parquet, models_per_seed.parquet; and the helpers of all rules that
 # compute tables.
 
 SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet"
+DATASETS = "<results>/datasets/{dataset}/{table}.parquet"
+READINGS = "<results>/readings/{dataset}/{model}/seed{seed}.parquet"
 COMPARED = ("datasets", "models", "explainers", "metrics")
+
+
+def every_score():
+    """The score files of the whole study."""
+    return every(SCORES, family=METRIC_FAMILIES, explainer=config["explainers"])
+
+
+def every_dataset():
+    """The texts and units of all datasets."""
+    return every(DATASETS, table=["items", "units"])
+
+
+def folders(**paths):
+    """Flags that name folders below <results>, found from the input of the same name.
+
+    A list of all files would be too long for a command; the scripts build their paths from the names in the settings.
+    ``paths`` has the pattern of each.
+    """
+
+    def flags(wildcards, input):
+        first = {name: Path(getattr(input, name)[0]) for name in paths}
+        return shlex.join(f"--{name}={first[name].parents[paths[name].count('/') - 2]}" for name in paths)
+
+    return flags
 
 
 def of_statistics(*keys):
@@ -13,13 +39,26 @@ def of_statistics(*keys):
     return {key: config["statistics"][key] for key in keys}
 
 
-def compared_settings(*keys, parts=COMPARED):
-    """What computed tables depend on: the names in ``parts``, the seeds, the groups, ``keys`` of the statistics."""
-    return as_json(
-        **{part: list(config[part]) for part in parts},
-        seeds=config["seeds"],
-        statistics=of_statistics("groups", *keys),
-    )
+def comparisons():
+    """What is compared: factor to sets of levels."""
+    return {"gender": config["statistics"]["groups"]}
+
+
+def runs_of_study():
+    """The names of all runs, in the configuration's order."""
+    return {"datasets": list(config["datasets"]), "models": list(config["models"]), "seeds": config["seeds"]}
+
+
+def scored():
+    """The names of all scores, metrics with their families."""
+    families = {name: METRICS[name]["family"] for name in config["metrics"]}
+    return runs_of_study() | {"explainers": list(config["explainers"]), "metrics": families}
+
+
+def compared_settings(*keys):
+    """What tables of comparisons depend on: the scores, the comparisons, and ``keys`` of the statistics."""
+    # Not sorted: the order of the configuration is that of the tables.
+    return json.dumps(scored() | {"comparisons": comparisons()} | of_statistics(*keys))
 
 
 def compared_levels():
@@ -32,7 +71,8 @@ rule summarise_scores:
     """Mean of every metric over items and seeds, per dataset, model, explainer and group."""
     input:
         script=script("statistics/summarise_scores.py"),
-        scores=every(SCORES, family=METRIC_FAMILIES),
+        scores=every_score(),
+        datasets=every_dataset(),
     output:
         "<results>/tables/scores.parquet",
     log:
@@ -45,20 +85,19 @@ rule summarise_scores:
         mem_mb=4000,
         runtime=30,
     params:
-        settings=as_json(**{part: list(config[part]) for part in COMPARED}, seeds=config["seeds"]),
+        settings=json.dumps(scored() | {"factors": list(comparisons())}),
+        folders=folders(scores=SCORES, datasets=DATASETS),
         code=code_of("statistics/summarise_scores.py"),
     shell:
-        "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
-        "--output {output:q} > {log:q} 2>&1"
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule measure_quality:
     """Accuracy, recall per class and group, and average prediction difference of every model."""
     input:
         script=script("statistics/measure_quality.py"),
-        datasets=every("<results>/datasets/{dataset}/items.parquet"),
-        units=every("<results>/datasets/{dataset}/units.parquet"),
-        predictions=every("<results>/predictions/{dataset}/{model}/seed{seed}.parquet"),
+        datasets=every_dataset(),
+        readings=every(READINGS),
     output:
         table="<results>/tables/models.parquet",
         per_seed="<results>/tables/models_per_seed.parquet",
@@ -72,8 +111,9 @@ rule measure_quality:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=compared_settings(parts=("datasets", "models")),
+        settings=json.dumps(runs_of_study() | {"comparisons": comparisons()}),
+        folders=folders(datasets=DATASETS, readings=READINGS),
         code=code_of("statistics/measure_quality.py"),
     shell:
-        "python {input.script:q} --items {input.datasets:q} --predictions {input.predictions:q} "
-        "--settings {params.settings:q} --output {output.table:q} --per-seed {output.per_seed:q} > {log:q} 2>&1"
+        "python {input.script:q} {params.folders} --settings {params.settings:q} "
+        "--output {output.table:q} --per-seed {output.per_seed:q} > {log:q} 2>&1"

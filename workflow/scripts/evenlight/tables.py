@@ -199,6 +199,23 @@ PREDICTIONS = Contract(
         ]
     ),
 )
+READINGS = Contract(
+    "readings",
+    "read_texts",
+    pa.schema(
+        [
+            _required("item_id", pa.string()),
+            _required("split", pa.string()),
+            _required("token_id", pa.list_(pa.int64())),
+            _required("word_id", pa.list_(pa.int64())),  # null for a special token
+            _required("token_text", pa.list_(pa.string())),  # as the text writes it, empty for a special token
+            pa.field("target", pa.int64()),  # the class that is explained, null where none is
+            pa.field("left_out", pa.string()),  # why the text is not explained, see evenlight.readings
+            pa.field("probability", pa.list_(pa.float64())),  # of the classes; null where the text is too long
+            pa.field("predicted", pa.int64()),
+        ]
+    ),
+)
 ATTRIBUTIONS = Contract(
     "attributions",
     "attribute",
@@ -221,9 +238,6 @@ SCORES = Contract(
     pa.schema(
         [
             _required("item_id", pa.string()),
-            _required("pair_id", pa.string()),
-            _required("group", pa.string()),
-            _required("explainer", pa.string()),
         ]
     ),
     extra_columns=pa.float64(),
@@ -355,13 +369,14 @@ SCORE_SUMMARY = Contract(
     "summarise_scores",
     pa.schema(
         [
-            *_columns(pa.string(), "dataset", "model", "explainer", "group", "metric"),
+            *_columns(pa.string(), "dataset", "model", "explainer", "factor", "group", "metric"),
             _required("seeds", pa.int64()),
             *_columns(pa.float64(), "mean", "sd", "monte_carlo_error", missing=True),
         ]
     ),
 )
-_QUALITY = _columns(pa.string(), "measure", "subset")
+# The factor of a level or of two; none of all items, and of classes.
+_QUALITY = [_required("measure", pa.string()), pa.field("factor", pa.string()), _required("subset", pa.string())]
 QUALITY = Contract(
     "the quality of models",
     "measure_quality",

@@ -220,7 +220,9 @@ def _row(
         a, b, causes_a, causes_b = a[known_a], b[known_b], causes_a[known_a], causes_b[known_b]
         reason = _unfit(a, b, paired)
         if reason:
-            left_out[f"dataset '{cell['dataset']}', metric '{cell['metric']}': no split of {{count}} runs, {reason}"] += 1
+            left_out[
+                f"dataset '{cell['dataset']}', metric '{cell['metric']}': no split of {{count}} runs, {reason}"
+            ] += 1
             continue
         split = split_disparity(a, b, causes_a, causes_b, paired)
         splits.append(split)

@@ -98,9 +98,7 @@ def read_models(
     """
     for dataset in datasets:
         units = tables.read_table(units_path(datasets_folder, dataset), tables.UNITS)
-        clusters = tables.read_table(
-            items_path(datasets_folder, dataset), tables.ITEMS.only("item_id", "cluster")
-        )
+        clusters = tables.read_table(items_path(datasets_folder, dataset), tables.ITEMS.only("item_id", "cluster"))
         for model in models:
             runs = [Run(dataset, model, seed) for seed in seeds]
             scored = pd.concat(

@@ -100,9 +100,7 @@ def _side(rows: pd.DataFrame, units: pd.Index, items: pd.DataFrame) -> Side:
     columns, places = rows["column"].to_numpy(), units.get_indexer(rows["unit_id"])
     first = np.full(len(units), -1)
     first[places[::-1]] = columns[::-1]
-    names = [
-        np.where(first >= 0, items[name].to_numpy(object)[first], None) for name in ("item_id", "cluster")
-    ]
+    names = [np.where(first >= 0, items[name].to_numpy(object)[first], None) for name in ("item_id", "cluster")]
     return Side(*names, columns, places)
 
 

@@ -14,7 +14,6 @@ from statsmodels.stats.multitest import multipletests
 
 from evenlight.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores, check_compared, read_models
-from evenlight.statistics.study import pairs_of
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import cohens_d, defined, hedges_g
 from evenlight.statistics.equivalence import equivalence_p
@@ -55,11 +54,12 @@ def disparity_table(
     names = {"datasets": datasets, "models": models, "seeds": seeds, "explainers": explainers, "metrics": metrics}
     for model in read_models(scores, datasets_folder, **names, comparisons=comparisons):
         notes |= dict.fromkeys(check_compared(model, comparisons))
+        compared = _compared_columns(model)
         by_design = [[] for _ in model.designs]
         for of_explainer in model.explainers:
             for design, of_design in zip(model.designs, by_design, strict=True):
                 of_design += _rows(of_explainer, design, equivalence_bound, sign_flips)
-            _count_undefined(of_explainer, model, comparisons, gaps)
+            _count_undefined(of_explainer, compared, gaps)
         rows += [row for of_design in by_design for row in of_design]
     table = adjusted(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)[DISPARITY.schema.names]
     notes = [*notes, *_undefined_notes(gaps), *_infinite_notes(table)]
@@ -85,7 +85,9 @@ def adjusted(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
 
 def _rows(scores: ExplainerScores, design: Design, equivalence_bound: float, sign_flips: int) -> list[dict]:
     """The rows of all cells of one explainer and comparison, by metric and seed."""
-    a, b = (side.scores(scores.values).reshape(len(scores.metrics) * len(scores.seeds), -1) for side in (design.a, design.b))
+    a, b = (
+        side.scores(scores.values).reshape(len(scores.metrics) * len(scores.seeds), -1) for side in (design.a, design.b)
+    )
     tests = mann_whitney(a, b)
     paired = _paired_tests(a, b, scores.dataset, design, sign_flips)
     rows = []
@@ -142,17 +144,20 @@ def shared_flips(dataset: str, design: Design, draws: int) -> SignFlips:
     return SignFlips(len(design.a.items), draws, (dataset, *design.comparison.levels, "sign_flip"))
 
 
-def _count_undefined(
-    scores: ExplainerScores, model: ModelScores, comparisons: Mapping[str, list[list[str]]], gaps: dict
-) -> None:
+def _compared_columns(model: ModelScores) -> dict[tuple[str, str], np.ndarray]:
+    """The columns of the items of every compared level, by factor and level."""
+    levels = {design.comparison.factor: model.levels(design.comparison.factor) for design in model.designs}
+    return {
+        (design.comparison.factor, level): levels[design.comparison.factor][level]
+        for design in model.designs
+        for level in design.comparison.levels
+    }
+
+
+def _count_undefined(scores: ExplainerScores, compared: dict[tuple[str, str], np.ndarray], gaps: dict) -> None:
     """Count the undefined scores of each metric and compared level, and of how many, in ``gaps``."""
-    compared = {design.comparison for design in model.designs}
-    sides = dict.fromkeys(
-        (pair.factor, level) for pair in pairs_of(comparisons) if pair in compared for level in pair.levels
-    )
     for metric, values in zip(scores.metrics, scores.values, strict=True):
-        for factor, level in sides:
-            columns = model.levels(factor)[level]
+        for (factor, level), columns in compared.items():
             present = scores.present[:, columns]
             count = gaps.setdefault((scores.dataset, metric), {}).setdefault((factor, level), [0, 0])
             count[0] += int((np.isnan(values[:, columns]) & present).sum())

@@ -67,8 +67,12 @@ def effect_table(
                 for cell, (a, b) in zip(of_explainer.cells(design.comparison), sides, strict=True):
                     scored = ~(np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1))
                     if scored.any():
-                        effect = _effect(a[scored], b[scored], design.paired, alpha, equivalence_bound, confidence, power)
-                        intervals = _intervals(a[scored], b[scored], design, of_explainer.dataset, bootstrap_draws, confidence)
+                        effect = _effect(
+                            a[scored], b[scored], design.paired, alpha, equivalence_bound, confidence, power
+                        )
+                        intervals = _intervals(
+                            a[scored], b[scored], design, of_explainer.dataset, bootstrap_draws, confidence
+                        )
                         of_design.append(cell | effect | intervals)
         rows += [row for of_design in by_design for row in of_design]
     table = adjusted(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)

@@ -103,9 +103,7 @@ def _seed_effects(a: np.ndarray, b: np.ndarray, weights_a: np.ndarray, weights_b
     lower, upper = np.searchsorted(b[order], a, "left"), np.searchsorted(b[order], a, "right")
     wins = np.einsum("ij,ij->j", weights_a, below[lower] + below[upper])
     powers_a, powers_b = _powers(a, b)
-    return _from_sums(
-        wins, weights_a.sum(axis=0), weights_b.sum(axis=0), powers_a @ weights_a, powers_b @ weights_b
-    )
+    return _from_sums(wins, weights_a.sum(axis=0), weights_b.sum(axis=0), powers_a @ weights_a, powers_b @ weights_b)
 
 
 def _left_out(a: np.ndarray, b: np.ndarray, from_a: bool, from_b: bool) -> np.ndarray:

@@ -121,6 +121,33 @@ def summarise_scores(
     return summarise_over_seeds(table, keys, "score").assign(monte_carlo_error=errors.to_numpy())
 
 
+def grouped_scores(
+    scores: str | Path,
+    datasets_folder: str | Path,
+    *,
+    dataset: str,
+    model: str,
+    seeds: Sequence[int],
+    explainers: Sequence[str],
+    metrics: Mapping[str, str],
+    factors: Sequence[str] = (),
+) -> pd.DataFrame:
+    """All scores of one model on one dataset: a row per score, with ``explainer``, ``group``, ``metric`` and ``score``.
+
+    Arguments as for :func:`summarise_scores`; an item has a row for its level of each factor.
+    """
+    units = tables.read_table(units_path(datasets_folder, dataset), tables.UNITS)
+    rows = pd.concat([rows_of(units, factor) for factor in factors or units["factor"].unique()])
+    levels = rows[["item_id", "level"]].rename(columns={"level": "group"}).drop_duplicates()
+    parts = []
+    for run in runs([dataset], [model], seeds):
+        for explainer in explainers:
+            table = levels.merge(read_scores(scores, run, explainer, metrics), on="item_id")
+            table = table.melt(id_vars=["group"], value_vars=list(metrics), var_name="metric", value_name="score")
+            parts.append(table.assign(explainer=explainer))
+    return pd.concat(parts, ignore_index=True)
+
+
 def _means(table: pd.DataFrame, rows: pd.DataFrame, metrics: Mapping[str, str]) -> pd.DataFrame:
     """Mean score and its Monte-Carlo error of each level of one factor and metric: factor, group, metric, score, error."""
     of_levels = rows[["item_id", "factor", "level"]].merge(table, on="item_id").groupby(["factor", "level"])
