@@ -11,8 +11,6 @@ INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
-# Tools outside of the workflow find the library as its rules do.
-export PYTHONPATH := $(CURDIR)/workflow/scripts
 BIN := .venv/bin
 
 RUN_REQUIREMENTS := $(patsubst %,envs/%.txt,workflow data corpus models statistics)
@@ -27,7 +25,8 @@ help:  ## list these targets
 
 demo: .venv/ready  ## make the environment, run the embedded demo and its report
 	$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml
-	$(BIN)/snakemake --cores 1 --configfile config/demo.yaml --report results/demo/report.html
+	$(BIN)/snakemake --cores 1 --configfile config/demo.yaml --report results/demo/report.html \
+		--report-metadata resources/report/metadata.yaml
 	@echo
 	@echo "The demo is done. Open in a browser or a viewer:"
 	@echo "  tables   results/demo/tables/"
@@ -54,8 +53,9 @@ clean-all: clean  ## also remove the environment; results of studies stay
 
 ##@ Development
 
+# On all cores. A file's tests share what is slow to make, so they stay together.
 test: check browser  ## everything that must hold: `check`, then the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 # Debian's browser, for the tests that drive one; where it is not and cannot be installed, they say so.
 browser:
@@ -119,6 +119,7 @@ estimate-cost: .venv/ready  ## what the published grid would cost on this device
 # The environment. The stamp `ready` stands only while the environment is whole, so whatever interrupts an
 # installation, the next call starts over from an empty folder (a virtual environment cannot be built elsewhere
 # and moved into place: its commands hold its path). Changed requirements start over too, so nothing stale stays.
+# The library is installed as it lies here, for workflow/tools, bench and notebooks; the rules' scripts need no installation.
 
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
@@ -130,7 +131,8 @@ INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 	@echo "(Where torch would come with CUDA and there is no GPU, several GB more can be spared:" \
 		"PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make ...)"
 	@"$(INTERPRETER)" -m venv --clear .venv
-	@$(INSTALL) $(RUN_REQUIREMENTS:%=-r %)
+	@$(INSTALL) $(RUN_REQUIREMENTS:%=-r %) setuptools
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/ready-for-tests: .venv/ready envs/tests.txt

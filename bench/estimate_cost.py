@@ -358,7 +358,7 @@ def estimated(
     rows = []
     for dataset, size in datasets.items():
         for model, speed in speeds.items():
-            training = configuration.on_dataset(config["models"][model]["training"], "epochs", dataset)
+            training = configuration.recipe(config, model, dataset)["training"]
             # A batch of the training has the length of its longest item.
             longest = max(size.lengths)
             tasks = {
@@ -449,7 +449,7 @@ def main(arguments: argparse.Namespace) -> None:
     precision = config["explain"]["precision"]
     speeds = {}
     for name, settings in config["models"].items():
-        source, training = settings.get("source", settings["architecture"]), settings["training"]
+        source, training = settings.get("source", settings["architecture"]), config["trainings"][settings["training"]]
         speeds[name] = speed_of(source, length, training, device, precision, arguments.seconds)
         print(f"timed {name}", flush=True)
     table = estimated(config, datasets, work, speeds)

@@ -32,9 +32,11 @@ from evenlight import command_line
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.errors import InputError
-from evenlight.explainers import lime, shapley
+from evenlight.explainers import shapley, shapley_sampling
 from evenlight.explainers.hiding import hideable, reduced_rows
-from evenlight.explainers.shap import Node, token_texts, token_tree
+from evenlight.explainers.kernel_shap.paper import KERNEL_ESTIMATORS
+from evenlight.explainers.lime.paper import coefficients
+from evenlight.explainers.partition_shap import Node, token_texts, token_tree
 from evenlight.items import items_with_units, units_beside
 from evenlight.models.classifier import load_classifier
 from evenlight.seeds import generator_for
@@ -109,7 +111,7 @@ def our_kernel_shap(estimator: str) -> Estimator:
 
     def estimate(game: Game, rows: int, seed: int) -> np.ndarray:
         generator = generator_for(seed, game.name, estimator)
-        plan = shapley.KERNEL_ESTIMATORS[estimator](game.features, rows, generator)
+        plan = KERNEL_ESTIMATORS[estimator](game.features, rows, generator)
         return plan.solve(game.ask(plan.shown))
 
     return estimate
@@ -125,7 +127,7 @@ def our_sampling(estimator: str) -> Estimator:
         if orders == 0:
             return None
         generator = generator_for(seed, game.name, estimator)
-        plan = shapley.SAMPLING_ESTIMATORS[estimator](game.features, orders, generator)
+        plan = shapley_sampling.SAMPLING_ESTIMATORS[estimator](game.features, orders, generator)
         return plan.solve(game.ask(plan.shown))
 
     return estimate
@@ -189,9 +191,7 @@ OTHER_QUANTITY = "shap PartitionExplainer"
 def lime_coefficients(game: Game, seed: int, samples: int, asked: int | None) -> np.ndarray:
     """LIME on the game's tokens, with the draws of the seed."""
     settings = LIME_SETTINGS | {"samples": samples, "asked": asked}
-    question = lime.coefficients(
-        game.features, lambda kept: list(kept), 0, settings, generator_for(seed, game.name, "lime")
-    )
+    question = coefficients(game.features, lambda kept: list(kept), 0, settings, generator_for(seed, game.name, "lime"))
     try:
         question.send(game.ask(np.array(next(question)))[:, None])
     except StopIteration as stop:

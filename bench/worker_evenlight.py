@@ -50,13 +50,8 @@ STUDY = complete(
     {
         "study": "bench",
         "datasets": {"demo": {"reader": "demo"}},
-        "models": {
-            "any": {
-                "architecture": "pretrained",
-                "source": folder,
-                "training": {"learning_rate": 1, "batch_size": 1, "epochs": 1},
-            }
-        },
+        "trainings": {"any": {"learning_rate": 1, "batch_size": 1, "epochs": 1}},
+        "models": {"any": {"architecture": "pretrained", "source": folder, "training": "any"}},
         "explainers": EXPLAINERS,
         "metrics": {
             "comprehensiveness": {"metric": "aopc_comprehensiveness"},

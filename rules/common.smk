@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import sys
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -16,7 +17,7 @@ BASE = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 SCRIPTS = BASE / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from evenlight import annotation, configuration, datasets, sources
+from evenlight import annotation, configuration, datasets, sources, warm_start
 from evenlight.code_digest import code_digest
 from evenlight.errors import InputError
 
@@ -53,6 +54,10 @@ if config["mirror"]:
     os.environ.setdefault(sources.MIRROR_VARIABLE, config["mirror"])
 
 
+# A job of another run, or one that was sent to another machine, has no use for that run's server.
+os.environ.pop(warm_start.SOCKET_VARIABLE, None)
+
+
 def in_project(path):
     """A file of this repository, relative to where Snakemake was started."""
     return os.path.relpath(BASE / path)
@@ -77,10 +82,11 @@ def script(name):
     return [repository_file(f"workflow/scripts/{path}") for path in ("run.py", name)]
 
 
+@cache
 def code_of(name, *also):
     """Digest of the code that a script runs, for ``params``: changed code reruns the rule, a comment does not.
 
-    ``also`` names modules that the script imports under a computed name.
+    ``also`` names modules that the script imports under a computed name. Snakemake asks for every job.
     """
     try:
         return code_digest(SCRIPTS / name, also=also, root=SCRIPTS)
@@ -168,8 +174,7 @@ def import_code(wildcards):
 
 def recipe(wildcards):
     """What a model is and how it is trained on one dataset."""
-    model = config["models"][wildcards.model]
-    return model | {"training": configuration.on_dataset(model["training"], "epochs", wildcards.dataset)}
+    return configuration.recipe(config, wildcards.model, wildcards.dataset)
 
 
 def local_model_files(wildcards):
@@ -224,3 +229,6 @@ onstart:
         except OSError:
             raise WorkflowError(f"another run is at work in {os.getcwd()}; wait for it or stop it")
         workflow.globals["_run_lock"] = lock
+        # Jobs in environments of their own have another Python, and those on other machines do not reach the server.
+        if workflow.local_exec and not workflow.touch and not workflow.deployment_settings.deployment_method:
+            workflow.globals["_warm_start"] = warm_start.start()

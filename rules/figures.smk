@@ -5,6 +5,11 @@
 
 from dataclasses import dataclass, field
 
+
+# What the report says first.
+report: "../resources/report/study.rst"
+
+
 # Of every table in the report.
 TABLE = {"kind": "table", "dataset": "all", "model": "all", "metric": "all"}
 

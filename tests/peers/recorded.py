@@ -43,7 +43,7 @@ METHODS = {
     },
     "shap": {"method": "partition_shap", "evaluations": 500},
 }
-FAMILIES = {"gradient": ["grad", "gxi"], "path": ["ig", "igxi"], "lime": ["lime"], "shap": ["shap"]}
+FAMILIES = {"gradient": ["grad", "gxi"], "path": ["ig", "igxi"], "lime": ["lime"], "partition_shap": ["shap"]}
 
 
 def cases(folder: Path) -> list[dict]:

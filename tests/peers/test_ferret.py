@@ -12,7 +12,7 @@ import recorded
 from scipy.stats import spearmanr
 
 from evenlight.explainers import Context, explain
-from evenlight.explainers.lime import kept_tokens
+from evenlight.explainers.lime.paper import kept_tokens
 from evenlight.metrics import Explanation, score
 from evenlight.metrics.faithfulness import METRICS, top_tokens
 
@@ -98,7 +98,7 @@ def lime_stream(_, samples, tokens):
 
 
 def test_lime_is_the_same_with_the_same_draws(cases, classifier, sentences, monkeypatch):
-    monkeypatch.setattr("evenlight.explainers.lime.kept_tokens", lime_stream)
+    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", lime_stream)
     unaffected = 0
     for sentence, expected in zip(sentences, recorded.scores(cases, "lime"), strict=True):
         np.random.seed(0)

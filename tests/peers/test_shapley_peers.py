@@ -17,7 +17,7 @@ from lime.lime_text import LimeTextExplainer
 from sklearn.linear_model import LinearRegression
 from tokenizers import decoders
 
-from evenlight.explainers import explain, shapley
+from evenlight.explainers import explain, kernel_shap, shapley_sampling
 from evenlight.explainers.hiding import reduced_rows
 
 sys.path.append(str(Path(__file__).parents[1] / "unit"))
@@ -60,8 +60,7 @@ def double(architecture):
 
 
 def scores(settings, classifier, sentences):
-    family = {"occlusion": "occlusion", "lime": "lime"}.get(settings["method"], "shapley")
-    found = explain(family, sentences, {"one": settings}, context_of(classifier))["one"].attributions
+    found = explain(settings["method"], sentences, {"one": settings}, context_of(classifier))["one"].attributions
     return [one.token_score for one in found]
 
 
@@ -126,7 +125,7 @@ def test_released_kernel_shap_is_captum_s_with_its_draws(architecture, evaluatio
     classifier = double(architecture)
     sentences = sentences_of(classifier)
     ask = probability_of(classifier)
-    monkeypatch.setattr(shapley, "independent_subsets", captum_subsets(3))
+    monkeypatch.setattr(kernel_shap.released, "independent_subsets", captum_subsets(3))
     found = scores(KERNEL | {"evaluations": evaluations}, classifier, sentences)
     for sentence, score in zip(sentences, found, strict=True):
         token_id, hidden = as_captum(classifier, sentence)
@@ -139,7 +138,7 @@ def test_released_kernel_shap_is_captum_s_with_its_draws(architecture, evaluatio
 
 @pytest.mark.parametrize(("features", "evaluations"), [(20, 25), (20, 120)])
 def test_released_regression_is_captum_s_in_double_precision(features, evaluations):
-    plan = shapley.released_kernel_shap(features, evaluations, np.random.default_rng(0))
+    plan = kernel_shap.released.kernel_shap(features, evaluations, np.random.default_rng(0))
     value = np.random.default_rng(1).normal(size=evaluations)
     weight = np.ones(evaluations)
     weight[[0, -1]] = 1e6
@@ -157,7 +156,7 @@ def test_shapley_sampling_is_captum_s_with_its_orders(architecture, monkeypatch)
         torch.manual_seed(5)
         return np.array([torch.randperm(features).numpy() for _ in range(count)])
 
-    monkeypatch.setattr(shapley, "draw_orders", captum_orders)
+    monkeypatch.setattr(shapley_sampling, "draw_orders", captum_orders)
     for sentence, score in zip(sentences, scores(SAMPLING, classifier, sentences), strict=True):
         token_id, hidden = as_captum(classifier, sentence)
         # Special tokens share a feature with the first word's first token: hiding them changes nothing.
@@ -253,7 +252,7 @@ def test_words_score_what_the_lime_package_gives_them(architecture, monkeypatch)
     sentences = [one for one, is_whole in zip(sentences_of(classifier), whole, strict=True) if is_whole]
     assert len(sentences) >= 4
     evaluator = context_of(classifier).evaluator
-    monkeypatch.setattr("evenlight.explainers.lime.kept_tokens", package_draws)
+    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", package_draws)
     found = scores(LIME | {"definition": "paper"}, classifier, sentences)
 
     for sentence, score in zip(sentences, found, strict=True):
@@ -275,7 +274,7 @@ def test_released_word_scores_are_gecobench_s(architecture, monkeypatch):
     classifier.tokenizer.backend_tokenizer.decoder = decoder
     sentences = sentences_of(classifier)
     tokenizer, evaluator = classifier.tokenizer, context_of(classifier).evaluator
-    monkeypatch.setattr("evenlight.explainers.lime.kept_tokens", package_draws)
+    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", package_draws)
 
     def ask(texts):
         rows = [tokenizer(text.split(), is_split_into_words=True)["input_ids"] for text in texts]

@@ -24,6 +24,7 @@ from evenlight.configuration import (
     family_of,
     metric_annotations,
     metric_families,
+    recipe,
     without_labels,
 )
 from evenlight.configuration.combinations import SCORE_COLUMNS
@@ -46,9 +47,10 @@ SMALLEST = {
             "layers": 2,
             "heads": 2,
             "hidden_size": 64,
-            "training": {"learning_rate": 0.001, "batch_size": 32, "epochs": 20},
+            "training": "short",
         }
     },
+    "trainings": {"short": {"learning_rate": 0.001, "batch_size": 32, "epochs": 20}},
     "explainers": {"grad": {"method": "saliency"}},
     "metrics": {"gini": {"metric": "gini"}},
     "statistics": {"groups": [["male", "female"]]},
@@ -118,7 +120,8 @@ def test_defaults_are_filled_in_at_every_depth():
         "split_seed": 0,
     }
     assert completed["models"]["tiny"]["tokenizer"] == {"vocabulary_size": 4000}
-    assert completed["models"]["tiny"]["training"] == {
+    assert completed["trainings"]["short"] == {
+        "start": "published",
         "optimizer": "adamw",
         "learning_rate": 0.001,
         "batch_size": 32,
@@ -127,7 +130,6 @@ def test_defaults_are_filled_in_at_every_depth():
         "schedule": "linear",
         "warmup_share": 0.1,
         "warmup_steps": None,
-        "epochs_on": {},
         "gradient_clipping": 1.0,
         "patience": None,
     }
@@ -168,13 +170,14 @@ def test_labels_are_the_name_of_an_explainer_and_the_title_of_a_metric():
 @pytest.mark.parametrize(
     ("key", "spelled", "value"),
     [
-        ("models.tiny.training.learning_rate", "1e-3", 0.001),
-        ("models.tiny.training.learning_rate", "+.5E-2", 0.005),
-        ("models.tiny.training.learning_rate", 1, 1.0),
-        ("models.tiny.training.epochs", "1e1", 10),
-        ("models.tiny.training.epochs", 10.0, 10),
-        ("models.tiny.training.patience", "3", 3),
-        ("models.tiny.training.patience", "null", None),
+        ("trainings.short.learning_rate", "1e-3", 0.001),
+        ("trainings.short.learning_rate", "+.5E-2", 0.005),
+        ("trainings.short.learning_rate", 1, 1.0),
+        ("trainings.short.epochs", "1e1", 10),
+        ("trainings.short.epochs", 10.0, 10),
+        ("trainings.short.epochs", {"default": "1e1", "geco_all": 2.0}, {"default": 10, "geco_all": 2}),
+        ("trainings.short.patience", "3", 3),
+        ("trainings.short.patience", "null", None),
         ("seeds", ["0", "1"], [0, 1]),
         ("metrics.gini", {"metric": "aopc_sufficiency", "shares": ["5e-1", 1]}, [0.5, 1.0]),
         ("metrics.gini", {"metric": "aopc_sufficiency", "positive_only": "false"}, False),
@@ -184,7 +187,7 @@ def test_spellings_of_one_number_are_one_setting(key, spelled, value):
     found = complete(changed((key, spelled)))
     for step in key.split("."):
         found = found[step]
-    if isinstance(spelled, dict):
+    if key.startswith("metrics"):
         found = found[list(spelled)[-1]]
     assert json.dumps(found) == json.dumps(value)
 
@@ -194,9 +197,9 @@ def test_what_snakemake_reads_from_file_and_command_line_is_understood():
     assert from_file["learning_rate"] == "1e-3"  # the reason for the conversion
     from_command_line = parse_config(["seeds=[0, 1]", "mirror=null", "explain={pairs: null, target: prediction}"])
     assert from_command_line["seeds"] == ["0", "1"]
-    completed = complete(changed(("models.tiny.training", from_file)) | from_command_line)
-    assert completed["models"]["tiny"]["training"]["learning_rate"] == 0.001
-    assert completed["models"]["tiny"]["training"]["epochs"] == 10
+    completed = complete(changed(("trainings.short", from_file)) | from_command_line)
+    assert completed["trainings"]["short"]["learning_rate"] == 0.001
+    assert completed["trainings"]["short"]["epochs"] == 10
     assert completed["seeds"] == [0, 1]
     assert completed["mirror"] is None
     assert completed["explain"] == EXPLAIN_DEFAULTS | {"target": "prediction"}
@@ -204,7 +207,7 @@ def test_what_snakemake_reads_from_file_and_command_line_is_understood():
 
 # Refusals --------------------------------------------------------------------------------------------------------
 
-LEARNING_RATE = "models.tiny.training.learning_rate"
+LEARNING_RATE = "trainings.short.learning_rate"
 
 
 @pytest.mark.parametrize(
@@ -247,17 +250,27 @@ LEARNING_RATE = "models.tiny.training.learning_rate"
         ("models.tiny.heads", 3, r"models\.tiny\.heads: found 3, which does not divide hidden_size \(64\)"),
         ("models.tiny.layers", MISSING, r"models\.tiny\.layers: is missing; required is an integer, at least 1"),
         ("models.tiny.layers", 2.5, r"models\.tiny\.layers: found 2\.5; allowed is an integer, at least 1"),
-        ("models.tiny.training.learning_rat", 1, r"learning_rat: unknown key; .*did you mean learning_rate\?"),
-        (LEARNING_RATE, "fast", r'models\.tiny\.training\.learning_rate: found "fast"; allowed is a number, above 0'),
+        ("trainings.short.learning_rat", 1, r"learning_rat: unknown key; .*did you mean learning_rate\?"),
+        (LEARNING_RATE, "fast", r'trainings\.short\.learning_rate: found "fast"; allowed is a number, above 0'),
         (LEARNING_RATE, float("nan"), r"learning_rate: found NaN; allowed is a number, above 0"),
         (LEARNING_RATE, float("inf"), r"learning_rate: found Infinity; allowed is a number, above 0"),
         (LEARNING_RATE, "1e999", r"learning_rate: found Infinity; allowed is a number, above 0"),
-        ("models.tiny.training.warmup_share", 1, r"warmup_share: found 1\.0; allowed is .* at least 0 and below 1"),
+        ("trainings.short.warmup_share", 1, r"warmup_share: found 1\.0; allowed is .* at least 0 and below 1"),
+        ("trainings.short.epochs", 0, r"short\.epochs: found 0; allowed is an integer, at least 1 or a mapping"),
+        ("trainings.short.epochs", [5], r"short\.epochs: found \[5\]; allowed is an integer, at least 1 or a mapping"),
+        ("trainings.short.epochs", {"geco_all": 5}, r"epochs\.default: is missing; required is the number of epochs"),
+        ("trainings.short.epochs", {"default": 0}, r"epochs\.default: found 0; allowed is an integer, at least 1$"),
         (
-            "models.tiny.training.epochs_on",
-            {"geco": 5},
-            r"epochs_on\.geco: no such dataset; the study has geco_all; did",
+            "trainings.short.epochs",
+            {"default": 9, "geco": 5},
+            r"epochs\.geco: no such dataset; the study has geco_all; did",
         ),
+        (
+            "models.tiny.training",
+            "shrt",
+            r'training: found "shrt", no such training; the study has short; did you mean',
+        ),
+        ("trainings", MISSING, r"^trainings: is missing; required is a mapping"),
         ("explain.pairs_on", {"compas": 5}, r"explain\.pairs_on\.compas: no such dataset; the study has geco_all$"),
         ("explain.pairs_on", {"geco_all": 0}, r"pairs_on\.geco_all: found 0; allowed is an integer, at least 1"),
         ("explainers.grad.method", "lyme", r'explainers\.grad\.method: found "lyme"; .*; did you mean lime\?'),
@@ -342,6 +355,63 @@ def test_what_is_no_mapping_is_refused():
         complete({})
 
 
+def test_a_training_has_its_epochs_on_each_dataset():
+    config = complete(
+        changed(
+            ("datasets.compas", {"reader": "compas"}),
+            ("trainings.short.epochs", {"default": 9, "compas": 5}),
+            ("trainings.short.start", "random"),
+            ("models.fine", {"architecture": "pretrained", "source": "gpt2", "training": "short"}),
+        )
+    )
+    assert recipe(config, "fine", "geco_all") == config["models"]["fine"] | {
+        "training": config["trainings"]["short"] | {"epochs": 9}
+    }
+    assert recipe(config, "fine", "compas")["training"]["epochs"] == 5
+    assert recipe(complete(SMALLEST), "tiny", "geco_all")["training"]["epochs"] == 20
+
+
+def test_only_published_weights_can_be_the_start():
+    """Of another architecture a changed start must not train again."""
+    published, random = (complete(changed(("trainings.short.start", start))) for start in ("published", "random"))
+    assert recipe(published, "tiny", "geco_all") == recipe(random, "tiny", "geco_all")
+    assert recipe(random, "tiny", "geco_all")["training"]["start"] == "random"
+
+
+# Old keys --------------------------------------------------------------------------------------------------------
+
+OLD_TRAINING = {"learning_rate": 0.001, "batch_size": 8, "epochs": 20, "epochs_on": {"geco_all": 5}}
+OLD_MODEL = {"architecture": "pretrained", "source": "gpt2", "training": OLD_TRAINING}
+
+
+@pytest.mark.parametrize(
+    ("changes", "problems"),
+    [
+        (
+            [
+                ("trainings", MISSING),
+                ("models", {"a": OLD_MODEL | {"weights": "random"}, "b": OLD_MODEL, "c": OLD_MODEL}),
+            ],
+            [
+                "models.a.weights: is a key of the training now; write `start: random` there",
+                "models.a.training: names one of `trainings` now; write `training: a` and, below the key `trainings`, "
+                "`a: {start: random, learning_rate: 0.001, batch_size: 8, epochs: {default: 20, geco_all: 5}}`",
+                "models.b.training: names one of `trainings` now; write `training: b` and, below the key `trainings`, "
+                "`b: {learning_rate: 0.001, batch_size: 8, epochs: {default: 20, geco_all: 5}}`",
+                "models.c.training: names one of `trainings` now; write `training: b`",
+            ],
+        ),
+        (
+            [("trainings.short", OLD_TRAINING)],
+            ["trainings.short.epochs_on: is part of `epochs` now; write `epochs: {default: 20, geco_all: 5}`"],
+        ),
+    ],
+    ids=["trainings in models", "epochs_on"],
+)
+def test_an_old_key_is_refused_with_what_to_write(changes, problems):
+    assert sorted(refusal(*changes)) == sorted(problems)
+
+
 def outcome(config: dict) -> tuple[dict | None, str]:
     """The completed configuration, or None and what the refusal says."""
     try:
@@ -396,7 +466,7 @@ def test_families_and_annotations_of_the_demo():
         "gradient": ["grad", "gxi"],
         "path": ["ig", "igxi"],
         "lime": ["lime"],
-        "shap": ["shap"],
+        "partition_shap": ["shap"],
         "baseline": ["uniform_random", "pattern_variant"],
     }
     assert metric_families(config) == {
@@ -483,7 +553,7 @@ def test_editors_accept_shipped_and_completed_configurations(path):
         ("datasets.geco_all.reader", "gecco"),
         ("models.tiny.layer", 2),
         ("models.tiny.layers", 0),
-        ("models.tiny.training.epoch", 2),
+        ("trainings.short.epoch", 2),
         ("models.tiny.tokenizer", {"source": "bert-base-uncased", "vocabulary_size": 100}),
         ("explainers.grad.steps", 5),
         ("statistics.alpha", 1),

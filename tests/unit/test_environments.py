@@ -1,7 +1,9 @@
 """The pins under envs/: exact, complete, the same for pip and conda, and what is really installed."""
 
 import ast
+import re
 import sys
+import tomllib
 from importlib.metadata import distribution, packages_distributions, version
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from packaging.version import Version
 
 REPOSITORY = Path(__file__).parents[2]
 ENVIRONMENTS = REPOSITORY / "envs"
+
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 
 # The kinds of work of the workflow; each has a requirements file and a conda file.
 KINDS = ["workflow", "data", "corpus", "models", "statistics"]
@@ -75,6 +79,22 @@ def test_conda_and_pip_agree(kind):
     assert environment["channels"][-1] == "nodefaults"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_extras_of_the_package_have_the_same_names(kind):
+    extra = [Requirement(line) for line in PROJECT["optional-dependencies"][kind]]
+    included = {f"-r {name}.txt" for each in extra if each.name == "evenlight" for name in each.extras}
+    assert {canonicalize_name(each.name) for each in extra} - {"evenlight"} == set(requirements(kind, follow=False))
+    assert included == {line for line in (ENVIRONMENTS / f"{kind}.txt").read_text().splitlines() if line[:2] == "-r"}
+
+
+def test_versions_of_the_project_agree():
+    citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text())
+    assert citation["version"] == PROJECT["version"]
+    assert re.search(
+        rf"^## \[{re.escape(PROJECT['version'])}\]", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE
+    )
+
+
 @pytest.mark.parametrize("name", sorted(ALL_PINS))
 def test_installed_version_is_the_pinned_one(name):
     assert Version(version(name)).public == ALL_PINS[name], f"{name}: remove .venv and run `make test` again"
@@ -99,7 +119,12 @@ def test_constraints_pin_everything_that_is_needed():
 
 def imported_packages(folder: Path) -> dict[str, list[str]]:
     """The other projects' packages that Python files below ``folder`` import, each with the files that do so."""
-    own = {path.stem for path in [*(REPOSITORY / "workflow/scripts").iterdir(), *(REPOSITORY / "tests").rglob("*.py")]}
+    commands = (
+        path
+        for path in (REPOSITORY / "workflow").glob("*/**/*.py")
+        if "evenlight" not in path.relative_to(REPOSITORY).parts
+    )
+    own = {"evenlight", *(path.stem for path in [*commands, *(REPOSITORY / "tests").rglob("*.py")])}
     found = {}
     for path in sorted(folder.rglob("*.py")):
         modules = set()

@@ -35,8 +35,11 @@ def study(**changes) -> dict:
                 "tinybert": {
                     "architecture": "pretrained",
                     "source": "huawei-noah/TinyBERT_General_4L_312D",
-                    "training": {"learning_rate": 1e-3, "batch_size": 4, "epochs": 3, "epochs_on": {"compas": 1}},
+                    "training": "some",
                 }
+            },
+            "trainings": {
+                "some": {"learning_rate": 1e-3, "batch_size": 4, "epochs": {"default": 3, "compas": 1}},
             },
             "explainers": {"grad": {"method": "saliency"}, "random": {"method": "uniform_random"}},
             "metrics": {"gini": {"metric": "gini"}},

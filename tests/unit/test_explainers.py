@@ -31,9 +31,9 @@ from shap.maskers._text import partition_tree
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import attribution_table
-from evenlight.explainers.lime import kept_tokens, proximity, weighted_ridge
+from evenlight.explainers.lime.paper import kept_tokens, proximity, weighted_ridge
+from evenlight.explainers.partition_shap import token_texts, token_tree
 from evenlight.explainers.path import gauss_legendre
-from evenlight.explainers.shap import token_texts, token_tree
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import learned_tokenizer
 from evenlight.tables import ATTRIBUTIONS, read_table, write_table
@@ -67,7 +67,7 @@ LIME = {
 }
 SHAP = {"shap": {"method": "partition_shap", "evaluations": 60}}
 RANDOM = {"random": {"method": "uniform_random"}}
-FAMILIES = {"gradient": GRADIENT, "path": PATH, "lime": LIME, "shap": SHAP, "baseline": RANDOM}
+FAMILIES = {"gradient": GRADIENT, "path": PATH, "lime": LIME, "partition_shap": SHAP, "baseline": RANDOM}
 
 
 def scores(family, methods, classifier, sentences, **context):
@@ -260,7 +260,7 @@ def test_an_ignored_token_gets_nothing():
     classifier = gated({"sea": (1.0, 1.0), "ghost": (5.0, 0.0), "ship": (0.5, -2.0)})
     sentences = sentences_of(classifier, [["ghost", "sea", "ghost", "ship"]], targets=[1])
     methods = {"shap": {"method": "partition_shap", "evaluations": 500}}
-    for family, some in (("gradient", GRADIENT), ("path", PATH), ("shap", methods)):
+    for family, some in (("gradient", GRADIENT), ("path", PATH), ("partition_shap", methods)):
         for name, [score] in scores(family, some, classifier, sentences).items():
             assert score[[1, 3]].tolist() == [0, 0], name
             assert np.abs(score[[2, 4]]).min() > 0.01, name
@@ -304,7 +304,7 @@ def test_lime_is_the_package_s_on_the_same_draws(architecture, classes, target, 
     sentences = sentences_of(classifier, targets=[target] * len(WORDS))
     evaluator = Evaluator(classifier, 4096)
     mask = classifier.special_token("mask")
-    monkeypatch.setattr("evenlight.explainers.lime.kept_tokens", package_draws)
+    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", package_draws)
     found = scores("lime", LIME, classifier, sentences)["lime"]
 
     def probabilities(texts):
@@ -493,7 +493,7 @@ def test_values_are_shap_s(evaluations):
     sentences = sentences_of(classifier, [text.split() for text in texts], targets=[0, 1, 2, 1])
     methods = {"shap": SHAP["shap"] | {"evaluations": evaluations}}
     for text, sentence, score in zip(
-        texts, sentences, scores("shap", methods, classifier, sentences)["shap"], strict=True
+        texts, sentences, scores("partition_shap", methods, classifier, sentences)["shap"], strict=True
     ):
         expected = shap_s_values(classifier, text, sentence.target, evaluations)
         assert relative_error(score, expected) < 1e-4
@@ -506,7 +506,7 @@ def test_values_add_up_also_when_the_evaluations_run_out(architecture, evaluatio
     sentences = sentences_of(classifier)
     mask = classifier.special_token("mask")
     methods = {"shap": SHAP["shap"] | {"evaluations": evaluations}}
-    found = explain("shap", sentences, methods, context_of(classifier))["shap"].attributions
+    found = explain("partition_shap", sentences, methods, context_of(classifier))["shap"].attributions
     full = Evaluator(classifier, 4096).probabilities([one.token_id for one in sentences])
     hidden = Evaluator(classifier, 4096).probabilities(
         [np.where(one.is_special, one.token_id, mask) for one in sentences]
@@ -523,7 +523,9 @@ def test_values_of_an_additive_model():
     sentences = sentences_of(classifier, [words, words], targets=[1, 0])
     worth = np.array([0, 0.05, 0.2, -0.1, -0.1, 0])
     methods = {"shap": SHAP["shap"] | {"evaluations": 1000}}
-    np.testing.assert_allclose(scores("shap", methods, classifier, sentences)["shap"], [worth, -worth], atol=1e-6)
+    np.testing.assert_allclose(
+        scores("partition_shap", methods, classifier, sentences)["shap"], [worth, -worth], atol=1e-6
+    )
 
 
 def owen_values(tree, worth, outside=frozenset()):
@@ -552,7 +554,7 @@ def test_values_are_owen_values():
         return evaluator.probabilities([np.where(visible, sentence.token_id, mask)])[0, 1]
 
     expected = owen_values(token_tree(token_texts(sentence, classifier)), worth)
-    [found] = scores("shap", {"shap": SHAP["shap"] | {"evaluations": 10_000}}, classifier, sentences)["shap"]
+    [found] = scores("partition_shap", {"shap": SHAP["shap"] | {"evaluations": 10_000}}, classifier, sentences)["shap"]
     np.testing.assert_allclose(found, [expected[place] for place in range(len(found))], atol=1e-6)
 
 
@@ -565,7 +567,7 @@ def test_equal_roles_get_equal_values():
 
     classifier = by_hand({"both": (1.0,), "ship": (0.0,)}, rule)
     sentences = sentences_of(classifier, [["both", "both", "ship"]], targets=[1])
-    [score] = scores("shap", SHAP, classifier, sentences)["shap"]
+    [score] = scores("partition_shap", SHAP, classifier, sentences)["shap"]
     tree = token_tree(["", "both", "both", "ship", ""])
     assert (1, 2, 3) in runs(tree) or (0, 1, 2) in runs(tree)
     np.testing.assert_allclose(score, [0, 0.4, 0.4, 0, 0], atol=1e-6)
@@ -652,7 +654,7 @@ def test_neither_order_nor_batch_nor_company_matters(architecture, family):
     classifier = tiny_classifier(architecture, 3)
     sentences = sentences_of(classifier)[:6]
     methods = FAMILIES[family]
-    if family == "shap":
+    if family == "partition_shap":
         # Where evaluations run out, the last bit of a probability may decide which part is split.
         methods = {"shap": SHAP["shap"] | {"evaluations": 3000}}
         sentences = sentences[:3]
@@ -689,7 +691,7 @@ def test_scores_have_one_number_per_token_and_go_into_the_contract(family, tmp_p
         assert table["completeness_gap"].notna().all() == name.startswith("igxi")
 
 
-@pytest.mark.parametrize("family", ["lime", "shap"])
+@pytest.mark.parametrize("family", ["lime", "partition_shap"])
 def test_sampling_explainers_use_the_study_s_seed(family):
     classifier = tiny_classifier("bert")
     sentences = sentences_of(classifier)[2:4]

@@ -16,9 +16,9 @@ from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.adaptive_path import clenshaw_curtis
 from evenlight.explainers.attribution import attribution_table
-from evenlight.explainers.deeplift import STAND_INS, logarithmic_mean
+from evenlight.explainers.deeplift.paper import STAND_INS, logarithmic_mean
 from evenlight.explainers.operations import Operations, modules_replaced
-from evenlight.explainers.rectified import RECTIFIERS
+from evenlight.explainers.rectified.paper import RECTIFIERS
 from evenlight.models.classifier import Classifier
 from evenlight.tables import ATTRIBUTIONS, read_table, write_table
 

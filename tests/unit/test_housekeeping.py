@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from evenlight.kinds import KINDS
+
 REPOSITORY = Path(__file__).parents[2]
 
 # What the Snakefile imports, and the work that needs no model, must start quickly and on machines without torch.
@@ -45,8 +47,12 @@ def test_no_path_of_one_machine_is_tracked(tracked_files):
     assert {path: paths for path, paths in found.items() if paths} == {}
 
 
+def test_every_kind_of_study_has_its_rules():
+    assert {path.stem for path in (REPOSITORY / "rules" / "kinds").glob("*.smk")} == set(KINDS)
+
+
 def test_every_rules_file_says_what_it_is_for():
-    rules = sorted((REPOSITORY / "rules").glob("*.smk"))
+    rules = sorted((REPOSITORY / "rules").glob("**/*.smk"))
     assert rules
     assert [path.name for path in rules if not path.read_text().startswith(("#", '"""'))] == []
 

@@ -49,7 +49,7 @@ BERT = OLA | {"architecture": "bert", "layers": 1, "heads": 2, "intermediate_siz
 PRETRAINED = {
     "architecture": "pretrained",
     "revision": None,
-    "weights": "published",
+    "training": {"start": "published"},
     "special_tokens": {},
     "max_tokens": MAX_TOKENS,
 }
@@ -308,7 +308,7 @@ def test_no_mask_token_is_refused_with_its_key(gpt2_folder):
                 "asked": None,
             },
         ),
-        ("shap", {"method": "partition_shap"}),
+        ("partition_shap", {"method": "partition_shap"}),
         (
             "path",
             {

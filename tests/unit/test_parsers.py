@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from evenlight.corpus import parse as syntax
 from evenlight.corpus import parsers
 from evenlight.corpus.mending import mended
-from evenlight.corpus.training import scores, train
+from evenlight.corpus.parser_training import scores, train
 from evenlight.corpus.treebank import Tree, read_conllu, treebank
 from evenlight.errors import InputError
 

@@ -21,7 +21,7 @@ from transformers.pytorch_utils import Conv1D
 from evenlight.configuration import complete, explainer_families
 from evenlight.engine.evaluator import LEAST_ON_CPU, NUMBERS_ON_CPU, Evaluator
 from evenlight.explainers import explain
-from evenlight.explainers.gradient import target_gradient
+from evenlight.explainers.derivatives import target_gradient
 from evenlight.models import fast_layers
 from evenlight.models.classifier import Classifier, load_classifier, prepared
 from evenlight.models.fast_layers import FAST, linear_layers, use_fast_layers
@@ -36,12 +36,8 @@ GRADIENT = {"gxi": {"method": "input_x_gradient", "output": "logit", "layer": "w
 STUDY = {
     "study": "any",
     "datasets": {"demo": {"reader": "demo"}},
-    "models": {
-        "any": {
-            "architecture": "one_layer_attention",
-            "training": {"learning_rate": 1, "batch_size": 1, "epochs": 1},
-        }
-    },
+    "trainings": {"any": {"learning_rate": 1, "batch_size": 1, "epochs": 1}},
+    "models": {"any": {"architecture": "one_layer_attention", "training": "any"}},
     "metrics": {"gini": {"metric": "gini"}},
     "statistics": {"groups": [["male", "female"]]},
 }

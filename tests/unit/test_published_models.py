@@ -76,7 +76,7 @@ SPECIAL = {"gpt2": ["<|endoftext|>"], "roberta": ["<s>", "<pad>", "</s>", "<unk>
 SETTINGS = {
     "architecture": "pretrained",
     "revision": None,
-    "weights": "published",
+    "training": {"start": "published"},
     "special_tokens": {},
     "max_tokens": MAX_TOKENS,
 }
@@ -85,7 +85,6 @@ TRAINING = {
     "learning_rate": 1e-3,
     "batch_size": 8,
     "epochs": 1,
-    "epochs_on": {},
     "weight_decay": 0.01,
     "schedule": "linear",
     "warmup_share": 0.0,
@@ -186,7 +185,7 @@ def test_from_scratch_takes_configuration_and_tokenizer_only(name, tmp_path):
     (tmp_path / name / "model.safetensors").unlink()
     config = json.loads((tmp_path / name / "config.json").read_text())
     (tmp_path / name / "config.json").write_text(json.dumps(config | {"torch_dtype": "float16"}))
-    settings = settings_for(name, tmp_path / name) | {"weights": "random"}
+    settings = settings_for(name, tmp_path / name) | {"training": {"start": "random"}}
     first, again, other = (new_classifier(settings, WORDS, 2, seed) for seed in (0, 0, 1))
     assert first.network.dtype == torch.float32
     assert first.classes == 2
@@ -230,9 +229,9 @@ def offline(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
 
 
-@pytest.mark.parametrize("weights", ["published", "random"])
-def test_unreachable_hub(offline, weights):
-    settings = SETTINGS | {"source": "facebook/FairBERTa", "weights": weights}
+@pytest.mark.parametrize("start", ["published", "random"])
+def test_unreachable_hub(offline, start):
+    settings = SETTINGS | {"source": "facebook/FairBERTa", "training": {"start": start}}
     expected = "model facebook/FairBERTa: cannot be loaded (the Hugging Face hub cannot be reached and its cache"
     with pytest.raises(InputError, match=REMEDIES.format(key="source")) as refusal:
         new_classifier(settings, WORDS, 2, seed=0)

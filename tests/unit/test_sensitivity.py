@@ -253,7 +253,7 @@ def test_a_ball_of_no_size_changes_nothing_and_a_larger_one_more(architecture):
     sentences = sentences_of(classifier)[:2]
     methods = {
         "gradient": {"grad": SALIENCY},
-        "shapley": {
+        "shapley_sampling": {
             "sampled": {
                 "method": "shapley_sampling",
                 "estimator": "independent",

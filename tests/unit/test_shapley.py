@@ -21,8 +21,16 @@ from tokenizers import decoders
 
 from evenlight.configuration import complete
 from evenlight.errors import InputError
-from evenlight.explainers import explain, lime, shapley, surrogate
+from evenlight.explainers import explain, shapley, shapley_sampling, surrogate
 from evenlight.explainers.hiding import reduced_rows
+from evenlight.explainers.kernel_shap.paper import (
+    KERNEL_ESTIMATORS,
+    efficient_regression,
+    kernel_shap,
+    shapley_kernel,
+    stratified_pairs,
+)
+from evenlight.explainers.lime.paper import bag_of_words
 from evenlight.models.classifier import Classifier
 
 ROOT = Path(__file__).parents[2]
@@ -53,13 +61,16 @@ LIME = {
     "kernel_width": 25,
     "ridge": 1.0,
 }
-EVERY_ESTIMATOR = {f"kernel_{name}": KERNEL | {"estimator": name} for name in shapley.KERNEL_ESTIMATORS} | {
-    f"sampling_{name}": SAMPLING | {"estimator": name} for name in shapley.SAMPLING_ESTIMATORS
+EVERY_ESTIMATOR = {f"kernel_{name}": KERNEL | {"estimator": name} for name in KERNEL_ESTIMATORS} | {
+    f"sampling_{name}": SAMPLING | {"estimator": name} for name in shapley_sampling.SAMPLING_ESTIMATORS
 }
 
 
+PLANNERS = {"kernel_shap": kernel_shap, "shapley_sampling": shapley_sampling.shapley_sampling}
+
+
 def plan_for(settings, features, seed=0):
-    return shapley.METHODS[settings["method"]](features, settings, np.random.default_rng(seed))
+    return PLANNERS[settings["method"]](features, settings, np.random.default_rng(seed))
 
 
 def estimate(settings, features, function, seed=0):
@@ -151,7 +162,7 @@ def test_sizes_are_drawn_as_stated():
             count += np.bincount(shown.sum(axis=1), minlength=features + 1)
     share = {name: count[1:-1] / count.sum() for name, count in counts.items()}
     np.testing.assert_allclose(share["leverage"], 1 / (features - 1), atol=0.004)
-    np.testing.assert_allclose(share["sampled"], shapley.shapley_kernel(features), atol=0.02)
+    np.testing.assert_allclose(share["sampled"], shapley_kernel(features), atol=0.02)
 
 
 def test_weights_make_up_for_uneven_draws():
@@ -160,10 +171,10 @@ def test_weights_make_up_for_uneven_draws():
     random = np.random.default_rng(0)
     total = np.zeros(features + 1)
     for _ in range(200):
-        half, weight = shapley.stratified_pairs(random, pairs, features, flatness=1)
+        half, weight = stratified_pairs(random, pairs, features, flatness=1)
         for shown in (half, ~half):
             np.add.at(total, shown.sum(axis=1), weight)
-    np.testing.assert_allclose(total[1:-1] / total.sum(), shapley.shapley_kernel(features), rtol=0.05)
+    np.testing.assert_allclose(total[1:-1] / total.sum(), shapley_kernel(features), rtol=0.05)
 
 
 def test_regression_is_the_constrained_one():
@@ -177,10 +188,10 @@ def test_regression_is_the_constrained_one():
     conditions[:6, 6] = conditions[6, :6] = 1
     right = np.append(2 * inner.T @ (weight * (value[1:-1] - value[0])), value[-1] - value[0])
     expected = np.linalg.solve(conditions, right)[:6]
-    np.testing.assert_allclose(shapley.efficient_regression(shown, value, weight), expected, atol=1e-10)
+    np.testing.assert_allclose(efficient_regression(shown, value, weight), expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("estimator", shapley.SAMPLING_ESTIMATORS)
+@pytest.mark.parametrize("estimator", shapley_sampling.SAMPLING_ESTIMATORS)
 def test_permutation_sampling_has_no_bias(estimator):
     """The mean over many draws lies within four standard errors of the exact value, for every feature."""
     function = bumpy(7)
@@ -234,7 +245,7 @@ def test_estimators_of_few_rows_beat_the_published_ones():
     assert error(SAMPLING | {"estimator": "adjusted", "permutations": 30}) < orders
 
 
-@pytest.mark.parametrize("estimator", shapley.SAMPLING_ESTIMATORS)
+@pytest.mark.parametrize("estimator", shapley_sampling.SAMPLING_ESTIMATORS)
 def test_orders_give_nothing_to_a_feature_that_changes_nothing(estimator):
     inner = bumpy(7)
     found = estimate(SAMPLING | {"estimator": estimator}, 8, lambda shown: inner(shown[:7]))
@@ -286,9 +297,8 @@ def test_surrogate_of_many_features_stays_finite():
 
 
 def attributions(settings, classifier, sentences, tokens_per_batch=4096, seed=0):
-    family = {"occlusion": "occlusion", "lime": "lime"}.get(settings["method"], "shapley")
     context = context_of(classifier, tokens_per_batch, seed)
-    return explain(family, sentences, {"one": settings}, context)["one"].attributions
+    return explain(settings["method"], sentences, {"one": settings}, context)["one"].attributions
 
 
 WORTH = {"a": 0.1, "b": 0.05, "c": -0.1, "d": 0.2, "e": 0.02, "f": 0.0, "g": -0.04, "h": 0.07}
@@ -438,7 +448,7 @@ def test_reduced_rows_keep_what_may_not_be_hidden():
 
 
 def test_equal_words_are_one_feature_and_punctuation_is_none():
-    assert lime.bag_of_words(["the", ",", "cat", "The", "the", "'s", "--"]).tolist() == [0, -1, 1, 2, 0, 3, -1]
+    assert bag_of_words(["the", ",", "cat", "The", "the", "'s", "--"]).tolist() == [0, -1, 1, 2, 0, 3, -1]
 
 
 def test_word_scores_are_what_an_additive_model_adds():

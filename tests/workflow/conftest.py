@@ -1,5 +1,6 @@
 """Studies that are run once for all tests of the workflow, and copies of them to change."""
 
+import fcntl
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -8,20 +9,31 @@ import pytest
 from running import SMALLER, TINY, copy_of_project, run_study
 
 
+def project_after(study: dict, name: str, cores: int, temporary: pytest.TempPathFactory, worker: str) -> Path:
+    """A project after a whole study, run by the first of the processes among which the tests are shared out."""
+    folder = temporary.getbasetemp() if worker == "master" else temporary.getbasetemp().parent
+    project = folder / name
+    with open(folder / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = folder / f"{name}.done"
+        if not done.exists():
+            shutil.rmtree(project, ignore_errors=True)
+            copy_of_project(project, study)
+            run_study(project, cores=cores)
+            done.touch()
+    return project
+
+
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory) -> Path:
+def finished(tmp_path_factory, worker_id) -> Path:
     """A project after the whole tiny study, two jobs at a time; not to be changed."""
-    project = copy_of_project(tmp_path_factory.mktemp("finished") / "project", TINY)
-    run_study(project, cores=2)
-    return project
+    return project_after(TINY, "finished", 2, tmp_path_factory, worker_id)
 
 
 @pytest.fixture(scope="session")
-def finished_smaller(tmp_path_factory) -> Path:
+def finished_smaller(tmp_path_factory, worker_id) -> Path:
     """A project after a part of the same study, one job at a time; not to be changed."""
-    project = copy_of_project(tmp_path_factory.mktemp("finished_smaller") / "project", SMALLER)
-    run_study(project, cores=1)
-    return project
+    return project_after(SMALLER, "finished_smaller", 1, tmp_path_factory, worker_id)
 
 
 @pytest.fixture

@@ -29,12 +29,16 @@ TINY = {
     "seeds": [0, 1],
     "device": "cpu",
     "datasets": {"demo": {"reader": "demo", "classes": "binary", "words": "all", "validation_share": 0.2}},
+    "trainings": {
+        "one_layer": {"learning_rate": 0.01, "batch_size": 16, "epochs": 2},
+        "small": {"learning_rate": 0.01, "batch_size": 16, "epochs": 2},
+    },
     "models": {
         "ola_cea": {
             "architecture": "one_layer_attention",
             "hidden_size": 8,
             "tokenizer": {"vocabulary_size": 300},
-            "training": {"learning_rate": 0.01, "batch_size": 16, "epochs": 2},
+            "training": "one_layer",
         },
         "small_bert": {
             "architecture": "bert",
@@ -42,7 +46,7 @@ TINY = {
             "heads": 2,
             "hidden_size": 8,
             "tokenizer": {"vocabulary_size": 300},
-            "training": {"learning_rate": 0.01, "batch_size": 16, "epochs": 2},
+            "training": "small",
         },
     },
     "explainers": {
@@ -73,7 +77,7 @@ FAMILY = {
     "integrated_gradients": "path",
     "path_gradient": "path",
     "lime": "lime",
-    "partition_shap": "shap",
+    "partition_shap": "partition_shap",
     "saliency": "gradient",
     "aopc_comprehensiveness": "faithfulness",
     "gini": "complexity",
@@ -129,8 +133,8 @@ def snakemake(project: Path, *arguments: str, **variables: str) -> subprocess.Co
     )
 
 
-def start(project: Path, *arguments: str) -> subprocess.Popen:
-    """Start Snakemake in ``project``, as the leader of a process group that has all its jobs.
+def start(project: Path, *arguments: str, **variables: str) -> subprocess.Popen:
+    """Start Snakemake in ``project``, as the leader of a process group that has all its jobs, if none starts warm.
 
     What it says goes to the file ``SAID``: jobs that live longer than Snakemake would keep a pipe open.
     """
@@ -138,7 +142,7 @@ def start(project: Path, *arguments: str) -> subprocess.Popen:
         return subprocess.Popen(
             command(*arguments),
             cwd=project,
-            env=environment(),
+            env=environment(**variables),
             stdout=said,
             stderr=subprocess.STDOUT,
             start_new_session=True,

@@ -23,8 +23,11 @@ from running import (
     start,
 )
 
+from evenlight.warm_start import SWITCH_VARIABLE
+
 PATIENCE = 300  # seconds until a test gives up, much more than any machine should need
 LOGS = "logs/tiny"
+COLD = {SWITCH_VARIABLE: "0"}  # jobs are started by themselves, so that they can outlive their run
 
 
 def log_says(log: str, text: str = "") -> Callable[[Path], bool]:
@@ -68,9 +71,9 @@ def is_alive(run: subprocess.Popen) -> bool:
 
 
 @contextmanager
-def started(project: Path) -> Iterator[subprocess.Popen]:
+def started(project: Path, **variables: str) -> Iterator[subprocess.Popen]:
     """A run in the background; nothing of it outlives the block."""
-    run = start(project, "--cores", "2")
+    run = start(project, "--cores", "2", **variables)
     try:
         yield run
     finally:
@@ -103,7 +106,10 @@ def test_run_killed_at_every_stage_continues(finished_smaller, tmp_path):
 
 def test_jobs_that_outlive_a_killed_snakemake_do_no_harm(finished_smaller, tmp_path):
     project = copy_of_project(tmp_path / "project", SMALLER)
-    with started(project) as first, started_after_kill(first, "model is trained", project) as second:
+    with (
+        started(project, **COLD) as first,
+        started_after_kill(first, "model is trained", project) as second,
+    ):
         with started_after_kill(second, "items are explained", project) as third:
             # The jobs that were left behind write their results while those of their successors are read.
             wait_until(MOMENTS["explanations are scored"], project, third)
@@ -115,8 +121,35 @@ def test_jobs_that_outlive_a_killed_snakemake_do_no_harm(finished_smaller, tmp_p
             assert time.monotonic() < deadline
             time.sleep(0.01)
     assert_same_results(project, finished_smaller)
-    run_study(project)
+    run_study(project, **COLD)
+    # Nothing of this study was started warm, and everything of the other.
     assert_same_results(project, finished_smaller)
+
+
+def processes_in(folder: Path) -> set[int]:
+    """The processes that work in a folder or below it."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if Path(os.readlink(process / "cwd")).is_relative_to(folder):
+                found.add(int(process.name))
+        except OSError:  # it has ended
+            continue
+    return found
+
+
+def test_warm_jobs_end_with_a_killed_snakemake(tmp_path):
+    project = copy_of_project(tmp_path / "project", SMALLER)
+    with started(project) as run:
+        wait_until(MOMENTS["model is trained"], project, run)
+        jobs = processes_in(project) - {run.pid}
+        assert jobs
+        run.kill()
+        run.wait()
+        deadline = time.monotonic() + PATIENCE
+        while processes_in(project):
+            assert time.monotonic() < deadline, processes_in(project)
+            time.sleep(0.01)
 
 
 @contextmanager
@@ -126,7 +159,7 @@ def started_after_kill(run: subprocess.Popen, moment: str, project: Path) -> Ite
     run.kill()
     run.wait()
     os.killpg(run.pid, signal.SIGSTOP)
-    with started(project) as successor:
+    with started(project, **COLD) as successor:
         yield successor
 
 

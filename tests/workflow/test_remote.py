@@ -141,7 +141,7 @@ def test_report_has_the_captions_of_the_commit(study, requirements, tmp_path):
     done = snakemake(study, "--report", str(path), **requirements)
     assert done.returncode == 0, done.stdout
     # What this study has no reason to make.
-    optional = ("definitions", "definition_table", "group_table", "published_table")
+    optional = ("definitions", "definitions_table", "groups_table", "published_table")
     assert_reported(path, ("Disparity", "Scores", "Models"), PROJECT / "resources" / "captions", without=optional)
 
 

@@ -163,7 +163,7 @@ EDITS = {
         ),
     ),
     "learning rate of one model changed": (
-        study("models", "ola_cea", "training", "learning_rate", value=0.02),
+        study("trainings", "one_layer", "learning_rate", value=0.02),
         both(
             of(*OF_A_MODEL, *BOXES, model="ola_cea"),
             of(*FROM_TESTS, *QUALITY),
@@ -181,7 +181,7 @@ EDITS = {
         both(of("attribute_", "score"), of(*FROM_SCORES)),
     ),
     "epochs on one dataset changed": (
-        study("models", "ola_cea", "training", "epochs_on", value={"demo": 1}),
+        study("trainings", "one_layer", "epochs", value={"default": 2, "demo": 1}),
         both(
             of(*OF_A_MODEL, *BOXES, model="ola_cea", dataset="demo"),
             of(*FROM_TESTS, *QUALITY),
@@ -226,13 +226,13 @@ EDITS = {
     "figures in one format": (study("figures", value={"formats": ["svg"]}), nothing),
     "speed changed": (what_changes_speed_only, nothing),
     "learning rate spelt otherwise": (
-        study("models", "ola_cea", "training", "learning_rate", value="1e-2"),
+        study("trainings", "one_layer", "learning_rate", value="1e-2"),
         nothing,
     ),
     # The code
     "comments and docstrings": (everything_but_meaning, nothing),
     "code of one family of explainers": (
-        text(f"{LIBRARY}/explainers/lime.py", "ridge * np.eye", "2 * ridge * np.eye"),
+        text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye"),
         both(of("attribute_lime", "score"), of(*FROM_SCORES)),
     ),
     "code of one family of metrics": (
@@ -335,7 +335,7 @@ def test_cache_that_lost_its_dates_is_adopted(cache):
     assert planned_jobs(cache) == set()
     assert {path: path.read_bytes() for path in files_in_order(cache / "results")} == before
     # From now on Snakemake knows what the results were made with.
-    study("models", "ola_cea", "training", "learning_rate", value=0.02)(cache)
+    study("trainings", "one_layer", "learning_rate", value=0.02)(cache)
     assert planned_jobs(cache) >= chosen(all_jobs(TINY), "train", model="ola_cea")
 
 

@@ -3,12 +3,16 @@
 The library lies beside this file, so it is found without being installed.
 """
 
+import os
 import runpy
 import sys
-from pathlib import Path
 
 if __name__ == "__main__":
     del sys.argv[0]
-    if not sys.argv or not Path(sys.argv[0]).is_file():
+    if not sys.argv or not os.path.isfile(sys.argv[0]):
         sys.exit("usage: python run.py STAGE/COMMAND.py FLAGS; --help after the command lists its flags")
+    if os.environ.get("EVENLIGHT_WARM_START_SOCKET"):
+        from evenlight import warm_start
+
+        warm_start.hand_over()
     runpy.run_path(sys.argv[0], run_name="__main__")

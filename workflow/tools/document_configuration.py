@@ -81,9 +81,9 @@ def _top_level(schema: dict) -> Iterator[str]:
 
 def _section(part: dict, described: set[str]) -> Iterator[str]:
     entries = part.get("additionalProperties")
-    if not entries:
-        yield from _table(part)
-        yield from _shared_mappings(part, described)
+    if not entries or "oneOf" not in entries:
+        yield from _table(entries or part)
+        yield from _shared_mappings(entries or part, described)
         return
     for entry in entries["oneOf"]:
         [(key, name)] = [(key, inner["const"]) for key, inner in entry["properties"].items() if "const" in inner]
@@ -113,8 +113,7 @@ def _shared_mappings(part: dict, described: set[str]) -> Iterator[str]:
 
 def _is_open(part: dict) -> bool:
     """Whether a mapping is from names of the reader's choice to plain values, which its row describes in full."""
-    entries = part.get("additionalProperties")
-    return isinstance(entries, dict) and not entries.keys() & {"oneOf", "properties"}
+    return isinstance(part.get("additionalProperties"), dict) and not is_mapping(part["additionalProperties"])
 
 
 def _annotations(entry: dict) -> Iterator[str]:
@@ -142,7 +141,8 @@ def _row(name: str, part: dict) -> str:
 
 def _values(name: str, part: dict) -> str:
     if is_mapping(part) and _is_open(part):
-        return f"a mapping of names to values, each {allowed_values(part['additionalProperties'])}"
+        mapping = f"a mapping of names to values, each {allowed_values(part['additionalProperties'])}"
+        return allowed_values(part).replace("a mapping of keys to values", mapping)
     if is_mapping(part):
         return f"see [{name}](#{name})"
     if "enum" in part:

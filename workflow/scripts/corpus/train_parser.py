@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from evenlight import command_line
-from evenlight.corpus.training import scores, train
+from evenlight.corpus.parser_training import scores, train
 from evenlight.corpus.treebank import read_conllu
 
 _HELD_OUT = 10  # every tenth sentence is kept for the scores

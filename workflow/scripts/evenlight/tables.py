@@ -540,14 +540,16 @@ def replacing(path: str | Path) -> Iterator[Path]:
 def checked(table: pa.Table, contract: Contract, source: str | Path) -> pa.Table:
     """Return ``table`` in the contract's column types, or say which column is wrong and who makes it."""
     remedy = f"rule {contract.rule} makes it; delete the file and run the workflow again"
+    for name in contract.schema.names:
+        if name not in table.column_names:
+            raise InputError(f"{source}: no column '{name}' for a table of {contract.name}; {remedy}")
     extra = [name for name in table.column_names if name not in contract.schema.names] if contract.whole else []
+    for name in extra:
+        if not contract.allows_extra(name):
+            raise InputError(f"{source}: unexpected column '{name}' in a table of {contract.name}; {remedy}")
     fields = [*contract.schema, *(pa.field(name, contract.extra_columns) for name in extra)]
     columns = {}
     for field in fields:
-        if field.name not in table.column_names:
-            raise InputError(f"{source}: no column '{field.name}' for a table of {contract.name}; {remedy}")
-        if field.name in extra and not contract.allows_extra(field.name):
-            raise InputError(f"{source}: unexpected column '{field.name}' in a table of {contract.name}; {remedy}")
         try:
             column = table[field.name].cast(field.type)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

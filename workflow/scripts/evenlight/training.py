@@ -68,7 +68,7 @@ def train(
         classifier: new, see :func:`evenlight.models.architectures.new_classifier`.
         training: tokenised items whose targets are the labels.
         validation: likewise, to choose the epoch by.
-        settings: ``models.<model>.training`` of the completed configuration.
+        settings: the training of ``configuration.recipe``.
         seed: the study seed.
 
     Returns:
@@ -121,7 +121,7 @@ def train(
             break
     if best_weights is None:
         raise InputError(
-            "training diverged: the validation loss was never a number; lower models.<model>.training.learning_rate"
+            "training diverged: the validation loss was never a number; lower trainings.<training>.learning_rate"
         )
     network.load_state_dict(best_weights)
     network.eval()

@@ -55,6 +55,20 @@ def complete(config: dict) -> dict:
     return completed
 
 
+def completed_entry(section: str, name: str, settings: dict) -> dict:
+    """One explainer or metric alone, checked and with all defaults; ``section`` is ``explainers`` or ``metrics``.
+
+    Raises InputError with every problem found.
+    """
+    field = Study.model_fields[section]
+    part = create_model("Part", __base__=Settings, **{section: (field.annotation, field)})
+    entries = {section: {name: settings}}
+    try:
+        return _validated(part, entries)[section][name]
+    except ValidationError as error:
+        raise InputError("; ".join(problems_of(error, entries, schema_of(Study)))) from None
+
+
 def _validated(settings: type[Settings], config: dict) -> dict:
     return settings.model_validate(config).model_dump(serialize_as_any=True)
 
@@ -103,11 +117,27 @@ def asks_model(section: str, family: str) -> bool:
     return any(entry.asks_model for entry in REGISTRIES[section].entries.values() if entry.family == family)
 
 
+def recipe(config: dict, model: str, dataset: str) -> dict:
+    """What a model of a complete configuration is and how it is trained on one dataset.
+
+    Returns:
+        the settings of the model; ``training`` is the training itself, with the number of ``epochs`` on this dataset.
+    """
+    settings = config["models"][model]
+    training = config["trainings"][settings["training"]]
+    epochs = training["epochs"]
+    if isinstance(epochs, dict):
+        epochs = epochs.get(dataset, epochs["default"])
+    # Only these have published weights. With others, another start must not train again.
+    start = training["start"] if settings["architecture"] == "pretrained" else "random"
+    return settings | {"training": training | {"epochs": epochs, "start": start}}
+
+
 def on_dataset(settings: dict, key: str, dataset: str) -> dict:
     """``settings`` with the value of ``key`` for one dataset: that of ``<key>_on`` where it names the dataset.
 
-    >>> on_dataset({"epochs": 20, "epochs_on": {"compas": 5}}, "epochs", "compas")
-    {'epochs': 5}
+    >>> on_dataset({"pairs": 20, "pairs_on": {"compas": 5}}, "pairs", "compas")
+    {'pairs': 5}
     """
     numbers = settings[f"{key}_on"]
     return {name: value for name, value in settings.items() if name != f"{key}_on"} | {

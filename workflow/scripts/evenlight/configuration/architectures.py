@@ -6,7 +6,6 @@ from pydantic import Field, model_validator
 
 from evenlight.configuration.settings import (
     Entry,
-    NumberPerDataset,
     Settings,
     Text,
     first_with_all_keys,
@@ -25,6 +24,7 @@ LongItems = Annotated[
         )
     ),
 ]
+TrainingName = Annotated[Text, Field(description="How the model is trained: the name of one of `trainings`.")]
 MaxTokens = Annotated[int, Field(ge=3, description="Longest item in tokens, special tokens included.")]
 
 
@@ -64,41 +64,6 @@ Tokenizer = Annotated[
 ]
 
 
-class Training(Settings):
-    """How the model is trained; the epoch with the lowest validation loss is kept."""
-
-    optimizer: Literal["adam", "adamw"] = Field(
-        "adamw", description="AdamW decays the weights apart from the gradient, Adam with it."
-    )
-    learning_rate: float = Field(gt=0, description="Highest learning rate.")
-    batch_size: int = Field(ge=1, description="Items per step.")
-    epochs: int = Field(ge=1, description="Passes over the training split.")
-    epochs_on: NumberPerDataset = Field(
-        {}, description="Passes on single datasets, in place of `epochs`, such as `{compas: 5}`."
-    )
-    weight_decay: float = Field(0.0, ge=0, description="Strength of the weight decay.")
-    schedule: Literal["constant", "linear"] = Field(
-        "linear", description="Learning rate after the warm-up, `constant` or falling to zero along a line."
-    )
-    warmup_share: float = Field(
-        0.1, ge=0, lt=1, description="Share of all steps over which the learning rate rises from zero along a line."
-    )
-    warmup_steps: int | None = Field(
-        None,
-        ge=0,
-        description=(
-            "Number of these steps, in place of `warmup_share`. A training that has fewer steps ends before the "
-            "rate is at its highest, like that of the disparity study's RoBERTa."
-        ),
-    )
-    gradient_clipping: float | None = Field(
-        1.0, gt=0, description="Largest norm of the gradient, to which longer ones are shortened; `null` clips nothing."
-    )
-    patience: int | None = Field(
-        None, ge=1, description="Stop after this many epochs without a lower validation loss; `null` runs all epochs."
-    )
-
-
 class Architecture(Entry):
     """A model."""
 
@@ -121,7 +86,7 @@ class OneLayerAttention(Architecture):
     tokenizer: Tokenizer = Field(default_factory=LearnedTokenizer)
     long_items: LongItems = "refuse"
     max_tokens: MaxTokens = 128
-    training: Training
+    training: TrainingName
 
 
 class Bert(Architecture):
@@ -140,7 +105,7 @@ class Bert(Architecture):
     tokenizer: Tokenizer = Field(default_factory=LearnedTokenizer)
     long_items: LongItems = "refuse"
     max_tokens: MaxTokens = 128
-    training: Training
+    training: TrainingName
 
     @model_validator(mode="after")
     def _heads_divide(self) -> Self:
@@ -166,14 +131,7 @@ class Pretrained(Architecture):
             "newest."
         ),
     )
-    weights: Literal["published", "random"] = Field(
-        "published",
-        description=(
-            "`published` fine-tunes the weights of the source; `random` takes its configuration and tokenizer "
-            "only and trains from scratch."
-        ),
-    )
     special_tokens: SpecialTokens = Field(default_factory=SpecialTokens)
     long_items: LongItems = "refuse"
     max_tokens: MaxTokens = 128
-    training: Training
+    training: TrainingName

@@ -25,20 +25,35 @@ def labels(section: str, config: dict) -> dict[str, str]:
     }
 
 
+def _not_there(kind: str, name: str, config: dict) -> str:
+    names = config[f"{kind}s"]
+    return f"no such {kind}; the study has {', '.join(names)}{suggestion(name, names)}"
+
+
 def _check_study(config: dict) -> Iterator[str]:
     if config["study"] == "sources":
         yield 'study: found "sources", where all studies keep their downloads; choose another name'
 
 
-def _check_numbers_on_datasets(config: dict) -> Iterator[str]:
-    places = {
-        f"models.{name}.training.epochs_on": model["training"]["epochs_on"] for name, model in config["models"].items()
-    }
-    for key, numbers in (places | {"explain.pairs_on": config["explain"]["pairs_on"]}).items():
-        for name in numbers:
-            if name not in config["datasets"]:
-                remedy = suggestion(name, config["datasets"])
-                yield f"{key}.{name}: no such dataset; the study has {', '.join(config['datasets'])}{remedy}"
+def _check_trainings(config: dict) -> Iterator[str]:
+    for name, model in config["models"].items():
+        if model["training"] not in config["trainings"]:
+            named = model["training"]
+            yield f"models.{name}.training: found {shown(named)}, {_not_there('training', named, config)}"
+
+
+def _check_epochs(config: dict) -> Iterator[str]:
+    for name, training in config["trainings"].items():
+        numbers = training["epochs"] if isinstance(training["epochs"], dict) else {}
+        for dataset in numbers:
+            if dataset not in ("default", *config["datasets"]):
+                yield f"trainings.{name}.epochs.{dataset}: {_not_there('dataset', dataset, config)}"
+
+
+def _check_pairs(config: dict) -> Iterator[str]:
+    for dataset in config["explain"]["pairs_on"]:
+        if dataset not in config["datasets"]:
+            yield f"explain.pairs_on.{dataset}: {_not_there('dataset', dataset, config)}"
 
 
 def _check_labels(section: str, config: dict) -> Iterator[str]:
@@ -66,8 +81,7 @@ def _check_groups(config: dict) -> Iterator[str]:
 def _check_published(config: dict) -> Iterator[str]:
     for model in config["statistics"]["published"]:
         if model not in config["models"]:
-            there = f"{', '.join(config['models'])}{suggestion(model, config['models'])}"
-            yield f"statistics.published.{model}: no such model; the study has {there}"
+            yield f"statistics.published.{model}: {_not_there('model', model, config)}"
 
 
 def _check_groups_of_datasets(config: dict) -> Iterator[str]:
@@ -90,7 +104,9 @@ def _check_groups_of_datasets(config: dict) -> Iterator[str]:
 # The sections that must be sound for a check, and the check.
 CHECKS = (
     (("study",), _check_study),
-    (("datasets", "models", "explain"), _check_numbers_on_datasets),
+    (("models", "trainings"), _check_trainings),
+    (("datasets", "trainings"), _check_epochs),
+    (("datasets", "explain"), _check_pairs),
     (("explainers",), partial(_check_labels, "explainers")),
     (("metrics",), partial(_check_labels, "metrics")),
     (("metrics",), _check_metrics),

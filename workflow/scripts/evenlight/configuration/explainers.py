@@ -306,7 +306,7 @@ class PartitionShap(Explainer):
     """
 
     title: ClassVar[str] = "Partition SHAP"
-    family: ClassVar[str] = "shap"
+    family: ClassVar[str] = "partition_shap"
 
     method: Literal["partition_shap"]
     evaluations: int = Field(500, ge=2, description="Most masked texts per item.")
@@ -356,7 +356,7 @@ class KernelShap(Explainer):
     """
 
     title: ClassVar[str] = "Kernel SHAP"
-    family: ClassVar[str] = "shapley"
+    family: ClassVar[str] = "kernel_shap"
 
     method: Literal["kernel_shap"]
     evaluations: int = Field(
@@ -390,7 +390,7 @@ class ShapleySampling(Explainer):
     """
 
     title: ClassVar[str] = "Shapley sampling"
-    family: ClassVar[str] = "shapley"
+    family: ClassVar[str] = "shapley_sampling"
 
     method: Literal["shapley_sampling"]
     permutations: int = Field(

@@ -4,56 +4,70 @@ import difflib
 
 from pydantic import ValidationError
 
-from evenlight.configuration.settings import shown
+from evenlight.configuration.outdated import outdated_keys
+from evenlight.configuration.settings import MAPPING, NUMBER, shown
+
+MISSING = "is missing"
 
 
 def problems_of(error: ValidationError, config: dict, schema: dict) -> list[str]:
-    """The problems that pydantic found in ``config``, each at its own key."""
-    return [_problem(problem, config, schema) for problem in error.errors(include_url=False)]
+    """The problems that pydantic found in ``config``, each at its own key, in the reader's words."""
+    old = outdated_keys(config)
+    problems = [_problem(problem, config, schema) for problem in error.errors(include_url=False)]
+    covered = {key for outdated in old.values() for key in outdated.in_place_of}
+    return [
+        f"{key}: {old[key].said if key in old else said}"
+        for key, said in problems
+        if not (key in covered and said.startswith(MISSING))
+    ]
 
 
-def _problem(problem: dict, config: dict, schema: dict) -> str:
+def _problem(problem: dict, config: dict, schema: dict) -> tuple[str, str]:
+    """The dotted key of a problem, and what is said of it."""
     kind, value = problem["type"], problem["input"]
     *path, last = problem["loc"]
     if last == "[key]":
         key, part, _ = _place(path[:-1], config, schema)
         allowed = allowed_values(part["propertyNames"])
-        return f"{joined(key, path[-1])}: the name {shown(value)} is not allowed; allowed is {allowed}"
+        return joined(key, path[-1]), f"the name {shown(value)} is not allowed; allowed is {allowed}"
     if kind in ("extra_forbidden", "invalid_key"):
         key, part, mapping = _place(path, config, schema)
         known = _alternative(part, mapping)["properties"]
-        return f"{joined(key, last)}: unknown key; allowed here: {', '.join(known)}{suggestion(last, known)}"
+        return joined(key, last), f"unknown key; allowed here: {', '.join(known)}{suggestion(last, known)}"
     key, part, _ = _place(problem["loc"], config, schema)
     if kind == "combination":
-        return f"{key}: {problem['ctx']['said']}"
+        return key, problem["ctx"]["said"]
     if kind == "missing":
-        return f"{key}: is missing; required is {allowed_values(part)}"
+        return key, f"{MISSING}; required is {allowed_values(part)}"
     if kind == "too_short" and is_mapping(part):
-        return f"{key}: is empty; give at least {part['minProperties']} entry"
+        return key, f"is empty; give at least {part['minProperties']} entry"
     if kind == "entry":
         return _no_entry(key, value, part, problem["ctx"]["key"])
     if kind == "alternative":
         choice = " or ".join("/".join(alternative["properties"]) for alternative in part["oneOf"])
-        return wrong(key, value, f"a mapping with either {choice}")
+        return key, wrong(value, f"a mapping with either {choice}")
     remedy = suggestion(value, part.get("enum", ()))
     if "string" in _kinds(part) and isinstance(value, int | float):
         remedy = "; put it in quotes"
-    return wrong(key, value, allowed_values(part), remedy)
+    return key, wrong(value, allowed_values(part), remedy)
 
 
-def _no_entry(key: str, value: dict, part: dict, discriminator: str) -> str:
+def _no_entry(key: str, value: dict, part: dict, discriminator: str) -> tuple[str, str]:
     entries = [entry["properties"][discriminator]["const"] for entry in part["oneOf"]]
     choice = allowed_values({"enum": entries})
+    key = joined(key, discriminator)
     if discriminator not in value:
-        return f"{key}.{discriminator}: is missing; required is {choice}"
+        return key, f"{MISSING}; required is {choice}"
     named = value[discriminator]
-    return wrong(f"{key}.{discriminator}", named, choice, suggestion(named, entries))
+    return key, wrong(named, choice, suggestion(named, entries))
 
 
 def _place(path, config, schema: dict) -> tuple[str, dict, object]:
     """The dotted key of a place in the configuration, the part of the schema that describes it, and the value there."""
     key, part, value = "", schema, config
     for step in path:
+        if step in (NUMBER, MAPPING):
+            continue
         part = _alternative(part, value)
         if "items" in part and isinstance(step, int):
             key, part = f"{key}[{step}]", part["items"]
@@ -84,9 +98,9 @@ def joined(key: str, name) -> str:
     return f"{key}.{name}" if key else str(name)
 
 
-def wrong(key: str, value, allowed: str, remedy: str = "") -> str:
-    """The problem of a value that is not allowed."""
-    return f"{key}: found {shown(value)}; allowed is {allowed}{remedy}"
+def wrong(value, allowed: str, remedy: str = "") -> str:
+    """What is said of a value that is not allowed."""
+    return f"found {shown(value)}; allowed is {allowed}{remedy}"
 
 
 def suggestion(name, candidates) -> str:

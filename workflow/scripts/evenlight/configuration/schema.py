@@ -42,9 +42,9 @@ def _flat(part: dict, definitions: dict) -> dict:
     if "patternProperties" in part:
         [(pattern, part["additionalProperties"])] = part.pop("patternProperties").items()
         part["propertyNames"] = {"type": "string", "pattern": pattern}
-    if "anyOf" in part:
-        part = _merged([_flat(alternative, definitions) for alternative in part["anyOf"]]) | part
-        del part["anyOf"]
+    for key in ("anyOf", "oneOf"):
+        if key in part:
+            part = _merged([_flat(alternative, definitions) for alternative in part.pop(key)]) | part
     for key in ("items", "additionalProperties"):
         if isinstance(part.get(key), dict):
             part[key] = _flat(part[key], definitions)
@@ -72,7 +72,7 @@ def _merged(alternatives: list[dict]) -> dict:
     ``{type: [integer, "null"], minimum: 1}``.
     """
     kinds = [alternative["type"] for alternative in alternatives]
-    if kinds.count("object") > 1:
+    if set(kinds) == {"object"}:
         return {"type": "object", "oneOf": alternatives}
     merged = {key: value for alternative in alternatives for key, value in alternative.items()}
     return merged | {"type": kinds}

@@ -19,7 +19,10 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 # YAML 1.1, which Snakemake reads, takes 1e-3 for text; ``--config seeds='[0, 1]'`` makes text of everything.
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+SPELLED_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+# Tags of a value that may be a number or a mapping; pydantic puts them into the place of an error.
+NUMBER, MAPPING = "(number)", "(mapping)"
 
 # The largest seed that numpy and torch take.
 LARGEST_SEED = 2**32 - 1
@@ -111,7 +114,7 @@ def typed(value, annotation):
         return None
     if value in ("true", "false") and bool in kinds:
         return value == "true"
-    if isinstance(value, str) and kinds.keys() & {int, float} and str not in kinds and NUMBER.fullmatch(value):
+    if isinstance(value, str) and kinds.keys() & {int, float} and str not in kinds and SPELLED_NUMBER.fullmatch(value):
         value = int(value) if re.fullmatch(r"[-+]?\d{1,15}", value) else float(value)
     if isinstance(value, int) and not isinstance(value, bool) and float in kinds and abs(value) < 2**53:
         return float(value)

@@ -10,6 +10,7 @@ from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.readers import Reader
 from evenlight.configuration.settings import LARGEST_SEED, Different, Name, NumberPerDataset, Settings, Text
+from evenlight.configuration.trainings import Training
 
 
 class Explain(Settings):
@@ -154,6 +155,13 @@ class Study(Settings):
     )
     datasets: dict[Name, Reader] = Field(
         min_length=1, description="The datasets of the study, each under a name of your choice."
+    )
+    trainings: dict[Name, Training] = Field(
+        min_length=1,
+        description=(
+            "How models are trained: recipes, each under a name of your choice, for any of the models. The epoch with "
+            "the lowest validation loss is kept."
+        ),
     )
     models: dict[Name, Architecture] = Field(
         min_length=1,

@@ -57,16 +57,28 @@ class Evaluator:
             yield np.array(order[start:end])
             start = end
 
-    def in_memory(
-        self, compute: Callable[[np.ndarray], np.ndarray], batch: np.ndarray, tokens: int | None = None
-    ) -> np.ndarray:
-        """``compute(batch)``, in halves where the device's memory is too small for the whole.
+    def in_batches(self, lengths: Sequence[int], compute: Callable[[np.ndarray], Sequence]) -> list:
+        """One result for each of ``lengths``, in their order, from full batches that fit into memory.
 
-        ``tokens`` is the limit that ``batch`` was made for, ``tokens_per_batch`` unless given.
+        Args:
+            lengths: tokens of each row.
+            compute: the indices of a batch's rows to one result per row.
         """
-        tokens = tokens or self.tokens_per_batch
+        results: list = [None] * len(lengths)
+        for batch in self.batches(lengths):
+            for index, result in self._in_memory(batch, compute, self.tokens_per_batch):
+                results[index] = result
+        return results
+
+    def _in_memory(
+        self, batch: np.ndarray, compute: Callable[[np.ndarray], Sequence], tokens: int
+    ) -> list[tuple[int, object]]:
+        """The rows' indices with their results, in halves where the device's memory is too small for the whole.
+
+        ``tokens`` is the limit that ``batch`` was made for.
+        """
         try:
-            return compute(batch)
+            return list(zip(batch, compute(batch), strict=True))
         except (torch.OutOfMemoryError, MemoryError):
             if tokens == 1:
                 raise
@@ -78,30 +90,31 @@ class Evaluator:
         self.tokens_per_batch = min(self.tokens_per_batch, tokens)
         if len(batch) == 1:
             # One sentence may still be many rows, which ``compute`` cuts by ``tokens_per_batch``.
-            return self.in_memory(compute, batch, tokens)
+            return self._in_memory(batch, compute, tokens)
         half = len(batch) // 2
-        return np.concatenate(
-            [self.in_memory(compute, batch[:half], tokens), self.in_memory(compute, batch[half:], tokens)]
-        )
+        return self._in_memory(batch[:half], compute, tokens) + self._in_memory(batch[half:], compute, tokens)
+
+    def slices(self, count: int, tokens: int) -> Iterator[slice]:
+        """``count`` copies of a batch of ``tokens``, as many at a time as keep to ``tokens_per_batch``."""
+        size = max(1, self.tokens_per_batch // tokens)
+        return (slice(start, start + size) for start in range(0, count, size))
 
     @torch.inference_mode()
     def probabilities(self, rows: Rows) -> np.ndarray:
         """Class probabilities, float64 (rows, classes), of rows of token ids, in the rows' order."""
         if not rows:
             return np.zeros((0, self.classifier.classes))
-        distinct = list({row.tobytes(): row for row in rows}.values())
-        place = {row.tobytes(): index for index, row in enumerate(distinct)}
-        answers = np.zeros((len(distinct), self.classifier.classes))
+        distinct = {row.tobytes(): row for row in rows}
+        asked = list(distinct.values())
 
         def compute(batch: np.ndarray) -> np.ndarray:
-            token_id, mask = self._asked.padded([distinct[index] for index in batch])
+            token_id, mask = self._asked.padded([asked[index] for index in batch])
             logits = self._asked.logits(self._asked.embed(token_id), mask)
             return logits.float().softmax(-1).cpu().double().numpy()
 
-        for batch in self.batches([len(row) for row in distinct]):
-            answers[batch] = self.in_memory(compute, batch)
-        self.rows_computed += len(distinct)
-        return answers[[place[row.tobytes()] for row in rows]]
+        answers = dict(zip(distinct, self.in_batches([len(row) for row in asked], compute), strict=True))
+        self.rows_computed += len(asked)
+        return np.array([answers[row.tobytes()] for row in rows])
 
 
 def fitting_tokens(classifier: Classifier) -> int:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from evenlight.engine.batches import Batch
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution, Remark
-from evenlight.explainers.gradient import Batch, target_gradient
+from evenlight.explainers.derivatives import target_gradient
 from evenlight.explainers.path import path_ends
 
 # The coarsest rule that is tried; its 9 points contain the 5 of the rule that it is compared with.
@@ -76,17 +77,17 @@ def adaptive_integrated_gradients(
     Returns:
         The attributions, whose ``forward_rows`` are the points used, and how many of them did not reach the bound.
     """
-    found: list[Attribution] = []
+    attributions: list[Attribution] = []
     missed = 0
     for first in range(0, len(sentences), SENTENCES_AT_ONCE):
         some, some_missed = _refine_together(sentences[first : first + SENTENCES_AT_ONCE], settings, context)
-        found += some
+        attributions += some
         missed += some_missed
-    return found, missed
+    return attributions, missed
 
 
 def _refine_together(sentences: Sequence[Sentence], settings: dict, context: Context) -> tuple[list[Attribution], int]:
-    found: list[Attribution | None] = [None] * len(sentences)
+    attributions: list[Attribution | None] = [None] * len(sentences)
     paths: dict[int, _Path] = {}
     bound, floor = settings["bound"], settings["absolute_bound"]
     intervals, missed = FEWEST_INTERVALS, 0
@@ -103,7 +104,7 @@ def _refine_together(sentences: Sequence[Sentence], settings: dict, context: Con
                 bound**0.5 * np.abs(score).sum(), floor
             )
             if reached or 2 * intervals + 1 > settings["maximum_steps"]:
-                found[index] = Attribution(score, forward_rows=intervals + 1, completeness_gap=gap)
+                attributions[index] = Attribution(score, forward_rows=intervals + 1, completeness_gap=gap)
                 missed += not reached
                 del paths[index]
         intervals *= 2
@@ -111,7 +112,7 @@ def _refine_together(sentences: Sequence[Sentence], settings: dict, context: Con
         still_open = [sentences[index] for index in paths]
         for index, (share, _) in zip(list(paths), _slopes(still_open, nodes[1::2], settings, context), strict=True):
             paths[index] = paths[index].refined(share)
-    return found, missed
+    return attributions, missed
 
 
 def _slopes(
@@ -121,34 +122,29 @@ def _slopes(
     evaluator = context.evaluator
     classifier = evaluator.classifier
     entrance = classifier.entrance(settings["layer"])
-    shares = [np.zeros((len(nodes), len(sentence.token_id))) for sentence in sentences]
-    outputs = [np.zeros(len(nodes)) for _ in sentences]
 
-    def compute(rows: np.ndarray) -> np.ndarray:
-        # A row is a point of a sentence's path, counted through all sentences.
-        of, at = np.divmod(rows, len(nodes))
-        distinct, place = np.unique(of, return_inverse=True)
+    def compute(points: np.ndarray) -> list[tuple[np.ndarray, float]]:
+        # The points on the paths of all sentences are counted through.
+        sentence_index, node_index = np.divmod(points, len(nodes))
+        distinct, row_index = np.unique(sentence_index, return_inverse=True)
         batch = Batch.of([sentences[index] for index in distinct], classifier)
         start, end = path_ends(batch, classifier, entrance, settings["baseline"])
-        row = torch.from_numpy(place).to(end.device)
+        row = torch.from_numpy(row_index).to(end.device)
         difference = (end - start)[row]
-        points = start[row] + end.new_tensor(nodes[at])[:, None, None] * difference
-        value, gradient = target_gradient(entrance, points, batch.mask[row], batch.target[row], settings["output"])
-        share = (gradient * difference).sum(-1).double().cpu().numpy()
-        inside = batch.mask[row].bool().cpu().numpy()
-        for index, node, one, own, output in zip(of, at, share, inside, value.tolist(), strict=True):
-            shares[index][node] = one[own][: shares[index].shape[1]]
-            outputs[index][node] = output
-        return rows
+        embedding = start[row] + end.new_tensor(nodes[node_index])[:, None, None] * difference
+        batch = batch.take(row)
+        value, gradient = target_gradient(entrance, embedding, batch.mask, batch.target, settings["output"])
+        return list(zip(batch.without_padding((gradient * difference).sum(-1)), value.tolist(), strict=True))
 
-    for rows in evaluator.batches(np.repeat([len(sentence.token_id) for sentence in sentences], len(nodes))):
-        evaluator.in_memory(compute, rows)
-    return list(zip(shares, outputs, strict=True))
+    points = evaluator.in_batches(np.repeat([len(sentence.token_id) for sentence in sentences], len(nodes)), compute)
+    shares, outputs = [share for share, _ in points], [output for _, output in points]
+    of_sentence = [slice(first, first + len(nodes)) for first in range(0, len(points), len(nodes))]
+    return [(np.array(shares[some]), np.array(outputs[some])) for some in of_sentence]
 
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
     """Each explainer refines its own paths."""
-    found = {}
+    explanations = {}
     for name, settings in methods.items():
         attributions, missed = adaptive_integrated_gradients(sentences, settings, context)
         remarks = []
@@ -158,5 +154,5 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
                 f"{settings['maximum_steps']} steps"
             )
             remarks.append(Remark(text, {"missed": missed}))
-        found[name] = Explanations(attributions, remarks)
-    return found
+        explanations[name] = Explanations(attributions, remarks)
+    return explanations

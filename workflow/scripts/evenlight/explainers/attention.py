@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import torch
 
+from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.explainers.gradient import Batch, in_batches
 from evenlight.models.attention import attention_replaced, attention_weights, require_known_type, weighted_values
 from evenlight.models.classifier import Classifier
 
@@ -60,7 +60,7 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     @torch.no_grad()
     def compute(batch: Batch) -> list[Attribution]:
         score = rolled_out(mean_attention(classifier, batch.token_id, batch.mask), read, residual)
-        return [Attribution(own, forward_rows=1) for own in batch.own_tokens(score)]
+        return [Attribution(token_score, forward_rows=1) for token_score in batch.without_padding(score)]
 
-    found = in_batches(sentences, context.evaluator, compute)
-    return {name: Explanations(found) for name in methods}
+    attributions = sentences_in_batches(sentences, context.evaluator, compute)
+    return {name: Explanations(attributions) for name in methods}

@@ -82,7 +82,7 @@ def attribution_table(sentences: Sequence[Sentence], attributions: Sequence[Attr
         if not np.isfinite(attribution.token_score).all():
             raise InputError(
                 f"a score of item {sentence.item_id} is not a finite number; the model's outputs are too large, train "
-                "it with a lower models.<model>.training.learning_rate"
+                "it with a lower trainings.<training>.learning_rate"
             )
     rows = [
         {

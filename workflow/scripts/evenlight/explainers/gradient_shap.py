@@ -5,10 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.explainers.gradient import Batch, in_batches, target_gradient
+from evenlight.explainers.derivatives import target_gradient
+from evenlight.explainers.entrances import ENTRANCES
 from evenlight.explainers.path import path_ends
 from evenlight.seeds import generator_for
 
@@ -29,32 +31,32 @@ def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, cont
     """
     evaluator = context.evaluator
     classifier = evaluator.classifier
-    entrance = classifier.entrance(settings["layer"], settings["definition"])
+    entrance = ENTRANCES[settings["definition"]](classifier, settings["layer"])
     samples, noise = settings["samples"], settings["noise"]
 
     def compute(batch: Batch) -> list[Attribution]:
         start, end = path_ends(batch, classifier, entrance, settings["baseline"])
         generators = [generator_for(context.seed, sentence.item_id, name) for sentence in batch.sentences]
-        places = end.new_tensor(np.array([generator.random(samples) for generator in generators]))
+        shares = end.new_tensor(np.array([generator.random(samples) for generator in generators]))
         total = torch.zeros_like(end)
         for sample in range(samples):
             difference = end - start
             if noise:
                 difference = difference + noise * _normal(batch, generators, end)
-            points = start + places[:, sample, None, None] * difference
+            points = start + shares[:, sample, None, None] * difference
             _, gradient = target_gradient(entrance, points, batch.mask, batch.target, settings["output"])
             total += gradient * difference
-        return [Attribution(score, samples) for score in batch.own_tokens(total.sum(-1) / samples)]
+        return [Attribution(score, samples) for score in batch.without_padding(total.sum(-1) / samples)]
 
-    return in_batches(sentences, evaluator, compute)
+    return sentences_in_batches(sentences, evaluator, compute)
 
 
 def _normal(batch: Batch, generators: list[np.random.Generator], like: torch.Tensor) -> torch.Tensor:
     """Standard normal draws of each sentence's own generator, (rows, tokens, hidden); padding gets none."""
     draws = torch.zeros_like(like)
     for row, generator in enumerate(generators):
-        own = batch.mask[row].bool()
-        draws[row, own] = like.new_tensor(generator.standard_normal((int(own.sum()), like.shape[-1])))
+        inside = batch.mask[row].bool()
+        draws[row, inside] = like.new_tensor(generator.standard_normal((int(inside.sum()), like.shape[-1])))
     return draws
 
 

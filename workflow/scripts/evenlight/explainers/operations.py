@@ -78,7 +78,7 @@ def modules_replaced(modules: Iterable[nn.Module], stand_in: StandIn) -> Iterato
     """While entered, the forward passes of ``modules`` go to ``stand_in``, called as for functions."""
     with ExitStack() as undo:
         for module in modules:
-            own = module.forward
-            module.forward = lambda *arguments, own=own, **keywords: stand_in(own, *arguments, **keywords)
+            forward = module.forward
+            module.forward = lambda *arguments, forward=forward, **keywords: stand_in(forward, *arguments, **keywords)
             undo.callback(delattr, module, "forward")
         yield

@@ -5,18 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.explainers.gradient import (
-    CANCELLED,
-    Batch,
-    in_batches,
-    left_over,
-    sharing,
-    target_gradient,
-    target_output,
-)
+from evenlight.explainers.derivatives import CANCELLED, left_over, sharing, target_gradient, target_output
 from evenlight.models.classifier import Classifier, Entrance
 
 
@@ -75,11 +68,11 @@ def path_ends(
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
     """All methods with the same output, number of steps and baseline share one path per sentence."""
-    found: dict[str, Explanations] = {}
+    explanations: dict[str, Explanations] = {}
     for (layer, output, steps, baseline), wanted in sharing(methods, "layer", "output", "steps", "baseline"):
-        methods_of = {name: settings["method"] for name, settings in wanted.items()}
-        found |= _along(sentences, methods_of, context, layer, output, steps, baseline)
-    return {name: found[name] for name in methods}
+        method_names = {name: settings["method"] for name, settings in wanted.items()}
+        explanations |= _along(sentences, method_names, context, layer, output, steps, baseline)
+    return {name: explanations[name] for name in methods}
 
 
 def _along(
@@ -106,9 +99,8 @@ def _along(
 
         mean_gradient = torch.zeros_like(end)
         # One sentence may be more than a batch: then its path is cut into chunks of steps.
-        chunk = max(1, evaluator.tokens_per_batch // mask.numel())
-        for first in range(0, steps, chunk):
-            node, weight = nodes[first : first + chunk], weights[first : first + chunk]
+        for some in evaluator.slices(steps, mask.numel()):
+            node, weight = nodes[some], weights[some]
             # (steps, rows, tokens, hidden), flattened to rows for the model.
             points = start + node[:, None, None, None] * difference
             repeats = len(node)
@@ -123,14 +115,14 @@ def _along(
             at_end, at_start = target_output(ends, target.repeat(2), output).double().cpu().numpy().reshape(2, -1)
         results: list[dict[str, Attribution]] = [{} for _ in batch.sentences]
         for name, method in wanted.items():
-            for row, score in enumerate(batch.own_tokens(METHODS[method](mean_gradient, difference))):
+            for row, score in enumerate(batch.without_padding(METHODS[method](mean_gradient, difference))):
                 gap = None
                 if method == "integrated_gradients":
                     gap = float(score.sum() - (at_end[row] - at_start[row]))
                 results[row][name] = Attribution(score, forward_rows=steps + 2, completeness_gap=gap)
         return results
 
-    results = in_batches(sentences, evaluator, compute, rows=steps)
+    results = sentences_in_batches(sentences, evaluator, compute, rows=steps)
     note = CANCELLED if max(left) < 1e-4 else ""
     return {
         name: Explanations([result[name] for result in results], note if method == "path_gradient" else "")

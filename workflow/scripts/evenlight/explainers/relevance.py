@@ -20,11 +20,12 @@ from torch.overrides import TorchFunctionMode
 from transformers.activations import ACT2CLS
 from transformers.pytorch_utils import Conv1D
 
+from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution, Remark
-from evenlight.explainers.gradient import Batch, in_batches, sharing, target_output
+from evenlight.explainers.derivatives import sharing, target_output
 from evenlight.models.attention import (
     AttentionFunction,
     attention_replaced,
@@ -78,9 +79,9 @@ def identity_rule(preactivation: torch.Tensor, output: torch.Tensor) -> torch.Te
 
     All relevance passes through. A neuron at 0 has the output 0, hence no relevance to hand on.
     """
-    value, place = output.detach(), preactivation.detach()
+    value, point = output.detach(), preactivation.detach()
     # The difference is zero. The slope times the preactivation could differ from the value by a rounding.
-    return value + torch.where(place == 0, 0, value / place) * (preactivation - place)
+    return value + torch.where(point == 0, 0, value / point) * (preactivation - point)
 
 
 def normalised(module: nn.LayerNorm, features: torch.Tensor, taps: Taps) -> torch.Tensor:
@@ -145,8 +146,8 @@ def _require_origin(network: nn.Module) -> None:
     """Refuse activations that are not 0 at 0, for which the identity rule is not defined."""
     for module in network.modules():
         if isinstance(module, ACTIVATIONS):
-            place = next(network.parameters()).new_zeros(1)
-            if module(place).item() != 0:
+            origin = next(network.parameters()).new_zeros(1)
+            if module(origin).item() != 0:
                 raise InputError(
                     f"explainers: method 'attnlrp' needs activations that are 0 at 0, but this "
                     f"{network.config.model_type} model has {type(module).__name__}; take the explainer or the model "
@@ -223,10 +224,10 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     """One forward and backward pass per sentence; methods with the same settings share it."""
     require_known_type(context.evaluator.classifier.network, "attnlrp")
     _require_origin(context.evaluator.classifier.network)
-    found: dict[str, Explanations] = {}
+    explanations: dict[str, Explanations] = {}
     for (layer, softmax), wanted in sharing(methods, "layer", "softmax"):
-        found |= dict.fromkeys(wanted, _propagated(sentences, context, layer, softmax))
-    return {name: found[name] for name in methods}
+        explanations |= dict.fromkeys(wanted, _propagated(sentences, context, layer, softmax))
+    return {name: explanations[name] for name in methods}
 
 
 def _propagated(sentences: Sequence[Sentence], context: Context, layer: str, softmax: str) -> Explanations:
@@ -240,11 +241,11 @@ def _propagated(sentences: Sequence[Sentence], context: Context, layer: str, sof
         return [
             (Attribution(score, forward_rows=1, completeness_gap=float(score.sum() - explained)), parts)
             for score, explained, parts in zip(
-                batch.own_tokens(relevance), logit.tolist(), taken.double().cpu().numpy(), strict=True
+                batch.without_padding(relevance), logit.tolist(), taken.double().cpu().numpy(), strict=True
             )
         ]
 
-    results = in_batches(sentences, context.evaluator, compute)
+    results = sentences_in_batches(sentences, context.evaluator, compute)
     return Explanations(
         [attribution for attribution, _ in results], [shares_remark(np.array([parts for _, parts in results]))]
     )

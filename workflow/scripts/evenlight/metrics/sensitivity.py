@@ -58,18 +58,12 @@ class Moved:
 # Passes through the network ---------------------------------------------------------------------------------
 
 
-def _stacked(rows: Sequence[Moved], classifier: Classifier) -> tuple[torch.Tensor, torch.Tensor, list[int]]:
-    """Vectors (rows, tokens, hidden), padded with zeros, mask (rows, tokens), and the first token of each row."""
-    lengths = [len(row.input.vectors) for row in rows]
-    longest = max(lengths)
-    firsts = [longest - length if classifier.pads_left else 0 for length in lengths]
-    stacked = rows[0].input.vectors.new_zeros(len(rows), longest, rows[0].input.vectors.shape[1])
-    mask = torch.zeros(len(rows), longest, dtype=torch.int64, device=stacked.device)
-    for index, (row, first, length) in enumerate(zip(rows, firsts, lengths, strict=True)):
-        stacked[index, first : first + length] = row.input.vectors
-        stacked[index, first + row.places] += row.offset
-        mask[index, first : first + length] = 1
-    return stacked, mask, firsts
+def _padded(rows: Sequence[Moved], classifier: Classifier) -> tuple[torch.Tensor, torch.Tensor]:
+    """Vectors (rows, tokens, hidden), padded with zeros, and mask (rows, tokens)."""
+    vectors = [row.input.vectors.clone() for row in rows]
+    for vector, row in zip(vectors, rows, strict=True):
+        vector[row.places] += row.offset
+    return classifier.padded_vectors(vectors)
 
 
 def _targets(rows: Sequence[Moved]) -> torch.Tensor:
@@ -79,27 +73,21 @@ def _targets(rows: Sequence[Moved]) -> torch.Tensor:
 
 def _in_batches(rows: Sequence[Moved], evaluator: Evaluator, compute: Callable[[list[Moved]], list]) -> list:
     """``compute(rows)`` of full batches, one result per row, in the rows' order."""
-    found: list = [None] * len(rows)
-
-    def place(chosen: np.ndarray) -> np.ndarray:
-        for index, result in zip(chosen, compute([rows[index] for index in chosen]), strict=True):
-            found[index] = result
-        return chosen
-
-    for chosen in evaluator.batches([len(row.input.vectors) for row in rows]):
-        evaluator.in_memory(place, chosen)
-    return found
+    lengths = [len(row.input.vectors) for row in rows]
+    return evaluator.in_batches(lengths, lambda chosen: compute([rows[index] for index in chosen]))
 
 
 def loss_gradients(rows: Sequence[Moved], evaluator: Evaluator) -> list[torch.Tensor]:
     """Gradient of each row's cross-entropy with its target, at the moved tokens, (moved, hidden)."""
 
     def compute(rows: list[Moved]) -> list[torch.Tensor]:
-        vectors, mask, firsts = _stacked(rows, evaluator.classifier)
+        vectors, mask = _padded(rows, evaluator.classifier)
         logits = evaluator.classifier.logits(vectors.requires_grad_(), mask)
         loss = functional.cross_entropy(logits, _targets(rows), reduction="sum")
         gradients = torch.autograd.grad(loss, vectors)[0]
-        return [own[first + row.places] for own, row, first in zip(gradients, rows, firsts, strict=True)]
+        return [
+            gradient[is_token][row.places] for gradient, is_token, row in zip(gradients, mask.bool(), rows, strict=True)
+        ]
 
     return _in_batches(rows, evaluator, compute)
 
@@ -109,7 +97,7 @@ def are_flipped(rows: Sequence[Moved], evaluator: Evaluator) -> np.ndarray:
     """Whether each row is predicted as another class than its target, bool (rows,)."""
 
     def compute(rows: list[Moved]) -> list[bool]:
-        vectors, mask, _ = _stacked(rows, evaluator.classifier)
+        vectors, mask = _padded(rows, evaluator.classifier)
         return (evaluator.classifier.logits(vectors, mask).argmax(-1) != _targets(rows)).tolist()
 
     return np.array(_in_batches(rows, evaluator, compute), dtype=bool)
@@ -147,21 +135,16 @@ def inputs_of(token_ids: Sequence[np.ndarray], evaluator: Evaluator, released: b
     At the word embeddings or, in the released code, at the last hidden state, which is fed as word embeddings.
     """
     classifier = evaluator.classifier
-    found: list = [None] * len(token_ids)
 
-    def compute(chosen: np.ndarray) -> np.ndarray:
+    def compute(chosen: np.ndarray) -> list[Input]:
         token_id, mask = classifier.padded([token_ids[index] for index in chosen])
         vectors = classifier.embed(token_id)
         target = classifier.logits(vectors, mask).argmax(-1).tolist()
         if released:
             vectors = last_hidden_state(classifier, vectors, mask)
-        for row, index in enumerate(chosen):
-            found[index] = Input(vectors[row][mask[row].bool()], target[row])
-        return chosen
+        return [Input(row[is_token], label) for row, is_token, label in zip(vectors, mask.bool(), target, strict=True)]
 
-    for chosen in evaluator.batches([len(row) for row in token_ids]):
-        evaluator.in_memory(compute, chosen)
-    return found
+    return evaluator.in_batches([len(row) for row in token_ids], compute)
 
 
 # The smallest flip ------------------------------------------------------------------------------------------

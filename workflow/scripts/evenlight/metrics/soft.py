@@ -43,39 +43,39 @@ METRICS = {
 }
 
 
+def kept_numbers(explanation: Explanation, share: np.ndarray, draw: int, hidden: int) -> np.ndarray:
+    """Which numbers of the tokens' embeddings are kept in a draw, each with its token's share; bool (tokens, hidden).
+
+    A draw has its own generator, of (study seed, item, number of the draw).
+    """
+    generator = generator_for(explanation.origin.seed, explanation.item_id, "soft", int(draw))
+    return generator.random((len(share), hidden)) < share[:, None]
+
+
 @torch.inference_mode()
 def thinned_probabilities(
     explanations: Sequence[Explanation], shares: Sequence[np.ndarray], draws: int, evaluator: Evaluator
 ) -> np.ndarray:
     """The target's probability when each embedding element is kept with its token's share, (explanations, draws).
 
-    A draw has its own generator, of (study seed, item, number of the draw). All explanations of an item, and both
-    metrics, thus see the same random numbers: what differs between explainers is not chance, and equal explanations
-    have equal values.
+    All explanations of an item, and both metrics, see the same random numbers: what differs between explainers is not
+    chance, and equal explanations have equal values.
     """
     classifier = evaluator.classifier
     hidden = classifier.network.get_input_embeddings().embedding_dim
-    found = np.zeros(len(explanations) * draws)
 
     def compute(batch: np.ndarray) -> np.ndarray:
-        of, draw = np.divmod(batch, draws)
-        token_id, mask = classifier.padded([explanations[index].token_id for index in of])
+        numbers = zip(*np.divmod(batch, draws), strict=True)
+        drawn = [(explanations[index], shares[index], draw) for index, draw in numbers]
+        token_id, mask = classifier.padded([explanation.token_id for explanation, _, _ in drawn])
         embedding = classifier.embed(token_id)
-        is_kept = np.ones(embedding.shape, dtype=bool)
-        for row, (index, number) in enumerate(zip(of, draw, strict=True)):
-            share = shares[index]
-            one = explanations[index]
-            noise = generator_for(one.origin.seed, one.item_id, "soft", int(number)).random((len(share), hidden))
-            first = is_kept.shape[1] - len(share) if classifier.pads_left else 0
-            is_kept[row, first : first + len(share)] = noise < share[:, None]
-        probability = classifier.logits(embedding * torch.from_numpy(is_kept).to(embedding), mask).softmax(-1)
-        target = torch.tensor([explanations[index].target for index in of], device=probability.device)
+        is_kept, _ = classifier.padded_vectors([torch.from_numpy(kept_numbers(*row, hidden)) for row in drawn], True)
+        probability = classifier.logits(embedding * is_kept.to(embedding), mask).softmax(-1)
+        target = torch.tensor([explanation.target for explanation, _, _ in drawn], device=probability.device)
         return probability.gather(1, target[:, None])[:, 0].cpu().double().numpy()
 
-    lengths = np.repeat([len(one.token_id) for one in explanations], draws)
-    for batch in evaluator.batches(lengths):
-        found[batch] = evaluator.in_memory(compute, batch)
-    return found.reshape(len(explanations), draws)
+    lengths = np.repeat([len(explanation.token_id) for explanation in explanations], draws)
+    return np.array(evaluator.in_batches(lengths, compute)).reshape(len(explanations), draws)
 
 
 def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator: Evaluator) -> dict[str, np.ndarray]:
@@ -84,11 +84,11 @@ def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluat
     The metric is a mean over draws. Its error is the draws' standard deviation over the root of their number, and NaN
     where there is one draw only, as in the paper.
     """
-    full = evaluator.probabilities([one.token_id for one in explanations])
-    full = full[np.arange(len(explanations)), [one.target for one in explanations]]
+    full = evaluator.probabilities([explanation.token_id for explanation in explanations])
+    full = full[np.arange(len(explanations)), [explanation.target for explanation in explanations]]
     values = {}
     for name, settings in metrics.items():
-        shares = [kept_share(one, settings["metric"]) for one in explanations]
+        shares = [kept_share(explanation, settings["metric"]) for explanation in explanations]
         thinned = thinned_probabilities(explanations, shares, settings["draws"], evaluator)
         drawn = METRICS[settings["metric"]](full[:, None] - thinned)
         values[name] = drawn.mean(1)

@@ -58,12 +58,13 @@ def bert(settings: dict, sentences: Sentences, classes: int) -> Parts:
 def pretrained(settings: dict, sentences: Sentences, classes: int) -> Parts:
     """Any Hugging Face encoder or decoder, from a hub id or a folder, with a new classification head.
 
-    With ``weights: random``, only its configuration and its tokenizer (Dhaini et al. 2025, Section 5.4).
+    With a training that starts at ``random`` weights, only its configuration and its tokenizer (Dhaini et al. 2025,
+    Section 5.4).
     """
     source, revision = settings["source"], settings["revision"]
     tokenizer = loaded_tokenizer(source, revision, settings["special_tokens"])
     options = {"revision": revision} if revision else {}
-    if settings["weights"] == "random":
+    if settings["training"]["start"] == "random":
         network = untrained_network(source, num_labels=classes, **options)
     else:
         network = load_network(source, num_labels=classes, ignore_mismatched_sizes=True, **options)
@@ -114,7 +115,7 @@ def new_classifier(settings: dict, sentences: Sentences, classes: int, seed: int
     """A classifier before training.
 
     Args:
-        settings: one entry of ``models`` in the completed configuration.
+        settings: a model and its training (``configuration.recipe``).
         sentences: the training split's sentences, from which a tokenizer may be learned.
         classes: number of classes.
         seed: of the random weights.

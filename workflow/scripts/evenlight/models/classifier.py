@@ -1,6 +1,6 @@
 """A text classifier as the rest of Evenlight sees it: tokens in, logits out, by one path for all models."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from pickle import UnpicklingError
@@ -77,14 +77,24 @@ class Classifier:
         """
         fill = self.special_token("pad")
         rows = [row if len(row) else np.array([fill]) for row in rows]
-        length = np.array([len(row) for row in rows])[:, None]
-        longest = length.max()
-        place = np.arange(longest)
-        inside = place >= longest - length if self.pads_left else place < length
+        inside = self.places([len(row) for row in rows])
         token_id = np.full(inside.shape, fill, dtype=np.int64)
         token_id[inside] = np.concatenate(rows)
         mask = inside.astype(np.int64)
         return torch.from_numpy(token_id).to(self.device), torch.from_numpy(mask).to(self.device)
+
+    def padded_vectors(self, rows: Sequence[torch.Tensor], fill: float | bool = 0) -> tuple[torch.Tensor, torch.Tensor]:
+        """Values (rows, longest, …) of rows (tokens, …) with ``fill`` as padding, and the mask (rows, longest)."""
+        inside = torch.from_numpy(self.places([len(row) for row in rows])).to(rows[0].device)
+        values = rows[0].new_full((*inside.shape, *rows[0].shape[1:]), fill)
+        values[inside] = torch.cat(list(rows))
+        return values, inside.long()
+
+    def places(self, lengths: Sequence[int]) -> np.ndarray:
+        """Where rows of so many tokens stand in a batch and padding does not, bool (rows, longest)."""
+        length = np.array(lengths)[:, None]
+        place = np.arange(length.max())
+        return place >= length.max() - length if self.pads_left else place < length
 
     def embed(self, token_id: torch.Tensor) -> torch.Tensor:
         """Word embeddings (rows, tokens, hidden) of ids (rows, tokens), before positions and normalisation."""
@@ -103,14 +113,12 @@ class Classifier:
             logits = self.network(inputs_embeds=embedding, attention_mask=mask, **positions).logits
         return logits.float() if autocast else logits
 
-    def entrance(self, layer: str = "word_embeddings", definition: str = "paper") -> "Entrance":
+    def entrance(self, layer: str = "word_embeddings") -> "Entrance":
         """Where explainers that change embeddings take hold of the network.
 
         Args:
             layer: ``word_embeddings``, before positions and normalisation, as ferret does; or
                 ``embedding_output``, after them, as GECOBench does.
-            definition: ``released`` with ``embedding_output`` is GECOBench's code: the output of the embedding
-                block goes in as word embeddings, so that positions and normalisation are applied twice.
         """
         block = None if layer == "word_embeddings" else self._embedding_block()
         if block is None:
@@ -138,7 +146,7 @@ class Classifier:
             finally:
                 hook.remove()
 
-        return Entrance(embed, self.logits if definition == "released" else logits)
+        return Entrance(embed, logits)
 
     def _embedding_block(self) -> nn.Module | None:
         """The module whose output is the embedding layer's; None where that is the word embeddings themselves."""

@@ -1,18 +1,19 @@
 """DeepLIFT: what each token contributes to the change of the output from a baseline, operation by operation."""
 
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
 
 import torch
 from torch import nn
 
+from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution, Remark
-from evenlight.explainers.gradient import CANCELLED, Batch, in_batches, left_over, target_output
+from evenlight.explainers.derivatives import target_output
 from evenlight.explainers.operations import PRODUCTS, QUOTIENTS, Operations, StandIn, depends, modules_replaced
-from evenlight.explainers.path import baseline_ids, path_ends
+from evenlight.explainers.path import path_ends
+from evenlight.models.classifier import Entrance
 
 # Input and baseline go through the network together, the inputs in the first half of the rows, the baselines in the
 # second. Every rule below gives multipliers m with Σ m · Δinput = Δoutput, Δ being input minus baseline; a chain of
@@ -204,97 +205,77 @@ STAND_INS: dict[str, StandIn] = {
     "layer_norm": layer_norm,
     "scaled_dot_product_attention": attention,
 }
-# The modules of a network to which captum's DeepLift applies the rescale rule, and no subclasses of them.
-RELEASED_MODULES = (nn.ReLU, nn.ELU, nn.LeakyReLU, nn.Sigmoid, nn.Tanh, nn.Softplus)
 
 
-@contextmanager
-def _rules(network: nn.Module, definition: str):
-    """The rules of a definition, while the network runs forward; gives what keeps count of the operations."""
-    if definition == "released":
-        modules = [module for module in network.modules() if type(module) in RELEASED_MODULES]
-        operations = Operations({})
-        operations.replaced |= {type(module).__name__ for module in modules}
-    else:
-        # An activation is one operation, however Transformers puts it together.
-        modules = [one for one in network.modules() if type(one).__module__ == "transformers.activations"]
-        operations = Operations(STAND_INS)
+def multipliers(
+    start: torch.Tensor,
+    end: torch.Tensor,
+    batch: Batch,
+    entrance: Entrance,
+    output: str,
+    operations: Operations,
+    modules: list[nn.Module],
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Multipliers of the inputs' numbers, (rows, tokens, hidden), and the change of the output, (rows,).
+
+    Args:
+        start: baselines at the entrance, (rows, tokens, hidden).
+        end: inputs, likewise.
+        batch: the sentences.
+        entrance: where both go in.
+        output: which output is explained.
+        operations: which functions have rules; keeps count of them.
+        modules: on which the rescale rule acts.
+    """
+    both = torch.cat([end, start]).requires_grad_()
     with modules_replaced(modules, rescale), operations:
-        yield operations
+        value = target_output(entrance.logits(both, batch.mask.repeat(2, 1)), batch.target.repeat(2), output)
+    return torch.autograd.grad(value.sum(), both)[0].chunk(2)[0], _change(value.detach())[0]
 
 
 def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: Context) -> Explanations:
-    """DeepLIFT with the rescale rule (Shrikumar et al. 2017), summed over the hidden dimension.
+    """DeepLIFT with the rescale rule (Shrikumar et al. 2017): multiplier × (input − baseline), summed over the hidden
+    dimension.
 
-    ``paper``: multiplier × (input − baseline). Every operation of the usual transformers has a rule, so that the
-    scores add up to the change of the output; ``completeness_gap`` says how well.
-
-    ``released``: GECOBench's code, captum's ``DeepLift`` with ``multiply_by_inputs=None``: multipliers alone; the
-    baseline is the *id* of each token of the baseline sentence, in all hidden dimensions; the rescale rule acts on
-    captum's list of modules and everything else passes on its plain gradient.
+    Every operation of the usual transformers has a rule, so that the scores add up to the change of the output;
+    ``completeness_gap`` says how well.
 
     Args:
         sentences: what is explained.
-        name: of the explainer, for messages.
-        settings: ``baseline``, ``layer``, ``definition``, ``output``.
+        name: of the explainer.
+        settings: ``baseline``, ``layer``, ``output``.
         context: the model.
     """
     classifier = context.evaluator.classifier
-    definition, baseline = settings["definition"], settings["baseline"]
-    is_released = definition == "released"
-    if is_released and baseline == "zero":
-        raise InputError(
-            f"explainers.{name}.baseline: 'zero' has no token id, which definition 'released' takes as the baseline; "
-            "use 'pad' or 'mask'"
-        )
-    entrance = classifier.entrance(settings["layer"], definition)
-    rescaled: set[str] = set()
-    plain: set[str] = set()
-    left: list[float] = []
+    entrance = classifier.entrance(settings["layer"])
+    operations = Operations(STAND_INS)
+    # An activation is one operation, however Transformers puts it together.
+    activations = [
+        module for module in classifier.network.modules() if type(module).__module__ == "transformers.activations"
+    ]
 
     def compute(batch: Batch) -> list[Attribution]:
-        if is_released:
-            with torch.no_grad():
-                end = entrance.embed(batch.token_id, batch.mask)
-            start = baseline_ids(batch, classifier, baseline)[..., None].expand_as(end).to(end)
-        else:
-            start, end = path_ends(batch, classifier, entrance, baseline)
-        both = torch.cat([end, start]).requires_grad_()
-        with _rules(classifier.network, definition) as operations:
-            logits = entrance.logits(both, batch.mask.repeat(2, 1))
-            output = target_output(logits, batch.target.repeat(2), settings["output"])
-        multiplier = torch.autograd.grad(output.sum(), both)[0].chunk(2)[0]
-        rescaled.update(operations.replaced)
-        plain.update(operations.unhandled)
-        if is_released:
-            left.append(left_over(multiplier))
-            return [Attribution(score, forward_rows=2) for score in batch.own_tokens(multiplier.sum(-1))]
-        change = _change(output.detach())[0].tolist()
-        scores = batch.own_tokens((multiplier * (end - start)).sum(-1))
+        start, end = path_ends(batch, classifier, entrance, settings["baseline"])
+        multiplier, change = multipliers(start, end, batch, entrance, settings["output"], operations, activations)
+        scores = batch.without_padding((multiplier * (end - start)).sum(-1))
         return [
             Attribution(score, forward_rows=2, completeness_gap=float(score.sum() - difference))
-            for score, difference in zip(scores, change, strict=True)
+            for score, difference in zip(scores, change.tolist(), strict=True)
         ]
 
-    attributions = in_batches(sentences, context.evaluator, compute, rows=2)
+    attributions = sentences_in_batches(sentences, context.evaluator, compute, rows=2)
     remarks = []
-    open_gaps = sum(_does_not_add_up(attribution) for attribution in attributions)
-    if open_gaps:
+    if open_gaps := sum(map(_does_not_add_up, attributions)):
         text = "the scores of {open_gaps:.0f} of {items} items do not add up, see completeness_gap"
         remarks.append(Remark(text, {"open_gaps": open_gaps}))
-    if is_released:
-        remarks.append(
-            Remark(
-                f"the rescale rule acts on {' and '.join(sorted(rescaled))} only"
-                if rescaled
-                else "equals the plain gradient: no module of this model is one that the rescale rule acts on"
-            )
-        )
-    if plain:
-        remarks.append(Remark(f"these operations pass on their plain gradient: {', '.join(sorted(plain))}"))
-    if left and max(left) < 1e-4:
-        remarks.append(Remark(CANCELLED))
-    return Explanations(attributions, remarks)
+    return Explanations(attributions, remarks + remarks_on(operations))
+
+
+def remarks_on(operations: Operations) -> list[Remark]:
+    """Which operations have no rule."""
+    if not operations.unhandled:
+        return []
+    return [Remark(f"these operations pass on their plain gradient: {', '.join(sorted(operations.unhandled))}")]
 
 
 def _does_not_add_up(attribution: Attribution) -> bool:
@@ -303,11 +284,4 @@ def _does_not_add_up(attribution: Attribution) -> bool:
     Or with rounding, where a baseline of zeros makes a normalisation divide by nearly nothing (Llama's).
     """
     gap = attribution.completeness_gap
-    if gap is None:
-        return False
     return abs(gap) > 0.01 * max(abs(attribution.token_score.sum() - gap), 0.01)
-
-
-def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
-    """Every explainer needs its own pass."""
-    return {name: deeplift(sentences, name, settings, context) for name, settings in methods.items()}

@@ -1,16 +1,18 @@
 """Guided backpropagation and deconvolution: gradients that pass rectifiers in another way."""
 
-from collections.abc import Callable, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 import torch
 from torch import nn
 
+from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution, Remark
-from evenlight.explainers.gradient import CANCELLED, Batch, in_batches, left_over, target_output
-from evenlight.explainers.operations import Operations, modules_replaced
+from evenlight.explainers.derivatives import CANCELLED, left_over, target_output
+from evenlight.explainers.operations import Operations, StandIn
+from evenlight.models.classifier import Classifier, Entrance
 
 
 class _GuidedBackprop(torch.autograd.Function):
@@ -43,59 +45,53 @@ RECTIFIERS = {"guided_backprop": _GuidedBackprop, "deconvolution": _Deconvolutio
 
 
 @contextmanager
-def _rectifiers(network: nn.Module, definition: str, rectifier: type[torch.autograd.Function]):
-    """Other rectifiers while the network runs forward; gives the names of what was replaced."""
-
-    def stand_in(function: Callable, value: torch.Tensor, **_) -> torch.Tensor:
-        return rectifier.apply(value)
-
-    if definition == "released":
-        modules = [module for module in network.modules() if isinstance(module, nn.ReLU)]
-        with modules_replaced(modules, stand_in):
-            yield {type(module).__name__ for module in modules}
-    else:
-        with Operations({"relu": stand_in}) as operations:
-            yield operations.replaced
+def rectifiers_replaced(network: nn.Module, rectifier: StandIn) -> Iterator[set[str]]:
+    """While open, every rectifier that the network calls is another one; gives the names of what was replaced."""
+    with Operations({"relu": rectifier}) as operations:
+        yield operations.replaced
 
 
-def rectified_gradient(sentences: Sequence[Sentence], settings: dict, context: Context) -> Explanations:
+def rectified_gradient(
+    sentences: Sequence[Sentence],
+    settings: dict,
+    context: Context,
+    enter: Callable[[Classifier, str], Entrance] = Classifier.entrance,
+    replaced: Callable[[nn.Module, StandIn], AbstractContextManager[set[str]]] = rectifiers_replaced,
+) -> Explanations:
     """Gradient through other rectifiers, summed over the hidden dimension, as GECOBench sums it.
-
-    ``paper`` changes every rectifier that the model calls. ``released``, like captum, changes those that are
-    modules of the network; one that is made anew in every pass, like DistilBERT's, is not.
 
     Args:
         sentences: what is explained.
-        settings: ``method``, ``layer``, ``definition``, ``output``.
+        settings: ``method``, ``layer``, ``output``.
         context: the model.
+        enter: gives the entrance of a classifier at a layer.
+        replaced: other rectifiers in a network, see :func:`rectifiers_replaced`.
     """
     classifier = context.evaluator.classifier
-    entrance = classifier.entrance(settings["layer"], settings["definition"])
+    entrance = enter(classifier, settings["layer"])
     rectifier = RECTIFIERS[settings["method"]]
-    replaced: set[str] = set()
+    names: set[str] = set()
     left: list[float] = []
+
+    def stand_in(function: Callable, value: torch.Tensor, **_) -> torch.Tensor:
+        return rectifier.apply(value)
 
     def compute(batch: Batch) -> list[Attribution]:
         with torch.no_grad():
             embedding = entrance.embed(batch.token_id, batch.mask)
         embedding.requires_grad_()
-        with _rectifiers(classifier.network, settings["definition"], rectifier) as names:
+        with replaced(classifier.network, stand_in) as names_in_batch:
             logits = entrance.logits(embedding, batch.mask)
             output = target_output(logits, batch.target, settings["output"])
         gradient = torch.autograd.grad(output.sum(), embedding)[0]
-        replaced.update(names)
+        names.update(names_in_batch)
         left.append(left_over(gradient))
-        return [Attribution(score, forward_rows=1) for score in batch.own_tokens(gradient.sum(-1))]
+        return [Attribution(score, forward_rows=1) for score in batch.without_padding(gradient.sum(-1))]
 
-    attributions = in_batches(sentences, context.evaluator, compute)
+    attributions = sentences_in_batches(sentences, context.evaluator, compute)
     remarks = []
-    if not replaced:
+    if not names:
         remarks.append(Remark("equals the plain gradient: this model has no rectifier (ReLU)"))
     if max(left) < 1e-4:
         remarks.append(Remark(CANCELLED))
     return Explanations(attributions, remarks)
-
-
-def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
-    """Every explainer needs its own backward pass."""
-    return {name: rectified_gradient(sentences, settings, context) for name, settings in methods.items()}

@@ -1,0 +1,117 @@
+"""The functions for notebooks, on a model that the workflow trained: its numbers, and the page about them."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from running import PROJECT, SMALLER, environment, results
+
+import evenlight
+from evenlight.errors import InputError
+
+RUN = "demo/ola_cea/seed0"
+
+
+@pytest.fixture(scope="module")
+def classifier(finished_smaller):
+    """The model of the smaller study."""
+    return evenlight.load_classifier(results(finished_smaller) / "models" / RUN, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def items(finished_smaller) -> pd.DataFrame:
+    """The items of the smaller study."""
+    return pd.read_parquet(results(finished_smaller) / "datasets" / "demo" / "items.parquet").set_index("item_id")
+
+
+def parameters(section: str, name: str) -> dict:
+    """What the smaller study says of an explainer or a metric, without the name of the method."""
+    return {key: value for key, value in SMALLER[section][name].items() if key not in ("method", "metric")}
+
+
+def test_example_of_the_documentation_runs(finished_smaller, tmp_path, monkeypatch):
+    (tmp_path / "results/demo/models/demo_subj/small_bert").mkdir(parents=True)
+    (tmp_path / "results/demo/models/demo_subj/small_bert/seed0").symlink_to(results(finished_smaller) / "models" / RUN)
+    monkeypatch.chdir(tmp_path)
+    page = (PROJECT / "docs" / "notebook.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    names = {}
+    for block in blocks:
+        exec(compile(block, "docs/notebook.md", "exec"), names)
+    np.testing.assert_allclose(names["shares"].sum(axis=1), 1)
+    assert names["values"].shape == (2,)
+    assert names["complexity"].shape == (4,)
+    drawn = (tmp_path / "text.html").read_text(encoding="utf-8")
+    assert re.findall(r">([^<>]+)<rt>", drawn) == names["texts"][0].split()
+
+
+def test_explanations_are_those_of_the_workflow(finished_smaller, classifier, items):
+    shard = pd.read_parquet(results(finished_smaller) / "attributions" / RUN / "igxi.parquet")
+    texts = items.loc[shard["item_id"]]
+    explanations = evenlight.explain(
+        classifier,
+        list(texts["words"]),
+        "integrated_gradients",
+        targets=list(texts["label"]),
+        **parameters("explainers", "igxi"),
+    )
+    for explanation, token_score in zip(explanations, shard["token_score"], strict=True):
+        np.testing.assert_allclose(explanation.token_score, token_score, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize(("name", "metric"), [("gini", "gini"), ("comprehensiveness", "aopc_comprehensiveness")])
+def test_scores_are_those_of_the_workflow(finished_smaller, classifier, items, name, metric):
+    shard = pd.read_parquet(results(finished_smaller) / "attributions" / RUN / "igxi.parquet")
+    texts = items.loc[shard["item_id"]]
+    explanations = evenlight.explain(
+        classifier,
+        list(texts["words"]),
+        "integrated_gradients",
+        targets=list(texts["label"]),
+        **parameters("explainers", "igxi"),
+    )
+    scored = pd.concat(map(pd.read_parquet, (results(finished_smaller) / "scores" / RUN).rglob("*.parquet")))
+    expected = scored[scored["explainer"] == "igxi"].set_index("item_id")[name].dropna()
+    found = evenlight.score(classifier, explanations, metric, **parameters("metrics", name))
+    np.testing.assert_allclose(found, expected.loc[shard["item_id"]], rtol=1e-3, atol=1e-5)
+
+
+def test_default_target_is_the_predicted_class(classifier):
+    texts = [["She", "sails", "."], ["He", "waits", "."]]
+    predicted = evenlight.probabilities(classifier, texts).argmax(axis=1)
+    assert [each.target for each in evenlight.explain(classifier, texts, "saliency")] == list(predicted)
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "message"),
+    [
+        ("limes", {}, "did you mean"),
+        ("lime", {"samplez": 3}, "samples"),
+        ("lime", {"samples": 0}, "samples"),
+        ("pattern_variant", {}, "training="),
+    ],
+)
+def test_what_is_wrong_is_refused(classifier, method, more, message):
+    with pytest.raises(InputError, match=message):
+        evenlight.explain(classifier, [["She", "sails", "."]], method, **more)
+
+
+def test_one_string_is_no_list_of_texts(classifier):
+    with pytest.raises(InputError, match="list"):
+        evenlight.explain(classifier, "She sails .", "saliency")
+
+
+def test_folder_without_a_model_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"manifest\.json"):
+        evenlight.load_classifier(tmp_path)
+
+
+def test_package_is_light():
+    code = "import sys, evenlight; dir(evenlight); sys.exit('numpy' in sys.modules or 'torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], env=environment(PYTHONPATH=str(PROJECT / "workflow/scripts")))
+    assert done.returncode == 0
+    with pytest.raises(AttributeError, match="no_such_name"):
+        evenlight.no_such_name  # noqa: B018

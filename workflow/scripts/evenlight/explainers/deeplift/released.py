@@ -1,0 +1,65 @@
+"""DeepLIFT as GECOBench's code has it: captum's ``DeepLift`` with ``multiply_by_inputs=None``."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from evenlight.engine.batches import Batch, sentences_in_batches
+from evenlight.engine.sentences import Sentence
+from evenlight.errors import InputError
+from evenlight.explainers import Context, Explanations, entrances
+from evenlight.explainers.attribution import Attribution, Remark
+from evenlight.explainers.deeplift.paper import multipliers, remarks_on
+from evenlight.explainers.derivatives import CANCELLED, left_over
+from evenlight.explainers.operations import Operations
+from evenlight.explainers.path import baseline_ids
+
+# The modules to which captum's DeepLift applies the rescale rule, and no subclasses of them.
+RESCALED = (nn.ReLU, nn.ELU, nn.LeakyReLU, nn.Sigmoid, nn.Tanh, nn.Softplus)
+
+
+def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: Context) -> Explanations:
+    """Multipliers alone, summed over the hidden dimension.
+
+    The baseline is the *id* of each token of the baseline sentence, in all hidden dimensions; the rescale rule acts on
+    captum's list of modules and everything else passes on its plain gradient.
+
+    Args:
+        sentences: what is explained.
+        name: of the explainer, for messages.
+        settings: ``baseline``, ``layer``, ``output``.
+        context: the model.
+    """
+    if settings["baseline"] == "zero":
+        raise InputError(
+            f"explainers.{name}.baseline: 'zero' has no token id, which definition 'released' takes as the baseline; "
+            "use 'pad' or 'mask'"
+        )
+    classifier = context.evaluator.classifier
+    entrance = entrances.released(classifier, settings["layer"])
+    operations = Operations({})
+    modules = [module for module in classifier.network.modules() if type(module) in RESCALED]
+    left: list[float] = []
+
+    def compute(batch: Batch) -> list[Attribution]:
+        with torch.no_grad():
+            end = entrance.embed(batch.token_id, batch.mask)
+        start = baseline_ids(batch, classifier, settings["baseline"])[..., None].expand_as(end).to(end)
+        multiplier, _ = multipliers(start, end, batch, entrance, settings["output"], operations, modules)
+        left.append(left_over(multiplier))
+        return [Attribution(score, forward_rows=2) for score in batch.without_padding(multiplier.sum(-1))]
+
+    attributions = sentences_in_batches(sentences, context.evaluator, compute, rows=2)
+    rescaled = " and ".join(sorted({type(module).__name__ for module in modules}))
+    remarks = [
+        Remark(
+            f"the rescale rule acts on {rescaled} only"
+            if rescaled
+            else "equals the plain gradient: no module of this model is one that the rescale rule acts on"
+        ),
+        *remarks_on(operations),
+    ]
+    if max(left, default=1.0) < 1e-4:
+        remarks.append(Remark(CANCELLED))
+    return Explanations(attributions, remarks)

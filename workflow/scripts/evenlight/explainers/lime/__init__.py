@@ -1,0 +1,34 @@
+"""LIME on tokens as ferret defines it, or on words as the authors' package or GECOBench's code does."""
+
+from collections.abc import Sequence
+
+from evenlight.engine.evaluator import answer_in_lockstep
+from evenlight.engine.sentences import Sentence
+from evenlight.explainers import Context, Explanations
+from evenlight.explainers.lime import paper, released
+from evenlight.seeds import generator_for
+
+# Their copies, thousands for a long sentence, fill the batches; those of more sentences would fill the memory.
+SENTENCES_AT_ONCE = 64
+
+# On tokens, both definitions are the same.
+DEFINITIONS = {
+    ("token", "paper"): paper.on_tokens,
+    ("token", "released"): paper.on_tokens,
+    ("word", "paper"): paper.on_words,
+    ("word", "released"): released.on_words,
+}
+
+
+def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
+    """LIME of every sentence's tokens."""
+    evaluator = context.evaluator
+    explanations = {}
+    for name, settings in methods.items():
+        question = DEFINITIONS[settings["features"], settings["definition"]]
+        questions = (
+            question(sentence, settings, evaluator.classifier, generator_for(context.seed, sentence.item_id, name))
+            for sentence in sentences
+        )
+        explanations[name] = Explanations(list(answer_in_lockstep(questions, evaluator, SENTENCES_AT_ONCE)))
+    return explanations

@@ -1,0 +1,49 @@
+"""LIME on words as GECOBench's code has it."""
+
+import re
+
+import numpy as np
+
+from evenlight.engine.evaluator import Question, Rows
+from evenlight.engine.sentences import Sentence
+from evenlight.errors import InputError
+from evenlight.explainers.attribution import Attribution
+from evenlight.explainers.lime.paper import bag_of_words, coefficients
+from evenlight.models.classifier import Classifier
+
+
+def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generator: np.random.Generator) -> Question:
+    """Words of the decoded text, tokenised again; class 1; scores by substring.
+
+    A token scores the coefficient of the first word that contains its spelling, in the order of falling absolute
+    coefficients, so that "he" may score what "she" does, and a piece "##s" nothing.
+    """
+    tokenizer = classifier.tokenizer
+    if tokenizer.backend_tokenizer.decoder is None:
+        raise InputError(
+            "LIME's definition 'released' works on text, and this model's tokenizer cannot turn tokens into text (its "
+            "tokenizer.json has no decoder); set explainers.<name>.definition to 'paper'"
+        )
+    text = tokenizer.decode(sentence.token_id[~sentence.is_special])
+    # Words and what stands between them in turn, as the package splits, so that they join to the text again.
+    pieces = re.split(r"(\W+)", text)
+    feature = bag_of_words(pieces)
+    words = list(dict.fromkeys(piece for piece, number in zip(pieces, feature, strict=True) if number >= 0))
+
+    def rows(kept: np.ndarray) -> Rows:
+        stays = np.concatenate([kept, np.ones((len(kept), 1), dtype=bool)], axis=1)[:, feature]
+        texts = ["".join(piece for piece, here in zip(pieces, row, strict=True) if here).split() for row in stays]
+        token_ids = tokenizer(texts, is_split_into_words=True)["input_ids"]
+        if (longest := max(map(len, token_ids))) > classifier.max_tokens:
+            raise InputError(
+                f"item {sentence.item_id}: LIME's definition 'released' tokenises changed texts again, and one became "
+                f"{longest} tokens long, beyond models.<model>.max_tokens = {classifier.max_tokens}; raise max_tokens "
+                "or set explainers.<name>.definition to 'paper'"
+            )
+        return [np.array(token_id, dtype=np.int64) for token_id in token_ids]
+
+    coefficient, asked = yield from coefficients(len(words), rows, 1, settings, generator)
+    by_size = sorted(zip(words, coefficient, strict=True), key=lambda pair: -abs(pair[1]))
+    spelling = [tokenizer.decode([token_id]).replace(" ", "") for token_id in sentence.token_id.tolist()]
+    score = [next((value for word, value in by_size if token in word), 0.0) for token in spelling]
+    return Attribution(np.array(score), asked)

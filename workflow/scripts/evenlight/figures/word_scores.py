@@ -1,0 +1,49 @@
+"""One explained text as a piece of HTML: every word in the colour of its score, with the number above it."""
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from evenlight.figures.text import signed
+
+# Light enough for black letters; orange and blue are told apart with any colour vision, and the number has the sign.
+FOR = (86, 180, 233)
+AGAINST = (230, 159, 0)
+
+
+class Page(str):
+    """HTML that a notebook shows; ``Path("text.html").write_text(page)`` keeps it."""
+
+    def _repr_html_(self) -> str:
+        return str(self)
+
+
+def word_scores_page(words: Sequence[str], scores: np.ndarray, title: str) -> Page:
+    """The words of a text, the colour as strong as the score: blue speaks for the explained class, orange against it.
+
+    Args:
+        words: of the text.
+        scores: signed, one per word; divided here by the largest absolute one.
+        title: stands above the text.
+
+    >>> print(word_scores_page(["She", "sails"], np.array([0.5, 0.0]), "lime, class 1"))
+    <figure style="margin: 0.5em 0"><figcaption>lime, class 1</figcaption><p style="line-height: 2.6"><ruby \
+style="background: rgb(86 180 233 / 1.00); padding: 0.15em">She<rt>1.00</rt></ruby> <ruby \
+style="background: rgb(86 180 233 / 0.00); padding: 0.15em">sails<rt>0.00</rt></ruby></p></figure>
+    """
+    largest = np.abs(scores).max(initial=0.0)
+    shares = scores / largest if largest > 0 else np.zeros(len(words))
+    marked = " ".join(_marked(word, share) for word, share in zip(words, shares, strict=True))
+    return Page(
+        f'<figure style="margin: 0.5em 0"><figcaption>{escape(title)}</figcaption>'
+        f'<p style="line-height: 2.6">{marked}</p></figure>'
+    )
+
+
+def _marked(word: str, share: float) -> str:
+    red, green, blue = FOR if share >= 0 else AGAINST
+    return (
+        f'<ruby style="background: rgb({red} {green} {blue} / {abs(share):.2f}); padding: 0.15em">'
+        f"{escape(word)}<rt>{signed(share)}</rt></ruby>"
+    )

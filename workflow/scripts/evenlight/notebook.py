@@ -1,0 +1,146 @@
+"""Load, explain, score and show in a few lines: the functions behind the rules, for notebooks and scripts.
+
+``from evenlight import load_classifier, explain, score, plot`` gives the functions of this module; docs/notebook.md
+has an example. Names of explainers and metrics, their parameters and defaults are those of config/README.md.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evenlight import configuration, explainers, metrics
+from evenlight.configuration import asks_model, completed_entry, family_of
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.sentences import tokenize
+from evenlight.errors import InputError
+from evenlight.figures.word_scores import Page, word_scores_page
+from evenlight.metrics import Explanation, Origin
+from evenlight.models import classifier as classifiers
+from evenlight.models.classifier import Classifier
+
+Text = str | Sequence[str]
+
+
+def load_classifier(folder: str | Path, device: str = "auto", precision: str = "float32") -> Classifier:
+    """The classifier in a folder that rule ``train`` wrote, ``results/<study>/models/<dataset>/<model>/seed<n>``.
+
+    Args:
+        folder: the model's.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        precision: ``float32`` or ``bfloat16``, as ``explain.precision`` of the configuration.
+
+    Raises:
+        InputError: the folder is none that ``train`` wrote.
+    """
+    manifest = Path(folder) / "manifest.json"
+    if not manifest.exists():
+        raise InputError(f"{manifest}: no such file; name a folder that rule train made")
+    model = json.loads(manifest.read_text(encoding="utf-8"))["settings"]["model"]
+    return classifiers.load_classifier(folder, model["max_tokens"], device, precision)
+
+
+def probabilities(classifier: Classifier, texts: Sequence[Text]) -> np.ndarray:
+    """What the classifier says of some texts, float64 (texts, classes); texts as for :func:`explain`."""
+    items = _items(texts)
+    return _probabilities(classifier, tokenize(classifier, items, [0] * len(items)))
+
+
+def explain(
+    classifier: Classifier,
+    texts: Sequence[Text],
+    method: str,
+    *,
+    targets: Sequence[int] | None = None,
+    ground_truth: Sequence[Sequence[int] | None] | None = None,
+    training: pd.DataFrame | None = None,
+    seed: int = 0,
+    **parameters: object,
+) -> list[Explanation]:
+    """One explanation per text, by an explainer of the registry.
+
+    Args:
+        classifier: of :func:`load_classifier`.
+        texts: each a list of words, or one string, whose words stand between spaces.
+        method: name of the explainer, such as ``integrated_gradients``.
+        targets: the class to explain, one per text; by default what the classifier predicts.
+        ground_truth: for metrics of correctness, 1 where a word carries the label, (words,) per text.
+        training: training texts for explainers of the data: a table with ``words`` and ``label``, such as the
+            training split of ``items.parquet``.
+        seed: from which every draw of an explainer derives its own generator.
+        **parameters: of the explainer; those that are left out have their defaults.
+
+    Raises:
+        InputError: there is no such explainer or parameter, a value is not allowed, or a text is too long.
+    """
+    settings = _completed("explainers", "method", method, parameters)
+    family = family_of("explainers", method)
+    if family in explainers.NEED_TRAINING and training is None:
+        raise InputError(f"{method} explains from the training texts; give them as training=")
+    items = _items(texts)
+    if targets is None:
+        targets = probabilities(classifier, texts).argmax(axis=1)
+    sentences = tokenize(classifier, items, targets)
+    context = explainers.Context(Evaluator(classifier), seed, training)
+    attributions = explainers.explain(family, sentences, {method: settings}, context)[method].attributions
+    truths = [None] * len(sentences) if ground_truth is None else ground_truth
+    origin = Origin(method, settings, seed)
+    return [
+        Explanation(
+            sentence.item_id,
+            sentence.target,
+            sentence.token_id,
+            sentence.word_id,
+            attribution.token_score,
+            None if truth is None else np.array(truth, dtype=np.int8),
+            sentence.words,
+            origin,
+        )
+        for sentence, attribution, truth in zip(sentences, attributions, truths, strict=True)
+    ]
+
+
+def score(classifier: Classifier, explanations: Sequence[Explanation], metric: str, **parameters: object) -> np.ndarray:
+    """One value per explanation by a metric of the registry, float64 (explanations,); NaN where it is undefined.
+
+    Args:
+        classifier: the one that was explained.
+        explanations: of :func:`explain`, by any explainers.
+        metric: its name, such as ``aopc_comprehensiveness``.
+        **parameters: of the metric; those that are left out have their defaults.
+
+    Raises:
+        InputError: there is no such metric or parameter, or a value is not allowed.
+    """
+    settings = _completed("metrics", "metric", metric, parameters)
+    family = family_of("metrics", metric)
+    evaluator = Evaluator(classifier) if asks_model("metrics", family) else None
+    return metrics.score(family, list(explanations), {metric: settings}, evaluator)[metric]
+
+
+def plot(explanation: Explanation) -> Page:
+    """The explained text with each word in the colour of its score, the sum over its tokens; shown by notebooks."""
+    inside = ~explanation.is_special
+    scores = np.bincount(
+        explanation.word_id[inside], weights=explanation.token_score[inside], minlength=len(explanation.words)
+    )
+    return word_scores_page(explanation.words, scores, f"{explanation.origin.explainer}, class {explanation.target}")
+
+
+def _completed(section: str, key: str, name: str, parameters: dict) -> dict:
+    entry = {key: name, **parameters}
+    return configuration.without_labels({name: completed_entry(section, name, entry)})[name]
+
+
+def _items(texts: Sequence[Text]) -> pd.DataFrame:
+    """The texts as rows of the contract ``items``."""
+    if isinstance(texts, str):
+        raise InputError("texts is one string; give a list of texts, here a list of one")
+    words = [text.split() if isinstance(text, str) else list(text) for text in texts]
+    return pd.DataFrame({"item_id": [f"text {number}" for number in range(len(words))], "words": words})
+
+
+def _probabilities(classifier: Classifier, sentences: Sequence) -> np.ndarray:
+    return Evaluator(classifier).probabilities([sentence.token_id for sentence in sentences])
