@@ -1,5 +1,7 @@
 """The files of a study for tests of its statistics, from one row per score as they are easiest to write down."""
 
+from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 
 import pandas as pd
@@ -53,3 +55,29 @@ class StudyFiles:
     def write_dataset(self, items: pd.DataFrame, units: pd.DataFrame, dataset: str = "plots") -> None:
         tables.write_table(items, items_path(self.datasets, dataset), tables.ITEMS)
         tables.write_table(units, units_path(self.datasets, dataset), tables.UNITS)
+
+
+def asked(function: Callable, settings: dict) -> dict:
+    """The keyword arguments of a function that computes a table, from settings as a configuration has them."""
+    statistics = settings.get("statistics", {})
+    metrics = settings.get("metrics", {})
+    entries = metrics if isinstance(metrics, dict) else {}
+    kinds: dict[str, list[str]] = {}
+    for name, entry in entries.items():
+        kinds.setdefault(entry.get("metric", name), []).append(name)
+    known = statistics | {
+        **{part: list(settings.get(part, ())) for part in ("datasets", "models", "seeds", "explainers")},
+        "metrics": {name: entries.get(name, {}).get("family", "complexity") for name in metrics},
+        "comparisons": {"gender": statistics.get("groups", [])},
+        "factors": ["gender"],
+        "higher_is_better": {name: entry.get("better") == "higher" for name, entry in entries.items()},
+        "disputed": {kind: names for kind, names in kinds.items() if len(names) > 1},
+        "beside": statistics.get("published", {}),
+    }
+    parameters = signature(function).parameters.values()
+    return {entry.name: known[entry.name] for entry in parameters if entry.kind is entry.KEYWORD_ONLY}
+
+
+def computed(function: Callable, files: StudyFiles, settings: dict):
+    """What a function makes of the scores of a study."""
+    return function(*files.folders, **asked(function, settings))
