@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo disparity test test-slow check browser measure-corpus bench bench-precision estimate-cost clean clean-all
+.PHONY: help demo disparity test test-slow check rule-graph browser measure-corpus bench bench-precision estimate-cost clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -25,8 +25,7 @@ help:  ## list these targets
 
 demo: .venv/ready  ## make the environment, run the embedded demo and its report
 	$(BIN)/snakemake --cores $(CORES) --configfile config/demo.yaml
-	$(BIN)/snakemake --cores 1 --configfile config/demo.yaml --report results/demo/report.html \
-		--report-metadata resources/report/metadata.yaml
+	$(BIN)/snakemake --cores 1 --configfile config/demo.yaml --report results/demo/report.html
 	@echo
 	@echo "The demo is done. Open in a browser or a viewer:"
 	@echo "  tables   results/demo/tables/"
@@ -77,6 +76,10 @@ check: .venv/ready-for-tests  ## linters, formatters, and a dry run of every shi
 		echo "snakemake --dry-run --configfile $$configuration"; \
 		$(BIN)/snakemake --dry-run --quiet rules host --configfile $$configuration || exit 1; \
 	done
+
+rule-graph: .venv/ready  ## draw which rule needs which, for README.md; needs graphviz
+	$(BIN)/snakemake --quiet all --rulegraph dot --configfile config/demo.yaml | \
+		dot -Tsvg -Grankdir=LR -Gnodesep=0.12 -Granksep=0.3 > docs/rules.svg
 
 PARSER ?= en_core_web_sm
 GECO_FILES := $(foreach classes,binary non_binary,$(foreach words,all subj,$(foreach split,train test,geco/$(classes)_gender_$(words)/$(split).jsonl)))

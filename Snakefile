@@ -26,7 +26,7 @@ include: "rules/models.smk"
 include: "rules/explanations.smk"
 include: "rules/statistics.smk"
 include: "rules/figures.smk"
-include: f"rules/kinds/{config.get('kind', 'disparity')}.smk"
+include: f"rules/kinds/{config['kind']}.smk"
 include: "rules/tables.smk"
 
 

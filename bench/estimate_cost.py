@@ -35,7 +35,7 @@ from evenlight.engine.evaluator import Evaluator, fitting_tokens
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
-from evenlight.metrics import Explanation, Origin, score
+from evenlight.metrics import Origin, explanation_of, score
 from evenlight.models.classifier import Classifier, pick_device, prepared
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
 from evenlight.tables import ITEMS, read_table, replacing
@@ -68,6 +68,8 @@ PRODUCTS = {"forward": 1, "gradient": 2, "training": 3}
 # Sentences of each length that are explained to count passes. With fewer, batches are smaller and have more padding
 # than those of a study.
 COPIES = 2
+# Families of metrics that attack the model.
+ATTACKS = ("flip_area", "worst_change")
 HOURS = 3600
 
 
@@ -186,7 +188,7 @@ def counted(task: Callable[[], object], classifier: Classifier, sentences: int) 
 
 
 def work_of(config: dict, lengths: tuple[int, ...]) -> dict[str, Work]:
-    """What explaining and scoring take for a sentence, by task: each family, and each definition of sensitivity."""
+    """What explaining and scoring take for a sentence, by task: each family, and each metric that attacks."""
     classifier, sentences = small_classifier(lengths * COPIES)
     context = Context(Evaluator(classifier), 0, None)
     found: dict[str, Work] = {}
@@ -201,25 +203,18 @@ def work_of(config: dict, lengths: tuple[int, ...]) -> dict[str, Work]:
             len(sentences),
         )
         explanations += [
-            Explanation(
-                one.item_id,
-                one.target,
-                one.token_id,
-                one.word_id,
-                own.token_score,
-                words=one.words,
-                origin=Origin(name, methods[name], 0),
-            )
+            explanation_of(one, own.token_score, origin=Origin(name, methods[name], 0, family))
             for name in names
             for one, own in zip(sentences, explained[name].attributions, strict=True)
         ]
     for family, names in configuration.metric_families(config).items():
         if not configuration.asks_model("metrics", family):
             continue
-        # Definitions of sensitivity share nothing, and each costs more than all other metrics.
-        for some in [[name] for name in names] if family == "sensitivity" else [names]:
+        # Metrics that attack share nothing, and each costs more than all others.
+        attacks = family in ATTACKS
+        for some in [[name] for name in names] if attacks else [names]:
             metrics = {name: config["metrics"][name] for name in some}
-            _, found[f"score {some[0] if family == 'sensitivity' else family}"] = counted(
+            _, found[f"score {some[0] if attacks else family}"] = counted(
                 lambda family=family, metrics=metrics: score(family, explanations, metrics, context.evaluator),
                 classifier,
                 len(sentences),
@@ -366,7 +361,7 @@ def estimated(
                     "training": training["epochs"] * size.training * longest,
                     "forward": training["epochs"] * size.validation * longest,
                 },
-                "predict": {"forward": size.test * size.mean_length},
+                "read_texts": {"forward": size.test * size.mean_length},
             }
             host = {}
             for task, own in work[dataset].items():
@@ -387,7 +382,7 @@ def column_of(task: str, config: dict) -> str:
     kind, _, name = task.partition(" ")
     if kind == "score":
         return "sensitivity" if name in config["metrics"] else "other metrics"
-    return {"train": "training", "predict": "training", "explain": "explaining"}[kind]
+    return {"train": "training", "read_texts": "training", "explain": "explaining"}[kind]
 
 
 def markdown(table: pd.DataFrame, speeds: dict[str, Speed], config: dict, about: str) -> str:

@@ -96,7 +96,7 @@ def game_of(sentence: Sentence, evaluator: Evaluator, at_once: int = 2**14) -> G
         evaluator.probabilities(reduced_rows(sentence, places, part, mask))[:, sentence.target]
         for part in np.array_split(shown, -(-len(shown) // at_once))
     ]
-    texts = token_texts(sentence, classifier)
+    texts = token_texts(sentence)
     tree = token_tree([texts[place] for place in places])
     return Game(sentence.item_id, np.concatenate(value), linkage(tree, len(places)))
 

@@ -57,7 +57,7 @@ STUDY = complete(
             "comprehensiveness": {"metric": "aopc_comprehensiveness"},
             "sufficiency": {"metric": "aopc_sufficiency"},
         },
-        "statistics": {"groups": [["male", "female"]]},
+        "statistics": {"compare": {"gender": [["male", "female"]]}},
     }
 )
 FAMILY = {name: family for family, names in explainer_families(STUDY).items() for name in names}

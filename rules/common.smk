@@ -108,11 +108,6 @@ def every(path, **values):
     return expand(path, **{**named, **values})
 
 
-def groups_of(dataset):
-    """The levels of a dataset's first factor."""
-    return set(next(iter(factors_of(dataset).values()), []))
-
-
 def factors_of(dataset):
     """The factors of a dataset, each with its levels."""
     settings = config["datasets"][dataset]
@@ -123,11 +118,6 @@ def datasets_with(factor, levels):
     """The datasets that have this factor with none but these levels."""
     of_factor = {dataset: factors_of(dataset).get(factor) for dataset in config["datasets"]}
     return [dataset for dataset, present in of_factor.items() if present and set(present) <= set(levels)]
-
-
-def model_limits(model):
-    """The part of a model's settings that decides how sentences are read."""
-    return {key: config["models"][model][key] for key in ("max_tokens", "long_items")}
 
 
 # Datasets --------------------------------------------------------------------------------------------
@@ -170,53 +160,6 @@ def named_sources(wildcards, input):
 def import_code(wildcards):
     """Digest of the import and of the dataset's reader."""
     return code_of("datasets/import_dataset.py", datasets.reader_for(config["datasets"][wildcards.dataset]).module)
-
-
-def recipe(wildcards):
-    """What a model is and how it is trained on one dataset."""
-    return configuration.recipe(config, wildcards.model, wildcards.dataset)
-
-
-def local_model_files(wildcards):
-    """The files of a pre-trained model that the configuration names by a folder, whose change retrains."""
-    source = Path(config["models"][wildcards.model].get("source", ""))
-    patterns = ("config.json", "*.safetensors", "*.bin", "*token*", "vocab*", "merges.txt")
-    return sorted(str(path) for pattern in patterns for path in source.glob(pattern)) if source.name else []
-
-
-# Explanations ----------------------------------------------------------------------------------------
-
-# How much is done at once: flags and no params, since they change results by rounding only and rerun nothing.
-IN_GROUPS = "--tokens-per-batch {tokens_per_batch} --items-per-group {items_per_group}".format(**config["explain"])
-if config["explain"]["compile"]:
-    IN_GROUPS += " --compile"
-
-
-def attribute_settings(family):
-    """What the explainers of one family depend on, as a function of the wildcards."""
-    return lambda wildcards: as_json(
-        family=family,
-        explainers=configuration.without_labels(
-            {name: config["explainers"][name] for name in EXPLAINER_FAMILIES[family]}
-        ),
-        seed=int(wildcards.seed),
-        target=config["explain"]["target"],
-        pairs=configuration.on_dataset(config["explain"], "pairs", wildcards.dataset)["pairs"],
-        precision=config["explain"]["precision"],
-        **model_limits(wildcards.model),
-    )
-
-
-def score_settings(wildcards):
-    """What the metrics of one family depend on."""
-    return as_json(
-        family=wildcards.family,
-        metrics=configuration.without_labels(
-            {name: config["metrics"][name] for name in METRIC_FAMILIES[wildcards.family]}
-        ),
-        precision=config["explain"]["precision"],
-        **model_limits(wildcards.model),
-    )
 
 
 # A killed run leaves Snakemake's own lock behind and has to be unlocked by hand. The kernel releases this one

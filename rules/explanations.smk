@@ -1,7 +1,39 @@
 # From models to explanations and their scores.
 #
-# Comes in: <results>/datasets/, <results>/models/, <results>/predictions/.
+# Comes in: <results>/datasets/, <results>/models/, <results>/readings/.
 # Goes out: <results>/attributions/, one shard per explainer; <results>/scores/, one table per family of metrics.
+
+# How much is done at once: flags and no params, since they change results by rounding only and rerun nothing.
+IN_GROUPS = "--tokens-per-batch {tokens_per_batch} --items-per-group {items_per_group}".format(**config["explain"])
+if config["explain"]["compile"]:
+    IN_GROUPS += " --compile"
+
+
+def attribute_settings(family):
+    """What the explainers of one family depend on, as a function of the wildcards."""
+    return lambda wildcards: as_json(
+        family=family,
+        explainers=configuration.without_labels(
+            {name: config["explainers"][name] for name in EXPLAINER_FAMILIES[family]}
+        ),
+        seed=int(wildcards.seed),
+        precision=config["explain"]["precision"],
+        max_tokens=config["models"][wildcards.model]["max_tokens"],
+    )
+
+
+def score_settings(wildcards):
+    """What the metrics of one family depend on."""
+    return as_json(
+        family=wildcards.family,
+        asks_model=configuration.asks_model("metrics", wildcards.family),
+        metrics=configuration.without_labels(
+            {name: config["metrics"][name] for name in METRIC_FAMILIES[wildcards.family]}
+        ),
+        precision=config["explain"]["precision"],
+        max_tokens=config["models"][wildcards.model]["max_tokens"],
+    )
+
 
 # The explainers of a family share their passes through the model, so one job writes the shards of all of them.
 # Snakemake needs the outputs of a rule written out, hence one rule per configured family.
@@ -13,8 +45,7 @@ for family, explainers in EXPLAINER_FAMILIES.items():
         input:
             script=script("explanations/attribute.py"),
             dataset="<results>/datasets/{dataset}/items.parquet",
-            units="<results>/datasets/{dataset}/units.parquet",
-            predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
+            readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
             weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
             tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
         output:
@@ -38,7 +69,7 @@ for family, explainers in EXPLAINER_FAMILIES.items():
             settings=attribute_settings(family),
             code=code_of("explanations/attribute.py", f"evenlight.explainers.{family}"),
         shell:
-            "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
+            "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
             "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
             "--device {resources.device} --threads {threads} {resources.in_groups} --output {output:q} > {log:q} 2>&1"
 
@@ -49,6 +80,7 @@ rule score:
         script=script("explanations/score.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
+        readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
         attributions=expand(
@@ -74,6 +106,6 @@ rule score:
         settings=score_settings,
         code=lambda wildcards: code_of("explanations/score.py", f"evenlight.metrics.{wildcards.family}"),
     shell:
-        "python {input.script:q} --items {input.dataset:q} --attributions {input.attributions:q} "
-        "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
+        "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
+        "--attributions {input.attributions:q} --model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
         "--device {resources.device} --threads {threads} {resources.in_groups} --output {output:q} > {log:q} 2>&1"

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 report: "../resources/report/study.rst"
 
 
-# Of every table in the report.
-TABLE = {"kind": "table", "dataset": "all", "model": "all", "metric": "all"}
+def labelled(shows, form="figure", **place):
+    """The columns that the report lists a table or a figure with."""
+    return {"shows": shows, "as": form, "dataset": "all", "model": "all", "metric": "all"} | place
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ rule draw_scores:
             "<results>/figures/scores/{dataset}/{model}/{metric}",
             caption="../resources/captions/score_boxes.rst",
             category="Scores",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "{model}", "metric": "{metric}"},
+            labels=labelled("scores", dataset="{dataset}", model="{model}", metric="{metric}"),
         ),
     log:
         "<logs>/draw_scores/{dataset}/{model}/{metric}.log",
@@ -121,7 +122,7 @@ rule draw_score_panels:
             "<results>/figures/panels/{dataset}/{model}",
             caption="../resources/captions/score_panels.rst",
             category="Scores",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "{model}", "metric": "all"},
+            labels=labelled("scores", dataset="{dataset}", model="{model}"),
         ),
     log:
         "<logs>/draw_score_panels/{dataset}/{model}.log",
@@ -137,8 +138,7 @@ rule draw_score_panels:
         folders=folders(scores=SCORES, datasets=DATASETS),
         code=code_of("figures/draw_score_panels.py"),
     shell:
-        "python {input.script:q} {params.folders} --settings {params.settings:q} "
-        "--output {output:q} > {log:q} 2>&1"
+        "python {input.script:q} {params.folders} --settings {params.settings:q} " "--output {output:q} > {log:q} 2>&1"
 
 
 SCORE_PAGE = Page(["scores"], shown(*COMPARED, levels=compared_levels()), "Scores")

@@ -1,6 +1,28 @@
-# From items to trained models and their predictions.
+# From items to trained models, and how they read the texts.
 #
-# Comes in: <results>/datasets/. Goes out: <results>/models/, <results>/predictions/.
+# Comes in: <results>/datasets/. Goes out: <results>/models/, <results>/readings/.
+
+
+def recipe(wildcards):
+    """What a model is and how it is trained on one dataset."""
+    return configuration.recipe(config, wildcards.model, wildcards.dataset)
+
+
+def local_model_files(wildcards):
+    """The files of a pre-trained model that the configuration names by a folder, whose change retrains."""
+    source = Path(config["models"][wildcards.model].get("source", ""))
+    patterns = ("config.json", "*.safetensors", "*.bin", "*token*", "vocab*", "merges.txt")
+    return sorted(str(path) for pattern in patterns for path in source.glob(pattern)) if source.name else []
+
+
+def reading_settings(wildcards):
+    """What decides how the texts are read and which of them are explained."""
+    model = config["models"][wildcards.model]
+    return as_json(
+        target=config["explain"]["target"],
+        pairs=configuration.on_dataset(config["explain"], "pairs", wildcards.dataset)["pairs"],
+        **{key: model[key] for key in ("max_tokens", "long_items")},
+    )
 
 
 rule train:
@@ -37,20 +59,20 @@ rule train:
         "--device {resources.device} --threads {threads} --output $(dirname {output.weights:q}) > {log:q} 2>&1"
 
 
-rule predict:
-    """Predict the test split."""
+rule read_texts:
+    """Write down how a model reads the test texts: tokens, what is explained, probabilities, predicted class."""
     input:
-        script=script("models/predict.py"),
+        script=script("models/read_texts.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
     output:
-        "<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
+        "<results>/readings/{dataset}/{model}/seed{seed}.parquet",
     log:
-        "<logs>/predict/{dataset}/{model}/seed{seed}.log",
+        "<logs>/read_texts/{dataset}/{model}/seed{seed}.log",
     benchmark:
-        "<benchmarks>/predict/{dataset}/{model}/seed{seed}.tsv"
+        "<benchmarks>/read_texts/{dataset}/{model}/seed{seed}.tsv"
     conda:
         "../envs/models.yaml"
     threads: config["threads"]
@@ -61,9 +83,9 @@ rule predict:
         mem_mb=4000,
         runtime=30,
     params:
-        settings=lambda wildcards: as_json(**model_limits(wildcards.model)),
-        code=code_of("models/predict.py"),
+        settings=reading_settings,
+        code=code_of("models/read_texts.py"),
     shell:
-        "python {input.script:q} --items {input.dataset:q} --model $(dirname {input.weights:q}) "
-        "--settings {params.settings:q} --device {resources.device} --threads {threads} "
+        "python {input.script:q} --items {input.dataset:q} --units {input.units:q} "
+        "--model $(dirname {input.weights:q}) --settings {params.settings:q} --device {resources.device} --threads {threads} "
         "--tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"

@@ -39,11 +39,6 @@ def of_statistics(*keys):
     return {key: config["statistics"][key] for key in keys}
 
 
-def comparisons():
-    """What is compared: factor to sets of levels."""
-    return {"gender": config["statistics"]["groups"]}
-
-
 def runs_of_study():
     """The names of all runs, in the configuration's order."""
     return {"datasets": list(config["datasets"]), "models": list(config["models"]), "seeds": config["seeds"]}
@@ -55,15 +50,25 @@ def scored():
     return runs_of_study() | {"explainers": list(config["explainers"]), "metrics": families}
 
 
+def comparisons():
+    """What is compared: factor to sets of levels."""
+    return config["statistics"]["compare"]
+
+
 def compared_settings(*keys):
     """What tables of comparisons depend on: the scores, the comparisons, and ``keys`` of the statistics."""
     # Not sorted: the order of the configuration is that of the tables.
     return json.dumps(scored() | {"comparisons": comparisons()} | of_statistics(*keys))
 
 
+def compared_sets():
+    """The sets of levels that are compared, of all factors."""
+    return [levels for sets in comparisons().values() for levels in sets]
+
+
 def compared_levels():
     """The levels that stand in a comparison of two, in the configuration's order."""
-    pairs = [levels for levels in config["statistics"]["groups"] if len(levels) == 2]
+    pairs = [levels for levels in compared_sets() if len(levels) == 2]
     return list(dict.fromkeys(level for pair in pairs for level in pair))
 
 

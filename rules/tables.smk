@@ -17,7 +17,7 @@ for page, asked in TABLES.items():
                 f"<results>/tables/{page}.html",
                 caption=f"../resources/captions/{page}_table.rst",
                 category=asked.category,
-                labels=TABLE,
+                labels=labelled(page, "table"),
             ),
             latex=f"<results>/tables/{page}.tex",
         log:

@@ -8,9 +8,13 @@ PUBLISHED = [f"resources/published/{name}.csv" for name in ("disparity_counts", 
 
 
 def compared_datasets():
-    """The datasets that have both groups of a compared pair."""
-    pairs = [set(groups) for groups in config["statistics"]["groups"] if len(groups) == 2]
-    return [dataset for dataset in config["datasets"] if any(pair <= groups_of(dataset) for pair in pairs)]
+    """The datasets that have both levels of a compared pair."""
+    pairs = [(factor, set(levels)) for factor, sets in comparisons().items() for levels in sets if len(levels) == 2]
+    return [
+        dataset
+        for dataset in config["datasets"]
+        if any(pair <= set(datasets.levels_of(factors_of(dataset), factor)) for factor, pair in pairs)
+    ]
 
 
 def disputed_metrics():
@@ -275,7 +279,7 @@ rule draw_disparity:
             "<results>/figures/disparity/{dataset}",
             caption="../../resources/captions/disparity_map.rst",
             category="Disparity",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
+            labels=labelled("disparity", dataset="{dataset}"),
         ),
     log:
         "<logs>/draw_disparity/{dataset}.log",
@@ -304,7 +308,7 @@ rule draw_effects:
             "<results>/figures/effects/{dataset}",
             caption="../../resources/captions/effects.rst",
             category="Disparity",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
+            labels=labelled("effects", dataset="{dataset}"),
         ),
     log:
         "<logs>/draw_effects/{dataset}.log",
@@ -333,7 +337,7 @@ rule draw_definitions:
             "<results>/figures/definitions/{dataset}",
             caption="../../resources/captions/definitions.rst",
             category="Disparity",
-            labels={"kind": "figure", "dataset": "{dataset}", "model": "all", "metric": "all"},
+            labels=labelled("definitions", dataset="{dataset}"),
         ),
     log:
         "<logs>/draw_definitions/{dataset}.log",
@@ -362,7 +366,7 @@ rule draw_control:
             "<results>/figures/control",
             caption="../../resources/captions/control.rst",
             category="Disparity",
-            labels={"kind": "figure", "dataset": "all", "model": "all", "metric": "all"},
+            labels=labelled("control"),
         ),
     log:
         "<logs>/draw_control.log",
@@ -405,7 +409,7 @@ if compared_datasets():
     ]
 
 # What only some studies have.
-if any(len(groups) > 2 for groups in config["statistics"]["groups"]):
+if any(len(levels) > 2 for levels in compared_sets()):
     TABLES["groups"] = Page(["groups", "group_pairs"], shown(*COMPARED, **of_statistics("alpha")), "Disparity")
 if config["statistics"]["published"]:
     TABLES["published"] = Page(

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from dataset_files import write_dataset
 from rendering import COMPARED, page_of, run_script, shown, tabulated
+from study_files import asked
 from scipy.stats import t
 
 from evenlight import tables
@@ -212,10 +213,7 @@ def write(tmp_path):
     def _write(dataset: str, sentences: list[tuple], score, marked: bool = True) -> dict[str, list[Path]]:
         places = {
             "items": tmp_path / "datasets" / dataset / "items.parquet",
-            "predictions": [tmp_path / "predictions" / dataset / "small" / f"seed{seed}.parquet" for seed in (0, 1)],
-            "attributions": [
-                tmp_path / "attributions" / dataset / "small" / f"seed{seed}" / "lime.parquet" for seed in (0, 1)
-            ],
+            "readings": [tmp_path / "readings" / dataset / "small" / f"seed{seed}.parquet" for seed in (0, 1)],
             "scores": [
                 tmp_path / "scores" / dataset / "small" / f"seed{seed}" / "complexity.parquet" for seed in (0, 1)
             ],
@@ -228,28 +226,35 @@ def write(tmp_path):
         write_dataset(pd.DataFrame(items), places["items"].parent)
         for seed in (0, 1):
             random = numbers(dataset, seed)
-            predictions, shard, scores = [], [], []
+            readings, scores = [], []
             for item, pair, group, words, truth in sentences:
                 word_id = [n for n, word in enumerate(words.split()) for _ in range(PIECES[word])]
                 gendered = sum(PIECES[word] for word, mark in zip(words.split(), truth, strict=True) if mark)
                 probability = random.uniform(0.5, 1)
-                predictions.append({"item_id": item, "probability": [1 - probability, probability], "predicted": 1})
-                shard.append(
-                    {"item_id": item, "target": 1, "token_id": [1, *[5] * len(word_id), 2],
-                     "word_id": [None, *word_id, None], "token_score": [0.0] * (len(word_id) + 2),
-                     "word_score": [0.0] * len(truth), "completeness_gap": None, "forward_rows": 1}
+                readings.append(
+                    {"item_id": item, "split": "test", "token_id": [1, *[5] * len(word_id), 2],
+                     "word_id": [None, *word_id, None], "token_text": ["", *["a"] * len(word_id), ""], "target": 1,
+                     "left_out": None, "probability": [1 - probability, probability], "predicted": 1}
                 )  # fmt: skip
                 value = score(group, gendered, probability, random)
                 scores.append(
                     {"item_id": item, "pair_id": pair, "group": group, "explainer": "lime", "gini": value, "mass": NAN}
                 )
-            tables.write_table(pd.DataFrame(predictions), places["predictions"][seed], tables.PREDICTIONS)
-            table = pa.Table.from_pylist(shard, schema=tables.ATTRIBUTIONS.schema)
-            tables.write_table(table, places["attributions"][seed], tables.ATTRIBUTIONS)
+            table = pa.Table.from_pylist(readings, schema=tables.READINGS.schema)
+            tables.write_table(table, places["readings"][seed], tables.READINGS)
             tables.write_table(pd.DataFrame(scores).astype({"mass": float}), places["scores"][seed], tables.SCORES)
         return {name: found if isinstance(found, list) else [found] for name, found in places.items()}
 
     return _write
+
+
+def folders_of(study: dict[str, list[Path]]) -> tuple[Path, Path, Path]:
+    folder = study["items"][0].parents[2]
+    return folder / "scores", folder / "datasets", folder / "readings"
+
+
+def caused(study: dict[str, list[Path]], settings: dict):
+    return cause_table(*folders_of(study), **asked(cause_table, settings))
 
 
 def plots() -> list[tuple]:
@@ -283,18 +288,18 @@ def study(write):
 
 
 def test_the_causes_of_an_item(study):
-    files = [study[name][0] for name in ("items", "predictions", "attributions")]
+    files = [study[name][0] for name in ("items", "readings")]
     found = item_causes(*files)
     assert list(found.columns) == list(CAUSES)
     # "she was applauded": one gendered token, three others; "actress was applauded": two and three.
     assert found.loc["0female", ["context_tokens", "gendered_tokens"]].tolist() == [3, 1]
     assert found.loc["1female", ["context_tokens", "gendered_tokens"]].tolist() == [3, 2]
-    predictions = tables.read_table(files[1], tables.PREDICTIONS).set_index("item_id")
-    assert found.at["1female", "confidence"] == predictions.at["1female", "probability"][1]
+    readings = tables.read_table(files[1], tables.READINGS).set_index("item_id")
+    assert found.at["1female", "confidence"] == readings.at["1female", "probability"][1]
 
 
 def test_the_table_of_a_study(study):
-    table, notes = cause_table(**study, settings=study_settings())
+    table, notes = caused(study, study_settings())
     assert list(table.columns) == ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b", *COMPUTED]
     found = table.set_index(["dataset", "metric"])
     assert list(found.index) == [(dataset, metric) for dataset in ("plots", "cases") for metric in ("gini", "mass")]
@@ -330,7 +335,7 @@ def test_the_table_of_a_study(study):
 
 
 def test_totals_and_equal_pairs_are_cohens_d_of_the_scores(study):
-    table, _ = cause_table(**study, settings=study_settings())
+    table, _ = caused(study, study_settings())
     expected = {"all": [], "equal": []}
     for path in study["scores"][:2]:
         scores = tables.read_table(path, tables.SCORES)
@@ -344,17 +349,18 @@ def test_totals_and_equal_pairs_are_cohens_d_of_the_scores(study):
 def test_constant_scores_are_noted(write):
     files = write("plots", plots(), lambda *_: 0.5)
     settings = study_settings(datasets={"plots": {}}, metrics={"gini": study_settings()["metrics"]["gini"]})
-    table, notes = cause_table(**files, settings=settings)
+    table, notes = caused(files, settings)
     assert table.at[0, "seeds"] == 0
     assert notes == ["dataset 'plots', metric 'gini': no split of 2 runs, whose scores are constant"]
 
 
 def test_script_writes_the_table_and_its_page_says_what_was_left_out(study, tmp_path):
-    flags = [part for name, paths in study.items() for part in (f"--{name}", *paths)]
+    named = zip(("--scores", "--datasets", "--readings"), folders_of(study), strict=True)
+    flags = [part for pair in named for part in pair]
     computed, settings = tmp_path / "causes.parquet", study_settings()
-    done = run_script("statistics/explain_disparity.py", settings, *flags, "--output", computed)
+    done = run_script("statistics/explain_disparity.py", asked(cause_table, settings), *flags, "--output", computed)
     assert done.returncode == 0, done.stderr
-    table, notes = cause_table(**study, settings=settings)
+    table, notes = caused(study, settings)
     pd.testing.assert_frame_equal(tables.read_table(computed, tables.CAUSES), table)
     assert tables.read_metadata(computed, tables.CAUSES) == {"notes": notes}
     about = shown(settings, *COMPARED, alpha=0.05)
@@ -367,33 +373,25 @@ def test_script_writes_the_table_and_its_page_says_what_was_left_out(study, tmp_
     assert "in 6 pairs of equally many tokens" in page
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ("items", "dataset 'plots': no --items plots/items.parquet was given; rule import_dataset makes it"),
-        ("predictions", r"dataset 'plots', model 'small', seed 0: no file .* was given"),
-        ("attributions", r"dataset 'plots', model 'small', seed 0: no file .*explainer.* was given"),
-    ],
-)
-def test_missing_files_are_named(study, change, message):
-    study[change] = study[change][1:]
-    with pytest.raises(InputError, match=message):
-        cause_table(**study, settings=study_settings())
+@pytest.mark.parametrize(("name", "rule"), [("items", "import_dataset"), ("readings", "read_texts")])
+def test_missing_files_are_named(study, name, rule):
+    study[name][0].unlink()
+    with pytest.raises(InputError, match=rf"{study[name][0]}: no such file; rule {rule} makes it"):
+        caused(study, study_settings())
 
 
 @pytest.mark.parametrize(
     ("name", "contract", "message"),
     [
-        ("items", tables.ITEMS, r"items\.parquet: column 'item_id' has no '0male', which .*lime\.parquet explains"),
-        ("predictions", tables.PREDICTIONS, r"seed0\.parquet: column 'item_id' has no '0male'"),
-        ("attributions", tables.ATTRIBUTIONS, r"lime\.parquet: column 'item_id' has no '0male', which has scores"),
+        ("items", tables.ITEMS, r"items\.parquet: column 'item_id' has no '0male', which has scores"),
+        ("readings", tables.READINGS, r"seed0\.parquet: column 'item_id' has no '0male', which has scores"),
     ],
 )
 def test_items_that_are_missing_in_a_file_are_named(study, name, contract, message):
     path = study[name][0]
     tables.write_table(tables.read_arrow(path, contract).slice(1), path, contract)
     with pytest.raises(InputError, match=message):
-        cause_table(**study, settings=study_settings())
+        caused(study, study_settings())
 
 
 def test_tokens_of_words_that_the_item_does_not_have_are_refused(study):
@@ -402,4 +400,4 @@ def test_tokens_of_words_that_the_item_does_not_have_are_refused(study):
     items["ground_truth"] = [truth[:2] for truth in items["ground_truth"]]
     tables.write_table(items, path, tables.ITEMS)
     with pytest.raises(InputError, match=r"column 'word_id' has 2 for item '0male', which has 2 words in .*items"):
-        cause_table(**study, settings=study_settings())
+        caused(study, study_settings())

@@ -53,7 +53,7 @@ SMALLEST = {
     "trainings": {"short": {"learning_rate": 0.001, "batch_size": 32, "epochs": 20}},
     "explainers": {"grad": {"method": "saliency"}},
     "metrics": {"gini": {"metric": "gini"}},
-    "statistics": {"groups": [["male", "female"]]},
+    "statistics": {"compare": {"gender": [["male", "female"]]}},
 }
 EXPLAIN_DEFAULTS = {
     "target": "label",
@@ -224,7 +224,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
         ("threads", 0, r"threads: found 0; allowed is an integer, at least 1"),
         ("mirror", 5, r"mirror: found 5; allowed is null or text, not empty; put it in quotes"),
         ("mirror", "", r'mirror: found ""; allowed is null or text, not empty'),
-        ("sedes", [0], r"sedes: unknown key; allowed here: study, seeds, .*; did you mean seeds\?"),
+        ("sedes", [0], r"sedes: unknown key; allowed here: study, kind, seeds, .*; did you mean seeds\?"),
         ("datasets", {}, r"datasets: is empty; give at least 1 entry"),
         ("datasets", None, r"datasets: found null; allowed is a mapping"),
         ("datasets.geco_all.words", "everything", r'datasets\.geco_all\.words: found "everything"; allowed is all or '),
@@ -283,14 +283,14 @@ LEARNING_RATE = "trainings.short.learning_rate"
         ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [float("nan")]}, r"shares\[0\]: found NaN; allowed"),
         ("metrics.gini", {"metric": "aopc_sufficiency", "positive_only": 1}, r"found 1; allowed is true or false"),
         (
-            "statistics.groups",
+            "statistics.compare.gender",
             [["male"]],
-            r'statistics\.groups\[0\]: found \["male"\]; allowed is a list of at least 2',
+            r'statistics\.compare\.gender\[0\]: found \["male"\]; allowed is a list of at least 2',
         ),
         (
-            "statistics.groups",
+            "statistics.compare.gender",
             [["male", "male"]],
-            r'groups\[0\]: found \["male", "male"\]; allowed .* different values',
+            r'gender\[0\]: found \["male", "male"\]; allowed .* different values',
         ),
         ("statistics.published", {"mini": "BERT"}, r"published\.mini: no such model; the study has tiny"),
         (
@@ -298,8 +298,22 @@ LEARNING_RATE = "trainings.short.learning_rate"
             {"tiny": "Bert"},
             r'published\.tiny: found "Bert"; allowed is BERT, .* or GPT2 from scratch',
         ),
-        ("statistics.groups", [["male", "femal"]], r'"femal", which no dataset has; .*geco_all has male, female; did'),
-        ("statistics.groups", [["male", "neutral"]], r'groups\[0\]: found "neutral", which no dataset has'),
+        (
+            "statistics.compare.gender",
+            [["male", "femal"]],
+            r'gender\[0\]: found "femal", which no dataset has; datasets\.geco_all has male, female; did you mean',
+        ),
+        (
+            "statistics.compare",
+            {"gendr": [["male", "female"]]},
+            r"compare\.gendr: no dataset has this factor; datasets\.geco_all has gender; did you mean gender",
+        ),
+        ("statistics.compare", {"gender": []}, r"compare\.gender: found \[\]; allowed is a list of at least 1 values"),
+        ("statistics.compare", [["male", "female"]], r"compare: found \[\[.*; allowed is a mapping"),
+        ("statistics.compare", {"Gender": [["male", "female"]]}, r'compare\.Gender: the name "Gender" is not allowed'),
+        ("statistics.compare", {}, r"statistics\.compare: is missing; a study of the kind disparity needs it"),
+        ("statistics", MISSING, r"statistics\.compare: is missing; a study of the kind disparity needs it"),
+        ("kind", "disparty", r'kind: found "disparty"; allowed is disparity.* did you mean disparity\?'),
         ("figures.formats", ["png"], r'figures\.formats\[0\]: found "png"; allowed is svg or pdf'),
     ],
 )
@@ -309,22 +323,44 @@ def test_a_refusal_names_key_value_and_what_is_allowed(key, value, message):
     assert re.search(message, problems[0]), problems[0]
 
 
-def test_the_same_pair_of_groups_twice_is_refused():
-    [problem] = refusal(("statistics.groups", [["male", "female"], ["female", "male"]]))
-    assert problem.startswith('statistics.groups[1]: found ["female", "male"], the same groups as')
+def test_the_same_pair_of_levels_twice_is_refused():
+    [problem] = refusal(("statistics.compare.gender", [["male", "female"], ["female", "male"]]))
+    key = "statistics.compare.gender"
+    assert problem == f'{key}[1]: found ["female", "male"], the same levels as in {key}[0]'
 
 
-def test_a_pair_of_groups_must_be_in_one_dataset(monkeypatch):
+def test_a_description_compares_nothing():
+    completed = complete(changed(("kind", "description"), ("statistics", MISSING)))
+    assert completed["statistics"]["compare"] == {}
+    assert completed["statistics"]["confidence"] == 0.95
+
+
+def test_two_factors_can_be_compared_together():
+    people = ("datasets.people", {"reader": "compas"})
+    both = {"gender": [["male", "female"]], "gender+race": [["female+asian", "male+asian"]]}
+    assert complete(changed(people, ("statistics.compare", both)))["statistics"]["compare"] == both
+    [problem] = refusal(people, ("statistics.compare", {"gender+race": [["asian", "male+asian"]]}))
+    expected = 'statistics.compare.gender+race[0]: found "asian", which no dataset has; datasets.people has male+'
+    assert problem.startswith(expected)
+    [problem] = refusal(("statistics.compare", both))
+    expected = "statistics.compare.gender+race: no dataset has this factor; datasets.geco_all has gender"
+    assert problem.startswith(expected)
+
+
+def test_a_pair_of_levels_must_be_in_one_dataset(monkeypatch):
     class OtherReader:
         @staticmethod
         def factors(settings: dict) -> dict[str, list[str]]:
-            return {"age": ["young", "old"]}
+            return {"gender": ["other", "female"], "age": ["young", "old"]}
 
     monkeypatch.setitem(READERS, "demo", OtherReader)
     both = ("datasets.other", {"reader": "demo"})
-    assert complete(changed(both, ("statistics.groups", [["male", "female"], ["young", "old"]])))
-    [problem] = refusal(both, ("statistics.groups", [["male", "old"]]))
-    assert problem.startswith('statistics.groups[0]: found ["male", "old"], and no dataset has both; datasets.')
+    compare = {"gender": [["male", "female"]], "age": [["young", "old"]]}
+    assert complete(changed(both, ("statistics.compare", compare)))["statistics"]["compare"] == compare
+    [problem] = refusal(both, ("statistics.compare", {"gender": [["male", "other"]]}))
+    assert problem.startswith(
+        'statistics.compare.gender[0]: found ["male", "other"], and no dataset has both; datasets.geco_all has'
+    )
 
 
 def test_all_problems_are_listed_at_once():
@@ -381,6 +417,9 @@ def test_only_published_weights_can_be_the_start():
 # Old keys --------------------------------------------------------------------------------------------------------
 
 OLD_TRAINING = {"learning_rate": 0.001, "batch_size": 8, "epochs": 20, "epochs_on": {"geco_all": 5}}
+RACES = [["asian", "other"], ["asian", "caucasian", "other"]]
+OLD_TABLE = {"reader": "table", "file": "a.csv", "text": "text", "label": "repaid", "classes": ["no", "yes"]}
+OLD_TABLE |= {"group": "age", "groups": ["young", "old"]}
 OLD_MODEL = {"architecture": "pretrained", "source": "gpt2", "training": OLD_TRAINING}
 
 
@@ -405,8 +444,46 @@ OLD_MODEL = {"architecture": "pretrained", "source": "gpt2", "training": OLD_TRA
             [("trainings.short", OLD_TRAINING)],
             ["trainings.short.epochs_on: is part of `epochs` now; write `epochs: {default: 20, geco_all: 5}`"],
         ),
+        (
+            [("statistics", {"groups": [["male", "female"]]})],
+            [
+                "statistics.groups: is `compare` now, by the factor that the groups are levels of; "
+                "write `compare: {gender: [[male, female]]}`"
+            ],
+        ),
+        (
+            [("datasets.people", {"reader": "compas", "attribute": "race"}), ("statistics", {"groups": RACES})],
+            [
+                "datasets.people.attribute: is not needed any more: the dataset has the factors gender and race; "
+                "name those to compare in `statistics.compare`",
+                "statistics.groups: is `compare` now, by the factor that the groups are levels of; "
+                "write `compare: {race: [[asian, other], [asian, caucasian, other]]}`",
+            ],
+        ),
+        (
+            [("datasets.loans", OLD_TABLE), ("statistics", {"groups": [["young", "old"], ["male", "female"]]})],
+            [
+                "datasets.loans.group: belongs to `attributes` now; "
+                "write `attributes: {age: {column: age, levels: [young, old]}}`",
+                "datasets.loans.groups: belongs to `attributes` now, as `levels`",
+                "statistics.groups: is `compare` now, by the factor that the groups are levels of; "
+                "write `compare: {age: [[young, old]], gender: [[male, female]]}`",
+            ],
+        ),
+        (
+            [
+                ("metrics.worst", {"metric": "sensitivity", "radius": 0.2}),
+                ("metrics.flip", {"metric": "sensitivity", "definition": "released", "label": "Flip"}),
+            ],
+            [
+                'metrics.worst.metric: found "sensitivity", which is two metrics now; write `worst: {metric: '
+                "worst_change, radius: 0.2, label: Sensitivity}`",
+                'metrics.flip.metric: found "sensitivity", which is two metrics now; write `flip: {metric: flip_area, '
+                "definition: released, label: Flip}`",
+            ],
+        ),
     ],
-    ids=["trainings in models", "epochs_on"],
+    ids=["trainings in models", "epochs_on", "groups", "attribute of compas", "group of a table", "sensitivity"],
 )
 def test_an_old_key_is_refused_with_what_to_write(changes, problems):
     assert sorted(refusal(*changes)) == sorted(problems)
@@ -595,7 +672,7 @@ def test_every_key_is_described_and_required_or_has_a_default_that_is_allowed():
                 assert name in mapping["required"]
                 continue
             seen += 1
-            assert part["description"].endswith(".")
+            assert part["description"].endswith((".", "?"))
             assert ("default" in part) != (name in mapping.get("required", [])), name
             if "default" in part:
                 Draft202012Validator(part).validate(part["default"])

@@ -43,7 +43,7 @@ def study(**changes) -> dict:
             },
             "explainers": {"grad": {"method": "saliency"}, "random": {"method": "uniform_random"}},
             "metrics": {"gini": {"metric": "gini"}},
-            "statistics": {"groups": [["male", "female"]]},
+            "statistics": {"compare": {"gender": [["male", "female"]]}},
         }
         | changes
     )
@@ -97,8 +97,8 @@ def work(cost):
         metrics={
             "soft": {"metric": "soft_comprehensiveness", "draws": 5},
             "gini": {"metric": "gini"},
-            "released": {"metric": "sensitivity", "definition": "released", "label": "Released"},
-            "worst": {"metric": "sensitivity", "definition": "paper", "steps": 2},
+            "released": {"metric": "flip_area", "definition": "released", "label": "Released"},
+            "worst": {"metric": "worst_change", "steps": 2},
         },
     )
     return cost.work_of(config, LENGTHS)
@@ -160,7 +160,7 @@ def test_sums_by_hand(cost):
     assert train["hours"] == pytest.approx((360 * 4 + 72 * 1) / 3600)
     assert train["flops"] == (3 * 360 + 72) * 100
     assert table.loc[("compas", "train"), "training"] == 2 * 1 * 100 * 8
-    assert table.loc[("geco_all", "predict"), "forward"] == 2 * 5 * 5
+    assert table.loc[("geco_all", "read_texts"), "forward"] == 2 * 5 * 5
     explain = table.loc["geco_all", "explain gradient"]
     assert (explain["gradient"], explain["host_hours"]) == (2 * 5 * 6, 2 * 5 * 0.5 / 3600)
     assert explain["hours"] == pytest.approx((60 * 2 + 5) / 3600)

@@ -159,11 +159,23 @@ def test_a_text_without_a_counterpart_may_stand_among_pairs():
 
 
 def test_a_text_whose_level_is_not_known_is_in_no_unit():
-    items, units = as_dataset(with_cell(paired(), 5, "group", None))
-    assert "2-female" not in set(units["item_id"])
+    items, units = as_dataset(with_cell(unpaired(), 5, "group", None))
+    assert "5-female" not in set(units["item_id"])
     notes = check_items(items, units, "made_up")
-    assert "train: 8 items in 5 units (gender: female 3, male 4)" in notes
-    assert "train: 1 of 8 items have no gender" in notes
+    assert "train: 4 items in 4 units (gender: female 1, male 2)" in notes
+    assert "train: 1 of 4 items have no gender" in notes
+
+
+def test_a_form_without_any_level_is_refused():
+    rows = with_cell(two_factors(), 5, "attribute.gender", None)
+    with pytest.raises(InputError, match="item 2-female: no level of gender, but other items in its unit 2; give it a"):
+        separated(rows, ["gender"])
+    with pytest.raises(InputError, match="item 0-male: no level of any factor, but other items in its unit 0; give"):
+        separated(rows, [])
+    # The other factor still says that they belong together.
+    items, units = separated(rows, ["gender", "race"])
+    assert wholes(items, units)[5] == "2"
+    assert units_of(units, "gender")["item_id"].tolist()[4:6] == ["2-male", "3-male"]
 
 
 def test_several_variants_of_a_level_need_a_declaration():
@@ -199,7 +211,8 @@ def test_one_level_only_is_refused():
 
 
 def test_texts_that_nothing_compares_pass():
-    items, units = separated(two_factors(), [])
+    rows = two_factors()
+    items, units = separated(rows.assign(unit_id=rows["item_id"]), [])
     assert units.empty
     assert check_items(items, units, "made_up") == ["train: 8 items in 8 units", "test: 4 items in 4 units"]
 

@@ -1,4 +1,4 @@
-"""Memory that does not grow with the dataset: explaining and scoring are done and stored group by group."""
+"""Memory that does not grow with the dataset: reading, explaining and scoring are done and stored group by group."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import pytest
 from dataset_files import write_dataset
 from models_for_tests import tiny_classifier
 
-from evenlight.tables import ATTRIBUTIONS, PREDICTIONS, SCORES, count_rows, write_table
+from evenlight.tables import ATTRIBUTIONS, READINGS, SCORES, count_rows
 from evenlight.training import HISTORY, save_classifier
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
@@ -64,7 +64,7 @@ def peak(script: str, *flags: str | Path) -> float:
 
 
 def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
-    """The peaks of explaining and of scoring ``count`` short sentences."""
+    """The peaks of reading, explaining and scoring ``count`` short sentences."""
     number = np.arange(count)
     items = pd.DataFrame(
         {
@@ -78,19 +78,29 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
         }
     )
     write_dataset(items, folder)
-    predictions = pd.DataFrame({"item_id": items["item_id"], "probability": [[0.5, 0.5]] * count, "predicted": 0})
-    write_table(predictions, folder / "predictions.parquet", PREDICTIONS)
-    limits = {"precision": "float32", "max_tokens": 48, "long_items": "refuse"}
-    explained = {"family": "gradient", "explainers": METHODS, "seed": 0, "target": "prediction", "pairs": None} | limits
-    scored = {"family": "faithfulness", "metrics": FAITHFULNESS} | limits
+    limits = {"precision": "float32", "max_tokens": 48}
+    read = {"target": "prediction", "pairs": None, "max_tokens": 48, "long_items": "refuse"}
+    explained = {"family": "gradient", "explainers": METHODS, "seed": 0} | limits
+    scored = {"family": "faithfulness", "asks_model": True, "metrics": FAITHFULNESS} | limits
     shards = [folder / f"{name}.parquet" for name in METHODS]
     common = ["--items", folder / "items.parquet", "--model", model, "--device", "cpu"]
+    readings = folder / "readings.parquet"
     found = {
+        "read_texts": peak(
+            "models/read_texts.py",
+            *common,
+            "--units",
+            folder / "units.parquet",
+            "--settings",
+            json.dumps(read),
+            "--output",
+            readings,
+        ),
         "attribute": peak(
             "explanations/attribute.py",
             *common,
-            "--predictions",
-            folder / "predictions.parquet",
+            "--readings",
+            readings,
             "--settings",
             json.dumps(explained),
             "--output",
@@ -99,6 +109,8 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
         "score": peak(
             "explanations/score.py",
             *common,
+            "--readings",
+            readings,
             "--attributions",
             *shards,
             "--settings",
@@ -107,6 +119,7 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
             folder / "scores" / "faithfulness.parquet",
         ),
     }
+    assert count_rows(readings, READINGS) == count
     assert [count_rows(path, ATTRIBUTIONS) for path in shards] == [count, count]
     assert count_rows(folder / "scores" / "faithfulness.parquet", SCORES) == 2 * count
     return found

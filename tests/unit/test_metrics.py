@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -12,11 +13,11 @@ from models_for_tests import additive, byte_level_tokenizer, sentences_of
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers.attribution import Attribution, attribution_table
-from evenlight.metrics import Explanation, read_explanations, score
+from evenlight.metrics import Explanation, explanations_of, score
 from evenlight.metrics.complexity import gini, sparsity
 from evenlight.metrics.correctness import mass_accuracy
 from evenlight.metrics.faithfulness import top_tokens
-from evenlight.tables import ATTRIBUTIONS, write_table
+from evenlight.readings import readings_table, token_table
 
 TENTHS = [share / 10 for share in range(1, 11)]
 AOPC = {
@@ -369,29 +370,23 @@ def test_released_never_exceeds_paper(scores, special):
 def test_explanations_are_read_as_they_were_written(tmp_path):
     sentences = sentences_of(CLASSIFIER, [["sea", "ship"], ["storm"]], targets=[1, 0])
     written = [Attribution(np.linspace(-1, 1, len(one.token_id)), forward_rows=3) for one in sentences]
-    path = tmp_path / "lime.parquet"
-    write_table(attribution_table(sentences, written), path, ATTRIBUTIONS, {})
-    truth = {"item0": np.array([1, 0], dtype=np.int8), "item1": None}
-    for one, sentence, attribution in zip(read_explanations(path, truth), sentences, written, strict=True):
+    truth = [[1, 0], None]
+    nothing = np.array([None, None])
+    texts = readings_table(token_table(sentences), "test", np.array([1, 0]), nothing, np.full((2, 2), 0.5))
+    texts = texts.append_column("ground_truth", pa.array(truth, pa.list_(pa.int8())))
+    shard = attribution_table(sentences, written)
+    found = explanations_of(texts, shard, "lime.parquet")
+    for one, sentence, attribution, marks in zip(found, sentences, written, truth, strict=True):
         assert (one.item_id, one.target) == (sentence.item_id, sentence.target)
         assert one.token_id.tolist() == sentence.token_id.tolist()
         assert one.word_id.tolist() == sentence.word_id.tolist()
+        assert one.token_text == sentence.token_text
         assert one.is_special.tolist() == sentence.is_special.tolist()
         assert one.token_score.tolist() == attribution.token_score.tolist()
-        np.testing.assert_array_equal(one.ground_truth, truth[one.item_id])
-        assert (one.ground_truth is None) == (truth[one.item_id] is None)
-
-
-def test_an_explanation_of_an_unknown_item_names_file_and_item(tmp_path):
-    sentences = sentences_of(CLASSIFIER, [["sea"]])
-    write_table(
-        attribution_table(sentences, [Attribution(np.zeros(3), forward_rows=0)]),
-        tmp_path / "lime.parquet",
-        ATTRIBUTIONS,
-        {},
-    )
-    with pytest.raises(InputError, match=r"lime\.parquet: column 'item_id' names item0, which the dataset does not"):
-        read_explanations(tmp_path / "lime.parquet", {"other": None})
+        np.testing.assert_array_equal(one.ground_truth, marks)
+        assert (one.ground_truth is None) == (marks is None)
+    with pytest.raises(InputError, match=r"lime\.parquet: column 'item_id' does not have the items that are to be"):
+        explanations_of(texts.slice(1), shard.slice(0, 1), "lime.parquet")
 
 
 @given(token_scores)

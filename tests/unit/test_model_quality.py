@@ -2,9 +2,11 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
-from dataset_files import write_dataset
+from dataset_files import as_dataset, write_dataset
 from rendering import run_script, tabulated
+from study_files import asked
 
 from evenlight import tables
 from evenlight.errors import InputError
@@ -15,7 +17,6 @@ from evenlight.statistics.model_quality import (
     quality_per_seed,
     summarise_quality,
 )
-from evenlight.statistics.study import Comparison
 
 SETTINGS = {
     "datasets": {"plots": {"label": "Plots"}},
@@ -43,23 +44,29 @@ def items_table(split: str = "test") -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def predictions_table(probabilities: dict[str, float]) -> pd.DataFrame:
+GENDER = {"gender": [["male", "female"]]}
+UNITS = as_dataset(items_table())[1]
+
+
+def readings_table(probabilities: dict[str, float]) -> pa.Table:
     rows = [
-        {"item_id": name, "probability": [1 - p, p], "predicted": int(p > 0.5)} for name, p in probabilities.items()
-    ]
-    return pd.DataFrame(rows)
+        {"item_id": name, "split": "test", "token_id": [1], "word_id": [0], "token_text": ["she"], "target": 1,
+         "left_out": None, "probability": [1 - p, p], "predicted": int(p > 0.5)}
+        for name, p in probabilities.items()
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows, schema=tables.READINGS.schema)
 
 
 @pytest.fixture
 def files(tmp_path):
-    """Items, and predictions of two seeds, the second of which is always right and sure."""
+    """Items, and readings of two seeds, the second of which is always right and sure."""
     items = tmp_path / "datasets" / "plots" / "items.parquet"
     write_dataset(items_table(), items.parent)
     sure = {name: float(name.endswith("-male")) for name in PROBABILITIES}
     paths = []
     for seed, probabilities in enumerate((PROBABILITIES, sure)):
-        path = tmp_path / "predictions" / "plots" / "small" / f"seed{seed}.parquet"
-        tables.write_table(predictions_table(probabilities), path, tables.PREDICTIONS)
+        path = tmp_path / "readings" / "plots" / "small" / f"seed{seed}.parquet"
+        tables.write_table(readings_table(probabilities), path, tables.READINGS)
         paths.append(path)
     return items, paths
 
@@ -69,7 +76,7 @@ def value(quality: pd.DataFrame, measure: str, subset: str) -> float:
 
 
 def test_measures_by_hand(files):
-    quality = model_quality(predicted_items(files[0], files[1][0]), [Comparison("gender", "male", "female")])
+    quality = model_quality(predicted_items(files[0], files[1][0]), UNITS, GENDER)
     assert value(quality, "accuracy", "all") == pytest.approx(5 / 6)
     assert value(quality, "accuracy", "male") == value(quality, "recall", "class 1") == pytest.approx(2 / 3)
     assert value(quality, "accuracy", "female") == value(quality, "recall", "class 0") == 1
@@ -80,21 +87,21 @@ def test_measures_by_hand(files):
 
 
 def test_equal_treatment_has_no_prediction_difference(files):
-    quality = model_quality(predicted_items(files[0], files[1][1]), [Comparison("gender", "male", "female")])
+    quality = model_quality(predicted_items(files[0], files[1][1]), UNITS, GENDER)
     assert value(quality, "average_prediction_difference", "male – female") == 0
     assert value(quality, "accuracy", "all") == 1
 
 
 def test_average_prediction_difference_needs_both_forms():
     items = pd.DataFrame(
-        {"pair_id": ["a", "a", "b"], "group": ["male", "female", "male"], "true_probability": [0.75, 0.5, 0.1]}
+        {"unit_id": ["a", "a", "b"], "level": ["male", "female", "male"], "true_probability": [0.75, 0.5, 0.1]}
     )
     assert average_prediction_difference(items, "male", "female") == (1, 0.25)
 
 
 def test_dataset_without_pairs_has_no_such_row(files):
     items = predicted_items(files[0], files[1][0])
-    quality = model_quality(items.assign(pair_id=items["item_id"]), [Comparison("gender", "male", "female")])
+    quality = model_quality(items, UNITS.assign(unit_id=UNITS["item_id"]), GENDER)
     assert set(quality["measure"]) == {"accuracy", "recall"}
 
 
@@ -132,17 +139,21 @@ def test_pair_with_two_items_of_a_group_is_refused(files):
     assert str(files[0]) in str(caught.value)
 
 
-def test_items_and_predictions_must_be_of_each_other(files):
-    predictions = predictions_table(PROBABILITIES)
-    for wrong in (pd.concat([predictions, predictions.head(1)]), predictions.assign(item_id="other")):
-        tables.write_table(wrong, files[1][0], tables.PREDICTIONS)
+def test_items_and_readings_must_be_of_each_other(files):
+    readings = readings_table(PROBABILITIES)
+    other = readings.set_column(0, "item_id", pa.array(["other"] * len(readings)))
+    for wrong in (pa.concat_tables([readings, readings.slice(0, 1)]), other):
+        tables.write_table(wrong, files[1][0], tables.READINGS)
         with pytest.raises(InputError, match=r"seed0\.parquet: column 'item_id' has items twice, or that are no test"):
             predicted_items(files[0], files[1][0])
 
 
-def test_items_that_were_too_long_are_left_out(files):
-    tables.write_table(predictions_table(PROBABILITIES).head(4), files[1][0], tables.PREDICTIONS)
-    assert len(predicted_items(files[0], files[1][0])) == 4
+@pytest.mark.parametrize(("reason", "left"), [("too_long", 4), ("counterpart_too_long", 4), ("not_drawn", 6)])
+def test_items_that_were_too_long_are_left_out_and_those_not_drawn_are_not(files, reason, left):
+    rows = readings_table(PROBABILITIES).to_pylist()
+    rows[4:] = [row | {"left_out": reason, "target": None} for row in rows[4:]]
+    tables.write_table(pa.Table.from_pylist(rows, schema=tables.READINGS.schema), files[1][0], tables.READINGS)
+    assert len(predicted_items(files[0], files[1][0])) == left
 
 
 def test_items_without_a_test_split_are_refused(files):
@@ -164,7 +175,7 @@ def test_dataset_without_items_is_refused(files):
 
 def test_scripts_write_all_tables(files, tmp_path):
     summary, per_seed = tmp_path / "models.parquet", tmp_path / "models_per_seed.parquet"
-    flags = ("--items", files[0], "--predictions", *files[1], "--output", summary, "--per-seed", per_seed)
+    flags = ("--items", files[0], "--readings", *files[1], "--output", summary, "--per-seed", per_seed)
     done = run_script("statistics/measure_quality.py", SETTINGS, *flags)
     assert done.returncode == 0, done.stderr
     read = tables.read_table(summary, tables.QUALITY), tables.read_table(per_seed, tables.QUALITY_PER_SEED)

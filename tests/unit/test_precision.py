@@ -39,7 +39,7 @@ STUDY = {
     "trainings": {"any": {"learning_rate": 1, "batch_size": 1, "epochs": 1}},
     "models": {"any": {"architecture": "one_layer_attention", "training": "any"}},
     "metrics": {"gini": {"metric": "gini"}},
-    "statistics": {"groups": [["male", "female"]]},
+    "statistics": {"compare": {"gender": [["male", "female"]]}},
 }
 
 

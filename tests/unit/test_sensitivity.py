@@ -1,4 +1,4 @@
-"""Sensitivity against values worked out on paper and against the released search written down a second time."""
+"""Flip area and worst change against values worked out on paper and the released search written down a second time."""
 
 from dataclasses import replace
 
@@ -13,13 +13,16 @@ from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import explain
-from evenlight.metrics import Explanation, Origin, score
-from evenlight.metrics.sensitivity import Input, ascent, top_places
+from evenlight.metrics import Explanation, Origin, explanation_of, score
+from evenlight.metrics.flip_area.corrected import top_places
+from evenlight.metrics.moved_inputs import Input
+from evenlight.metrics.worst_change import ascent
 from evenlight.models.classifier import prepared
 from evenlight.models.fast_layers import whole_last_layer
 
-PAPER = {"metric": "sensitivity", "definition": "paper", "steps": 4, "radius": 0.1, "norm": "linf", "tokens": 3}
-RELEASED, CORRECTED = PAPER | {"definition": "released"}, PAPER | {"definition": "corrected"}
+RELEASED = {"metric": "flip_area", "definition": "released", "steps": 4, "tokens": 3}
+CORRECTED = RELEASED | {"definition": "corrected"}
+WORST = {"metric": "worst_change", "steps": 4, "radius": 0.1, "norm": "linf"}
 RADIUS = 2.0**-10
 SALIENCY = {"method": "saliency", "layer": "word_embeddings", "definition": "paper", "output": "logit"}
 GXI = SALIENCY | {"method": "input_x_gradient"}
@@ -38,13 +41,13 @@ def of_words(classifier, words, word_score, origin=None, target=1):
     """An explanation by one score per word."""
     [sentence] = sentences_of(classifier, [words], targets=[target])
     values = np.array([0.0 if word < 0 else word_score[word] for word in sentence.word_id])
-    origin = origin or Origin("grad", SALIENCY, 0)
+    origin = origin or Origin("grad", SALIENCY, 0, "gradient")
     return Explanation("item", target, sentence.token_id, sentence.word_id, values, None, tuple(words), origin)
 
 
 def sensitivity(classifier, explanations, settings, tokens_per_batch=4096):
     evaluator = Evaluator(classifier, tokens_per_batch)
-    return score("sensitivity", explanations, {"sensitivity": settings}, evaluator)["sensitivity"]
+    return score(settings["metric"], explanations, {"it": settings}, evaluator)["it"]
 
 
 # The smallest flip -----------------------------------------------------------------------------------------------
@@ -166,11 +169,11 @@ def test_fast_last_layer_is_whole_where_its_output_is_read():
     assert sensitivity(fast, explanations, RELEASED) == pytest.approx(expected, abs=2 * RADIUS)
 
 
-@pytest.mark.parametrize("settings", [RELEASED, CORRECTED, PAPER], ids=lambda settings: settings["definition"])
+@pytest.mark.parametrize("settings", [RELEASED, CORRECTED, WORST], ids=["released", "corrected", "worst_change"])
 @pytest.mark.parametrize("architecture", ["bert", "gpt2"])
 def test_values_do_not_depend_on_the_batch(architecture, settings):
     classifier = tiny_classifier(architecture, dtype=torch.float64)
-    explanations = [replace(one, origin=Origin("grad", SALIENCY, 0)) for one in of_sentences(classifier, 3)]
+    explanations = [replace(one, origin=Origin("grad", SALIENCY, 0, "gradient")) for one in of_sentences(classifier, 3)]
     whole = sensitivity(classifier, explanations, settings)
     assert whole == pytest.approx(sensitivity(classifier, explanations[::-1], settings, 1)[::-1], abs=1e-9)
 
@@ -217,12 +220,12 @@ def test_the_worst_change_by_hand(norm, radius):
     moved = start - radius if norm == "linf" else start * (1 - radius / np.linalg.norm(start))
     words = ["sea", "ship"]
     explanations = [
-        of_words(classifier, words, 2 * start, Origin("grad", SALIENCY, 0)),
-        of_words(classifier, words, 2 * start**2, Origin("gxi", GXI, 0)),
-        of_words(classifier, words, [1, 2], Origin("random", {"method": "uniform_random"}, 0)),
-        of_words(classifier, words, [0, 0], Origin("grad", SALIENCY, 0)),
+        of_words(classifier, words, 2 * start, Origin("grad", SALIENCY, 0, "gradient")),
+        of_words(classifier, words, 2 * start**2, Origin("gxi", GXI, 0, "gradient")),
+        of_words(classifier, words, [1, 2], Origin("random", {"method": "uniform_random"}, 0, "baseline")),
+        of_words(classifier, words, [0, 0], Origin("grad", SALIENCY, 0, "gradient")),
     ]
-    found = sensitivity(classifier, explanations, PAPER | {"norm": norm, "radius": radius})
+    found = sensitivity(classifier, explanations, WORST | {"norm": norm, "radius": radius})
     expected = [
         np.linalg.norm(moved - start) / np.linalg.norm(start),
         np.linalg.norm(moved**2 - start**2) / np.linalg.norm(start**2),
@@ -241,9 +244,9 @@ def test_explainers_that_hide_tokens_see_the_moved_embeddings():
         return probability[0] - probability[1:]
 
     own, moved = shapes(0.3, 0.5), shapes(0.2, 0.4)
-    one = of_words(classifier, ["sea", "ship"], own, Origin("occlusion", OCCLUSION, 0))
+    one = of_words(classifier, ["sea", "ship"], own, Origin("occlusion", OCCLUSION, 0, "occlusion"))
     expected = np.linalg.norm(moved - own) / np.linalg.norm(own)
-    assert sensitivity(classifier, [one], PAPER) == pytest.approx([expected], abs=1e-5)
+    assert sensitivity(classifier, [one], WORST) == pytest.approx([expected], abs=1e-5)
 
 
 @pytest.mark.parametrize("architecture", ["bert", "gpt2"])
@@ -267,19 +270,10 @@ def test_a_ball_of_no_size_changes_nothing_and_a_larger_one_more(architecture):
     for family, own in methods.items():
         for name, found in explain(family, sentences, own, context_of(classifier)).items():
             explanations += [
-                Explanation(
-                    s.item_id,
-                    s.target,
-                    s.token_id,
-                    s.word_id,
-                    one.token_score,
-                    None,
-                    s.words,
-                    Origin(name, own[name], 0),
-                )
+                explanation_of(s, one.token_score, origin=Origin(name, own[name], 0, family))
                 for s, one in zip(sentences, found.attributions, strict=True)
             ]
-    found = [sensitivity(classifier, explanations, PAPER | {"radius": radius}) for radius in (1e-12, 1e-3, 0.1)]
+    found = [sensitivity(classifier, explanations, WORST | {"radius": radius}) for radius in (1e-12, 1e-3, 0.1)]
     assert (found[0] < 1e-4).all()
     assert (found[1] < found[2]).all()
 
@@ -290,9 +284,9 @@ def test_the_attack_stays_in_its_ball_and_raises_the_loss(norm):
     [sentence] = sentences_of(classifier)[:1]
     vectors = classifier.embed(torch.from_numpy(sentence.token_id)[None])[0]
     places = torch.arange(1, len(vectors) - 1)
-    settings = PAPER | {"norm": norm, "radius": 0.3}
+    settings = WORST | {"norm": norm, "radius": 0.3}
     [path] = ascent([Input(vectors, 1)], [places], settings, Evaluator(classifier, 1000))
-    assert len(path) == PAPER["steps"]
+    assert len(path) == WORST["steps"]
     order = 2 if norm == "l2" else float("inf")
     assert all(torch.linalg.vector_norm(offset, order) <= 0.3 + 1e-9 for offset in path)
     moved = vectors.clone()
@@ -305,8 +299,10 @@ def test_the_attack_stays_in_its_ball_and_raises_the_loss(norm):
 
 def test_explainers_that_cannot_explain_moved_embeddings_are_named():
     classifier = squares()
-    text = of_words(classifier, ["sea"], [1], Origin("lime_text", {"method": "lime", "definition": "released"}))
-    with pytest.raises(InputError, match=r"explainers\.lime_text works on text .* use 'corrected'"):
-        sensitivity(classifier, [text], PAPER)
+    text = of_words(
+        classifier, ["sea"], [1], Origin("lime_text", {"method": "lime", "definition": "released"}, 0, "lime")
+    )
+    with pytest.raises(InputError, match=r"explainers\.lime_text works on text .* use 'flip_area'"):
+        sensitivity(classifier, [text], WORST)
     with pytest.raises(InputError, match=r"explainer grad has no known method.* run the workflow again"):
-        sensitivity(classifier, [of_words(classifier, ["sea"], [1], Origin("grad"))], PAPER)
+        sensitivity(classifier, [of_words(classifier, ["sea"], [1], Origin("grad"))], WORST)

@@ -9,13 +9,11 @@ import sys
 import time
 from pathlib import Path
 
-import attribute
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import score
 from dataset_files import write_dataset
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,12 +28,13 @@ from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import Remark, note_of
 from evenlight.items import items_with_units, units_beside
 from evenlight.models.classifier import load_classifier
+from evenlight.readings import SPECIAL
+from evenlight.statistics.files import Run, score_path
 from evenlight.statistics.score_files import explainer_notes
-from evenlight.statistics.study import Run
 from evenlight.tables import (
     ATTRIBUTIONS,
     ITEMS,
-    PREDICTIONS,
+    READINGS,
     SCORES,
     count_rows,
     read_groups,
@@ -46,8 +45,10 @@ from evenlight.tables import (
     write_table,
 )
 from evenlight.training import HISTORY, save_classifier
+from explanations import attribute, score
+from models import read_texts
 
-SCRIPTS = Path(attribute.__file__).parent
+SCRIPTS = Path(attribute.__file__).parents[1]
 COMMON = {"output": "logit", "layer": "word_embeddings"}
 FAMILIES = {
     "gradient": {
@@ -81,7 +82,7 @@ SENTENCES = [*WORDS, *WORDS[::-1]]
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory) -> Path:
-    """A folder with a dataset, a model and its predictions."""
+    """A folder with a dataset, a model and how it reads the texts."""
     folder = tmp_path_factory.mktemp("study")
     count = len(SENTENCES)
     test = pd.DataFrame(
@@ -96,10 +97,24 @@ def study(tmp_path_factory) -> Path:
         }
     )
     write_dataset(test, folder)
-    predictions = pd.DataFrame({"item_id": test["item_id"], "probability": [[0.9, 0.1]] * count, "predicted": 0})
-    write_table(predictions, folder / "predictions.parquet", PREDICTIONS)
     save_classifier(tiny_classifier("bert"), folder / "model", pd.DataFrame(columns=HISTORY), {})
+    read_texts.main(reading_arguments(folder, folder / "readings.parquet"))
     return folder
+
+
+def reading_arguments(study: Path, output: Path, **changes) -> argparse.Namespace:
+    """The flags of read_texts.py; ``changes`` are of its settings."""
+    return argparse.Namespace(
+        items=study / "items.parquet",
+        units=study / "units.parquet",
+        model=study / "model",
+        settings={"target": "label", "pairs": None, "max_tokens": 48, "long_items": "refuse"} | changes,
+        tokens_per_batch=0,
+        compile=False,
+        device="cpu",
+        threads=1,
+        output=output,
+    )
 
 
 def attribute_arguments(study: Path, output: Path, family: str = "gradient", size: int = 3, **changes):
@@ -108,15 +123,12 @@ def attribute_arguments(study: Path, output: Path, family: str = "gradient", siz
         "family": family,
         "explainers": FAMILIES[family],
         "seed": 0,
-        "target": "label",
-        "pairs": None,
         "precision": "float32",
         "max_tokens": 48,
-        "long_items": "refuse",
     }
     return argparse.Namespace(
         items=study / "items.parquet",
-        predictions=study / "predictions.parquet",
+        readings=study / "readings.parquet",
         model=study / "model",
         settings=settings | changes,
         code="digest",
@@ -148,14 +160,15 @@ def score_arguments(study: Path, shards: list[Path], output: Path, family: str, 
     """The flags of score.py."""
     return argparse.Namespace(
         items=study / "items.parquet",
+        readings=study / "readings.parquet",
         attributions=shards,
         model=study / "model",
         settings={
             "family": family,
+            "asks_model": family == "faithfulness",
             "metrics": METRICS[family],
             "precision": "float32",
             "max_tokens": 48,
-            "long_items": "refuse",
         },
         code="digest",
         tokens_per_batch=0,
@@ -219,26 +232,110 @@ def test_same_groups_give_the_same_bytes(study, tmp_path):
     assert shards(tmp_path / "first") == shards(tmp_path / "second")
 
 
-def test_a_long_item_takes_its_pair_along_into_another_group(study, tmp_path, capsys):
-    with pytest.raises(InputError, match=r"sentences are longer than models.<model>.max_tokens = 27"):
-        attribute.main(attribute_arguments(study, tmp_path, max_tokens=27))
-    # With groups of one item, both items of a pair are never seen together.
-    attribute.main(attribute_arguments(study, tmp_path, size=1, max_tokens=27, long_items="drop"))
-    found = read_table(tmp_path / "grad.parquet", ATTRIBUTIONS)
+def read(study: Path, output: Path, **changes) -> pd.DataFrame:
+    """The table of readings with other settings, by item."""
+    read_texts.main(reading_arguments(study, output, **changes))
+    return read_table(output, READINGS).set_index("item_id")
+
+
+def test_readings_say_how_the_model_reads_the_test_texts(study, tmp_path):
+    classifier = load_classifier(study / "model", 48)
     items = read_table(study / "items.parquet", ITEMS)
-    items = items_with_units(items, units_beside(study / "items.parquet")).set_index("item_id")
-    kept = items.loc[found["item_id"]]
-    counts = kept["pair_id"].value_counts()
-    assert set(counts) == {2}
-    dropped = set(items.loc[items["split"] == "test", "pair_id"]) - set(kept["pair_id"])
-    assert dropped
-    assert f"left out {len(dropped)} pairs with a sentence of more than 27 tokens" in capsys.readouterr().out
+    test = items[items["split"] == "test"]
+    found = read(study, tmp_path / "readings.parquet")
+    assert list(found.index) == list(test["item_id"])
+    assert set(found["split"]) == {"test"}
+    assert found["left_out"].isna().all()
+    probability = Evaluator(classifier).probabilities([row.astype(np.int64) for row in found["token_id"]])
+    np.testing.assert_allclose(np.stack(found["probability"]), probability, atol=1e-6)
+    assert found["predicted"].tolist() == probability.argmax(1).tolist()
+    assert found["target"].tolist() == test["label"].tolist()
+    for row, sentence in zip(found.itertuples(), tokenize(classifier, test, test["label"]), strict=True):
+        assert row.token_id.tolist() == sentence.token_id.tolist()
+        assert [-1 if np.isnan(word) else int(word) for word in row.word_id] == sentence.word_id.tolist()
+        assert tuple(row.token_text) == sentence.token_text
+        pieces = [""] * len(sentence.words)
+        for word, piece in zip(sentence.word_id, row.token_text, strict=True):
+            assert (word == SPECIAL) == (piece == "")
+            if word != SPECIAL:
+                pieces[word] += piece
+        assert pieces == list(sentence.words)
+
+
+def test_a_long_text_takes_its_pair_along(study, tmp_path, capsys):
+    found = read(study, tmp_path / "readings.parquet")
+    items = read_table(study / "items.parquet", ITEMS)
+    items = items_with_units(items, units_beside(study / "items.parquet"))
+    pair_id = items.set_index("item_id").loc[found.index, "pair_id"]
+    # A limit that parts a pair.
+    of_pairs = found["token_id"].map(len).groupby(pair_id).agg(["min", "max"])
+    limit = int(of_pairs.loc[of_pairs["min"] < of_pairs["max"], "min"].max())
+    with pytest.raises(InputError, match=rf"sentences are longer than models.<model>.max_tokens = {limit}"):
+        read(study, tmp_path / "readings.parquet", max_tokens=limit)
+    found = read(study, tmp_path / "readings.parquet", max_tokens=limit, long_items="drop")
+    is_long = found["token_id"].map(len) > limit
+    assert is_long.any()
+    assert found["left_out"].eq("too_long").equals(is_long)
+    in_long_pair = pair_id.isin(pair_id[is_long])
+    assert (in_long_pair & ~is_long).any()
+    assert found["left_out"].eq("counterpart_too_long").equals(in_long_pair & ~is_long)
+    assert found["target"].isna().equals(in_long_pair)
+    assert found["probability"].isna().equals(is_long)
+    assert found["predicted"].isna().equals(is_long)
+    dropped = pair_id[in_long_pair].nunique()
+    assert f"left out {dropped} pairs with a sentence of more than {limit} tokens" in capsys.readouterr().out
+    [note] = read_metadata(tmp_path / "readings.parquet", READINGS)["notes"]
+    assert note == f"{dropped} of {pair_id.nunique()} pairs have a text of more than {limit} tokens and are left out"
 
 
 def test_predicted_classes_and_drawn_pairs(study, tmp_path):
-    attribute.main(attribute_arguments(study, tmp_path, target="prediction", pairs=2))
-    found = read_table(tmp_path / "grad.parquet", ATTRIBUTIONS)
-    assert found["target"].tolist() == [0] * 4
+    found = read(study, tmp_path / "readings.parquet", target="prediction", pairs=2)
+    is_explained = found["left_out"].isna()
+    assert is_explained.sum() == 4
+    assert set(found.loc[~is_explained, "left_out"]) == {"not_drawn"}
+    assert found.loc[is_explained, "target"].tolist() == found.loc[is_explained, "predicted"].tolist()
+    assert found["probability"].notna().all()
+    # Only what is drawn is explained, whatever the size of the groups.
+    arguments = attribute_arguments(study, tmp_path, size=1)
+    arguments.readings = tmp_path / "readings.parquet"
+    attribute.main(arguments)
+    explained = read_table(tmp_path / "grad.parquet", ATTRIBUTIONS)["item_id"]
+    assert explained.tolist() == found.index[is_explained].tolist()
+
+
+def test_nothing_is_left_where_every_drawn_pair_is_too_long(study, tmp_path):
+    found = read(study, tmp_path / "readings.parquet", pairs=1)
+    longest = found.loc[found["left_out"].isna(), "token_id"].map(len).max()
+    with pytest.raises(InputError, match="every drawn pair has a text of more than"):
+        read(study, tmp_path / "readings.parquet", pairs=1, max_tokens=int(longest) - 1, long_items="drop")
+
+
+def test_readings_of_other_items_are_refused(study, tmp_path):
+    arguments = attribute_arguments(study, tmp_path)
+    items = read_table(arguments.items, ITEMS)
+    arguments.items = tmp_path / "items.parquet"
+    for changed in (items.iloc[1:], items.iloc[::-1]):
+        write_table(changed, arguments.items, ITEMS)
+        with pytest.raises(InputError, match=r"readings\.parquet: column 'item_id' has other items than .*items"):
+            attribute.main(arguments)
+
+
+@pytest.mark.parametrize("wrong", ["fewer", "other", "longer"])
+def test_shards_of_other_texts_are_refused(study, tmp_path, wrong):
+    attribute.main(attribute_arguments(study, tmp_path))
+    path = tmp_path / "grad.parquet"
+    table, metadata = read_table(path, ATTRIBUTIONS), read_metadata(path, ATTRIBUTIONS)
+    match wrong:
+        case "fewer":
+            table = table.iloc[1:]
+        case "other":
+            table = table.iloc[::-1]
+        case "longer":
+            table["token_score"] = [[*score_, 0.0] for score_ in table["token_score"]]
+    write_table(table, path, ATTRIBUTIONS, metadata)
+    message = "column 'token_score' has .* scores for item" if wrong == "longer" else "does not have the items that are"
+    with pytest.raises(InputError, match=message):
+        score.main(score_arguments(study, [path], tmp_path / "scores" / "complexity.parquet", "complexity", 4))
 
 
 def test_scores_do_not_depend_on_the_groups(study, tmp_path):
@@ -418,13 +515,14 @@ def test_notes_of_groups_are_one_note():
 def test_notes_reach_the_tables(study, tmp_path):
     attribute.main(attribute_arguments(study, tmp_path, "path"))
     paths = [tmp_path / f"{name}.parquet" for name in ("ig", "igxi")]
-    runs = {Run("geco", "bert", seed): [tmp_path / f"seed{seed}" / "complexity.parquet"] for seed in (0, 1)}
-    for [output] in runs.values():
+    runs = [Run("geco", "bert", seed) for seed in (0, 1)]
+    for run in runs:
+        output = score_path(tmp_path, run, "complexity", "ig").parent.with_suffix(".parquet")
         score.main(score_arguments(study, paths, output, "complexity", 1000))
-    [note] = explainer_notes(runs, ["igxi", "ig"])
+    [note] = explainer_notes(tmp_path, runs, ["igxi", "ig"], {"gini": "complexity"})
     assert note.startswith("explainer 'ig': these scores are rounding noise: ")
     assert note.endswith(" (dataset 'geco', model 'bert', seeds 0, 1)")
-    assert explainer_notes(runs, ["igxi"]) == []
+    assert explainer_notes(tmp_path, runs, ["igxi"], {"gini": "complexity"}) == []
 
 
 # Tables in groups ------------------------------------------------------------------------------------------------
@@ -442,37 +540,51 @@ def test_regrouped_tables_keep_their_rows_in_order(sizes, rows):
 
 @pytest.mark.parametrize("sizes", [[7], [1, 6], [3, 0, 4]])
 def test_groups_do_not_depend_on_how_the_file_was_written(tmp_path, sizes):
-    predictions = pa.table(
-        {"item_id": [str(number) for number in range(7)], "probability": [[1.0]] * 7, "predicted": list(range(7))}
+    shard = pa.table(
+        {
+            "item_id": [str(number) for number in range(7)],
+            "token_score": [[1.0]] * 7,
+            "completeness_gap": [0.0] * 7,
+            "forward_rows": list(range(7)),
+        }
     )
     starts = np.cumsum([0, *sizes[:-1]])
-    path = tmp_path / "predictions.parquet"
-    parts = (predictions.slice(start, size) for start, size in zip(starts, sizes, strict=True))
-    write_groups(parts, path, PREDICTIONS, {"a": 1})
-    assert read_metadata(path, PREDICTIONS) == {"a": 1}
-    assert count_rows(path, PREDICTIONS) == 7
-    groups = read_groups(path, PREDICTIONS.only("predicted"), 2, np.array([True, False, True, True, False, True, True]))
-    assert [group.to_pydict() for group in groups] == [{"predicted": [0, 2]}, {"predicted": [3, 5]}, {"predicted": [6]}]
+    path = tmp_path / "shard.parquet"
+    parts = (shard.slice(start, size) for start, size in zip(starts, sizes, strict=True))
+    write_groups(parts, path, ATTRIBUTIONS, {"a": 1})
+    assert read_metadata(path, ATTRIBUTIONS) == {"a": 1}
+    assert count_rows(path, ATTRIBUTIONS) == 7
+    groups = read_groups(
+        path, ATTRIBUTIONS.only("forward_rows"), 2, np.array([True, False, True, True, False, True, True])
+    )
+    assert [group.to_pydict() for group in groups] == [
+        {"forward_rows": [0, 2]},
+        {"forward_rows": [3, 5]},
+        {"forward_rows": [6]},
+    ]
+
+
+SHARD = {"token_score": [[0.5]], "completeness_gap": 0.0, "forward_rows": 1}
 
 
 def test_columns_that_are_not_asked_for_are_not_read(tmp_path):
-    path = tmp_path / "predictions.parquet"
-    write_table(pd.DataFrame({"item_id": ["a"], "probability": [[1.0]], "predicted": [0]}), path, PREDICTIONS)
-    assert read_table(path, PREDICTIONS.only("item_id")).columns.tolist() == ["item_id"]
+    path = tmp_path / "shard.parquet"
+    write_table(pd.DataFrame({"item_id": ["a"]} | SHARD), path, ATTRIBUTIONS)
+    assert read_table(path, ATTRIBUTIONS.only("item_id")).columns.tolist() == ["item_id"]
     pq.write_table(pa.table({"item_id": ["a"]}), path)
-    with pytest.raises(InputError, match="no column 'predicted'"):
-        read_table(path, PREDICTIONS.only("item_id", "predicted"))
+    with pytest.raises(InputError, match="no column 'forward_rows'"):
+        read_table(path, ATTRIBUTIONS.only("item_id", "forward_rows"))
 
 
 def test_a_damaged_group_is_refused(tmp_path):
-    path = tmp_path / "predictions.parquet"
-    table = pd.DataFrame({"item_id": [str(n) for n in range(5000)], "probability": [[0.5]] * 5000, "predicted": 0})
-    write_table(table, path, PREDICTIONS)
+    path = tmp_path / "shard.parquet"
+    table = pd.DataFrame({"item_id": [str(n) for n in range(5000)]} | SHARD | {"token_score": [[0.5]] * 5000})
+    write_table(table, path, ATTRIBUTIONS)
     content = bytearray(path.read_bytes())
     content[100:3000] = bytes(2900)
     path.write_bytes(content)
-    with pytest.raises(InputError, match="delete it and run the workflow again, rule predict makes it"):
-        list(read_groups(path, PREDICTIONS, 100))
+    with pytest.raises(InputError, match="delete it and run the workflow again, rule attribute makes it"):
+        list(read_groups(path, ATTRIBUTIONS, 100))
 
 
 # Progress --------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from evenlight import configuration, datasets
 from evenlight.configuration.readers import Reader
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
-from evenlight.items import check_items
+from evenlight.items import check_items, units_of
 from evenlight.tables import ITEMS, read_metadata, read_table
 
 ROOT = Path(__file__).parents[2]
@@ -121,6 +121,81 @@ def test_parquet_gives_the_same_as_csv_and_may_hold_lists_and_numbers(loaded):
     assert listed.drop(columns="ground_truth").equals(loaded(ROWS).items.drop(columns="ground_truth"))
     assert listed.ground_truth[1] == [0, 1, 0, 0]
     assert listed.ground_truth[2] is None
+
+
+# Three cases by gender and origin, a fourth of which only one form is there, and texts of which little is known.
+CROSSED = [
+    {"said": f"{who} pays {case}.", "kind": "ab"[case % 2], "case": f"c{case}", "sex": sex, "from": origin}
+    for case in range(3)
+    for who, sex, origin in (
+        ("Ada", "f", "north"),
+        ("Bea", "f", "south"),
+        ("Carl", "m", "north"),
+        ("Dov", "m", "south"),
+    )
+]
+CROSSED += [{"said": "Eva pays 3.", "kind": "b", "case": "c3", "sex": "f", "from": "north"}]
+UNKNOWN = [{"said": f"Someone pays {case}.", "kind": "a", "case": f"c{case}", "sex": "", "from": ""} for case in (4, 5)]
+BY_TWO = {
+    "attributes": {
+        name: {"column": column, "levels": levels, "balanced": False}
+        for name, column, levels in (("gender", "sex", ["f", "m"]), ("origin", "from", ["north", "south"]))
+    },
+    "pair": "case",
+    "test_share": 0.4,
+}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_table_with_two_attributes_and_their_intersection(loaded, ending):
+    dataset = loaded(CROSSED + UNKNOWN, ending, **BY_TWO)
+    items = dataset.items
+    assert items["attribute.gender"].tolist()[:5] == ["f", "f", "m", "m", "f"]
+    assert items[["attribute.gender", "attribute.origin"]].tail(2).isna().all(axis=None)
+    assert dataset.units.groupby("factor").size().to_dict() == {"gender": 13, "origin": 13}
+    both = units_of(dataset.units, "gender+origin")
+    assert both.groupby("unit_id")["level"].agg(sorted).tolist() == [
+        *[["f+north", "f+south", "m+north", "m+south"]] * 3,
+        ["f+north"],
+    ]
+    # Texts of which nothing is known are items all the same, each by itself in the draw of the split.
+    assert len(items) == 15
+    unbalanced = datasets.reader_for(SETTINGS).unbalanced(BY_TWO)
+    assert unbalanced == ["gender", "origin"]
+    notes = check_items(items, dataset.units, "mine", unbalanced)
+    without = [int(note.split(": ")[1].split(" of ")[0]) for note in notes if note.endswith("items have no gender")]
+    assert sum(without) == 2
+    assert (items.groupby("cluster").split.nunique() == 1).all()
+
+
+def test_several_forms_of_a_level_are_refused_unless_declared(loaded):
+    settings = {**BY_TWO, "attributes": {"gender": BY_TWO["attributes"]["gender"] | {"balanced": True}}}
+    dataset = loaded(CROSSED, **settings)
+    assert datasets.reader_for(SETTINGS).unbalanced(settings) == []
+    with pytest.raises(InputError, match="dataset mine, unit c0: has more than one item of gender f; give each unit"):
+        check_items(dataset.items, dataset.units, "mine")
+
+
+def test_a_text_without_counterpart_stands_beside_pairs(loaded):
+    rows = [row for row in CROSSED if row["from"] == "north"]
+    settings = {**BY_TWO, "attributes": {"gender": BY_TWO["attributes"]["gender"] | {"balanced": True}}}
+    dataset = loaded(rows, **settings)
+    assert dataset.units.groupby("unit_id").size().to_dict() == {"c0": 2, "c1": 2, "c2": 2, "c3": 1}
+    check_items(dataset.items, dataset.units, "mine")
+
+
+def test_whole_clusters_are_drawn_for_the_test_split(loaded):
+    rows = [row | {"source": f"s{number // 2}"} for number, row in enumerate(ROWS)]
+    items = loaded(rows, cluster="source").items
+    assert items.cluster.tolist() == [row["source"] for row in rows]
+    assert sorted(items.split.groupby(items.cluster).unique().map(tuple)) == [("test",), *[("train",)] * 4]
+
+
+def test_a_table_of_which_nothing_is_known_has_no_units(loaded):
+    dataset = loaded(ROWS, attributes={})
+    assert dataset.units.empty
+    assert not [name for name in dataset.items.columns if name.startswith("attribute.")]
+    assert check_items(dataset.items, dataset.units, "mine")[0] == "train: 8 items in 8 units"
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -60,7 +60,7 @@ TINY = {
         "gini": {"metric": "gini"},
         "mass_accuracy": {"metric": "mass_accuracy"},
     },
-    "statistics": {"groups": [["male", "female"]]},
+    "statistics": {"compare": {"gender": [["male", "female"]]}},
 }
 
 
@@ -173,10 +173,9 @@ def _wildcards(about: str) -> frozenset[tuple[str, str]]:
     return frozenset(tuple(part.split("=", 1)) for part in line[1].split(", ")) if line else frozenset()
 
 
-# Jobs without wildcards, in every study.
-RULES_OF_THE_STUDY = (
-    "summarise_scores",
-    "measure_quality",
+# Jobs without wildcards: in every study, and where groups are compared.
+RULES_OF_EVERY_KIND = ("summarise_scores", "measure_quality", "tabulate_scores", "tabulate_models")
+RULES_OF_DISPARITY = (
     "measure_disparity",
     "summarise_disparity",
     "count_tests",
@@ -187,8 +186,6 @@ RULES_OF_THE_STUDY = (
     "tabulate_effects",
     "tabulate_control",
     "tabulate_causes",
-    "tabulate_scores",
-    "tabulate_models",
     "draw_control",
 )
 
@@ -197,16 +194,18 @@ def all_jobs(study: dict) -> set[Job]:
     """The jobs of a whole study, as its configuration asks for them."""
     explainers = sorted({FAMILY[entry["method"]] for entry in study["explainers"].values()})
     metrics = sorted({FAMILY[entry["metric"]] for entry in study["metrics"].values()})
-    jobs = [(rule, {}) for rule in RULES_OF_THE_STUDY]
+    comparing = study.get("kind", "disparity") == "disparity"
+    jobs = [(rule, {}) for rule in RULES_OF_EVERY_KIND + RULES_OF_DISPARITY * comparing]
     for dataset in study["datasets"]:
         of = {"dataset": dataset}
-        jobs += [(rule, of) for rule in ("import_dataset", "measure_co_occurrence", "draw_disparity", "draw_effects")]
+        jobs += [(rule, of) for rule in ("import_dataset", "measure_co_occurrence")]
+        jobs += [(rule, of) for rule in ("draw_disparity", "draw_effects") * comparing]
     for dataset, model in product(study["datasets"], study["models"]):
         of = {"dataset": dataset, "model": model}
         jobs += [("draw_score_panels", of), *(("draw_scores", of | {"metric": metric}) for metric in study["metrics"])]
         for seed in study["seeds"]:
             run = of | {"seed": str(seed)}
-            jobs += [(rule, run) for rule in ("train", "predict", *(f"attribute_{family}" for family in explainers))]
+            jobs += [(rule, run) for rule in ("train", "read_texts", *(f"attribute_{family}" for family in explainers))]
             jobs += [("score", run | {"family": family}) for family in metrics]
     return {(rule, frozenset(wildcards.items())) for rule, wildcards in jobs}
 

@@ -82,7 +82,7 @@ def test_dataset_is_what_the_annotators_decided(from_books):
     assert set(items.cluster) == set(accepted.index)
     units = pd.read_parquet(results(from_books) / "datasets" / "books" / "units.parquet")
     assert set(units.unit_id) == set(accepted.index)
-    assert units.groupby("unit_id").level.agg(sorted).map(tuple).unique().tolist() == [("female", "male")]
+    assert units.groupby("unit_id")["level"].agg(sorted).map(tuple).unique().tolist() == [("female", "male")]
     assert set(items.split) == {"train", "validation", "test"}
     # What one person changed and two left stays, and what two rejected is not there.
     assert "900002-1.6" not in accepted.index

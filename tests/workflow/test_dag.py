@@ -1,11 +1,12 @@
 """Which jobs a configuration stands for, from wherever the workflow is used."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
-from running import PROJECT, SMALLER, TINY, all_jobs, chosen, configure, copy_of_project, planned_jobs
+from running import PROJECT, SMALLER, TINY, all_jobs, chosen, configure, copy_of_project, planned_jobs, snakemake
 
 DATASET = {"reader": "demo", "classes": "three_class", "words": "subject", "validation_share": 0.2}
 
@@ -31,7 +32,7 @@ def test_two_datasets_double_what_depends_on_them(project):
 
 def test_one_figure_needs_its_own_model_and_metric_only(project):
     planned = planned_jobs(project, "results/tiny/figures/scores/demo/ola_cea/gini.svg")
-    expected = chosen(all_jobs(TINY), "train", "predict", "attribute_", model="ola_cea")
+    expected = chosen(all_jobs(TINY), "train", "read_texts", "attribute_", model="ola_cea")
     expected |= chosen(all_jobs(TINY), "score", model="ola_cea", family="complexity")
     expected |= chosen(all_jobs(TINY), "draw_scores", model="ola_cea", metric="gini")
     assert planned == expected | chosen(all_jobs(TINY), "import_dataset")
@@ -55,6 +56,19 @@ def test_used_as_a_module(project, tmp_path):
     assert planned_jobs(tmp_path) == all_jobs(TINY)
 
 
+def test_picture_of_the_rules_is_of_these_rules(project):
+    """``make rule-graph`` draws it anew."""
+    asked = snakemake(project, "--quiet", "all", "--rulegraph", "dot", "--configfile", "config/demo.yaml").stdout
+    named = dict(re.findall(r"^\s+(\d+)\[label = \"(\w+)\"", asked, re.MULTILINE))
+    picture = (PROJECT / "docs" / "rules.svg").read_text(encoding="utf-8")
+    drawn = dict(re.findall(r"<title>(\d+)</title>\n.*\n<text[^>]*>(\w+)</text>", picture))
+    assert named
+    assert sorted(drawn.values()) == sorted(named.values())
+    needed = re.findall(r"(\d+) -> (\d+)", asked)
+    lines = re.findall(r"<title>(\d+)&#45;&gt;(\d+)</title>", picture)
+    assert sorted((drawn[a], drawn[b]) for a, b in lines) == sorted((named[a], named[b]) for a, b in needed)
+
+
 @pytest.mark.parametrize(
     "path", ["config.yaml", "demo.yaml", *(f"studies/{path.name}" for path in PROJECT.glob("config/studies/*.yaml"))]
 )
@@ -68,11 +82,13 @@ def test_shipped_configuration(project, path):
     assert len(chosen(planned, "train")) == len(study["datasets"]) * len(study["models"]) * len(study["seeds"])
 
 
-def test_dataset_with_more_than_two_groups(project):
-    """It has a test of all groups; what shows pairs of groups is for datasets that have one."""
+def test_dataset_with_more_than_two_levels(project):
+    """It has a test of all levels; what shows pairs of levels is for datasets that have one."""
+    sentences = TINY["datasets"]["demo"] | {"classes": "three_class"}
+    compare = {"gender": [["male", "neutral"]], "race": [["african_american", "caucasian", "hispanic"]]}
     study = SMALLER | {
-        "datasets": {"people": {"reader": "compas"}, "race": {"reader": "compas", "attribute": "race"}},
-        "statistics": {"groups": [["male", "female"], ["african_american", "caucasian", "hispanic"]]},
+        "datasets": {"sentences": sentences, "people": {"reader": "compas"}},
+        "statistics": {"compare": compare},
     }
     configure(project, study)
     try:
@@ -82,9 +98,22 @@ def test_dataset_with_more_than_two_groups(project):
     drawn = {(rule, dict(of).get("dataset")) for rule, of in planned}
     assert ("compare_many_groups", None) in drawn
     for rule in ("draw_disparity", "draw_effects"):
-        assert (rule, "people") in drawn
-        assert (rule, "race") not in drawn
-    assert ("draw_score_panels", "race") in drawn
+        assert (rule, "sentences") in drawn
+        assert (rule, "people") not in drawn
+    assert ("draw_score_panels", "people") in drawn
+
+
+def test_a_description_tests_nothing(project):
+    configure(
+        project, {name: value for name, value in SMALLER.items() if name != "statistics"} | {"kind": "description"}
+    )
+    try:
+        planned = planned_jobs(project)
+    finally:
+        configure(project, TINY)
+    planned_rules = {rule for rule, _ in planned}
+    assert {"summarise_scores", "tabulate_scores", "tabulate_models", "draw_score_panels"} <= planned_rules
+    assert not {"measure_disparity", "estimate_effects", "permute_groups", "draw_disparity"} & planned_rules
 
 
 @pytest.mark.parametrize(
@@ -98,7 +127,7 @@ def test_published_grid(project, name, runs, datasets, models):
         jobs = Counter(rule for rule, _ in planned_jobs(project))
     finally:
         configure(project, TINY)
-    of_a_run = ("train", "predict", "attribute_gradient", "attribute_path", "attribute_lime", "attribute_shap")
+    of_a_run = ("train", "read_texts", "attribute_gradient", "attribute_path", "attribute_lime", "attribute_shap")
     assert {rule: jobs[rule] for rule in of_a_run} == dict.fromkeys(of_a_run, runs)
     assert jobs["score"] == 4 * runs
     assert jobs["draw_score_panels"] == datasets * models

@@ -69,7 +69,7 @@ def test_every_file_is_there_and_no_other(finished):
         expected.add(f"figures/panels/{dataset}/{model}.{form}")
     for dataset, model, seed in product(datasets, models, seeds):
         run = f"{dataset}/{model}/seed{seed}"
-        expected |= {f"models/{run}/{name}" for name in MODEL_FILES} | {f"predictions/{run}.parquet"}
+        expected |= {f"models/{run}/{name}" for name in MODEL_FILES} | {f"readings/{run}.parquet"}
         expected |= {f"attributions/{run}/{explainer}.parquet" for explainer in explainers}
         expected |= {f"scores/{run}/{family}.parquet" for family in families}
     assert set(contents(results(finished))) == expected
@@ -78,7 +78,8 @@ def test_every_file_is_there_and_no_other(finished):
 def test_disparity_has_one_row_per_comparison(finished):
     disparity = pd.read_parquet(results(finished) / "tables" / "disparity.parquet")
     parts = (TINY[part] for part in ("datasets", "models", "seeds", "explainers", "metrics"))
-    expected = {(*place, "gender", *pair) for *place, pair in product(*parts, TINY["statistics"]["groups"])}
+    pairs = TINY["statistics"]["compare"]["gender"]
+    expected = {(*place, "gender", *pair) for *place, pair in product(*parts, pairs)}
     assert len(disparity) == len(expected)
     assert set(disparity[DISPARITY_KEY].itertuples(index=False, name=None)) == expected
     # Eight pairs are explained, each has one sentence of either group.
@@ -168,7 +169,9 @@ def compared(project: Path) -> pd.DataFrame:
     rows = pd.read_parquet(results(project) / "tables" / "disparity.parquet").set_index(DISPARITY_KEY).sort_index()
     parts = (SMALLER[part] for part in ("datasets", "models", "seeds", "explainers", "metrics"))
     rows = rows.drop(columns=[name for name in rows if name.endswith(("_holm", "_bh"))])
-    return rows.loc[[(*place, "gender", *pair) for *place, pair in product(*parts, SMALLER["statistics"]["groups"])]]
+    return rows.loc[
+        [(*place, "gender", *pair) for *place, pair in product(*parts, SMALLER["statistics"]["compare"]["gender"])]
+    ]
 
 
 def test_number_of_cores_and_the_rest_of_the_study_change_nothing(finished, finished_smaller):

@@ -43,7 +43,7 @@ def log_says(log: str, text: str = "") -> Callable[[Path], bool]:
 MOMENTS = {
     "data are read": log_says("import_dataset/demo.log"),
     "model is trained": log_says("train/demo/ola_cea/seed0.log", "training on"),
-    "test items are predicted": log_says("predict/demo/ola_cea/seed0.log"),
+    "texts are read": log_says("read_texts/demo/ola_cea/seed0.log"),
     "items are explained": log_says("attribute/demo/ola_cea/seed0/lime.log", "explaining"),
     "explanations are scored": log_says("score/demo/ola_cea/seed0/faithfulness.log"),
     "groups are compared": log_says("measure_disparity.log"),

@@ -48,8 +48,8 @@ def project(tmp_path_factory) -> Path:
         (edited(TINY, "explainers", "lime", "sample", value=3), ["explainers.lime.sample: unknown key", "samples"]),
         (edited(TINY, "sedes", value=[0]), ["sedes: unknown key", "did you mean seeds?"]),
         (
-            edited(TINY, "statistics", "groups", value=[["male", "neutral"]]),
-            ['statistics.groups[0]: found "neutral", which no dataset has', "datasets.demo has male, female"],
+            edited(TINY, "statistics", "compare", value={"gender": [["male", "neutral"]]}),
+            ['statistics.compare.gender[0]: found "neutral", which no dataset has', "datasets.demo has male, female"],
         ),
         (
             edited(TINY, "models", "small_bert", "heads", value=3),

@@ -111,7 +111,7 @@ def both(*parts: Callable[[Path], set[Job]]) -> Callable[[Path], set[Job]]:
     return lambda project: set().union(*(part(project) for part in parts))
 
 
-OF_A_MODEL = ("train", "predict", "attribute_", "score")
+OF_A_MODEL = ("train", "read_texts", "attribute_", "score")
 
 EDITS = {
     "nothing": (lambda project: None, nothing),
@@ -178,7 +178,7 @@ EDITS = {
     ),
     "fewer pairs explained": (
         study("explain", "pairs", value=7),
-        both(of("attribute_", "score"), of(*FROM_SCORES)),
+        both(of("read_texts", "attribute_", "score"), of(*FROM_SCORES, "tabulate_models")),
     ),
     "epochs on one dataset changed": (
         study("trainings", "one_layer", "epochs", value={"default": 2, "demo": 1}),
@@ -190,8 +190,8 @@ EDITS = {
     "fewer pairs of one dataset explained": (
         study("explain", "pairs_on", value={"demo": 7}),
         both(
-            of("attribute_", "score", *BOXES, dataset="demo"),
-            of(*FROM_TESTS),
+            of("read_texts", "attribute_", "score", *BOXES, dataset="demo"),
+            of(*FROM_TESTS, "tabulate_models"),
         ),
     ),
     "label of an explainer changed": (
@@ -294,7 +294,7 @@ def test_redrawing_a_figure_is_one_job_without_torch(finished_smaller, copy_of, 
     assert figure.read_bytes() == before
 
     # The stand-in does what it should: a job that needs torch fails.
-    refused = snakemake(project, "--cores", "1", "--forcerun", "predict", **without_torch)
+    refused = snakemake(project, "--cores", "1", "--forcerun", "read_texts", **without_torch)
     assert refused.returncode != 0
     assert "torch is imported" in refused.stdout
 

@@ -9,7 +9,7 @@ from evenlight.annotation import SCOPES
 from evenlight.annotation.lexicon import read_lexicon
 from evenlight.corpus import parsers
 from evenlight.datasets import geco_drafts
-from evenlight.statistics.summary import write_csv
+from evenlight.tables import write_csv
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from evenlight import command_line, datasets
 from evenlight.datasets.geco_reproduction import SETTINGS, compare
 from evenlight.errors import InputError
-from evenlight.statistics.summary import write_csv
+from evenlight.tables import write_csv
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ import argparse
 from evenlight import command_line
 from evenlight.annotation.agreement import agreement_table, disagreements
 from evenlight.annotation.annotations import read_annotations
-from evenlight.statistics.summary import write_csv
+from evenlight.tables import write_csv
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -9,8 +9,7 @@ from evenlight.annotation.annotations import read_annotations
 from evenlight.annotation.imports import import_annotations
 from evenlight.annotation.resolution import METHODS, resolve
 from evenlight.errors import InputError
-from evenlight.statistics.summary import write_csv
-from evenlight.tables import ANNOTATIONS, write_table
+from evenlight.tables import ANNOTATIONS, write_csv, write_table
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -29,13 +29,20 @@ def separated(rows: pd.DataFrame, factors: Collection[str]) -> tuple[pd.DataFram
 
     ``rows`` has the columns of :data:`evenlight.tables.ITEMS`, with ``attribute.<factor>`` for each of ``factors``, and
     ``unit_id``. Every item is a form in its unit, at the level that its attribute names; where the attribute is null,
-    the item has no row for this factor.
+    the item has no row for this factor. :class:`InputError` where an item of a unit with several has no level at all,
+    since then nothing would say that they belong together.
     """
     parts = []
     for factor in factors:
         part = rows[["unit_id", "item_id"]].assign(role=FORM, factor=factor, level=rows[ATTRIBUTE + factor])
         parts.append(part[part["level"].notna()])
     units = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=UNITS.schema.names, dtype=object)
+    lost = rows[rows["unit_id"].duplicated(keep=False) & ~rows["item_id"].isin(units["item_id"])]
+    if len(lost):
+        raise InputError(
+            f"item {lost['item_id'].iloc[0]}: no level of {', '.join(factors) or 'any factor'}, but other items in its "
+            f"unit {lost['unit_id'].iloc[0]}; give it a level, or a unit of its own"
+        )
     return rows.drop(columns="unit_id"), units
 
 

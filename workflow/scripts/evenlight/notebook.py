@@ -17,7 +17,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
 from evenlight.figures.word_scores import Page, word_scores_page
-from evenlight.metrics import Explanation, Origin
+from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.models import classifier as classifiers
 from evenlight.models.classifier import Classifier
 
@@ -86,18 +86,9 @@ def explain(
     context = explainers.Context(Evaluator(classifier), seed, training)
     attributions = explainers.explain(family, sentences, {method: settings}, context)[method].attributions
     truths = [None] * len(sentences) if ground_truth is None else ground_truth
-    origin = Origin(method, settings, seed)
+    origin = Origin(method, settings, seed, family)
     return [
-        Explanation(
-            sentence.item_id,
-            sentence.target,
-            sentence.token_id,
-            sentence.word_id,
-            attribution.token_score,
-            None if truth is None else np.array(truth, dtype=np.int8),
-            sentence.words,
-            origin,
-        )
+        explanation_of(sentence, attribution.token_score, truth, origin)
         for sentence, attribution, truth in zip(sentences, attributions, truths, strict=True)
     ]
 

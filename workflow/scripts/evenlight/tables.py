@@ -188,17 +188,6 @@ UNITS = Contract(
         ]
     ),
 )
-PREDICTIONS = Contract(
-    "predictions",
-    "predict",
-    pa.schema(
-        [
-            _required("item_id", pa.string()),
-            _required("probability", pa.list_(pa.float64())),
-            _required("predicted", pa.int64()),
-        ]
-    ),
-)
 READINGS = Contract(
     "readings",
     "read_texts",
@@ -222,11 +211,7 @@ ATTRIBUTIONS = Contract(
     pa.schema(
         [
             _required("item_id", pa.string()),
-            _required("target", pa.int64()),
-            _required("token_id", pa.list_(pa.int64())),
-            _required("word_id", pa.list_(pa.int64())),
             _required("token_score", pa.list_(pa.float64())),
-            _required("word_score", pa.list_(pa.float64())),
             pa.field("completeness_gap", pa.float64()),
             _required("forward_rows", pa.int64()),
         ]
@@ -238,6 +223,9 @@ SCORES = Contract(
     pa.schema(
         [
             _required("item_id", pa.string()),
+            _required("pair_id", pa.string()),
+            _required("group", pa.string()),
+            _required("explainer", pa.string()),
         ]
     ),
     extra_columns=pa.float64(),
@@ -582,6 +570,12 @@ def write_groups(tables: Iterable[pa.Table], path: str | Path, contract: Contrac
     with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for table in chain([first], tables):
             writer.write_table(checked(table, contract, path).cast(schema))
+
+
+def write_csv(table: pd.DataFrame, path: str | Path) -> None:
+    """Write a tidy table as CSV (comma, UTF-8, no index; missing values empty), whole or not at all."""
+    with replacing(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n")
 
 
 def _opened(path: str | Path, contract: Contract) -> pq.ParquetFile:

@@ -8,7 +8,6 @@ from evenlight import command_line, tables
 from evenlight.figures.html_table import write_page
 from evenlight.figures.latex_table import write_latex
 from evenlight.figures.settings import keywords
-from evenlight.statistics.summary import write_csv
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -20,7 +19,7 @@ def main(arguments: argparse.Namespace) -> None:
     page = module.page(*shown, **keywords(arguments.settings))
     page = replace(page, notes=[*page.notes, *notes])
     for table, path in zip(shown, arguments.csv, strict=True):
-        write_csv(table, path)
+        tables.write_csv(table, path)
     write_page(page, arguments.html)
     write_latex(page, arguments.latex)
 

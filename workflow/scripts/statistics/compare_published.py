@@ -11,9 +11,7 @@ def main(arguments: argparse.Namespace) -> None:
     names = {key: arguments.settings[key] for key in ("datasets", "models", "explainers", "metrics")}
     beside = arguments.settings["beside"]
     published = read_published(arguments.published)
-    comparison = lay_beside(
-        tables.read_table(arguments.summary, tables.SUMMARY), published, **names, beside=beside
-    )
+    comparison = lay_beside(tables.read_table(arguments.summary, tables.SUMMARY), published, **names, beside=beside)
     quality = quality_beside(
         tables.read_table(arguments.models, tables.QUALITY), published, datasets=names["datasets"], beside=beside
     )

@@ -8,7 +8,8 @@ from evenlight.statistics.control import permuted_rates
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the table of the control."""
-    tables.write_table(permuted_rates(arguments.scores, arguments.datasets, **arguments.settings), arguments.output, tables.CONTROL)
+    rates = permuted_rates(arguments.scores, arguments.datasets, **arguments.settings)
+    tables.write_table(rates, arguments.output, tables.CONTROL)
 
 
 if __name__ == "__main__":

@@ -100,10 +100,13 @@ def metric_families(config: dict) -> dict[str, list[str]]:
 
 
 def metric_annotations(config: dict) -> dict[str, dict[str, str]]:
-    """For each metric of a complete configuration its ``metric``, ``label``, ``family`` and what is ``better``."""
+    """For each metric of a complete configuration its ``metric``, ``label``, ``family`` and what is ``better``.
+
+    Metrics that are definitions of one property have its name as their ``metric``.
+    """
     return {
         name: {
-            "metric": settings["metric"],
+            "metric": Metric.entries[settings["metric"]].measures or settings["metric"],
             "label": settings["label"],
             "better": Metric.entries[settings["metric"]].better,
             "family": Metric.entries[settings["metric"]].family,

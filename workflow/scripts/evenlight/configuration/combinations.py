@@ -10,7 +10,8 @@ from itertools import combinations
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
 from evenlight.configuration.settings import shown
-from evenlight.datasets import READERS
+from evenlight.datasets import READERS, levels_of
+from evenlight.kinds import KINDS
 
 # Columns of the score tables that are no metric (``tables.SCORES``, which this module does without because
 # it would bring pandas into every start of the workflow; a test holds the two in agreement).
@@ -72,10 +73,18 @@ def _check_metrics(config: dict) -> Iterator[str]:
             yield f"metrics.{name}: this name is a column of every score table; choose another name"
 
 
-def _check_groups(config: dict) -> Iterator[str]:
-    for (i, earlier), (j, later) in combinations(enumerate(config["statistics"]["groups"]), 2):
-        if set(earlier) == set(later):
-            yield f"statistics.groups[{j}]: found {shown(later)}, the same groups as in statistics.groups[{i}]"
+def _check_needs(config: dict) -> Iterator[str]:
+    for key in KINDS[config["kind"]].needs:
+        if not config["statistics"][key]:
+            yield f"statistics.{key}: is missing; a study of the kind {config['kind']} needs it"
+
+
+def _check_twice(config: dict) -> Iterator[str]:
+    for factor, sets in config["statistics"]["compare"].items():
+        key = f"statistics.compare.{factor}"
+        for (i, earlier), (j, later) in combinations(enumerate(sets), 2):
+            if set(earlier) == set(later):
+                yield f"{key}[{j}]: found {shown(later)}, the same levels as in {key}[{i}]"
 
 
 def _check_published(config: dict) -> Iterator[str]:
@@ -84,21 +93,33 @@ def _check_published(config: dict) -> Iterator[str]:
             yield f"statistics.published.{model}: {_not_there('model', model, config)}"
 
 
-def _check_groups_of_datasets(config: dict) -> Iterator[str]:
-    # Until the comparisons name their factor, they are of the first one of each dataset.
+def _check_levels(config: dict) -> Iterator[str]:
     factors = {name: READERS[settings["reader"]].factors(settings) for name, settings in config["datasets"].items()}
-    groups = {name: next(iter(present.values()), []) for name, present in factors.items()}
-    listing = "; ".join(f"datasets.{name} has {', '.join(present)}" for name, present in groups.items())
-    known = {group for present in groups.values() for group in present}
-    for position, compared in enumerate(config["statistics"]["groups"]):
-        key = f"statistics.groups[{position}]"
-        unknown = [group for group in compared if group not in known]
-        for group in unknown:
-            yield f"{key}: found {shown(group)}, which no dataset has; {listing}{suggestion(group, known)}"
-        # A larger set is tested as soon as three of its groups are there.
-        needed, what = (2, "both") if len(compared) == 2 else (3, "three of them")
-        if not unknown and not any(len(set(compared) & set(present)) >= needed for present in groups.values()):
-            yield f"{key}: found {shown(compared)}, and no dataset has {what}; {listing}"
+    for factor, sets in config["statistics"]["compare"].items():
+        key = f"statistics.compare.{factor}"
+        levels = {name: levels_of(present, factor) for name, present in factors.items()}
+        if not any(levels.values()):
+            listing = "; ".join(
+                f"datasets.{name} has {', '.join(present) or 'none'}" for name, present in factors.items()
+            )
+            known = {name for present in factors.values() for name in present}
+            yield f"{key}: no dataset has this factor; {listing}{suggestion(factor, known)}"
+            continue
+        for position, compared in enumerate(sets):
+            yield from _check_set(f"{key}[{position}]", compared, {name: of for name, of in levels.items() if of})
+
+
+def _check_set(key: str, compared: list[str], levels: dict[str, list[str]]) -> Iterator[str]:
+    """Whether levels that are compared are there, together, in a dataset."""
+    listing = "; ".join(f"datasets.{name} has {', '.join(present)}" for name, present in levels.items())
+    known = {level for present in levels.values() for level in present}
+    unknown = [level for level in compared if level not in known]
+    for level in unknown:
+        yield f"{key}: found {shown(level)}, which no dataset has; {listing}{suggestion(level, known)}"
+    # A larger set is tested as soon as three of its levels are there.
+    needed, what = (2, "both") if len(compared) == 2 else (3, "three of them")
+    if not unknown and not any(len(set(compared) & set(present)) >= needed for present in levels.values()):
+        yield f"{key}: found {shown(compared)}, and no dataset has {what}; {listing}"
 
 
 # The sections that must be sound for a check, and the check.
@@ -110,7 +131,8 @@ CHECKS = (
     (("explainers",), partial(_check_labels, "explainers")),
     (("metrics",), partial(_check_labels, "metrics")),
     (("metrics",), _check_metrics),
-    (("statistics",), _check_groups),
+    (("kind", "statistics"), _check_needs),
+    (("statistics",), _check_twice),
     (("models", "statistics"), _check_published),
-    (("datasets", "statistics"), _check_groups_of_datasets),
+    (("datasets", "statistics"), _check_levels),
 )

@@ -18,6 +18,8 @@ class Metric(Entry):
         family: what is computed together: one module of the library, one job.
         asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
         better: ``higher`` or ``lower``, which scores are the better ones for the reader of an explanation.
+        measures: the property of explanations of which several metrics are definitions, that stand beside each other in
+            the table of definitions; empty where it is the metric itself.
     """
 
     key: ClassVar[str] = "metric"
@@ -25,6 +27,7 @@ class Metric(Entry):
     family: ClassVar[str]
     asks_model: ClassVar[bool] = True
     better: ClassVar[str]
+    measures: ClassVar[str] = ""
 
     metric: str
     label: Text | None = Field(None, description="Heading in tables and figures; `null` is the metric's title.")
@@ -149,40 +152,49 @@ class SoftSufficiency(Metric):
     draws: Draws = 10
 
 
-class Sensitivity(Metric):
-    """Worst relative change of the explanation when the embeddings move within a ball (`paper`), or how far the tokens
-    that it ranks first have to move for the prediction to flip (`released`, `corrected`).
+class FlipArea(Metric):
+    """How far the tokens that an explanation ranks first have to move in the space of the embeddings for the prediction
+    to flip: the area under the smallest radius, over the number of tokens (Yin et al. 2022). "Sensitivity" in the
+    disparity study's code.
     """
 
-    title: ClassVar[str] = "Sensitivity"
-    family: ClassVar[str] = "sensitivity"
+    title: ClassVar[str] = "Flip area"
+    family: ClassVar[str] = "flip_area"
     better: ClassVar[str] = "lower"
+    measures: ClassVar[str] = "sensitivity"
 
-    metric: Literal["sensitivity"]
-    definition: Literal["paper", "released", "corrected"] = Field(
-        "paper",
+    metric: Literal["flip_area"]
+    definition: Literal["released", "corrected"] = Field(
+        "corrected",
         description=(
-            "`paper` explains again at each step of an attack on the embeddings of all words. `released`, as the "
-            "published code, explains nothing again: it attacks the tokens with the highest absolute scores in "
-            "five steps of 0.1 from the last hidden state without special tokens, and an attack that never "
-            "succeeds counts as 0. `corrected` starts at the word embeddings of the whole sentence, takes steps "
-            "in proportion to the ball, and counts such an attack as the largest ball, 1."
+            "`released`, as the published code, attacks the tokens with the highest absolute scores in five steps of "
+            "0.1 from the last hidden state without special tokens, and an attack that never succeeds counts as 0. "
+            "`corrected` starts at the word embeddings of the whole sentence, takes steps in proportion to the ball, "
+            "and counts such an attack as the largest ball, 1."
         ),
     )
-    steps: int = Field(5, ge=1, description="Steps of the attack, for `paper` and `corrected`; `released` takes five.")
-    radius: float = Field(0.1, gt=0, description="Radius of the ball of `paper`, in the units of word embeddings.")
+    steps: int = Field(5, ge=1, description="Steps of the attack of `corrected`; `released` takes five.")
+    tokens: int = Field(3, ge=2, description="Most tokens that are attacked together, first one, then two, and so on.")
+
+
+class WorstChange(Metric):
+    """Largest relative change of the explanation when the embeddings of all words move within a ball: the model is
+    attacked, and at each step explained again. "Sensitivity" in the disparity study's text.
+    """
+
+    title: ClassVar[str] = "Worst change"
+    family: ClassVar[str] = "worst_change"
+    better: ClassVar[str] = "lower"
+    measures: ClassVar[str] = "sensitivity"
+
+    metric: Literal["worst_change"]
+    steps: int = Field(5, ge=1, description="Steps of the attack.")
+    radius: float = Field(0.1, gt=0, description="Radius of the ball, in the units of word embeddings.")
     norm: Literal["l2", "linf"] = Field(
         "l2",
         description=(
-            "Norm of the ball of `paper`, `l2` over all embeddings of a sentence together or `linf`, the largest "
-            "change of one number."
-        ),
-    )
-    tokens: int = Field(
-        3,
-        ge=2,
-        description=(
-            "Most tokens that are attacked together in `released` and `corrected`, first one, then two, and so on."
+            "Norm of the ball, `l2` over all embeddings of a sentence together or `linf`, the largest change of one "
+            "number."
         ),
     )
 

@@ -132,13 +132,6 @@ class Compas(Reader):
     title: ClassVar[str] = "COMPAS"
 
     reader: Literal["compas"]
-    attribute: Literal["gender", "race"] = Field(
-        "gender",
-        description=(
-            "What the groups are: `gender` (`male`, `female`) or `race` (`african_american`, `asian`, "
-            "`caucasian`, `hispanic`, `native_american`, `other`)."
-        ),
-    )
     test_share: TestShare = 0.2
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0

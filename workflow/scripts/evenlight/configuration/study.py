@@ -11,6 +11,7 @@ from evenlight.configuration.metrics import Metric
 from evenlight.configuration.readers import Reader
 from evenlight.configuration.settings import LARGEST_SEED, Different, Name, NumberPerDataset, Settings, Text
 from evenlight.configuration.trainings import Training
+from evenlight.kinds import KINDS
 
 
 class Explain(Settings):
@@ -65,15 +66,20 @@ class Explain(Settings):
     )
 
 
-class Statistics(Settings):
-    """Which groups are compared, and from where a difference counts."""
+Factor = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\+[a-z][a-z0-9_]*)*$")]
+Levels = Annotated[Different[Text], Field(min_length=2)]
 
-    groups: list[Annotated[Different[Text], Field(min_length=2)]] = Field(
-        min_length=1,
+
+class Statistics(Settings):
+    """What is compared, and from where a difference counts."""
+
+    compare: dict[Factor, Annotated[list[Levels], Field(min_length=1)]] = Field(
+        {},
         description=(
-            "Pairs of groups. Each is compared on every dataset that has both; effects are positive where the "
-            "first has the higher value. An entry with more than two groups is tested as a whole, on every "
-            "dataset that has three of them."
+            "Pairs of levels by factor, such as `{gender: [[male, female]]}`. Each is compared on every dataset that "
+            "has both; effects are positive where the first has the higher value. An entry with more than two levels "
+            "is tested as a whole, on every dataset that has three of them. Two factors together, such as "
+            "`gender+race`, have levels such as `female+asian`."
         ),
     )
     alpha: float = Field(
@@ -130,6 +136,10 @@ class Study(Settings):
     """One study: its datasets, models, explainers, metrics and tests."""
 
     study: Name = Field(description="Name of the study; everything it makes lies in `results/<study>/`.")
+    kind: Literal[tuple(KINDS)] = Field(
+        "disparity",
+        description=("What the study asks. " + " ".join(f"`{name}`: {kind.question}" for name, kind in KINDS.items())),
+    )
     seeds: Different[Annotated[int, Field(ge=0, le=LARGEST_SEED)]] = Field(
         [0, 1, 2, 3, 4],
         min_length=1,
@@ -183,5 +193,7 @@ class Study(Settings):
             "The metrics of the study, each under a name of your choice, which is its column in the score tables."
         ),
     )
-    statistics: Statistics = Field(description="Which groups are compared, and from where a difference counts.")
+    statistics: Statistics = Field(
+        default_factory=Statistics, description="What is compared, and from where a difference counts."
+    )
     figures: Figures = Field(default_factory=Figures, description="How figures are written.")

@@ -96,9 +96,7 @@ def _gender(settings: dict) -> dict[str, list[str]]:
 
 
 def _compas_factors(settings: dict) -> dict[str, list[str]]:
-    # The statistics still compare the groups of the first one alone.
-    first = setting(settings, "attribute", {name: name for name in COMPAS_LEVELS})
-    return {name: list(COMPAS_LEVELS[name]) for name in sorted(COMPAS_LEVELS, key=lambda name: name != first)}
+    return {name: list(levels) for name, levels in COMPAS_LEVELS.items()}
 
 
 def _geco_sources(settings: dict) -> list[str]:

@@ -1,44 +1,13 @@
 """Sentences as the model reads them: token ids, the word that each token belongs to, the class to explain."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier
-
-SPECIAL = -1
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """One tokenised item.
-
-    Attributes:
-        item_id: the item's name.
-        words: its words.
-        token_id: ids, special tokens included; int64 (tokens,).
-        word_id: index of the word of each token, ``SPECIAL`` for special tokens; int64 (tokens,).
-        target: the class whose output is explained.
-    """
-
-    item_id: str
-    words: tuple[str, ...]
-    token_id: np.ndarray
-    word_id: np.ndarray
-    target: int
-
-    @property
-    def is_special(self) -> np.ndarray:
-        """Which tokens belong to no word; bool (tokens,)."""
-        return self.word_id == SPECIAL
-
-    def word_sums(self, token_score: np.ndarray) -> np.ndarray:
-        """Sums of token scores (tokens,) per word (words,); special tokens count for none."""
-        inside = ~self.is_special
-        return np.bincount(self.word_id[inside], weights=token_score[inside], minlength=len(self.words))
+from evenlight.readings import SPECIAL, Sentence
 
 
 def token_counts(classifier: Classifier, items: pd.DataFrame) -> np.ndarray:
@@ -78,13 +47,33 @@ def pairs_to_drop(items: pd.DataFrame, tokens: np.ndarray, max_tokens: int, drop
     return dropped
 
 
+def encoded(classifier: Classifier, items: pd.DataFrame, targets: Sequence[int]) -> list[Sentence]:
+    """Tokenise items, however long they are; one target class per item."""
+    encoding = classifier.tokenizer(
+        [list(words) for words in items["words"]], is_split_into_words=True, return_offsets_mapping=True
+    )
+    sentences = []
+    for row, (item_id, words, target) in enumerate(zip(items["item_id"], items["words"], targets, strict=True)):
+        word_id = [SPECIAL if word is None else word for word in encoding.word_ids(row)]
+        # Not the vocabulary's spelling: uncased tokenizers do not tell "But" from "but".
+        token_text = tuple(
+            "" if word == SPECIAL else words[word][first:last]
+            for word, (first, last) in zip(word_id, encoding["offset_mapping"][row], strict=True)
+        )
+        token_id = np.array(encoding["input_ids"][row], dtype=np.int64)
+        sentences.append(
+            Sentence(item_id, tuple(words), token_id, np.array(word_id, dtype=np.int64), int(target), token_text)
+        )
+    return sentences
+
+
 def tokenize(
     classifier: Classifier,
     items: pd.DataFrame,
     targets: Sequence[int],
     drop_long: bool = False,
 ) -> list[Sentence]:
-    """Tokenise items of the contract ``items``; one target class per item.
+    """Tokenise items of the contract ``items`` that the model can read; one target class per item.
 
     Args:
         classifier: gives tokenizer and limit.
@@ -96,20 +85,8 @@ def tokenize(
     Raises:
         InputError: an item has more tokens than the model reads.
     """
-    encoded = classifier.tokenizer([list(words) for words in items["words"]], is_split_into_words=True)
-    lengths = np.array([len(token_id) for token_id in encoded["input_ids"]])
+    sentences = encoded(classifier, items, targets)
+    lengths = np.array([len(sentence.token_id) for sentence in sentences])
     pairs = items["pair_id"] if drop_long else items["item_id"]
     dropped_pairs = pairs_to_drop(items.assign(pair_id=pairs), lengths, classifier.max_tokens, drop_long)
-    return [
-        Sentence(
-            item_id,
-            tuple(words),
-            np.array(encoded["input_ids"][row], dtype=np.int64),
-            np.array([SPECIAL if word is None else word for word in encoded.word_ids(row)], dtype=np.int64),
-            int(target),
-        )
-        for row, (item_id, pair_id, words, target) in enumerate(
-            zip(items["item_id"], pairs, items["words"], targets, strict=True)
-        )
-        if pair_id not in dropped_pairs
-    ]
+    return [sentence for sentence, pair_id in zip(sentences, pairs, strict=True) if pair_id not in dropped_pairs]

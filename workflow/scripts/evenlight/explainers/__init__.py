@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import Sentence
 from evenlight.explainers.attribution import Attribution, Remark, note_of
+from evenlight.readings import Sentence
 
 # Families whose explanations come from the data alone.
 NEED_TRAINING = {"baseline"}

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from evenlight.engine.sentences import SPECIAL, Sentence
 from evenlight.errors import InputError
+from evenlight.readings import Sentence
 from evenlight.tables import ATTRIBUTIONS
 
 
@@ -87,11 +87,7 @@ def attribution_table(sentences: Sequence[Sentence], attributions: Sequence[Attr
     rows = [
         {
             "item_id": sentence.item_id,
-            "target": sentence.target,
-            "token_id": sentence.token_id.tolist(),
-            "word_id": [None if word == SPECIAL else int(word) for word in sentence.word_id],
             "token_score": attribution.token_score.tolist(),
-            "word_score": sentence.word_sums(attribution.token_score).tolist(),
             "completeness_gap": attribution.completeness_gap,
             "forward_rows": attribution.forward_rows,
         }

@@ -12,7 +12,6 @@ from evenlight.engine.evaluator import Question, answer_in_lockstep
 from evenlight.engine.sentences import SPECIAL, Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.models.classifier import Classifier
 from evenlight.seeds import generator_for
 
 # shap's text masker asks for 5 rows at once, filled up two by two. More would be asked in another order.
@@ -29,14 +28,11 @@ class Node:
     right: "Node | None" = None
 
 
-def token_texts(sentence: Sentence, classifier: Classifier) -> list[str]:
+def token_texts(sentence: Sentence) -> list[str]:
     """The tokens as the sentence writes them, special ones empty, pieces that continue a word marked with ##."""
-    # Not the vocabulary's spelling: shap distinguishes "But" from "but", which uncased tokenizers do not.
-    encoded = classifier.tokenizer(list(sentence.words), is_split_into_words=True, return_offsets_mapping=True)
     texts: list[str] = []
     previous = SPECIAL
-    for word, (first, last) in zip(sentence.word_id, encoded["offset_mapping"], strict=True):
-        text = "" if word == SPECIAL else sentence.words[word][first:last]
+    for word, text in zip(sentence.word_id, sentence.token_text, strict=True):
         if word == previous and re.match("[A-Za-z]", text) and re.search(r"\w$", texts[-1]):
             text = f"##{text}"
         texts.append(text)
@@ -145,9 +141,8 @@ def _question(sentence: Sentence, tree: Node, evaluations: int, mask: int, gener
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
     """Partition SHAP as ferret calls it: one mask token per hidden token, special tokens never hidden."""
-    classifier = context.evaluator.classifier
-    mask = classifier.special_token("mask")
-    trees = [token_tree(token_texts(sentence, classifier)) for sentence in sentences]
+    mask = context.evaluator.classifier.special_token("mask")
+    trees = [token_tree(token_texts(sentence)) for sentence in sentences]
     return {
         name: Explanations(
             list(

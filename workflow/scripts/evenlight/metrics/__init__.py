@@ -6,7 +6,7 @@ whether higher or lower is better, and whether the family asks the model and so 
 """
 
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from evenlight.errors import InputError
-from evenlight.tables import ATTRIBUTIONS, read_arrow, read_metadata
+from evenlight.readings import SPECIAL, Sentence, sentences_of
+from evenlight.tables import ATTRIBUTIONS, read_metadata
 
 # Families that explain again, for which the words are read with the explanations.
-NEED_WORDS = {"sensitivity"}
+NEED_WORDS = {"worst_change"}
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,13 @@ class Origin:
         explainer: its name.
         settings: its completed settings, ``method`` and its parameters.
         seed: the study seed, from which explainers and metrics derive the generator of every draw.
+        family: the module of ``evenlight.explainers`` that makes such explanations; empty where it is not known.
     """
 
     explainer: str
     settings: dict = field(default_factory=dict)
     seed: int = 0
+    family: str = ""
 
 
 UNKNOWN = Origin("unknown")
@@ -46,11 +49,12 @@ class Explanation:
         item_id: the explained item.
         target: the class that was explained.
         token_id: ids, special tokens included; int64 (tokens,).
-        word_id: word of each token, -1 for special tokens; int64 (tokens,).
+        word_id: word of each token, ``SPECIAL`` for special tokens; int64 (tokens,).
         token_score: signed scores; float64 (tokens,).
         ground_truth: 1 where a word carries the label; int8 (words,), or None.
         words: the item's words, for the families in :data:`NEED_WORDS`.
         origin: what made it.
+        token_text: what each token stands for, see :class:`evenlight.readings.Sentence`; (tokens,).
     """
 
     item_id: str
@@ -61,11 +65,12 @@ class Explanation:
     ground_truth: np.ndarray | None = None
     words: tuple[str, ...] = ()
     origin: Origin = UNKNOWN
+    token_text: tuple[str, ...] = ()
 
     @property
     def is_special(self) -> np.ndarray:
         """Which tokens belong to no word; bool (tokens,)."""
-        return self.word_id < 0
+        return self.word_id == SPECIAL
 
     @property
     def normalized(self) -> np.ndarray:
@@ -87,56 +92,60 @@ def normalized(score: np.ndarray) -> np.ndarray:
 def read_origin(path: str | Path) -> Origin:
     """What made the shard, as its metadata say."""
     metadata = read_metadata(path, ATTRIBUTIONS)
-    return Origin(metadata["explainer"], metadata["settings"], metadata["seed"])
+    return Origin(metadata["explainer"], metadata["settings"], metadata["seed"], metadata.get("family", ""))
 
 
-def explanations_of(
-    shard: pa.Table,
-    ground_truth: Iterable[Sequence[int] | None],
-    words: Iterable[Sequence[str]] | None = None,
-    origin: Origin = UNKNOWN,
-) -> list[Explanation]:
-    """The rows of a shard, or of a part of it, with the ground truth of each and, where they are given, the words."""
-    words = [()] * len(shard) if words is None else words
-    return [
-        Explanation(
-            row["item_id"],
-            row["target"],
-            np.array(row["token_id"], dtype=np.int64),
-            np.array([-1 if word is None else word for word in row["word_id"]], dtype=np.int64),
-            np.array(row["token_score"], dtype=np.float64),
-            None if truth is None else np.array(truth, dtype=np.int8),
-            tuple(own_words),
-            origin,
-        )
-        for row, truth, own_words in zip(shard.to_pylist(), ground_truth, words, strict=True)
-    ]
+def explanations_of(texts: pa.Table, shard: pa.Table, path: str | Path, origin: Origin = UNKNOWN) -> list[Explanation]:
+    """The rows of a shard, or of a part of it.
+
+    Args:
+        texts: the same rows of :func:`evenlight.readings.read_explained`, with ``ground_truth`` and, for the families
+            in :data:`NEED_WORDS`, ``words``.
+        shard: of the contract ``attributions``.
+        path: the shard's.
+        origin: what made it.
+
+    Raises:
+        InputError: the shard explains other texts.
+    """
+    if not shard["item_id"].equals(texts["item_id"]):
+        raise other_items(path)
+    token_scores = shard["token_score"].to_pylist()
+    ground_truth = texts["ground_truth"].to_pylist()
+    found = []
+    for sentence, token_score, truth in zip(sentences_of(texts), token_scores, ground_truth, strict=True):
+        if len(token_score) != len(sentence.token_id):
+            raise InputError(
+                f"{path}: column 'token_score' has {len(token_score)} scores for item {sentence.item_id}, which the "
+                f"model reads as {len(sentence.token_id)} tokens; delete the file and run the workflow again"
+            )
+        found.append(explanation_of(sentence, np.array(token_score, dtype=np.float64), truth, origin))
+    return found
 
 
-def unknown_item(path: str | Path, item_id: str) -> InputError:
-    """What to say of a shard that explains an item which is not in the dataset."""
-    return InputError(
-        f"{path}: column 'item_id' names {item_id}, which the dataset does not have; delete the file and run the "
-        "workflow again"
+def explanation_of(
+    sentence: Sentence, token_score: np.ndarray, ground_truth: Sequence[int] | None = None, origin: Origin = UNKNOWN
+) -> Explanation:
+    """The explanation of a sentence; ``token_score`` is float64 (tokens,), ``ground_truth`` (words,)."""
+    return Explanation(
+        sentence.item_id,
+        sentence.target,
+        sentence.token_id,
+        sentence.word_id,
+        token_score,
+        None if ground_truth is None else np.array(ground_truth, dtype=np.int8),
+        sentence.words,
+        origin,
+        sentence.token_text,
     )
 
 
-def read_explanations(path: str | Path, ground_truth: Mapping[str, np.ndarray | None]) -> list[Explanation]:
-    """Read all of one explainer's shard.
-
-    Args:
-        path: table of the contract ``attributions``.
-        ground_truth: of each item, by ``item_id``.
-
-    Raises:
-        InputError: the shard is damaged, or explains an item that is not in the dataset.
-    """
-    shard = read_arrow(path, ATTRIBUTIONS)
-    explained = shard["item_id"].to_pylist()
-    for item_id in explained:
-        if item_id not in ground_truth:
-            raise unknown_item(path, item_id)
-    return explanations_of(shard, [ground_truth[item_id] for item_id in explained])
+def other_items(path: str | Path) -> InputError:
+    """What to say of a shard that does not explain what is to be explained."""
+    return InputError(
+        f"{path}: column 'item_id' does not have the items that are to be explained, in their order; delete the file "
+        "and run the workflow again"
+    )
 
 
 def score(

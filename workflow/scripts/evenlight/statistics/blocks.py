@@ -6,7 +6,7 @@ NUMBERS = 2**22  # 32 MiB of float64
 
 
 def row_blocks(rows: int, columns: int) -> Iterator[slice]:
-    """Slices of ``rows`` rows, each with at most :data:`NUMBERS` numbers, and with a multiple of four rows but the last.
+    """Slices of ``rows`` rows, each of at most :data:`NUMBERS` numbers; a multiple of four rows but in the last.
 
     >>> list(row_blocks(5, 2**20))
     [slice(0, 4, None), slice(4, 5, None)]

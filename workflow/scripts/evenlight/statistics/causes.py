@@ -195,8 +195,8 @@ def _check_known(scores: ExplainerScores, causes: np.ndarray, items: pd.DataFram
     unknown = ~np.isnan(scores.values).all(axis=0) & np.isnan(causes).any(axis=0)
     for seed, item in np.argwhere(unknown):
         raise InputError(
-            f"{files[seed]}: column 'item_id' has no '{items['item_id'].iloc[item]}', which has scores; delete the file "
-            "and the run's scores and run the workflow again"
+            f"{files[seed]}: column 'item_id' has no '{items['item_id'].iloc[item]}', which has scores; delete the "
+            "file and the run's scores and run the workflow again"
         )
 
 

@@ -13,10 +13,10 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.statistics.study import Comparison, larger_sets_of, pairs_of
 from evenlight.statistics.designs import Design, design_of, levels_there, rows_of
 from evenlight.statistics.files import Run, items_path, units_path
 from evenlight.statistics.score_files import read_scores
+from evenlight.statistics.study import Comparison, larger_sets_of, pairs_of
 
 CELL = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
 
@@ -138,8 +138,8 @@ def _explainers(
             if (columns < 0).any():
                 other = table["item_id"].to_numpy()[columns < 0][0]
                 raise InputError(
-                    f"{run}: explainer '{explainer}' has scores of item '{other}', explainer '{explainers[0]}' under no "
-                    "seed; delete the scores of both and run the workflow again"
+                    f"{run}: explainer '{explainer}' has scores of item '{other}', explainer '{explainers[0]}' under "
+                    "no seed; delete the scores of both and run the workflow again"
                 )
             values[:, row, columns] = table[list(metrics)].to_numpy(float).T
             present[row, columns] = True

@@ -6,7 +6,6 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pandas as pd
 
-
 PLACE = ["dataset", "factor", "level_a", "level_b"]
 COUNTED = ["cells", "significant", "considerable", "opposed", "same_direction", "correlation"]
 

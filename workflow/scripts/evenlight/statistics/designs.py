@@ -105,7 +105,7 @@ def _side(rows: pd.DataFrame, units: pd.Index, items: pd.DataFrame) -> Side:
 
 
 def rows_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
-    """The rows of a dataset's units that a comparison by ``factor`` looks at: its forms; none where it lacks a factor."""
+    """The rows of a dataset's units that a comparison by ``factor`` looks at: its forms; none without such a factor."""
     there = set(units["factor"])
     if not there.issuperset(factor.split(JOINT)):
         return units.iloc[:0]

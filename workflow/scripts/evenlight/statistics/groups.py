@@ -9,11 +9,11 @@ from scipy.stats import friedmanchisquare
 
 from evenlight.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
-from evenlight.statistics.study import larger_sets_of
 from evenlight.statistics.designs import Side, side_of
 from evenlight.statistics.disparity import adjusted
 from evenlight.statistics.effect_sizes import defined
 from evenlight.statistics.many_groups import dunn, kruskal_wallis
+from evenlight.statistics.study import larger_sets_of
 
 CELL = ["dataset", "model", "seed", "explainer", "metric", "factor", "groups"]
 TESTED = ["size", "h", "degrees", "p", "epsilon_squared", "blocks", "p_friedman"]

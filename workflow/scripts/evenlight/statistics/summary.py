@@ -12,7 +12,6 @@ from evenlight.statistics.cells import CELL
 from evenlight.statistics.designs import rows_of
 from evenlight.statistics.files import runs, units_path
 from evenlight.statistics.score_files import STANDARD_ERROR, read_scores
-from evenlight.tables import replacing
 
 COMPUTED = [
     "seeds",
@@ -99,7 +98,7 @@ def summarise_scores(
     """Mean and population standard deviation over seeds of each seed's mean score.
 
     ``scores`` and ``datasets_folder`` are folders, ``metrics`` name to family; without ``factors`` all that a dataset
-    has. Columns: dataset, model, explainer, factor, group (a level of the factor), metric, ``seeds`` (with a defined mean),
+    has. Columns: dataset, model, explainer, factor, group (its level), metric, ``seeds`` (with a defined mean),
     ``mean``, ``sd``, and ``monte_carlo_error``: the standard error of a seed's mean that the metric's own random draws
     leave, mean over seeds (NaN for metrics without draws, or with a single one). Undefined scores are left out of the
     mean of their seed.
@@ -149,7 +148,7 @@ def grouped_scores(
 
 
 def _means(table: pd.DataFrame, rows: pd.DataFrame, metrics: Mapping[str, str]) -> pd.DataFrame:
-    """Mean score and its Monte-Carlo error of each level of one factor and metric: factor, group, metric, score, error."""
+    """Mean score and its Monte-Carlo error of each level and metric: factor, group, metric, score, error."""
     of_levels = rows[["item_id", "factor", "level"]].merge(table, on="item_id").groupby(["factor", "level"])
     parts = []
     for metric in metrics:
@@ -177,9 +176,3 @@ def summarise_over_seeds(table: pd.DataFrame, keys: list[str], value: str) -> pd
     grouped = table.groupby(keys, sort=False, dropna=False)[value]
     summary = grouped.agg(seeds="count", mean="mean", sd=lambda values: population_sd(values.dropna()))
     return summary.reset_index()
-
-
-def write_csv(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a tidy table as CSV (comma, UTF-8, no index; missing values empty), whole or not at all."""
-    with replacing(path) as temporary:
-        table.to_csv(temporary, index=False, lineterminator="\n")

@@ -6,13 +6,14 @@ from evenlight import tables
 from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.page_parts import rows_by_model
 from evenlight.figures.text import signed
-from evenlight.statistics.causes import CAUSES
 from evenlight.statistics.study import Metric, comparisons_in
 
 TABLES = (tables.CAUSES,)
-CAUSE_LABELS = dict(
-    zip(CAUSES, ("context tokens", "tokens of gendered words", "confidence of the prediction"), strict=True)
-)
+CAUSE_LABELS = {
+    "context_tokens": "context tokens",
+    "gendered_tokens": "tokens of gendered words",
+    "confidence": "confidence of the prediction",
+}
 
 
 def page(

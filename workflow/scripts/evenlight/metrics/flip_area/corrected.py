@@ -1,0 +1,241 @@
+"""The area under the smallest radius within which moving the tokens ranked first flips the prediction.
+
+Nothing is explained again. What the released code does in another way is in :class:`Search`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from evenlight.engine.evaluator import Evaluator
+from evenlight.metrics import Explanation
+from evenlight.metrics.moved_inputs import REACH, Input, Moved, are_flipped, loss_gradients
+from evenlight.models.classifier import Classifier
+
+# Halvings of [0, 1], the released search's tolerance of 0.001.
+HALVINGS = 10
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the smallest flip is looked for.
+
+    Attributes:
+        read: an explanation to the token ids of the sentence, (tokens,), and the places that may be moved, (inner,).
+        start: classifier, embeddings and mask to the vectors at which attacks begin, (rows, tokens, hidden).
+        steps: of an attack.
+        step: the radius of a ball to the length of a step.
+        common_steps: the first steps that are the same in all balls that do not stop them.
+        largest: from this radius on, a larger ball changes nothing.
+        never: the radius of an attack that never succeeds.
+        one_token: the area of a sentence of which one token can be moved.
+    """
+
+    read: Callable[[Explanation], tuple[np.ndarray, np.ndarray]]
+    start: Callable[[Classifier, torch.Tensor, torch.Tensor], torch.Tensor]
+    steps: int
+    step: Callable[[float], float]
+    common_steps: int
+    largest: float
+    never: float
+    one_token: float
+
+
+def search(settings: dict) -> Search:
+    """From the word embeddings of the whole sentence, in steps in proportion to the ball.
+
+    An attack that never succeeds is given the largest radius, 1. Where steps grow with the radius, attacks have the
+    direction of the first step in common.
+    """
+    return Search(
+        read=whole_sentence,
+        start=lambda classifier, embedding, mask: embedding,
+        steps=settings["steps"],
+        step=lambda radius: REACH * radius / settings["steps"],
+        common_steps=1,
+        largest=np.inf,
+        never=1.0,
+        one_token=np.nan,
+    )
+
+
+def whole_sentence(explanation: Explanation) -> tuple[np.ndarray, np.ndarray]:
+    """All token ids, int64 (tokens,), of which those of words may be moved."""
+    return explanation.token_id, np.flatnonzero(~explanation.is_special)
+
+
+# One attack in one ball -------------------------------------------------------------------------------------
+
+
+@dataclass
+class Attack:
+    """The search for the smallest ball in which moving some tokens of an input flips its prediction.
+
+    Attributes:
+        input: where it starts.
+        places: the tokens that are moved, int64 (moved,).
+        signs: signs of the gradient along the path of an attack that no ball stops, as far as they are known; int8
+            (moved, hidden) each. Attacks in smaller balls begin on the same path and need not ask for them again.
+    """
+
+    input: Input
+    places: torch.Tensor
+    signs: list[torch.Tensor] = field(default_factory=list)
+
+
+def run_attacks(attacks: Sequence[Attack], radius: np.ndarray, search: Search, evaluator: Evaluator) -> np.ndarray:
+    """Whether each attack, sign-gradient ascent of the loss in the ball |offset| ≤ radius, flips the prediction.
+
+    All attacks take their steps together. The prediction counts after the last step.
+
+    Args:
+        attacks: (attacks,); signs that become known are added to them.
+        radius: float (attacks,).
+        search: what a step is, and how many there are.
+        evaluator: asks the model.
+    """
+    bound = radius.tolist()
+    step = list(map(search.step, bound))
+    offset = [
+        torch.zeros(len(attack.places), attack.input.vectors.shape[1]).to(attack.input.vectors) for attack in attacks
+    ]
+    taken = np.zeros(len(attacks), dtype=int)
+    is_free = np.ones(len(attacks), dtype=bool)
+
+    def go(index: int, sign: torch.Tensor) -> None:
+        moved = offset[index] + step[index] * sign.to(offset[index])
+        offset[index] = moved.clamp(-bound[index], bound[index])
+        taken[index] += 1
+        # Beyond the ball by more than rounding: from here on, the path is this ball's own.
+        is_free[index] &= bool(moved.abs().max() <= bound[index] + 1e-6)
+
+    for index, attack in enumerate(attacks):
+        for sign in attack.signs[: search.common_steps]:
+            if is_free[index]:
+                go(index, sign)
+    while (taken < search.steps).any():
+        going = np.flatnonzero(taken < search.steps)
+        rows = [Moved(attacks[index].input, attacks[index].places, offset[index]) for index in going]
+        for index, gradient in zip(going, loss_gradients(rows, evaluator), strict=True):
+            sign = gradient.sign()
+            if is_free[index] and taken[index] < search.common_steps:
+                attacks[index].signs.append(sign.to(torch.int8))
+            go(index, sign)
+    rows = [Moved(attack.input, attack.places, moved) for attack, moved in zip(attacks, offset, strict=True)]
+    return are_flipped(rows, evaluator)
+
+
+def smallest_flips(attacks: Sequence[Attack], search: Search, evaluator: Evaluator) -> np.ndarray:
+    """The smallest radius at which each attack flips the prediction, by halving [0, 1]; float (attacks,)."""
+    low, high = np.zeros(len(attacks)), np.ones(len(attacks))
+    best = np.full(len(attacks), search.never)
+    for _ in range(HALVINGS):
+        undecided = np.flatnonzero(low < search.largest)
+        if not len(undecided):
+            break
+        middle = (low + high)[undecided] / 2
+        flipped = run_attacks([attacks[index] for index in undecided], middle, search, evaluator)
+        high[undecided[flipped]] = best[undecided[flipped]] = middle[flipped]
+        low[undecided[~flipped]] = middle[~flipped]
+    return best
+
+
+# All attacks on all sentences -------------------------------------------------------------------------------
+
+
+def top_places(score: np.ndarray, count: int) -> np.ndarray:
+    """Places of the ``count`` scores (tokens,) with the highest absolute value, ascending; of equal ones the later."""
+    return np.sort(np.argsort(np.abs(score), kind="stable")[::-1][:count])
+
+
+@dataclass(frozen=True)
+class Read:
+    """A sentence as an attack reads it.
+
+    Attributes:
+        token_id: ids, int64 (tokens,).
+        places: the tokens that may be moved, int64 (inner,).
+        tops: for 1, 2 … tokens, the places in ``token_id`` that an explanation ranks first.
+    """
+
+    token_id: np.ndarray
+    places: np.ndarray
+    tops: list[tuple[int, ...]]
+
+    @property
+    def key(self) -> bytes:
+        """Equal for equal sentences."""
+        return self.token_id.tobytes() + self.places.tobytes()
+
+
+def read_for_attack(explanation: Explanation, count: int, search: Search) -> Read:
+    """The sentence and its top places for 1 … ``count`` tokens."""
+    token_id, places = search.read(explanation)
+    score = explanation.token_score[~explanation.is_special]
+    counts = range(1, min(count, len(places)) + 1)
+    return Read(token_id, places, [tuple(places[top_places(score, size)].tolist()) for size in counts])
+
+
+@torch.no_grad()
+def inputs_of(token_ids: Sequence[np.ndarray], search: Search, evaluator: Evaluator) -> list[Input]:
+    """Where the attack on each row of token ids starts, its target being the predicted class."""
+    classifier = evaluator.classifier
+
+    def compute(chosen: np.ndarray) -> list[Input]:
+        token_id, mask = classifier.padded([token_ids[index] for index in chosen])
+        embedding = classifier.embed(token_id)
+        target = classifier.logits(embedding, mask).argmax(-1).tolist()
+        vectors = search.start(classifier, embedding, mask)
+        return [Input(row[is_token], label) for row, is_token, label in zip(vectors, mask.bool(), target, strict=True)]
+
+    return evaluator.in_batches([len(row) for row in token_ids], compute)
+
+
+def attacks_on(reads: Sequence[Read], search: Search, evaluator: Evaluator) -> dict[tuple[bytes, tuple], Attack]:
+    """The attacks on all sets of top places, one for all explanations that share it, by (sentence, set)."""
+    distinct = {read.key: read for read in reads if read.tops}
+    starts = inputs_of([read.token_id for read in distinct.values()], search, evaluator)
+    inputs = dict(zip(distinct, starts, strict=True))
+    device = evaluator.classifier.device
+    # All attacks on a sentence begin with the same gradient.
+    rows = [
+        Moved(inputs[key], torch.from_numpy(read.places).to(device), inputs[key].vectors.new_zeros(()))
+        for key, read in distinct.items()
+    ]
+    first_signs = {
+        key: dict(zip(read.places.tolist(), gradient.sign().to(torch.int8), strict=True))
+        for (key, read), gradient in zip(distinct.items(), loss_gradients(rows, evaluator), strict=True)
+    }
+    return {
+        (key, top): Attack(
+            inputs[key], torch.tensor(top, device=device), [torch.stack([first_signs[key][place] for place in top])]
+        )
+        for key, top in dict.fromkeys((read.key, top) for read in reads for top in read.tops)
+    }
+
+
+def flip_areas(explanations: Sequence[Explanation], tokens: int, search: Search, evaluator: Evaluator) -> np.ndarray:
+    """Area under the smallest flipping radius over the number of tokens moved, by trapezoids, 0 to ``tokens`` − 1.
+
+    Args:
+        explanations: (explanations,).
+        tokens: most that are moved together.
+        search: the definition.
+        evaluator: asks the model.
+
+    Returns:
+        (explanations,); NaN where no token can be moved.
+    """
+    reads = [read_for_attack(explanation, tokens, search) for explanation in explanations]
+    attacks = attacks_on(reads, search, evaluator)
+    radius = dict(zip(attacks, smallest_flips(list(attacks.values()), search, evaluator), strict=True))
+    return np.array([_area([radius[read.key, top] for top in read.tops], search) for read in reads])
+
+
+def _area(radius: Sequence[float], search: Search) -> float:
+    """Area under radii at 1, 2 … tokens."""
+    if len(radius) < 2:
+        return search.one_token if radius else np.nan
+    return float(np.trapezoid(radius))

@@ -1,0 +1,61 @@
+"""The flip area as the disparity study's code computes it."""
+
+import numpy as np
+import torch
+
+from evenlight.errors import InputError
+from evenlight.metrics import Explanation
+from evenlight.metrics.flip_area.corrected import Search
+from evenlight.models.classifier import Classifier
+from evenlight.models.fast_layers import whole_last_layer
+
+# Of the attack, whatever the ball.
+STEPS, STEP = 5, 0.1
+
+
+def search(settings: dict) -> Search:
+    """Five steps of 0.1 from the last hidden state, without special tokens; an attack that never succeeds counts as 0.
+
+    In a ball that the steps cannot leave, the attack is that in any larger one.
+    """
+    return Search(
+        read=without_special_tokens,
+        start=last_hidden_state,
+        steps=STEPS,
+        step=lambda radius: STEP,
+        common_steps=STEPS,
+        largest=STEPS * STEP - 1e-9,
+        never=0.0,
+        one_token=0.0,
+    )
+
+
+def without_special_tokens(explanation: Explanation) -> tuple[np.ndarray, np.ndarray]:
+    """The token ids of words alone, int64 (inner,), all of which may be moved."""
+    token_id = explanation.token_id[~explanation.is_special]
+    return token_id, np.arange(len(token_id))
+
+
+def last_hidden_state(classifier: Classifier, embedding: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Output of the network's last layer, (rows, tokens, hidden); the embeddings of a network without a base model.
+
+    Raises:
+        InputError: its vectors are not as long as word embeddings, so that they cannot go in as such.
+    """
+    base = getattr(classifier.network, "base_model", classifier.network)
+    if base is classifier.network:
+        return embedding
+    caught = []
+    hook = base.register_forward_hook(lambda module, arguments, output: caught.append(output.last_hidden_state))
+    try:
+        with whole_last_layer(classifier.network):
+            classifier.logits(embedding, mask)
+    finally:
+        hook.remove()
+    if caught[0].shape != embedding.shape:
+        raise InputError(
+            f"metrics.<flip_area>.definition is 'released', which feeds the last hidden state, "
+            f"{caught[0].shape[-1]} numbers per token, as word embeddings, of which this "
+            f"{classifier.network.config.model_type} model has {embedding.shape[-1]}; use 'corrected'"
+        )
+    return caught[0]

@@ -1,0 +1,126 @@
+"""Write down how a trained model reads the test texts: their tokens, what is explained, and the model's answers."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+
+from evenlight.command_line import add_model_flags, run, settings_argument
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.sentences import encoded, pairs_to_drop, token_counts
+from evenlight.errors import InputError
+from evenlight.items import drawn_pairs, wholes
+from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.readings import COUNTERPART_TOO_LONG, NOT_DRAWN, TOO_LONG, readings_table, token_table
+from evenlight.tables import ITEMS, READINGS, UNITS, read_arrow, read_groups, read_table, regrouped, write_groups
+
+# So many texts at once, since those of a large dataset need not fit into memory: the model is asked about more than the
+# tokenizer, which needs more memory for each.
+ASKED_AT_ONCE = 2**13
+TOKENISED_AT_ONCE = 2**8
+ROWS_PER_GROUP = 2**10
+
+
+def texts_in_groups(path: Path, is_read: np.ndarray, size: int) -> Iterator[pd.DataFrame]:
+    """The texts, ``size`` at a time; ``is_read``, bool (items,), says which."""
+    columns = ITEMS.only("item_id", "words", "label")
+    return (group.to_pandas() for group in read_groups(path, columns, size, is_read))
+
+
+def left_out(
+    test: pd.DataFrame, units: pd.DataFrame, tokens: np.ndarray, max_tokens: int, settings: dict
+) -> tuple[np.ndarray, list[str]]:
+    """Why each text is not explained, None where it is, and notes for readers of the tables.
+
+    Args:
+        test: the texts, with ``item_id``.
+        units: table of the contract ``units``.
+        tokens: of each, (texts,).
+        max_tokens: the limit.
+        settings: ``long_items`` and ``pairs``.
+
+    Raises:
+        InputError: a text is too long and may not be left out, or nothing is left to explain.
+    """
+    # A unit is left out as a whole, so that groups stay balanced.
+    whole = wholes(test, units)
+    dropped = pairs_to_drop(test.assign(pair_id=whole), tokens, max_tokens, settings["long_items"] == "drop")
+    # Drawn before, so that every model is compared on the same pairs, whatever it takes for too long.
+    drawn = drawn_pairs(test, units, settings["pairs"], units["factor"][:1])
+    reason = np.where(test["item_id"].isin(drawn["item_id"]), None, NOT_DRAWN)
+    reason[whole.isin(dropped)] = COUNTERPART_TOO_LONG
+    reason[tokens > max_tokens] = TOO_LONG
+    if all(reason):
+        raise InputError(
+            f"every drawn pair has a text of more than models.<model>.max_tokens = {max_tokens} tokens; raise "
+            "max_tokens up to the model's limit, or explain.pairs"
+        )
+    if not dropped:
+        return reason, []
+    count = f"{len(dropped)} of {whole.nunique()} pairs"
+    return reason, [f"{count} have a text of more than {max_tokens} tokens and are left out"]
+
+
+def tokens_of(items: pd.DataFrame, classifier: Classifier) -> pa.Table:
+    """The tokens of some texts."""
+    starts = range(0, len(items), TOKENISED_AT_ONCE)
+    parts = (items.iloc[start : start + TOKENISED_AT_ONCE] for start in starts)
+    return pa.concat_tables(token_table(encoded(classifier, part, part["label"])) for part in parts)
+
+
+def readings(
+    path: Path, is_read: np.ndarray, reason: np.ndarray, evaluator: Evaluator, target: str
+) -> Iterator[pa.Table]:
+    """The rows of the table, some at a time."""
+    start = correct = asked = 0
+    for items in texts_in_groups(path, is_read, ASKED_AT_ONCE):
+        of_group = reason[start : start + len(items)]
+        start += len(items)
+        tokens = tokens_of(items, evaluator.classifier)
+        fits = of_group != TOO_LONG
+        rows = tokens["token_id"].filter(pa.array(fits)).to_pylist()
+        probability = np.full((len(items), evaluator.classifier.classes), np.nan)
+        probability[fits] = evaluator.probabilities([np.array(row, dtype=np.int64) for row in rows])
+        label, predicted = items["label"].to_numpy(), probability.argmax(axis=1)
+        correct += (label == predicted)[fits].sum()
+        asked += fits.sum()
+        explained = predicted if target == "prediction" else label
+        yield from regrouped([readings_table(tokens, "test", explained, of_group, probability)], ROWS_PER_GROUP)
+    print(f"test accuracy {correct / asked:.4f} on {asked} items")
+
+
+def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Which items are read, bool (items,), why each of them is not explained, and notes."""
+    items = read_arrow(arguments.items, ITEMS.only("item_id", "split"))
+    is_read = np.asarray(pc.equal(items["split"], "test"))
+    groups = texts_in_groups(arguments.items, is_read, TOKENISED_AT_ONCE)
+    tokens = [token_counts(classifier, group) for group in groups]
+    test = items.filter(pa.array(is_read)).drop_columns("split").to_pandas()
+    units = read_table(arguments.units, UNITS)
+    return is_read, *left_out(test, units, np.concatenate(tokens), classifier.max_tokens, arguments.settings)
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read and write."""
+    torch.set_num_threads(arguments.threads)
+    settings = arguments.settings
+    classifier = load_classifier(arguments.model, settings["max_tokens"], arguments.device)
+    is_read, reason, notes = texts_to_read(arguments, classifier)
+    evaluator = Evaluator(classifier, arguments.tokens_per_batch, arguments.compile)
+    rows = readings(arguments.items, is_read, reason, evaluator, settings["target"])
+    write_groups(rows, arguments.output, READINGS, {"settings": settings, "notes": notes})
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
+    parser.add_argument("--units", type=Path, required=True, help="table of units (Parquet)")
+    parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: limits, target, pairs")
+    add_model_flags(parser)
+    parser.add_argument("--output", type=Path, required=True, help="table of readings (Parquet)")
+    run(main, parser)
