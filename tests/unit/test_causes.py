@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from dataset_files import write_dataset
 from rendering import COMPARED, page_of, run_script, shown, tabulated
-from study_files import asked
 from scipy.stats import t
+from study_files import asked
 
 from evenlight import tables
 from evenlight.errors import InputError
