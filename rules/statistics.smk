@@ -4,72 +4,8 @@
 # Goes out: <results>/tables/scores.parquet, models.parquet, models_per_seed.parquet; and the helpers of all rules that
 # compute tables.
 
-SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet"
-DATASETS = "<results>/datasets/{dataset}/{table}.parquet"
-READINGS = "<results>/readings/{dataset}/{model}/seed{seed}.parquet"
-COMPARED = ("datasets", "models", "explainers", "metrics")
 
-
-def every_score():
-    """The score files of the whole study."""
-    return every(SCORES, family=METRIC_FAMILIES, explainer=config["explainers"])
-
-
-def every_dataset():
-    """The texts and units of all datasets."""
-    return every(DATASETS, table=["items", "units"])
-
-
-def folders(**paths):
-    """Flags that name folders below <results>, found from the input of the same name.
-
-    A list of all files would be too long for a command; the scripts build their paths from the names in the settings.
-    ``paths`` has the pattern of each.
-    """
-
-    def flags(wildcards, input):
-        first = {name: Path(getattr(input, name)[0]) for name in paths}
-        return shlex.join(f"--{name}={first[name].parents[paths[name].count('/') - 2]}" for name in paths)
-
-    return flags
-
-
-def of_statistics(*keys):
-    """Some settings of the statistics."""
-    return {key: config["statistics"][key] for key in keys}
-
-
-def runs_of_study():
-    """The names of all runs, in the configuration's order."""
-    return {"datasets": list(config["datasets"]), "models": list(config["models"]), "seeds": config["seeds"]}
-
-
-def scored():
-    """The names of all scores, metrics with their families."""
-    families = {name: METRICS[name]["family"] for name in config["metrics"]}
-    return runs_of_study() | {"explainers": list(config["explainers"]), "metrics": families}
-
-
-def comparisons():
-    """What is compared: factor to sets of levels."""
-    return config["statistics"]["compare"]
-
-
-def compared_settings(*keys):
-    """What tables of comparisons depend on: the scores, the comparisons, and ``keys`` of the statistics."""
-    # Not sorted: the order of the configuration is that of the tables.
-    return json.dumps(scored() | {"comparisons": comparisons()} | of_statistics(*keys))
-
-
-def compared_sets():
-    """The sets of levels that are compared, of all factors."""
-    return [levels for sets in comparisons().values() for levels in sets]
-
-
-def compared_levels():
-    """The levels that stand in a comparison of two, in the configuration's order."""
-    pairs = [levels for levels in compared_sets() if len(levels) == 2]
-    return list(dict.fromkeys(level for pair in pairs for level in pair))
+include: "helpers/statistics.smk"
 
 
 rule summarise_scores:
