@@ -58,7 +58,7 @@ rule score:
         model=lambda wildcards: asked_model("metrics", wildcards.family),
         attributions=of_explainers(SHARD, config["explainers"]),
     output:
-        update(of_explainers(SCORE, config["explainers"])),
+        update(of_explainers(SCORES, config["explainers"])),
     log:
         "<logs>/score/{dataset}/{model}/seed{seed}/{family}.log",
     benchmark:

@@ -1,7 +1,7 @@
 # What rules/explanations.smk asks: its settings, and which files it needs.
 
 SHARD = "<results>/attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet"
-SCORE = "<results>/scores/{dataset}/{model}/seed{seed}/{family}/{explainer}.parquet"
+SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}/{explainer}.parquet"
 MODEL = [
     f"<results>/models/{{dataset}}/{{model}}/seed{{seed}}/{name}" for name in ("model.safetensors", "tokenizer.json")
 ]

@@ -29,6 +29,8 @@ from evenlight.explainers.attribution import Remark, note_of
 from evenlight.items import items_with_units, units_beside
 from evenlight.models.classifier import load_classifier
 from evenlight.readings import SPECIAL
+from evenlight.statistics.files import Run, score_path
+from evenlight.statistics.score_files import explainer_notes
 from evenlight.tables import (
     ATTRIBUTIONS,
     ITEMS,
@@ -513,10 +515,15 @@ def test_notes_of_groups_are_one_note():
 def test_notes_reach_the_tables(study, tmp_path):
     attribute.main(attribute_arguments(study, tmp_path, "path"))
     paths = [tmp_path / f"{name}.parquet" for name in ("ig", "igxi")]
-    score.main(score_arguments(study, paths, tmp_path / "complexity", "complexity", 1000))
-    notes = {path.stem: read_metadata(tmp_path / "complexity" / path.name, SCORES)["note"] for path in paths}
-    assert notes["ig"].startswith("these scores are rounding noise: ")
-    assert notes["igxi"] == ""
+    runs = [Run("geco", "bert", seed) for seed in (0, 1)]
+    for run in runs:
+        folder = score_path(tmp_path / "scores", run, "complexity", "ig").parent
+        score.main(score_arguments(study, paths, folder, "complexity", 1000))
+    families = {"gini": "complexity"}
+    [note] = explainer_notes(tmp_path / "scores", runs, ["igxi", "ig"], families)
+    assert note.startswith("explainer 'ig': these scores are rounding noise: ")
+    assert note.endswith(" (dataset 'geco', model 'bert', seeds 0, 1)")
+    assert explainer_notes(tmp_path / "scores", runs, ["igxi"], families) == []
 
 
 # Taking over -----------------------------------------------------------------------------------------------------
