@@ -3,26 +3,7 @@
 # Comes in: <results>/datasets/. Goes out: <results>/models/, <results>/readings/.
 
 
-def recipe(wildcards):
-    """What a model is and how it is trained on one dataset."""
-    return configuration.recipe(config, wildcards.model, wildcards.dataset)
-
-
-def local_model_files(wildcards):
-    """The files of a pre-trained model that the configuration names by a folder, whose change retrains."""
-    source = Path(config["models"][wildcards.model].get("source", ""))
-    patterns = ("config.json", "*.safetensors", "*.bin", "*token*", "vocab*", "merges.txt")
-    return sorted(str(path) for pattern in patterns for path in source.glob(pattern)) if source.name else []
-
-
-def reading_settings(wildcards):
-    """What decides how the texts are read and which of them are explained."""
-    model = config["models"][wildcards.model]
-    return as_json(
-        target=config["explain"]["target"],
-        pairs=configuration.on_dataset(config["explain"], "pairs", wildcards.dataset)["pairs"],
-        **{key: model[key] for key in ("max_tokens", "long_items")},
-    )
+include: "helpers/models.smk"
 
 
 rule train:

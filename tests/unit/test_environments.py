@@ -119,12 +119,13 @@ def test_constraints_pin_everything_that_is_needed():
 
 def imported_packages(folder: Path) -> dict[str, list[str]]:
     """The other projects' packages that Python files below ``folder`` import, each with the files that do so."""
-    commands = (
+    commands = [
         path
         for path in (REPOSITORY / "workflow").glob("*/**/*.py")
         if "evenlight" not in path.relative_to(REPOSITORY).parts
-    )
-    own = {"evenlight", *(path.stem for path in [*commands, *(REPOSITORY / "tests").rglob("*.py")])}
+    ]
+    stages = {path.parent.name for path in commands}
+    own = {"evenlight", *stages, *(path.stem for path in [*commands, *(REPOSITORY / "tests").rglob("*.py")])}
     found = {}
     for path in sorted(folder.rglob("*.py")):
         modules = set()

@@ -1,0 +1,33 @@
+# What rules/kinds/disparity.smk asks: its settings, and which files it needs.
+
+COMPARE = config["statistics"]["compare"]
+PUBLISHED = [f"resources/published/{name}.csv" for name in ("disparity_counts", "disparity_effect_sizes", "model_bias")]
+
+
+def compared_datasets():
+    """The datasets that have both levels of a compared pair."""
+    pairs = [(factor, set(levels)) for factor, sets in COMPARE.items() for levels in sets if len(levels) == 2]
+    return [
+        dataset
+        for dataset in config["datasets"]
+        if any(pair <= set(datasets.levels_of(factors_of(dataset), factor)) for factor, pair in pairs)
+    ]
+
+
+def disputed_metrics():
+    """The kinds of metric that are configured in more than one definition, and the names of these."""
+    kinds = {}
+    for name, metric in METRICS.items():
+        kinds.setdefault(metric["metric"], []).append(name)
+    return {kind: names for kind, names in kinds.items() if len(names) > 1}
+
+
+def of_disputed():
+    """The settings of what shows disputed definitions."""
+    disputed = disputed_metrics()
+    return {"metrics": directions(name for names in disputed.values() for name in names), "disputed": disputed}
+
+
+def drawn_of_dataset(*sections, **settings):
+    """As ``shown``, for a figure of one dataset."""
+    return lambda wildcards: shown(*sections, dataset=label("datasets", wildcards.dataset), **settings)

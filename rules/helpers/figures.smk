@@ -1,0 +1,60 @@
+# What rules/figures.smk asks: its settings, and which files it needs.
+
+from dataclasses import dataclass, field
+
+
+def labelled(shows, form="figure", **place):
+    """The columns that the report lists a table or a figure with."""
+    return {"shows": shows, "as": form, "dataset": "all", "model": "all", "metric": "all"} | place
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of tables: what it reads below <results>/tables/, its settings, its place in the report.
+
+    ``csv``: the names of the CSV files, where they are not those of ``tables``.
+    """
+
+    tables: list[str]
+    settings: str
+    category: str
+    csv: list[str] = field(default_factory=list)
+
+
+def label(section, name):
+    """What a dataset, model, explainer or metric is called."""
+    entry = METRICS[name] if section == "metrics" else config[section][name]
+    return entry.get("label", name)
+
+
+def directions(names):
+    """Labels and directions of metrics."""
+    return {name: {"label": label("metrics", name), "better": METRICS[name]["better"]} for name in names}
+
+
+def shown(*sections, **settings):
+    """The settings of what is read: the names and labels in ``sections``, in the order of the configuration, and more."""
+    labels = {section: {name: label(section, name) for name in config[section]} for section in sections}
+    if "metrics" in sections:
+        labels["metrics"] = directions(METRICS)
+    return json.dumps(labels | settings)
+
+
+def scores_shown(wildcards, metrics):
+    """The settings of a figure of one model's scores on one dataset."""
+    datasets, models = (
+        {name: label(section, name)} for section, name in (("datasets", wildcards.dataset), ("models", wildcards.model))
+    )
+    settings = {"datasets": datasets, "models": models, "metrics": directions(metrics)}
+    return shown("explainers", **settings, seeds=config["seeds"], levels=compared_levels())
+
+
+def in_formats(path, **about):
+    """One figure in every configured format; the first of them goes into the report."""
+    first, *others = config["figures"]["formats"]
+    return [report(f"{path}.{first}", **about), *(f"{path}.{form}" for form in others)]
+
+
+def family_of(metric):
+    """The family whose table of scores has the metric."""
+    return METRICS[metric]["family"]

@@ -1,0 +1,70 @@
+"""Kinds of study other than the disparity study, which is that of all other tests."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from running import (
+    SMALLER,
+    all_jobs,
+    chosen,
+    configure,
+    contents,
+    copy_of_project,
+    planned_jobs,
+    results,
+    run_study,
+    snakemake,
+)
+
+# Nothing is compared, so there are no statistics to configure.
+DESCRIPTION = {key: value for key, value in SMALLER.items() if key != "statistics"} | {"kind": "description"}
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory) -> Path:
+    """A project after a study that describes."""
+    project = copy_of_project(tmp_path_factory.mktemp("described") / "project", DESCRIPTION)
+    assert planned_jobs(project) == all_jobs(DESCRIPTION)
+    run_study(project)
+    return project
+
+
+def test_a_description_has_scores_and_models_and_compares_nothing(described):
+    made = contents(results(described))
+    tables = {Path(path).name for path in made if path.startswith("tables/")}
+    pages = {f"{page}.{form}" for page in ("scores", "models") for form in ("parquet", "csv", "html", "tex")}
+    assert tables == pages | {"models_per_seed.parquet", "models_per_seed.csv"}
+    figures = {path for path in made if path.startswith("figures/")}
+    assert {path.split("/")[1] for path in figures} == {"scores", "panels"}
+    assert len(figures) == 2 * (len(SMALLER["metrics"]) + 1)
+
+
+def test_a_description_shows_every_group(described):
+    scores = pd.read_csv(results(described) / "tables" / "scores.csv")
+    assert set(scores["group"]) == {"male", "female"}
+    page = (results(described) / "tables" / "scores.html").read_text(encoding="utf-8")
+    assert page.index(">female</th>") < page.index(">male</th>")  # by name, since none is compared
+    models = pd.read_csv(results(described) / "tables" / "models.csv")
+    assert "average_prediction_difference" not in set(models["measure"])
+
+
+def test_the_report_says_what_the_study_asks(described, tmp_path):
+    path = tmp_path / "report.html"
+    done = snakemake(described, "--report", str(path))
+    assert done.returncode == 0, done.stdout
+    assert "WARNING" not in done.stdout
+    text = path.read_text(encoding="utf-8")
+    assert "How good are the models and their explanations" in text
+    assert ">tiny</tt>" in text
+    assert "Where to begin" in text
+    assert "table <em>effects</em>" not in text
+
+
+def test_a_study_that_then_compares_computes_no_score_again(described, copy_of):
+    project = copy_of(described)
+    configure(project, SMALLER)
+    new = all_jobs(SMALLER) - all_jobs(DESCRIPTION)
+    # What shows groups has the compared ones first, and the table of models the two forms of a sentence.
+    shown = chosen(all_jobs(SMALLER), "draw_", "tabulate_scores", "tabulate_models", "measure_quality")
+    assert planned_jobs(project) == new | shown
