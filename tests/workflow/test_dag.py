@@ -127,7 +127,8 @@ def test_published_grid(project, name, runs, datasets, models):
         jobs = Counter(rule for rule, _ in planned_jobs(project))
     finally:
         configure(project, TINY)
-    of_a_run = ("train", "read_texts", "attribute_gradient", "attribute_path", "attribute_lime", "attribute_shap")
+    families = ("gradient", "path", "lime", "partition_shap")
+    of_a_run = ("train", "read_texts", *(f"attribute_{family}" for family in families))
     assert {rule: jobs[rule] for rule in of_a_run} == dict.fromkeys(of_a_run, runs)
     assert jobs["score"] == 4 * runs
     assert jobs["draw_score_panels"] == datasets * models
