@@ -3,6 +3,9 @@
 # Comes in: files by address and SHA-256, or of this repository. Goes out: <results>/datasets/{dataset}/.
 
 
+include: "helpers/datasets.smk"
+
+
 rule fetch_source:
     """Take one published file from the mirror folder, or download it, and check its SHA-256."""
     input:
