@@ -5,9 +5,6 @@ ids and captum's own layer attributions, and GECOBench's wiring for its released
 captum repeats with the rows; one that a closure holds on to would not be repeated.
 """
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -22,13 +19,10 @@ from captum.attr import (
     LayerIntegratedGradients,
     Saliency,
 )
+from layered_classifier import layered_classifier
+from models_for_tests import MAX_TOKENS, context_of, three_targets, tiny_classifier, tiny_tokenizer
 from torch import nn
 from transformers import BertConfig, BertForSequenceClassification
-
-sys.path.append(str(Path(__file__).parents[1] / "unit"))
-
-from layered_classifier import layered_classifier
-from models_for_tests import MAX_TOKENS, WORDS, context_of, sentences_of, tiny_classifier, tiny_tokenizer
 
 from evenlight.explainers import explain
 from evenlight.models.classifier import Classifier
@@ -132,11 +126,6 @@ def assert_same(found, expected: torch.Tensor, within: float = 1e-5):
     """
     expected = expected[0].detach().double().numpy()
     assert np.abs(found - expected.sum(-1)).max() <= within * np.abs(expected).sum(-1).max()
-
-
-def three_targets(classifier: Classifier):
-    """Sentences whose targets are the three classes in turn, whatever their labels."""
-    return sentences_of(classifier, targets=[(2 * index + 1) % 3 for index in range(len(WORDS))])
 
 
 # Gradients -------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ rounding, and the others are counted and printed.
 import numpy as np
 import pytest
 import recorded
+from models_for_tests import lime_draws
 from scipy.stats import spearmanr
 
 from evenlight.explainers import Context, explain
@@ -89,16 +90,9 @@ def test_mean_path_gradient_agrees_and_is_zero(cases, classifier, sentences):
         assert np.abs(expected).max() / summands.max() < 1e-4
 
 
-def lime_stream(_, samples, tokens):
-    """The copies that the lime package draws from NumPy's generator."""
-    kept = np.ones((samples, tokens), dtype=bool)
-    for row, size in enumerate(np.random.randint(1, tokens + 1, samples - 1), start=1):
-        kept[row, np.random.choice(range(tokens), size, replace=False)] = False
-    return kept
-
-
 def test_lime_is_the_same_with_the_same_draws(cases, classifier, sentences, monkeypatch):
-    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", lime_stream)
+    draws = lambda _, samples, tokens: lime_draws(np.random, samples, tokens)  # noqa: E731
+    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", draws)
     unaffected = 0
     for sentence, expected in zip(sentences, recorded.scores(cases, "lime"), strict=True):
         np.random.seed(0)

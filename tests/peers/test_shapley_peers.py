@@ -4,9 +4,7 @@ Where a library's draws can be replayed, ours are replaced by them and the value
 must come to the exact values.
 """
 
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,15 +12,12 @@ import shap
 import torch
 from captum.attr import FeatureAblation, KernelShap, Occlusion, ShapleyValueSampling
 from lime.lime_text import LimeTextExplainer
+from models_for_tests import WORDS, context_of, lime_draws_by_size, sentences_of, tiny_classifier
 from sklearn.linear_model import LinearRegression
 from tokenizers import decoders
 
 from evenlight.explainers import explain, kernel_shap, shapley_sampling
 from evenlight.explainers.hiding import reduced_rows
-
-sys.path.append(str(Path(__file__).parents[1] / "unit"))
-
-from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 
 ARCHITECTURES = ["bert", "gpt2"]
 KERNEL = {
@@ -227,15 +222,6 @@ def test_every_estimator_comes_to_shap_s_exact_values(estimator):
 # lime ----------------------------------------------------------------------------------------------------------------
 
 
-def package_draws(_, samples, features):
-    """The copies that the lime package draws, in its order, from a generator seeded by the number of features."""
-    random = np.random.RandomState(features)
-    kept = np.ones((samples, features), dtype=bool)
-    for row, size in enumerate(random.randint(1, features + 1, samples - 1), start=1):
-        kept[row, random.choice(range(features), size, replace=False)] = False
-    return kept
-
-
 def package_scores(text, features, ask, label):
     """The package's coefficient of each word, in the order of its explanation."""
     package = LimeTextExplainer(random_state=np.random.RandomState(features))
@@ -252,7 +238,7 @@ def test_words_score_what_the_lime_package_gives_them(architecture, monkeypatch)
     sentences = [one for one, is_whole in zip(sentences_of(classifier), whole, strict=True) if is_whole]
     assert len(sentences) >= 4
     evaluator = context_of(classifier).evaluator
-    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", package_draws)
+    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", lime_draws_by_size)
     found = scores(LIME | {"definition": "paper"}, classifier, sentences)
 
     for sentence, score in zip(sentences, found, strict=True):
@@ -274,7 +260,7 @@ def test_released_word_scores_are_gecobench_s(architecture, monkeypatch):
     classifier.tokenizer.backend_tokenizer.decoder = decoder
     sentences = sentences_of(classifier)
     tokenizer, evaluator = classifier.tokenizer, context_of(classifier).evaluator
-    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", package_draws)
+    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", lime_draws_by_size)
 
     def ask(texts):
         rows = [tokenizer(text.split(), is_split_into_words=True)["input_ids"] for text in texts]

@@ -260,3 +260,21 @@ def sentences_of(classifier: Classifier, words: list[list[str]] | None = None, t
 def context_of(classifier: Classifier, tokens_per_batch: int = 4096, seed: int = 0, training=None) -> Context:
     """What an explainer's family is called with."""
     return Context(Evaluator(classifier, tokens_per_batch), seed, training)
+
+
+def three_targets(classifier: Classifier) -> list[Sentence]:
+    """Sentences whose targets are the three classes in turn, whatever their labels."""
+    return sentences_of(classifier, targets=[(2 * index + 1) % 3 for index in range(len(WORDS))])
+
+
+def lime_draws(random, samples: int, features: int) -> np.ndarray:
+    """The copies that the lime package draws, in its order, from ``random``; bool (samples, features)."""
+    kept = np.ones((samples, features), dtype=bool)
+    for row, size in enumerate(random.randint(1, features + 1, samples - 1), start=1):
+        kept[row, random.choice(range(features), size, replace=False)] = False
+    return kept
+
+
+def lime_draws_by_size(_, samples: int, features: int) -> np.ndarray:
+    """The same in place of our draws, from a generator seeded by the number of features."""
+    return lime_draws(np.random.RandomState(features), samples, features)

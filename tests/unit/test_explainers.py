@@ -21,6 +21,7 @@ from models_for_tests import (
     byte_level_tokenizer,
     context_of,
     gated,
+    lime_draws_by_size,
     probability_logits,
     sentences_of,
     tiny_classifier,
@@ -304,7 +305,7 @@ def test_lime_is_the_package_s_on_the_same_draws(architecture, classes, target, 
     sentences = sentences_of(classifier, targets=[target] * len(WORDS))
     evaluator = Evaluator(classifier, 4096)
     mask = classifier.special_token("mask")
-    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", package_draws)
+    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", lime_draws_by_size)
     found = scores("lime", LIME, classifier, sentences)["lime"]
 
     def probabilities(texts):
@@ -329,15 +330,6 @@ def test_lime_is_the_package_s_on_the_same_draws(architecture, classes, target, 
         expected[sentence.is_special] = 0
         np.testing.assert_allclose(score, expected, atol=1e-8)
         assert np.abs(score).max() > 1e-4
-
-
-def package_draws(_, samples, tokens):
-    """The copies that the lime package draws, in its order, from a generator seeded by the length."""
-    random = np.random.RandomState(tokens)
-    kept = np.ones((samples, tokens), dtype=bool)
-    for row, size in enumerate(random.randint(1, tokens + 1, samples - 1), start=1):
-        kept[row, random.choice(range(tokens), size, replace=False)] = False
-    return kept
 
 
 def test_kept_tokens_have_the_stated_distribution():

@@ -7,7 +7,7 @@ import pytest
 import torch
 import yaml
 from layered_classifier import Layered, layered_classifier
-from models_for_tests import MAX_TOKENS, WORDS, context_of, sentences_of, tiny_classifier, tiny_tokenizer
+from models_for_tests import MAX_TOKENS, WORDS, context_of, sentences_of, three_targets, tiny_classifier, tiny_tokenizer
 from torch import nn
 
 from evenlight.configuration import complete
@@ -60,11 +60,6 @@ def assert_close(found, expected, within=2e-5, scales=None):
     """Equal scores, relative to the largest of each sentence."""
     for one, other, scale in zip(found, expected, scales or expected, strict=True):
         assert np.abs(one - other).max() <= within * np.abs(scale).max()
-
-
-def three_targets(classifier):
-    """Sentences whose targets are the three classes in turn."""
-    return sentences_of(classifier, targets=[(2 * index + 1) % 3 for index in range(len(WORDS))])
 
 
 # All of them -----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from evenlight import code_digest
 from evenlight.kinds import KINDS
 
 REPOSITORY = Path(__file__).parents[2]
@@ -96,3 +97,14 @@ def test_module_imports_only_what_stands_before_it(module):
     files = [library / f"{module}.py", *(library / module).glob("**/*.py")]
     imported = set().union(*(imported_modules(path) for path in files if path.is_file()))
     assert imported - {module} <= set(order[: order.index(module)])
+
+
+def test_no_job_imports_the_configuration():
+    """Its text would be in the digest of the job's code, and a new entry of a registry would run every job again."""
+    scripts = REPOSITORY / "workflow" / "scripts"
+    commands = [path for path in scripts.glob("*/*.py") if path.parent.name != "evenlight"]
+    families = [*(scripts / "evenlight").glob("explainers/[!_]*"), *(scripts / "evenlight").glob("metrics/[!_]*")]
+    also = tuple(f"evenlight.{path.parent.name}.{path.stem}" for path in families)
+    read = set().union(*(code_digest._closure(command, also, scripts) for command in commands))
+    assert {"evenlight.tables", "evenlight.explainers.path", "score"} <= read
+    assert [module for module in read if module.startswith("evenlight.configuration")] == []

@@ -46,8 +46,12 @@ One YAML file describes one study: its datasets, models, explainers, metrics and
 A single key can be given on the command line, as in `--config seeds='[0, 1]'`.
 
 A key that is unknown, has a wrong type or contradicts another is refused before anything runs; the message lists
-such keys with the value found and what is allowed; contradictions come after the rest is right. Numbers may be written
-as `0.001` or `1e-3`.
+such keys with the value found and what is allowed, and for keys of earlier versions what to write instead. Numbers may
+be written as `0.001` or `1e-3`.
+
+Editors that know JSON Schema (VS Code with its YAML extension, and others) complete keys and values, and mark mistakes,
+where the first line of the file is `# yaml-language-server: $schema=` and the path of
+[config.schema.yaml](../workflow/schemas/config.schema.yaml) from there.
 """
 
 

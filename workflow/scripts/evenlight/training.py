@@ -51,7 +51,7 @@ def validate(classifier: Classifier, sentences: Sequence[Sentence], batch_size: 
         batch_loss, logits = _loss(classifier, batch, "sum")
         loss += batch_loss.item()
         correct += sum(
-            predicted == one.target for predicted, one in zip(logits.argmax(-1).tolist(), batch, strict=True)
+            predicted == sentence.target for predicted, sentence in zip(logits.argmax(-1).tolist(), batch, strict=True)
         )
     return loss / len(sentences), correct / len(sentences)
 

@@ -35,15 +35,15 @@ def pattern_variant(sentences: Sequence[Sentence], name: str, context: Context) 
         centred = (label == target) - np.mean(label == target)
         # Centring one of the two is enough, and keeps the feature matrix sparse.
         covariance[target] = features.T @ centred / len(label)
-    found = []
+    attributions = []
     for sentence in sentences:
-        place = [vectorizer.vocabulary_.get(word.lower()) for word in sentence.words]
-        per_word = np.array([0.0 if index is None else covariance[sentence.target][index] for index in place])
-        tokens_of = np.bincount(sentence.word_id[~sentence.is_special], minlength=len(sentence.words)).clip(min=1)
+        columns = [vectorizer.vocabulary_.get(word.lower()) for word in sentence.words]
+        per_word = np.array([0.0 if column is None else covariance[sentence.target][column] for column in columns])
+        tokens_per_word = np.bincount(sentence.word_id[~sentence.is_special], minlength=len(sentence.words)).clip(min=1)
         score = np.zeros(len(sentence.token_id))
-        score[~sentence.is_special] = (per_word / tokens_of)[sentence.word_id[~sentence.is_special]]
-        found.append(Attribution(score, forward_rows=0))
-    return found
+        score[~sentence.is_special] = (per_word / tokens_per_word)[sentence.word_id[~sentence.is_special]]
+        attributions.append(Attribution(score, forward_rows=0))
+    return attributions
 
 
 METHODS = {"uniform_random": uniform_random, "pattern_variant": pattern_variant}

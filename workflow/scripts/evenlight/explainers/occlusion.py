@@ -26,9 +26,9 @@ def _question(sentence: Sentence, special_tokens: str, replacement: int | None) 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
     """One row per token and one for the whole sentence."""
     evaluator = context.evaluator
-    found = {}
+    explanations = {}
     for name, settings in methods.items():
         replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
         questions = (_question(sentence, settings["special_tokens"], replacement) for sentence in sentences)
-        found[name] = Explanations(list(answer_in_lockstep(questions, evaluator)))
-    return found
+        explanations[name] = Explanations(list(answer_in_lockstep(questions, evaluator)))
+    return explanations

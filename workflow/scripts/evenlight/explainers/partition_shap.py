@@ -73,7 +73,7 @@ def _merge_score(texts: Sequence[str], left: Node, right: Node, closed: set[int]
 
 def token_tree(texts: Sequence[str]) -> Node:
     """The tree that shap's Partition explainer builds for a text: best neighbours first, small runs before large."""
-    runs = [Node(place, place + 1) for place in range(len(texts))]
+    runs = [Node(token, token + 1) for token in range(len(texts))]
     closed: set[int] = set()
     while len(runs) > 1:
         scores = [_merge_score(texts, left, right, closed) for left, right in itertools.pairwise(runs)]
@@ -122,9 +122,9 @@ def _question(sentence: Sentence, tree: Node, evaluations: int, mask: int, gener
         contexts = [(with_run(shown, run.left), with_run(shown, run.right)) for shown, _, _, run, _ in batch]
         answer = yield [row(context) for pair in contexts for context in pair]
         used += 2 * len(batch)
-        for place, (shown, without, within, run, weight) in enumerate(batch):
-            with_left, with_right = answer[2 * place], answer[2 * place + 1]
-            shown_left, shown_right = contexts[place]
+        for number, (shown, without, within, run, weight) in enumerate(batch):
+            with_left, with_right = answer[2 * number], answer[2 * number + 1]
+            shown_left, shown_right = contexts[number]
             for context, before, after, half in (
                 (shown, without, with_left, run.left),
                 (shown, without, with_right, run.right),

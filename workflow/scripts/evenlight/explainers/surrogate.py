@@ -64,18 +64,18 @@ def fit(shown: np.ndarray, value: np.ndarray, odd: bool = False) -> Surrogate:
     offset = 0.0 if odd else float(value.mean())
     centred = value - offset
     relevance = np.ones(shown.shape[1])
-    found = []
+    fits = []
     for _ in range(1 + REFINEMENTS):
-        found.append(max((_fit(shown, centred, offset, scale * relevance, odd) for scale in SCALES), key=_likelihood))
-        importance = np.abs(shapley_values(found[-1][1]))
+        fits.append(max((_fit(shown, centred, offset, scale * relevance, odd) for scale in SCALES), key=_likelihood))
+        importance = np.abs(shapley_values(fits[-1][1]))
         if not importance.any():
             break
         relevance = np.maximum(importance / importance.max(), LEAST_RELEVANCE)
-    return max(found, key=_likelihood)[1]
+    return max(fits, key=_likelihood)[1]
 
 
-def _likelihood(found: tuple[float, Surrogate]) -> float:
-    return found[0]
+def _likelihood(fit: tuple[float, Surrogate]) -> float:
+    return fit[0]
 
 
 def _fit(

@@ -29,7 +29,7 @@ METRICS = {
 }
 
 
-def _one(explanation: Explanation, settings: dict) -> float:
+def _value(explanation: Explanation, settings: dict) -> float:
     is_included = settings["special_tokens"] == "included"
     score = explanation.normalized if is_included else explanation.normalized_words
     return METRICS[settings["metric"]](score, settings) if len(score) else np.nan
@@ -38,6 +38,6 @@ def _one(explanation: Explanation, settings: dict) -> float:
 def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator=None) -> dict[str, np.ndarray]:
     """Gini index and sparsity; NaN where a text has no token that counts."""
     return {
-        name: np.array([_one(explanation, settings) for explanation in explanations])
+        name: np.array([_value(explanation, settings) for explanation in explanations])
         for name, settings in metrics.items()
     }

@@ -28,6 +28,6 @@ def mass_accuracy(explanation: Explanation, definition: str) -> float:
 def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator=None) -> dict[str, np.ndarray]:
     """Mass accuracy."""
     return {
-        name: np.array([mass_accuracy(one, settings["definition"]) for one in explanations])
+        name: np.array([mass_accuracy(explanation, settings["definition"]) for explanation in explanations])
         for name, settings in metrics.items()
     }

@@ -75,17 +75,18 @@ def _question(explanation: Explanation, metrics: dict[str, dict]) -> Question:
     for name, settings in metrics.items():
         keep, _ = METRICS[settings["metric"]]
         rows[name] = [reduced(keep(inner, top)) for top in token_sets(explanation, settings)]
-    answer = yield [explanation.token_id] + [row for own in rows.values() for row in own]
+    answer = yield [explanation.token_id] + [row for reduced_rows in rows.values() for row in reduced_rows]
     full, *changed = answer[:, explanation.target]
     values, used = {}, 0
-    for name, own in rows.items():
+    for name, reduced_rows in rows.items():
         _, without_tokens = METRICS[metrics[name]["metric"]]
-        values[name] = np.mean(full - changed[used : used + len(own)]) if own else without_tokens
-        used += len(own)
+        answers = changed[used : used + len(reduced_rows)]
+        values[name] = np.mean(full - answers) if reduced_rows else without_tokens
+        used += len(reduced_rows)
     return values
 
 
 def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator: Evaluator) -> dict[str, np.ndarray]:
     """AOPC comprehensiveness and sufficiency; equal reduced sentences are asked once for all explainers."""
-    found = list(answer_in_lockstep((_question(one, metrics) for one in explanations), evaluator))
-    return {name: np.array([values[name] for values in found]) for name in metrics}
+    scores = list(answer_in_lockstep((_question(explanation, metrics) for explanation in explanations), evaluator))
+    return {name: np.array([values[name] for values in scores]) for name in metrics}

@@ -34,11 +34,11 @@ def require_known_type(network: PreTrainedModel, method: str) -> None:
     Raises:
         InputError: the network is not of one of :data:`KNOWN_TYPES`.
     """
-    found = network.config.model_type
-    if found not in KNOWN_TYPES:
+    model_type = network.config.model_type
+    if model_type not in KNOWN_TYPES:
         raise InputError(
             f"explainers: method '{method}' looks inside the model and knows the model types "
-            f"{', '.join(KNOWN_TYPES)}, but a configured model is of type '{found}'; "
+            f"{', '.join(KNOWN_TYPES)}, but a configured model is of type '{model_type}'; "
             "take the explainer or the model out of the study"
         )
 

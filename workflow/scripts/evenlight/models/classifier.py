@@ -93,8 +93,8 @@ class Classifier:
     def places(self, lengths: Sequence[int]) -> np.ndarray:
         """Where rows of so many tokens stand in a batch and padding does not, bool (rows, longest)."""
         length = np.array(lengths)[:, None]
-        place = np.arange(length.max())
-        return place >= length.max() - length if self.pads_left else place < length
+        column = np.arange(length.max())
+        return column >= length.max() - length if self.pads_left else column < length
 
     def embed(self, token_id: torch.Tensor) -> torch.Tensor:
         """Word embeddings (rows, tokens, hidden) of ids (rows, tokens), before positions and normalisation."""

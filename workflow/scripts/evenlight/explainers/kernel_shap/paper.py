@@ -104,14 +104,14 @@ def _distinct_subsets(generator: np.random.Generator, count: int, features: int,
     """``count`` of the ``stratum`` subsets of a size; of two complements of the same size, the one with feature 0."""
     halved = 2 * size == features
     if stratum <= 4 * count:
-        members = [one for one in itertools.combinations(range(features), size) if not halved or one[0] == 0]
+        members = [subset for subset in itertools.combinations(range(features), size) if not halved or subset[0] == 0]
         chosen = [members[index] for index in generator.choice(stratum, count, replace=False)]
     else:
-        found: dict[tuple, None] = {}
-        while len(found) < count:
+        distinct: dict[tuple, None] = {}
+        while len(distinct) < count:
             order = generator.permutation(features)
-            found[tuple(sorted(order[:size] if not halved or 0 in order[:size] else order[size:]))] = None
-        chosen = list(found)
+            distinct[tuple(sorted(order[:size] if not halved or 0 in order[:size] else order[size:]))] = None
+        chosen = list(distinct)
     shown = np.zeros((count, features), dtype=bool)
     for row, members in zip(shown, chosen, strict=True):
         row[list(members)] = True
@@ -138,9 +138,9 @@ def surrogate(features: int, evaluations: int, generator: np.random.Generator) -
     def solve(value: np.ndarray) -> np.ndarray:
         odd = np.concatenate([value[-1:] - value[:1], value[1 : len(half) + 1] - value[len(half) + 1 : -1]]) / 2
         fitted = surrogates.fit(np.concatenate([shown[-1:], half]), odd, odd=True)
-        found = surrogates.shapley_values(fitted)
+        fitted_values = surrogates.shapley_values(fitted)
         # The fit goes through both ends apart from its jitter.
-        return found + (value[-1] - value[0] - found.sum()) / features
+        return fitted_values + (value[-1] - value[0] - fitted_values.sum()) / features
 
     return Plan(shown, solve)
 
