@@ -1,5 +1,6 @@
 """What an edit costs: a table of edits against the jobs that a dry run lists after them."""
 
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ from running import (
     chosen,
     configuration,
     configure,
+    contents,
     copy_of_project,
     edited,
     planned_jobs,
@@ -297,6 +299,120 @@ def test_redrawing_a_figure_is_one_job_without_torch(finished_smaller, copy_of, 
     refused = snakemake(project, "--cores", "1", "--forcerun", "read_texts", **without_torch)
     assert refused.returncode != 0
     assert "torch is imported" in refused.stdout
+
+
+# Files of several explainers from one job: those that nothing changed are left as they are.
+
+RUN = Path("demo", "ola_cea", "seed0")
+SCORES = {family: f"score/demo/ola_cea/seed0/{family}.log" for family in ("faithfulness", "complexity")}
+AN_ENGINE_THAT_DIFFERS = text(
+    f"{LIBRARY}/engine/evaluator.py", "import numpy as np\n", "import numpy as np\n\nEXTRA = 1\n"
+)
+
+
+def said(project: Path, log: str) -> str:
+    """What a job wrote into its log."""
+    return (project / "logs" / "tiny" / log).read_text(encoding="utf-8")
+
+
+def left_alone(project: Path, log: str) -> set[str]:
+    """The explainers whose files a job did not make again."""
+    return set(re.findall(r"^(\w+): unchanged$", said(project, log), re.MULTILINE))
+
+
+def per_explainer(project: Path) -> dict[str, bytes]:
+    """The shards and scores."""
+    return {
+        f"{part}/{name}": content
+        for part in ("attributions", "scores")
+        for name, content in contents(results(project) / part).items()
+    }
+
+
+def test_a_new_explainer_computes_itself_alone(finished_smaller, copy_of):
+    project = copy_of(finished_smaller)
+    before = per_explainer(project)
+    study("explainers", "ig", value={"method": "path_gradient", "steps": 3})(project)
+    run_study(project)
+    after = per_explainer(project)
+    assert {name: after[name] for name in before} == before
+    assert {Path(name).stem for name in after.keys() - before.keys()} == {"ig"}
+    assert "with ig on cpu" in said(project, "attribute/demo/ola_cea/seed0/path.log")
+    assert left_alone(project, "attribute/demo/ola_cea/seed0/path.log") == {"igxi"}
+    for log in SCORES.values():
+        assert left_alone(project, log) == {"igxi", "lime"}
+        assert ": scoring ig\n" in said(project, log)
+    assert planned_jobs(project) == set()
+
+
+def test_scores_that_ask_no_model_outlive_the_engine(finished_smaller, copy_of):
+    """The explanations are made again and are the same."""
+    project = copy_of(finished_smaller)
+    before = contents(results(project) / "scores")
+    AN_ENGINE_THAT_DIFFERS(project)
+    run_study(project)
+    assert left_alone(project, SCORES["complexity"]) == {"igxi", "lime"}
+    assert left_alone(project, SCORES["faithfulness"]) == set()
+    after = contents(results(project) / "scores")
+    for explainer in ("igxi", "lime"):
+        name = (RUN / "complexity" / f"{explainer}.parquet").as_posix()
+        assert after[name] == before[name]
+    assert planned_jobs(project) == set()
+
+
+@pytest.fixture(scope="module")
+def with_worst_change(finished, tmp_path_factory) -> Path:
+    """The finished project with a metric that explains again, whose scores Snakemake takes for made."""
+    project = Path(shutil.copytree(finished, tmp_path_factory.mktemp("worst_change") / "project"))
+    configure(project, edited(TINY, "metrics", "worst", value={"metric": "worst_change"}))
+    for folder in [path for path in (results(project) / "scores").rglob("complexity") if path.is_dir()]:
+        shutil.copytree(folder, folder.with_name("worst_change"))
+    for path in list((results(project) / "figures").rglob("gini.*")):
+        shutil.copy2(path, path.with_name(path.name.replace("gini", "worst")))
+    adopt(project)
+    return project
+
+
+def families_with_other_params(project: Path) -> set[str]:
+    """Families of metrics whose scores were made with other settings or code than now."""
+    listed = snakemake(project, "--list-params-changes")
+    assert listed.returncode == 0, listed.stdout
+    return {Path(path).parent.name for path in re.findall(r"results/tiny/scores/\S+\.parquet", listed.stdout)}
+
+
+@pytest.mark.parametrize(
+    ("edit", "families"),
+    [
+        (lambda project: None, set()),
+        (AN_ENGINE_THAT_DIFFERS, {"faithfulness", "worst_change"}),
+        (text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye"), {"worst_change"}),
+        (text(f"{LIBRARY}/models/fast_layers.py", "import torch\nfrom torch", "import torch\n\nEXTRA = 1\nfrom torch"), None),
+    ],
+    ids=["nothing", "engine", "lime", "model"],
+)
+def test_scores_depend_on_the_code_that_they_run(with_worst_change, copy_of, edit, families):
+    project = copy_of(with_worst_change)
+    edit(project)
+    assert families_with_other_params(project) == ({"faithfulness", "worst_change"} if families is None else families)
+
+
+def test_the_code_of_one_family_of_explainers_concerns_its_own_worst_change(with_worst_change, copy_of):
+    """The job runs for all explainers, and scores the one that changed."""
+    project = copy_of(with_worst_change)
+    before, after = (codes_of(project, family="worst_change") for _ in range(2))
+    assert before == after
+    text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye")(project)
+    after = codes_of(project, family="worst_change")
+    assert {name for name in before if before[name] != after[name]} == {"lime"}
+
+
+def codes_of(project: Path, family: str) -> dict[str, str]:
+    """The digest of the code for each explainer, as the command of a score job has it."""
+    target = f"results/tiny/scores/{RUN}/{family}/lime.parquet"
+    listed = snakemake(project, "--dry-run", "--printshellcmds", "--force", target)
+    assert listed.returncode == 0, listed.stdout
+    command = next(line for line in listed.stdout.splitlines() if "score.py" in line and "--code" in line)
+    return json.loads(re.search(r"--code '(\{.*?\})'", command)[1])
 
 
 # A cache: results that somebody else computed, beside a fresh copy of the project.
