@@ -5,6 +5,7 @@
 import fcntl
 import json
 import os
+import shlex
 import sys
 from functools import cache
 from pathlib import Path

@@ -15,12 +15,8 @@ rule draw_scores:
     """Box plots of one metric per explainer and group, over all seeds of a model."""
     input:
         script=script("figures/draw_scores.py"),
-        scores=lambda wildcards: every(
-            "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet",
-            dataset=wildcards.dataset,
-            model=wildcards.model,
-            family=family_of(wildcards.metric),
-        ),
+        scores=lambda wildcards: scores_drawn(wildcards, family_of(wildcards.metric)),
+        datasets=dataset_drawn,
     output:
         in_formats(
             "<results>/figures/scores/{dataset}/{model}/{metric}",
@@ -39,9 +35,10 @@ rule draw_scores:
         runtime=10,
     params:
         settings=lambda wildcards: scores_shown(wildcards, [wildcards.metric]),
+        folders=folders(scores=SCORES, datasets=DATASETS),
         code=code_of("figures/draw_scores.py"),
     shell:
-        "python {input.script:q} --scores {input.scores:q} --metric {wildcards.metric} "
+        "python {input.script:q} {params.folders} --metric {wildcards.metric} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
@@ -49,12 +46,8 @@ rule draw_score_panels:
     """Box plots of all metrics of one model on one dataset (Dhaini et al. 2025, Figures 2 to 7)."""
     input:
         script=script("figures/draw_score_panels.py"),
-        scores=lambda wildcards: every(
-            "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet",
-            dataset=wildcards.dataset,
-            model=wildcards.model,
-            family=METRIC_FAMILIES,
-        ),
+        scores=lambda wildcards: scores_drawn(wildcards, METRIC_FAMILIES),
+        datasets=dataset_drawn,
     output:
         in_formats(
             "<results>/figures/panels/{dataset}/{model}",
@@ -73,10 +66,10 @@ rule draw_score_panels:
         runtime=10,
     params:
         settings=lambda wildcards: scores_shown(wildcards, METRICS),
+        folders=folders(scores=SCORES, datasets=DATASETS),
         code=code_of("figures/draw_score_panels.py"),
     shell:
-        "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
-        "--output {output:q} > {log:q} 2>&1"
+        "python {input.script:q} {params.folders} --settings {params.settings:q} " "--output {output:q} > {log:q} 2>&1"
 
 
 SCORE_PAGE = Page(["scores"], shown(*COMPARED, levels=compared_levels()), "Scores")

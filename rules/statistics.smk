@@ -12,7 +12,8 @@ rule summarise_scores:
     """Mean of every metric over items and seeds, per dataset, model, explainer and group."""
     input:
         script=script("statistics/summarise_scores.py"),
-        scores=every(SCORES, family=METRIC_FAMILIES),
+        scores=every_score(),
+        datasets=every_dataset(),
     output:
         "<results>/tables/scores.parquet",
     log:
@@ -25,20 +26,19 @@ rule summarise_scores:
         mem_mb=4000,
         runtime=30,
     params:
-        settings=as_json(**{part: list(config[part]) for part in COMPARED}, seeds=config["seeds"]),
+        settings=json.dumps(scored() | {"factors": list(comparisons())}),
+        folders=folders(scores=SCORES, datasets=DATASETS),
         code=code_of("statistics/summarise_scores.py"),
     shell:
-        "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
-        "--output {output:q} > {log:q} 2>&1"
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule measure_quality:
     """Accuracy, recall per class and group, and average prediction difference of every model."""
     input:
         script=script("statistics/measure_quality.py"),
-        datasets=every("<results>/datasets/{dataset}/items.parquet"),
-        units=every("<results>/datasets/{dataset}/units.parquet"),
-        readings=every("<results>/readings/{dataset}/{model}/seed{seed}.parquet"),
+        datasets=every_dataset(),
+        readings=every(READINGS),
     output:
         table="<results>/tables/models.parquet",
         per_seed="<results>/tables/models_per_seed.parquet",
@@ -52,8 +52,9 @@ rule measure_quality:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=compared_settings(parts=("datasets", "models")),
+        settings=json.dumps(runs_of_study() | {"comparisons": comparisons()}),
+        folders=folders(datasets=DATASETS, readings=READINGS),
         code=code_of("statistics/measure_quality.py"),
     shell:
-        "python {input.script:q} --items {input.datasets:q} --readings {input.readings:q} "
-        "--settings {params.settings:q} --output {output.table:q} --per-seed {output.per_seed:q} > {log:q} 2>&1"
+        "python {input.script:q} {params.folders} --settings {params.settings:q} "
+        "--output {output.table:q} --per-seed {output.per_seed:q} > {log:q} 2>&1"

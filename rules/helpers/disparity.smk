@@ -1,12 +1,11 @@
 # What rules/kinds/disparity.smk asks: its settings, and which files it needs.
 
-COMPARE = config["statistics"]["compare"]
 PUBLISHED = [f"resources/published/{name}.csv" for name in ("disparity_counts", "disparity_effect_sizes", "model_bias")]
 
 
 def compared_datasets():
     """The datasets that have both levels of a compared pair."""
-    pairs = [(factor, set(levels)) for factor, sets in COMPARE.items() for levels in sets if len(levels) == 2]
+    pairs = [(factor, set(levels)) for factor, sets in comparisons().items() for levels in sets if len(levels) == 2]
     return [
         dataset
         for dataset in config["datasets"]

@@ -46,7 +46,20 @@ def scores_shown(wildcards, metrics):
         {name: label(section, name)} for section, name in (("datasets", wildcards.dataset), ("models", wildcards.model))
     )
     settings = {"datasets": datasets, "models": models, "metrics": directions(metrics)}
-    return shown("explainers", **settings, seeds=config["seeds"], levels=compared_levels())
+    families = {name: METRICS[name]["family"] for name in metrics}
+    names = {"seeds": config["seeds"], "families": families, "factors": list(comparisons())}
+    return shown("explainers", **settings, **names, levels=compared_levels())
+
+
+def scores_drawn(wildcards, families):
+    """The score files of one model on one dataset."""
+    names = {"family": families, "explainer": config["explainers"]}
+    return every(SCORES, dataset=wildcards.dataset, model=wildcards.model, **names)
+
+
+def dataset_drawn(wildcards):
+    """The texts and units of one dataset."""
+    return every(DATASETS, dataset=wildcards.dataset, table=["items", "units"])
 
 
 def in_formats(path, **about):

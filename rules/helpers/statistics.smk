@@ -1,7 +1,33 @@
 # What rules/statistics.smk asks: its settings, and which files it needs.
 
 SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet"
+DATASETS = "<results>/datasets/{dataset}/{table}.parquet"
+READINGS = "<results>/readings/{dataset}/{model}/seed{seed}.parquet"
 COMPARED = ("datasets", "models", "explainers", "metrics")
+
+
+def every_score():
+    """The score files of the whole study."""
+    return every(SCORES, family=METRIC_FAMILIES, explainer=config["explainers"])
+
+
+def every_dataset():
+    """The texts and units of all datasets."""
+    return every(DATASETS, table=["items", "units"])
+
+
+def folders(**paths):
+    """Flags that name folders below <results>, found from the input of the same name.
+
+    A list of all files would be too long for a command; the scripts build their paths from the names in the settings.
+    ``paths`` has the pattern of each.
+    """
+
+    def flags(wildcards, input):
+        first = {name: Path(getattr(input, name)[0]) for name in paths}
+        return shlex.join(f"--{name}={first[name].parents[paths[name].count('/') - 2]}" for name in paths)
+
+    return flags
 
 
 def of_statistics(*keys):
@@ -9,18 +35,31 @@ def of_statistics(*keys):
     return {key: config["statistics"][key] for key in keys}
 
 
-def compared_settings(*keys, parts=COMPARED):
-    """What computed tables depend on: the names in ``parts``, the seeds, the groups, ``keys`` of the statistics."""
-    return as_json(
-        **{part: list(config[part]) for part in parts},
-        seeds=config["seeds"],
-        statistics={"groups": compared_sets()} | of_statistics(*keys),
-    )
+def runs_of_study():
+    """The names of all runs, in the configuration's order."""
+    return {"datasets": list(config["datasets"]), "models": list(config["models"]), "seeds": config["seeds"]}
+
+
+def scored():
+    """The names of all scores, metrics with their families."""
+    families = {name: METRICS[name]["family"] for name in config["metrics"]}
+    return runs_of_study() | {"explainers": list(config["explainers"]), "metrics": families}
+
+
+def comparisons():
+    """What is compared: factor to sets of levels."""
+    return config["statistics"]["compare"]
+
+
+def compared_settings(*keys):
+    """What tables of comparisons depend on: the scores, the comparisons, and ``keys`` of the statistics."""
+    # Not sorted: the order of the configuration is that of the tables.
+    return json.dumps(scored() | {"comparisons": comparisons()} | of_statistics(*keys))
 
 
 def compared_sets():
     """The sets of levels that are compared, of all factors."""
-    return [levels for sets in config["statistics"]["compare"].values() for levels in sets]
+    return [levels for sets in comparisons().values() for levels in sets]
 
 
 def compared_levels():

@@ -12,7 +12,8 @@ rule measure_disparity:
     """Compare the groups' scores, seed by seed: tests of items and of pairs, effect sizes, equivalence."""
     input:
         script=script("statistics/measure_disparity.py"),
-        scores=every(SCORES, family=METRIC_FAMILIES),
+        scores=every_score(),
+        datasets=every_dataset(),
     output:
         "<results>/tables/disparity.parquet",
     log:
@@ -26,10 +27,10 @@ rule measure_disparity:
         runtime=60,
     params:
         settings=compared_settings("equivalence_bound", "sign_flips"),
+        folders=folders(scores=SCORES, datasets=DATASETS),
         code=code_of("statistics/measure_disparity.py"),
     shell:
-        "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
-        "--output {output:q} > {log:q} 2>&1"
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule summarise_disparity:
@@ -50,8 +51,8 @@ rule summarise_disparity:
         runtime=10,
     params:
         settings=as_json(
-            metrics={name: {"better": metric["better"]} for name, metric in METRICS.items()},
-            statistics=of_statistics("alpha", "considerable_effect"),
+            higher_is_better={name: metric["better"] == "higher" for name, metric in METRICS.items()},
+            **of_statistics("alpha", "considerable_effect"),
         ),
         code=code_of("statistics/summarise_disparity.py"),
     shell:
@@ -76,7 +77,7 @@ rule count_tests:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=as_json(statistics=of_statistics("alpha")),
+        settings=as_json(**of_statistics("alpha")),
         code=code_of("statistics/count_tests.py"),
     shell:
         "python {input.script:q} --disparity {input.disparity:q} --settings {params.settings:q} "
@@ -87,7 +88,8 @@ rule estimate_effects:
     """Estimate every cell's effect over all seeds, with intervals, and say what can be claimed."""
     input:
         script=script("statistics/estimate_effects.py"),
-        scores=every(SCORES, family=METRIC_FAMILIES),
+        scores=every_score(),
+        datasets=every_dataset(),
     output:
         "<results>/tables/effects.parquet",
     log:
@@ -101,17 +103,18 @@ rule estimate_effects:
         runtime=120,
     params:
         settings=compared_settings("alpha", "equivalence_bound", "confidence", "bootstrap_draws", "power"),
+        folders=folders(scores=SCORES, datasets=DATASETS),
         code=code_of("statistics/estimate_effects.py"),
     shell:
-        "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
-        "--output {output:q} > {log:q} 2>&1"
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule permute_groups:
     """Test again with the groups' labels permuted: how many cells are significant without any disparity?"""
     input:
         script=script("statistics/permute_groups.py"),
-        scores=every(SCORES, family=METRIC_FAMILIES),
+        scores=every_score(),
+        datasets=every_dataset(),
     output:
         "<results>/tables/control.parquet",
     log:
@@ -125,19 +128,19 @@ rule permute_groups:
         runtime=120,
     params:
         settings=compared_settings("alpha", "sign_flips", "control_draws"),
+        folders=folders(scores=SCORES, datasets=DATASETS),
         code=code_of("statistics/permute_groups.py"),
     shell:
-        "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
-        "--output {output:q} > {log:q} 2>&1"
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule explain_disparity:
     """Split every disparity into what token counts and the model's confidence carry, and what remains."""
     input:
         script=script("statistics/explain_disparity.py"),
-        scores=every(SCORES, family=METRIC_FAMILIES),
-        datasets=every("<results>/datasets/{dataset}/items.parquet"),
-        readings=every("<results>/readings/{dataset}/{model}/seed{seed}.parquet"),
+        scores=every_score(),
+        datasets=every_dataset(),
+        readings=every(READINGS),
     output:
         "<results>/tables/causes.parquet",
     log:
@@ -151,18 +154,18 @@ rule explain_disparity:
         runtime=60,
     params:
         settings=compared_settings("alpha"),
+        folders=folders(scores=SCORES, datasets=DATASETS, readings=READINGS),
         code=code_of("statistics/explain_disparity.py"),
     shell:
-        "python {input.script:q} --scores {input.scores:q} --items {input.datasets:q} "
-        "--readings {input.readings:q} "
-        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule compare_many_groups:
     """Compare more than two groups: Kruskal-Wallis, and Dunn's comparisons of their pairs."""
     input:
         script=script("statistics/compare_many_groups.py"),
-        scores=every(SCORES, family=METRIC_FAMILIES),
+        scores=every_score(),
+        datasets=every_dataset(),
     output:
         table="<results>/tables/groups.parquet",
         pairs="<results>/tables/group_pairs.parquet",
@@ -177,10 +180,11 @@ rule compare_many_groups:
         runtime=60,
     params:
         settings=compared_settings(),
+        folders=folders(scores=SCORES, datasets=DATASETS),
         code=code_of("statistics/compare_many_groups.py"),
     shell:
-        "python {input.script:q} --scores {input.scores:q} --settings {params.settings:q} "
-        "--output {output.table:q} --pairs {output.pairs:q} > {log:q} 2>&1"
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output.table:q} "
+        "--pairs {output.pairs:q} > {log:q} 2>&1"
 
 
 rule compare_definitions:
@@ -200,10 +204,7 @@ rule compare_definitions:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=as_json(
-            metrics={name: {"metric": metric["metric"]} for name, metric in METRICS.items()},
-            order={"metrics": list(METRICS)},
-        ),
+        settings=json.dumps({"disputed": disputed_metrics()}),
         code=code_of("statistics/compare_definitions.py"),
     shell:
         "python {input.script:q} --summary {input.summary:q} --settings {params.settings:q} "
@@ -231,7 +232,7 @@ rule compare_published:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=as_json(**{part: list(config[part]) for part in COMPARED}, statistics=of_statistics("published")),
+        settings=as_json(**{part: list(config[part]) for part in COMPARED}, beside=config["statistics"]["published"]),
         published=content_of(BASE / path for path in PUBLISHED),
         code=code_of("statistics/compare_published.py"),
     shell:

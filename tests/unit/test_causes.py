@@ -10,6 +10,7 @@ import pytest
 from dataset_files import write_dataset
 from rendering import COMPARED, page_of, run_script, shown, tabulated
 from scipy.stats import t
+from study_files import asked
 
 from evenlight import tables
 from evenlight.errors import InputError
@@ -247,6 +248,15 @@ def write(tmp_path):
     return _write
 
 
+def folders_of(study: dict[str, list[Path]]) -> tuple[Path, Path, Path]:
+    folder = study["items"][0].parents[2]
+    return folder / "scores", folder / "datasets", folder / "readings"
+
+
+def caused(study: dict[str, list[Path]], settings: dict):
+    return cause_table(*folders_of(study), **asked(cause_table, settings))
+
+
 def plots() -> list[tuple]:
     """Twelve pairs; in six of them "actress" has one token more than "actor"."""
     sentences = []
@@ -289,7 +299,7 @@ def test_the_causes_of_an_item(study):
 
 
 def test_the_table_of_a_study(study):
-    table, notes = cause_table(**study, settings=study_settings())
+    table, notes = caused(study, study_settings())
     assert list(table.columns) == ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b", *COMPUTED]
     found = table.set_index(["dataset", "metric"])
     assert list(found.index) == [(dataset, metric) for dataset in ("plots", "cases") for metric in ("gini", "mass")]
@@ -325,7 +335,7 @@ def test_the_table_of_a_study(study):
 
 
 def test_totals_and_equal_pairs_are_cohens_d_of_the_scores(study):
-    table, _ = cause_table(**study, settings=study_settings())
+    table, _ = caused(study, study_settings())
     expected = {"all": [], "equal": []}
     for path in study["scores"][:2]:
         scores = tables.read_table(path, tables.SCORES)
@@ -339,17 +349,18 @@ def test_totals_and_equal_pairs_are_cohens_d_of_the_scores(study):
 def test_constant_scores_are_noted(write):
     files = write("plots", plots(), lambda *_: 0.5)
     settings = study_settings(datasets={"plots": {}}, metrics={"gini": study_settings()["metrics"]["gini"]})
-    table, notes = cause_table(**files, settings=settings)
+    table, notes = caused(files, settings)
     assert table.at[0, "seeds"] == 0
     assert notes == ["dataset 'plots', metric 'gini': no split of 2 runs, whose scores are constant"]
 
 
 def test_script_writes_the_table_and_its_page_says_what_was_left_out(study, tmp_path):
-    flags = [part for name, paths in study.items() for part in (f"--{name}", *paths)]
+    named = zip(("--scores", "--datasets", "--readings"), folders_of(study), strict=True)
+    flags = [part for pair in named for part in pair]
     computed, settings = tmp_path / "causes.parquet", study_settings()
-    done = run_script("statistics/explain_disparity.py", settings, *flags, "--output", computed)
+    done = run_script("statistics/explain_disparity.py", asked(cause_table, settings), *flags, "--output", computed)
     assert done.returncode == 0, done.stderr
-    table, notes = cause_table(**study, settings=settings)
+    table, notes = caused(study, settings)
     pd.testing.assert_frame_equal(tables.read_table(computed, tables.CAUSES), table)
     assert tables.read_metadata(computed, tables.CAUSES) == {"notes": notes}
     about = shown(settings, *COMPARED, alpha=0.05)
@@ -362,23 +373,17 @@ def test_script_writes_the_table_and_its_page_says_what_was_left_out(study, tmp_
     assert "in 6 pairs of equally many tokens" in page
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ("items", "dataset 'plots': no --items plots/items.parquet was given; rule import_dataset makes it"),
-        ("readings", r"dataset 'plots', model 'small', seed 0: no file .* was given"),
-    ],
-)
-def test_missing_files_are_named(study, change, message):
-    study[change] = study[change][1:]
-    with pytest.raises(InputError, match=message):
-        cause_table(**study, settings=study_settings())
+@pytest.mark.parametrize(("name", "rule"), [("items", "import_dataset"), ("readings", "read_texts")])
+def test_missing_files_are_named(study, name, rule):
+    study[name][0].unlink()
+    with pytest.raises(InputError, match=rf"{study[name][0]}: no such file; rule {rule} makes it"):
+        caused(study, study_settings())
 
 
 @pytest.mark.parametrize(
     ("name", "contract", "message"),
     [
-        ("items", tables.ITEMS, r"items\.parquet: column 'item_id' has no '0male', which .*seed0\.parquet explains"),
+        ("items", tables.ITEMS, r"items\.parquet: column 'item_id' has no '0male', which has scores"),
         ("readings", tables.READINGS, r"seed0\.parquet: column 'item_id' has no '0male', which has scores"),
     ],
 )
@@ -386,7 +391,7 @@ def test_items_that_are_missing_in_a_file_are_named(study, name, contract, messa
     path = study[name][0]
     tables.write_table(tables.read_arrow(path, contract).slice(1), path, contract)
     with pytest.raises(InputError, match=message):
-        cause_table(**study, settings=study_settings())
+        caused(study, study_settings())
 
 
 def test_tokens_of_words_that_the_item_does_not_have_are_refused(study):
@@ -395,4 +400,4 @@ def test_tokens_of_words_that_the_item_does_not_have_are_refused(study):
     items["ground_truth"] = [truth[:2] for truth in items["ground_truth"]]
     tables.write_table(items, path, tables.ITEMS)
     with pytest.raises(InputError, match=r"column 'word_id' has 2 for item '0male', which has 2 words in .*items"):
-        cause_table(**study, settings=study_settings())
+        caused(study, study_settings())

@@ -1,41 +1,33 @@
-"""Scores of all seeds side by side: pairs, items without pairs, missing forms and seeds that scored different items."""
-
-from pathlib import Path
+"""Scores of all seeds side by side: pairs, units without counterparts, several items of a level, several factors."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from study_files import StudyFiles
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.statistics.cells import cells, read_models
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.cells import check_compared, read_models
+from evenlight.statistics.files import units_path
 
 NAN = float("nan")
-PAIR = [Comparison("gender", "male", "female")]
-
-
-def settings(seeds=(0,), explainers=("lime",), metrics=("gini",), models=("small",)) -> dict:
-    return {
-        "datasets": ["plots"],
-        "models": list(models),
-        "seeds": list(seeds),
-        "explainers": {name: {} for name in explainers},
-        "metrics": {name: {} for name in metrics},
-    }
+GENDER = {"gender": [["male", "female"]]}
 
 
 @pytest.fixture
-def write(tmp_path):
-    """Write rows (item, pair, group, explainer, scores of the metrics) as a run's scores and return the path."""
+def files(tmp_path) -> StudyFiles:
+    return StudyFiles(tmp_path)
 
-    def _write(rows: list[tuple], seed: int = 0, metrics=("gini",), model: str = "small", family: str = "f") -> Path:
-        table = pd.DataFrame(rows, columns=["item_id", "pair_id", "group", "explainer", *metrics])
-        path = tmp_path / "plots" / model / f"seed{seed}" / f"{family}.parquet"
-        tables.write_table(table.astype(dict.fromkeys(metrics, float)), path, tables.SCORES)
-        return path
 
-    return _write
+def table(rows: list[tuple], metrics=("gini",), explainer="lime") -> pd.DataFrame:
+    """From rows (item, unit, level, scores of the metrics)."""
+    columns = ["item_id", "pair_id", "group", *metrics]
+    return pd.DataFrame(rows, columns=columns).assign(explainer=explainer)
+
+
+def names(**changes) -> dict:
+    usual = {"datasets": ["plots"], "models": ["small"], "seeds": [0], "explainers": ["lime"]}
+    return usual | {"metrics": {"gini": "complexity"}, "comparisons": GENDER} | changes
 
 
 def only(items):
@@ -43,22 +35,32 @@ def only(items):
     return item
 
 
-def one_cell(paths, study, pairs=PAIR):
-    return only(cells(only(read_models(paths, study)), pairs))
+def sides(files: StudyFiles, **changes):
+    """The design of the only comparison, and both sides' scores (metrics, seeds, units)."""
+    model = only(read_models(*files.folders, **names(**changes)))
+    design, scores = only(model.designs), only(model.explainers)
+    return design, design.a.scores(scores.values), design.b.scores(scores.values)
 
 
-def test_forms_of_a_pair_stand_in_one_column_whatever_their_order(write):
+def test_forms_of_a_pair_stand_in_one_column_whatever_their_order(files):
     # The female forms are stored in another order than the male ones.
     rows = [("m1", "1", "male", 0.1), ("m2", "2", "male", 0.2), ("m3", "3", "male", 0.3)]
     rows += [("f3", "3", "female", 3), ("f1", "1", "female", 1), ("f2", "2", "female", 2)]
-    path = write([(*row[:3], "lime", row[3]) for row in rows])
-    cell = one_cell([path], settings())
-    assert cell.paired
-    np.testing.assert_array_equal(cell.a, [[0.1, 0.2, 0.3]])
-    np.testing.assert_array_equal(cell.b, [[1, 2, 3]])
-    assert list(cell.items_a) == ["m1", "m2", "m3"]
-    assert list(cell.items_b) == ["f1", "f2", "f3"]
-    assert cell.place == {
+    files.write(table(rows))
+    design, a, b = sides(files)
+    assert design.paired
+    np.testing.assert_array_equal(a, [[[0.1, 0.2, 0.3]]])
+    np.testing.assert_array_equal(b, [[[1, 2, 3]]])
+    assert list(design.a.items) == ["m1", "m2", "m3"]
+    assert list(design.b.items) == ["f1", "f2", "f3"]
+    assert list(design.a.clusters) == list(design.b.clusters) == ["1", "2", "3"]
+
+
+def test_a_cell_is_named_by_a_mapping(files):
+    files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
+    model = only(read_models(*files.folders, **names()))
+    cell = only(only(model.explainers).cells(only(model.designs).comparison))
+    assert cell == {
         "dataset": "plots",
         "model": "small",
         "explainer": "lime",
@@ -69,85 +71,164 @@ def test_forms_of_a_pair_stand_in_one_column_whatever_their_order(write):
     }
 
 
-def test_a_missing_form_and_an_undefined_score_are_nan(write):
+def test_a_missing_form_and_an_undefined_score_are_nan(files):
     rows = [("m1", "1", "male", 0.1), ("m2", "2", "male", 0.2), ("m3", "3", "male", NAN)]
     rows += [("f1", "1", "female", 1), ("f3", "3", "female", 3), ("f4", "4", "female", 4)]
-    cell = one_cell([write([(*row[:3], "lime", row[3]) for row in rows])], settings())
-    assert cell.paired
-    np.testing.assert_array_equal(cell.a, [[0.1, 0.2, NAN, NAN]])
-    np.testing.assert_array_equal(cell.b, [[1, NAN, 3, 4]])
-    assert list(cell.items_a) == ["m1", "m2", "m3", None]
-    assert list(cell.items_b) == ["f1", None, "f3", "f4"]
+    files.write(table(rows))
+    design, a, b = sides(files)
+    assert design.paired
+    np.testing.assert_array_equal(a, [[[0.1, 0.2, NAN, NAN]]])
+    np.testing.assert_array_equal(b, [[[1, NAN, 3, 4]]])
+    assert list(design.a.items) == ["m1", "m2", "m3", None]
+    assert list(design.b.items) == ["f1", None, "f3", "f4"]
 
 
-def test_items_without_pairs_stand_apart(write):
-    rows = [("x", "x", "male", 1), ("y", "y", "female", 2), ("z", "z", "male", 3)]
-    cell = one_cell([write([(*row[:3], "lime", row[3]) for row in rows])], settings())
-    assert not cell.paired
-    np.testing.assert_array_equal(cell.a, [[1, 3]])
-    np.testing.assert_array_equal(cell.b, [[2]])
-    assert list(cell.items_a) == ["x", "z"]
-    assert list(cell.items_b) == ["y"]
+def test_units_without_counterpart_stand_apart(files):
+    files.write(table([("x", "x", "male", 1), ("y", "y", "female", 2), ("z", "z", "male", 3)]))
+    design, a, b = sides(files)
+    assert not design.paired
+    np.testing.assert_array_equal(a, [[[1, 3]]])
+    np.testing.assert_array_equal(b, [[[2]]])
+    assert list(design.a.items) == ["x", "z"]
 
 
-def test_one_common_pair_or_two_items_of_a_group_in_a_pair_are_no_paired_design(write):
-    once = [("m1", "1", "male", 1), ("f1", "1", "female", 2), ("m2", "2", "male", 3), ("f3", "3", "female", 4)]
-    assert not one_cell([write([(*row[:3], "lime", row[3]) for row in once])], settings()).paired
-    twice = [("m1", "1", "male", 1), ("f1", "1", "female", 2), ("m2", "2", "male", 3), ("f2", "2", "female", 4)]
-    twice.append(("m1b", "1", "male", 5))
-    cell = one_cell([write([(*row[:3], "lime", row[3]) for row in twice])], settings())
-    assert not cell.paired
-    np.testing.assert_array_equal(cell.a, [[1, 3, 5]])
+def test_one_common_unit_is_no_paired_design(files):
+    rows = [("m1", "1", "male", 1), ("f1", "1", "female", 2), ("m2", "2", "male", 3), ("f3", "3", "female", 4)]
+    files.write(table(rows))
+    assert not sides(files)[0].paired
 
 
-def test_seeds_are_rows_and_an_item_of_one_seed_alone_is_nan_in_the_other(write):
+def test_several_items_of_a_level_are_one_unit_with_their_mean(files):
+    # Not two independent scores; what is undefined does not count; the third unit has nothing defined.
+    rows = [("m1", "1", "male", 1), ("f1", "1", "female", 2), ("m2", "2", "male", 3), ("f2", "2", "female", 4)]
+    rows += [("m1b", "1", "male", 5), ("f2b", "2", "female", NAN), ("f2c", "2", "female", 8)]
+    rows += [("m3", "3", "male", NAN), ("m3b", "3", "male", NAN), ("f3", "3", "female", 7)]
+    files.write(table(rows))
+    design, a, b = sides(files)
+    assert design.paired
+    np.testing.assert_array_equal(a, [[[3, 3, NAN]]])
+    np.testing.assert_array_equal(b, [[[2, 6, 7]]])
+    assert list(design.a.items) == ["m1", "m2", "m3"]
+
+
+def test_seeds_are_rows_and_an_item_of_one_seed_alone_is_nan_in_the_other(files):
     first = [("m1", "1", "male", 1), ("f1", "1", "female", 2), ("m2", "2", "male", 3), ("f2", "2", "female", 4)]
     second = [("f2", "2", "female", 40), ("m2", "2", "male", 30), ("m3", "3", "male", 50), ("f3", "3", "female", 60)]
-    paths = [write([(*row[:3], "lime", row[3]) for row in rows], seed) for rows, seed in ((first, 7), (second, 3))]
-    study = settings(seeds=[7, 3])
-    scores = only(read_models(paths, study))
-    assert scores.seeds == [7, 3]
-    cell = only(cells(scores, PAIR))
-    np.testing.assert_array_equal(cell.a, [[1, 3, NAN], [NAN, 30, 50]])
-    np.testing.assert_array_equal(cell.b, [[2, 4, NAN], [NAN, 40, 60]])
-    by_item = dict(zip(scores.items["item_id"], scores.present.T.tolist(), strict=True))
-    assert by_item["m1"] == [True, False]
-    assert by_item["m2"] == [True, True]
-    assert by_item["f3"] == [False, True]
+    for seed, rows in ((7, first), (3, second)):
+        files.write(table(rows), seed)
+    _, a, b = sides(files, seeds=[7, 3])
+    np.testing.assert_array_equal(a, [[[1, 3, NAN], [NAN, 30, 50]]])
+    np.testing.assert_array_equal(b, [[[2, 4, NAN], [NAN, 40, 60]]])
+    model = only(read_models(*files.folders, **names(seeds=[7, 3])))
+    by_item = dict(zip(model.items["item_id"], only(model.explainers).present.T.tolist(), strict=True))
+    assert (by_item["m1"], by_item["m2"], by_item["f3"]) == ([True, False], [True, True], [False, True])
 
 
-def test_every_explainer_metric_and_family_is_in_its_place(write):
+def test_every_explainer_metric_and_family_is_in_its_place(files):
     items = [("m1", "1", "male"), ("f1", "1", "female"), ("m2", "2", "male"), ("f2", "2", "female")]
-    rows = [
-        (*item, explainer, 100 * e + i) for e, explainer in enumerate(("lime", "grad")) for i, item in enumerate(items)
-    ]
-    paths = [write(rows, family="one")]
-    paths.append(write([(*row[:4], row[4] + 1000) for row in reversed(rows)], metrics=("area",), family="other"))
-    study = settings(explainers=("grad", "lime"), metrics=("area", "gini"))
-    found = list(cells(only(read_models(paths, study)), PAIR))
-    assert [(cell.explainer, cell.metric) for cell in found] == [
-        ("grad", "area"),
-        ("grad", "gini"),
-        ("lime", "area"),
-        ("lime", "gini"),
-    ]
-    assert [cell.a.tolist() for cell in found] == [[[1100, 1102]], [[100, 102]], [[1000, 1002]], [[0, 2]]]
-    assert [cell.b.tolist() for cell in found] == [[[1101, 1103]], [[101, 103]], [[1001, 1003]], [[1, 3]]]
+    for number, explainer in enumerate(("lime", "grad")):
+        rows = [(*item, 100 * number + i) for i, item in enumerate(items)]
+        files.write(table(rows, explainer=explainer), family="first")
+        moved = [(*row[:3], row[3] + 1000) for row in reversed(rows)]
+        files.write(table(moved, metrics=("area",), explainer=explainer), family="second")
+    metrics = {"area": "second", "gini": "first"}
+    model = only(read_models(*files.folders, **names(explainers=["grad", "lime"], metrics=metrics)))
+    design = only(model.designs)
+    found = {scores.explainer: design.a.scores(scores.values).tolist() for scores in model.explainers}
+    # Items in the order of the first file; the second family has them the other way round.
+    assert found == {"grad": [[[1102, 1100]], [[102, 100]]], "lime": [[[1002, 1000]], [[2, 0]]]}
+    assert list(found) == ["grad", "lime"]
 
 
-def test_models_come_in_configured_order_and_pairs_of_groups_in_turn(write):
-    groups = ("male", "female", "neutral")
-    rows = [(f"{g}{n}", str(n), g, "lime", n + 10 * i) for i, g in enumerate(groups) for n in range(2)]
-    paths = [write(rows, model=model) for model in ("large", "small")]
-    found = list(read_models(paths, settings(models=("small", "large"))))
+def test_models_come_in_configured_order_and_comparisons_in_turn(files):
+    rows = [(f"{g}{n}", str(n), g, n + 10 * i) for i, g in enumerate(("male", "female", "neutral")) for n in range(2)]
+    for model in ("large", "small"):
+        files.write(table(rows), model=model)
+    comparisons = {"gender": [["neutral", "male"], ["male", "female"]]}
+    found = list(read_models(*files.folders, **names(models=["small", "large"], comparisons=comparisons)))
     assert [scores.model for scores in found] == ["small", "large"]
-    both = list(cells(found[0], [Comparison("gender", "neutral", "male"), *PAIR]))
-    assert [(cell.level_a, cell.level_b) for cell in both] == [("neutral", "male"), ("male", "female")]
-    np.testing.assert_array_equal(both[0].a - both[0].b, [[20, 20]])
+    designs = found[0].designs
+    assert [design.comparison.levels for design in designs] == [("neutral", "male"), ("male", "female")]
+    values = only(found[0].explainers).values
+    np.testing.assert_array_equal(designs[0].a.scores(values) - designs[0].b.scores(values), [[[20, 20]]])
 
 
-def test_an_item_that_changes_its_pair_between_seeds_is_refused(write):
-    rows = [("m1", "1", "male", "lime", 1), ("f1", "1", "female", "lime", 2)]
-    paths = [write(rows, 0), write([("m1", "2", "male", "lime", 1), rows[1]], 1)]
-    with pytest.raises(InputError, match="dataset 'plots', model 'small': item 'm1' has another pair or group"):
-        list(read_models(paths, settings(seeds=[0, 1])))
+def with_race(files: StudyFiles) -> None:
+    """Four texts without counterpart, one of each gender and race, and one whose race is not known."""
+    people = [("a", "male", "asian"), ("b", "male", "white"), ("c", "female", "asian"), ("d", "female", "white")]
+    files.write(table([(*person[:1], *person[:2], n) for n, person in enumerate([*people, ("e", "male")])]))
+    units = tables.read_table(units_path(files.datasets, "plots"), tables.UNITS)
+    race = pd.DataFrame([(a, a, "form", "race", c) for a, _, c in people], columns=units.columns)
+    tables.write_table(pd.concat([units, race]), units_path(files.datasets, "plots"), tables.UNITS)
+
+
+@pytest.mark.parametrize(
+    ("comparisons", "a", "b"),
+    [
+        ({"gender": [["male", "female"]]}, ["a", "b", "e"], ["c", "d"]),
+        ({"race": [["asian", "white"]]}, ["a", "c"], ["b", "d"]),
+        ({"gender+race": [["female+asian", "male+white"]]}, ["c"], ["b"]),
+    ],
+)
+def test_factors_and_their_intersections(files, comparisons, a, b):
+    with_race(files)
+    design, *_ = sides(files, comparisons=comparisons)
+    assert (list(design.a.items), list(design.b.items)) == (a, b)
+    assert not design.paired
+
+
+def test_several_factors_are_compared_side_by_side(files):
+    with_race(files)
+    comparisons = {"gender": [["male", "female"]], "race": [["asian", "white"]]}
+    model = only(read_models(*files.folders, **names(comparisons=comparisons)))
+    assert [design.comparison.factor for design in model.designs] == ["gender", "race"]
+
+
+def test_edits_are_not_compared_as_forms(files):
+    rows = [("o1", "1", "male", 1), ("e1", "1", "female", 2), ("m2", "2", "male", 3), ("f2", "2", "female", 4)]
+    files.write(table(rows))
+    units = tables.read_table(units_path(files.datasets, "plots"), tables.UNITS)
+    units["role"] = units["item_id"].map({"o1": "original", "e1": "edit"}).fillna("form")
+    tables.write_table(units, units_path(files.datasets, "plots"), tables.UNITS)
+    design, *_ = sides(files)
+    assert (list(design.a.items), list(design.b.items)) == (["m2"], ["f2"])
+
+
+def test_a_comparison_that_the_dataset_lacks_is_noted_and_none_is_refused(files):
+    files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
+    comparisons = {"gender": [["male", "female"], ["male", "neutral"]], "race": [["asian", "white"]]}
+    model = only(read_models(*files.folders, **names(comparisons=comparisons)))
+    assert check_compared(model, comparisons) == [
+        "dataset 'plots': 'male' and 'neutral' are not compared, no scores of gender 'neutral'",
+        "dataset 'plots': 'asian' and 'white' are not compared, no scores of race 'asian' and 'white'",
+    ]
+    comparisons = {"race": [["asian", "white"]]}
+    model = only(read_models(*files.folders, **names(comparisons=comparisons)))
+    with pytest.raises(InputError, match=r"\(there are gender: female, male\); name a pair of levels"):
+        check_compared(model, comparisons)
+
+
+def test_an_explainer_with_other_items_is_refused(files):
+    files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
+    files.write(table([("m1", "1", "male", 1), ("f2", "2", "female", 2)], explainer="grad"))
+    model = only(read_models(*files.folders, **names(explainers=["lime", "grad"])))
+    with pytest.raises(InputError, match="seed 0: explainer 'grad' has scores of item 'f2', explainer 'lime' under no"):
+        list(model.explainers)
+
+
+def test_only_one_explainer_is_read_at_a_time(files):
+    """The second explainer's file may be missing until it is asked for: nothing is read ahead."""
+    files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
+    model = only(read_models(*files.folders, **names(explainers=["lime", "grad"])))
+    assert next(model.explainers).explainer == "lime"
+    with pytest.raises(InputError, match=r"grad\.parquet: no such file; rule score"):
+        next(model.explainers)
+
+
+def test_scores_of_an_unknown_item_are_refused(files):
+    files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
+    files.write(table([("x", "x", "male", 1), ("y", "y", "female", 2)]), dataset="other")
+    path = files.datasets / "plots" / "items.parquet"
+    path.write_bytes((files.datasets / "other" / "items.parquet").read_bytes())
+    with pytest.raises(InputError, match=r"plots/items\.parquet: column 'item_id' has no 'm1', which has scores"):
+        list(read_models(*files.folders, **names()))

@@ -4,21 +4,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from rendering import page_of, run_script, shown, tabulated
+from scipy.stats import mannwhitneyu, wilcoxon
+from study_files import StudyFiles, asked, computed
 
 from evenlight import tables
 from evenlight.figures.control_plot import draw_control
 from evenlight.figures.html_table import render
 from evenlight.seeds import generator_for
-from evenlight.statistics import control, disparity, paired_tests
-from evenlight.statistics.cells import Cell
-from evenlight.statistics.control import (
-    mann_whitney_p,
-    permuted_labels,
-    permuted_rates,
-    permuted_tests,
-    sign_flip_p,
-    signed_rank_p,
-)
+from evenlight.statistics import control
+from evenlight.statistics.cells import ExplainerScores
+from evenlight.statistics.control import permuted_labels, permuted_rates, permuted_tests
+from evenlight.statistics.designs import Design, Side
+from evenlight.statistics.disparity import disparity_table
+from evenlight.statistics.paired_tests import SignFlips, sign_flip_p, signed_rank_p
+from evenlight.statistics.rank_sum import mann_whitney
+from evenlight.statistics.study import Comparison
 
 NAN = float("nan")
 GROUPS = ("male", "female")
@@ -28,14 +28,23 @@ def numbers(*parts) -> np.random.Generator:
     return generator_for("test_control", *parts)
 
 
-def cell_of(a: np.ndarray, b: np.ndarray, paired: bool = True, explainer: str = "lime", dataset="plots") -> Cell:
-    """A cell of one seed or several; its items are numbered."""
+def design_of(units_a: int, units_b: int, paired: bool = True) -> Design:
+    """A design of numbered items, those of the first level first."""
+    sides = []
+    for level, count, start in (("m", units_a, 0), ("f", units_b, units_a)):
+        items = np.array([f"{level}{n}" for n in range(count)], dtype=object)
+        sides.append(Side(items, items, start + np.arange(count), np.arange(count)))
+    return Design(Comparison("gender", *GROUPS), paired, *sides)
+
+
+def p_values(a: np.ndarray, b: np.ndarray, draws: int, flips: int, paired: bool = True, dataset="plots") -> dict:
+    """The p-values of cells (cells, units), of one seed and as many metrics."""
     a, b = np.atleast_2d(a), np.atleast_2d(b)
-    items = [
-        np.array([f"{group}{n}" for n in range(width)], dtype=object)
-        for group, width in (("m", a.shape[1]), ("f", b.shape[1]))
-    ]
-    return Cell(dataset, "small", explainer, "gini", "gender", *GROUPS, a, b, paired, *items)
+    values = np.hstack([a, b])[:, None, :]
+    names = [f"metric{n}" for n in range(len(a))]
+    scores = ExplainerScores(dataset, "small", "lime", [0], names, values, ~np.isnan(values[0]))
+    design = design_of(a.shape[1], b.shape[1], paired)
+    return permuted_tests(scores, design, permuted_labels(design, draws), flips)
 
 
 @pytest.fixture(params=["distinct", "tied"])
@@ -54,41 +63,42 @@ def some_scores(request):
     return _scores
 
 
-# The vectorised tests against those that they repeat
+# Every labelling against the tests of the relabelled scores
 
 
 @pytest.mark.parametrize("pairs", [6, 12, 13, 20, 45, 51, 80])
-def test_every_test_is_the_studys_own_on_exchanged_forms(some_scores, pairs):
+def test_every_labelling_is_tested_as_the_real_one(some_scores, pairs):
     a, b = some_scores(pairs)
     swapped = numbers("swaps", pairs).random((3, pairs)) < 0.5
     swapped[0] = False
     signs = np.where(swapped, -1.0, 1.0)
-    flips = paired_tests.sign_flips(pairs, 400, numbers("flips", pairs))
-    found = {
-        "mann_whitney": mann_whitney_p(a, b, np.hstack([~swapped, swapped])),
-        "signed_rank": signed_rank_p(a - b, signs),
-        "sign_flip": sign_flip_p(a - b, signs, flips),
-    }
+    found = mann_whitney(a, b, np.hstack([~swapped, swapped])).p, signed_rank_p(a - b, signs)
     for row, turned in enumerate(swapped):
         for cell in range(len(a)):
             male, female = np.where(turned, b[cell], a[cell]), np.where(turned, a[cell], b[cell])
-            # Turned by this exchange, the flips give the unexchanged differences the same sums; those left are random.
-            own_flips = np.vstack([np.ones(pairs), (flips * signs[row])[len(flips) != 2**pairs :]])
-            own_flips = own_flips[1:] if len(flips) == 2**pairs else own_flips
-            expected = {
-                "mann_whitney": disparity.mann_whitney(male, female).p,
-                "signed_rank": paired_tests.signed_rank(male, female),
-                "sign_flip": paired_tests.sign_flip_p(male - female, own_flips),
-            }
-            for test, p in expected.items():
-                assert found[test][row, cell] == pytest.approx(p, rel=1e-12), (test, row, cell)
+            known = male[~np.isnan(male)], female[~np.isnan(female)]
+            difference = (male - female)[~np.isnan(male - female)]
+            steps = np.round(difference / 1e-10 / np.abs(difference).max())
+            expected = (
+                mannwhitneyu(*known, alternative="two-sided", method="asymptotic").pvalue,
+                wilcoxon(steps[steps != 0], correction=True, method="auto").pvalue,
+            )
+            assert [p[row, cell] for p in found] == pytest.approx(expected, rel=1e-12), (row, cell)
 
 
-def test_without_exchange_the_sign_flip_test_is_the_studys_own(some_scores):
-    a, b = some_scores(30)
-    flips = paired_tests.sign_flips(30, 999, numbers("flips"))
-    found = sign_flip_p(a - b, np.ones((1, 30)), flips)[0]
-    np.testing.assert_array_equal(found, paired_tests.sign_flip_p((a - b).T, flips))
+@pytest.mark.parametrize("pairs", [6, 30])
+def test_an_exchange_stands_in_the_place_of_the_first_flip(some_scores, pairs):
+    a, b = some_scores(pairs)
+    flips = SignFlips(pairs, 400, ("flips",))
+    matrix = np.vstack(list(flips.blocks()))
+    signs = np.where(numbers("swaps", pairs).random((3, pairs)) < 0.5, -1.0, 1.0)
+    found = sign_flip_p(a - b, flips, signs)
+    known = np.nan_to_num(a - b)
+    for row, of_row in enumerate(signs):
+        others = matrix if pairs == 6 else np.vstack([of_row, matrix[1:]])
+        sums = np.abs(known @ others.T)
+        observed = np.abs(known @ of_row) - 1e-10 * np.abs(known).sum(axis=1)
+        np.testing.assert_allclose(found[row], (sums >= observed[:, None]).mean(axis=1), rtol=1e-12)
 
 
 def test_mann_whitney_on_shuffled_items(some_scores):
@@ -97,12 +107,10 @@ def test_mann_whitney_on_shuffled_items(some_scores):
     for row in in_first:
         row[numbers("items", *map(int, row)).permutation(30)[:11]] = True
     in_first[0] = np.arange(30) < 11
-    found = mann_whitney_p(scores[:, :11], scores[:, 11:], in_first)
+    found = mann_whitney(scores[:, :11], scores[:, 11:], in_first).p
     for row, members in enumerate(in_first):
-        for cell, of_cell in enumerate(scores):
-            assert found[row, cell] == pytest.approx(
-                disparity.mann_whitney(of_cell[members], of_cell[~members]).p, rel=1e-12
-            )
+        again = mann_whitney(scores[:, members], scores[:, ~members]).p[0]
+        np.testing.assert_allclose(found[row], again, rtol=1e-12)
 
 
 def test_worked_by_hand():
@@ -110,14 +118,14 @@ def test_worked_by_hand():
     # pair (1, 4 against 3, 2): U = 2, z below zero, p = 1.
     a, b = np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])
     in_first = np.array([[True, True, False, False], [True, False, False, True]])
-    np.testing.assert_allclose(mann_whitney_p(a, b, in_first)[:, 0], [0.245278, 1], rtol=1e-5)
+    np.testing.assert_allclose(mann_whitney(a, b, in_first).p[:, 0], [0.245278, 1], rtol=1e-5)
     # Ranks of |difference|: 1, 2, 3. All positive: the two most extreme of 8 orders of signs. With the first negative
     # the sum is 5 of 6: 2 · 2/8.
     signs = np.array([[1, 1, 1], [-1, 1, 1.0]])
     np.testing.assert_allclose(signed_rank_p(np.array([[1.0, 2.0, 4.0]]), signs)[:, 0], [0.25, 0.5])
     # Sums of all 8: ±7, ±5, ±3, ±1; |5| or more in 4 of them.
-    flips = paired_tests.sign_flips(3, 8, numbers())
-    np.testing.assert_allclose(sign_flip_p(np.array([[1.0, 2.0, 4.0]]), signs, flips)[:, 0], [0.25, 0.5])
+    found = sign_flip_p(np.array([[1.0, 2.0, 4.0]]), SignFlips(3, 8, ()), signs)
+    np.testing.assert_allclose(found[:, 0], [0.25, 0.5])
 
 
 def test_what_cannot_be_tested_is_nan_and_what_does_not_differ_is_1():
@@ -126,13 +134,10 @@ def test_what_cannot_be_tested_is_nan_and_what_does_not_differ_is_1():
     swapped = np.array([[False] * 3, [True, False, True]])
     signs = np.where(swapped, -1.0, 1.0)
     expected = np.array([[1, NAN, NAN, 1], [1, NAN, NAN, 1]])
-    found = mann_whitney_p(a, b, np.hstack([~swapped, swapped]))
+    found = mann_whitney(a, b, np.hstack([~swapped, swapped])).p
     assert np.isnan(found).tolist() == [[False, True, True, False]] * 2
     assert found[:, 0].tolist() == [1, 1]
-    for found in (
-        signed_rank_p(a - b, signs),
-        sign_flip_p(a - b, signs, paired_tests.sign_flips(3, 8, numbers())),
-    ):
+    for found in (signed_rank_p(a - b, signs), sign_flip_p(a - b, SignFlips(3, 8, ()), signs)):
         expected[:, 3] = NAN  # one whole pair
         np.testing.assert_array_equal(found, expected)
 
@@ -140,15 +145,14 @@ def test_what_cannot_be_tested_is_nan_and_what_does_not_differ_is_1():
 def test_a_labelling_that_leaves_a_group_empty_has_p_1():
     a, b = np.array([[1.0, 2.0, NAN, NAN]]), np.array([[NAN, NAN, 3.0, 4.0]])
     swapped = np.array([[False] * 4, [False, False, True, True]])
-    np.testing.assert_allclose(mann_whitney_p(a, b, np.hstack([~swapped, swapped]))[:, 0], [0.245278, 1], rtol=1e-5)
+    np.testing.assert_allclose(mann_whitney(a, b, np.hstack([~swapped, swapped])).p[:, 0], [0.245278, 1], rtol=1e-5)
 
 
 # Labels
 
 
 def test_the_forms_of_a_pair_exchange_their_labels():
-    cell = cell_of(np.zeros(50), np.zeros(50))
-    in_first = permuted_labels(cell, 400)
+    in_first = permuted_labels(design_of(50, 50), 400)
     assert in_first.shape == (401, 100)
     assert in_first[0, :50].all()
     np.testing.assert_array_equal(in_first[:, :50], ~in_first[:, 50:])
@@ -156,7 +160,7 @@ def test_the_forms_of_a_pair_exchange_their_labels():
 
 
 def test_items_without_pairs_are_shuffled_and_groups_keep_their_sizes():
-    in_first = permuted_labels(cell_of(np.zeros(30), np.zeros(10), paired=False), 400)
+    in_first = permuted_labels(design_of(30, 10, paired=False), 400)
     assert in_first.shape == (401, 40)
     assert in_first[0].tolist() == [True] * 30 + [False] * 10
     assert set(in_first.sum(axis=1)) == {30}
@@ -164,22 +168,20 @@ def test_items_without_pairs_are_shuffled_and_groups_keep_their_sizes():
 
 
 def test_permutations_belong_to_the_items_alone():
-    # The second model has scored fewer pairs, in another order.
-    cell = cell_of(np.zeros(6), np.zeros(6))
+    # The second model has scored fewer pairs, in another order. No dataset is named: those of the same items, as
+    # GECO's, depend on one another and must be permuted together.
+    design = design_of(6, 6)
     order = [4, 0, 2]
-    fewer = Cell("plots", "other", "grad", "area", "gender", *GROUPS, cell.a[:, order], cell.b[:, order], True,
-                 cell.items_a[order], cell.items_b[order])  # fmt: skip
-    np.testing.assert_array_equal(permuted_labels(fewer, 20)[:, :3], permuted_labels(cell, 20)[:, order])
-    # Two datasets of the same items, as GECO's, depend on one another and must be permuted together.
-    elsewhere = cell_of(np.zeros(6), np.zeros(6), dataset="other")
-    np.testing.assert_array_equal(permuted_labels(elsewhere, 20), permuted_labels(cell, 20))
+    sides = [Side(side.items[order], side.items[order], np.arange(3), np.arange(3)) for side in (design.a, design.b)]
+    fewer = Design(design.comparison, True, *sides)
+    np.testing.assert_array_equal(permuted_labels(fewer, 20)[:, :3], permuted_labels(design, 20)[:, order])
 
 
 # Rates under no disparity: of 150 independent cells with 100 permutations
 
 
 def rates_of(a: np.ndarray, b: np.ndarray, paired: bool = True) -> dict[str, float]:
-    found = permuted_tests([cell_of(a, b, paired)], 100, 500)
+    found = p_values(a, b, 100, 500, paired)
     return {test: float((p[1:] <= 0.05).mean()) for test, p in found.items()}
 
 
@@ -196,7 +198,7 @@ def test_paired_tests_are_nominal_and_mann_whitney_is_conservative_on_correlated
 
 def test_a_real_disparity_does_not_disturb_the_control():
     random = numbers("disparity")
-    found = permuted_tests([cell_of(random.normal(size=40) + 1, random.normal(size=40))], 2000, 2000)
+    found = p_values(random.normal(size=40) + 1, random.normal(size=40), 2000, 2000)
     for p in found.values():
         assert p[0] < 0.05
     # Mann-Whitney is none of these: one form of each pair is high and the other low, which is less equal than chance.
@@ -218,7 +220,7 @@ def test_the_p_of_the_study_is_uniform_without_disparity():
         random = numbers("studies", study)
         common = random.normal(size=(2, 1, 30))
         a, b = common + 0.7 * random.normal(size=(2, 20, 30))
-        p = permuted_tests([cell_of(a, b, dataset=f"study{study}")], 59, 200)
+        p = p_values(a, b, 59, 200, dataset=f"study{study}")
         significant = {test: (values <= 0.05).sum(axis=1) for test, values in p.items()}
         claims.append([(counts >= counts[0]).mean() <= 0.1 for counts in significant.values()])
     # Standard error 0.017; ties of counts make the claim rarer.
@@ -251,10 +253,9 @@ def study_settings(**changes) -> dict:
 
 
 @pytest.fixture(scope="module")
-def score_paths(tmp_path_factory) -> list[str]:
+def score_paths(tmp_path_factory) -> StudyFiles:
     """Plots: 25 pairs, disparity of the large model only. Cases: items without pairs and without the metric mass."""
-    folder = tmp_path_factory.mktemp("scores")
-    paths = []
+    files = StudyFiles(tmp_path_factory.mktemp("study"))
     for dataset in ("plots", "cases"):
         for model in ("small", "large"):
             for seed in (0, 1):
@@ -271,15 +272,13 @@ def score_paths(tmp_path_factory) -> list[str]:
                             mass = scores[1] if dataset == "plots" else NAN
                             rows.append((item, pair, group, explainer, scores[0], mass))
                 table = pd.DataFrame(rows, columns=["item_id", "pair_id", "group", "explainer", "gini", "mass"])
-                path = folder / dataset / model / f"seed{seed}" / "complexity.parquet"
-                tables.write_table(table, path, tables.SCORES)
-                paths.append(str(path))
-    return paths
+                files.write(table, seed, "complexity", dataset, model)
+    return files
 
 
 @pytest.fixture(scope="module")
 def rates(score_paths) -> pd.DataFrame:
-    return permuted_rates(score_paths, study_settings())
+    return computed(permuted_rates, score_paths, study_settings())
 
 
 def test_rows_and_cells_of_the_table(rates):
@@ -306,7 +305,7 @@ def test_a_disparity_is_more_than_chance_and_none_is_not(rates):
 def test_the_real_rate_is_that_of_the_studys_own_tests(score_paths, rates):
     found = rates.set_index(["dataset", "model", "test"])["real_rate"]
     statistics = study_settings()["statistics"] | {"groups": [["male", "female"]]}
-    table, _ = disparity.disparity_table(score_paths, study_settings(statistics=statistics))
+    table, _ = computed(disparity_table, score_paths, study_settings(statistics=statistics))
     for (dataset, model), part in table.groupby(["dataset", "model"]):
         assert found[dataset, model, "mann_whitney"] == (part["p"] <= 0.05).mean()
 
@@ -320,10 +319,9 @@ def test_totals_are_those_of_their_parts(rates):
 
 
 def test_a_metric_that_is_defined_nowhere_has_no_rate(score_paths):
-    paths = [path for path in score_paths if "cases" in path]
     metrics = {"mass": study_settings()["metrics"]["mass"]}
     settings = study_settings(datasets={"cases": {"label": "Cases"}}, metrics=metrics)
-    table = permuted_rates(paths, settings)
+    table = computed(permuted_rates, score_paths, settings)
     assert set(table["cells"]) == {0}
     assert table[["real_rate", "null_rate", "study_p"]].isna().all(axis=None)
     about = shown(settings, "datasets", "models", alpha=0.05, control_draws=99)
@@ -332,7 +330,11 @@ def test_a_metric_that_is_defined_nowhere_has_no_rate(score_paths):
 
 def test_scripts_write_table_page_and_figure(score_paths, rates, tmp_path):
     control, settings = tmp_path / "control.parquet", study_settings()
-    done = run_script("statistics/permute_groups.py", settings, "--scores", *score_paths, "--output", control)
+    done = run_script(
+        "statistics/permute_groups.py",
+        asked(permuted_rates, settings),
+        *("--scores", score_paths.scores, "--datasets", score_paths.datasets, "--output", control),
+    )
     assert done.returncode == 0, done.stderr
     pd.testing.assert_frame_equal(tables.read_table(control, tables.CONTROL), rates)
     figure = tmp_path / "control.svg"

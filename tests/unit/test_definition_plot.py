@@ -9,9 +9,9 @@ from disparity_rows import disparity_rows
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from rendering import page_of, run_script, shown, tabulated
+from study_files import asked
 
 from evenlight import tables
-from evenlight.errors import InputError
 from evenlight.figures.definition_plot import draw_definitions
 from evenlight.figures.html_table import render
 from evenlight.figures.settings import keywords
@@ -22,7 +22,6 @@ from evenlight.statistics.definitions import (
     by_variant,
     definitions_table,
     direction_flips,
-    disputed_metrics,
 )
 from evenlight.statistics.study import Metric
 from evenlight.statistics.summary import summarise_disparity
@@ -68,19 +67,6 @@ def definitions(table=None, metrics=METRICS, disputed=DISPUTED):
     return draw_definitions(table, MODELS, EXPLAINERS, metrics, disputed, 0.2, "Definitions")
 
 
-# Which metrics are disputed
-
-
-def test_kinds_with_several_entries_are_disputed():
-    assert disputed_metrics(SETTINGS) == {"sparsity": ["tau", "tau_paper"]}
-
-
-def test_a_study_without_disputed_metrics_is_refused():
-    metrics = {name: SETTINGS["metrics"][name] for name in ("gini", "tau")}
-    with pytest.raises(InputError, match=r"'metrics' has no two entries with the same 'metric'.*add a second entry"):
-        disputed_metrics(SETTINGS | {"metrics": metrics})
-
-
 @pytest.mark.parametrize(
     ("labels", "heading"),
     [
@@ -99,7 +85,7 @@ def test_a_kind_is_called_by_what_its_labels_share(labels, heading):
 
 
 def test_table_of_definitions():
-    table = definitions_table(summary(), SETTINGS).set_index(["metric", "other"])
+    table = definitions_table(summary(), disputed=DISPUTED).set_index(["metric", "other"])
     assert list(table.index) == [("tau", "tau"), ("tau", "tau_paper"), ("tau_paper", "tau_paper")]
     counts = table[["cells", "significant", "considerable", "opposed"]]
     assert counts.loc[("tau", "tau")].tolist() == [4, 2, 2, 0]
@@ -114,29 +100,31 @@ def test_table_of_definitions():
 
 
 def test_only_cells_that_both_definitions_have_are_compared():
-    table = definitions_table(summary(paper=PAPER[:2]), SETTINGS).set_index(["metric", "other"])
+    table = definitions_table(summary(paper=PAPER[:2]), disputed=DISPUTED).set_index(["metric", "other"])
     assert table["cells"].tolist() == [4, 2, 2]
     assert np.isnan(table.loc[("tau", "tau_paper"), "correlation"])  # two points always lie on a line
 
 
 def test_infinite_and_constant_effects_have_directions_but_no_correlation():
     infinite = [(np.inf, 2, True), *PAPER[1:]]
-    table = definitions_table(summary(paper=infinite), SETTINGS).set_index(["metric", "other"])
+    table = definitions_table(summary(paper=infinite), disputed=DISPUTED).set_index(["metric", "other"])
     assert table.loc[("tau", "tau_paper"), "significant"] == 1
     first, second = np.array([-0.3, 0.2, 0.0]), np.array([0.6, 0.1, 0.2])
     assert table.loc[("tau", "tau_paper"), "correlation"] == pytest.approx(np.corrcoef(first, second)[0, 1])
-    nothing = definitions_table(summary(paper=[(0.0, 0, False)] * 4), SETTINGS).set_index(["metric", "other"])
+    nothing = definitions_table(summary(paper=[(0.0, 0, False)] * 4), disputed=DISPUTED).set_index(["metric", "other"])
     assert nothing.loc[("tau", "tau_paper"), ["same_direction", "correlation"]].isna().all()
 
 
 def test_order_of_the_rows_does_not_matter():
     shuffled = summary().sample(frac=1, random_state=0)
-    pd.testing.assert_frame_equal(definitions_table(shuffled, SETTINGS), definitions_table(summary(), SETTINGS))
+    pd.testing.assert_frame_equal(
+        definitions_table(shuffled, disputed=DISPUTED), definitions_table(summary(), disputed=DISPUTED)
+    )
 
 
 def test_pairs_of_groups_are_counted_apart():
     both = pd.concat([summary(), summary(paper=[(-d, *rest) for d, *rest in PAPER]).assign(level_b="neutral")])
-    table = definitions_table(both, SETTINGS)
+    table = definitions_table(both, disputed=DISPUTED)
     between = table[table["metric"] != table["other"]].set_index("level_b")
     assert between["opposed"].to_dict() == {"female": 1, "neutral": 1}
     assert between["correlation"].to_dict() == pytest.approx({"female": -0.4019, "neutral": 0.4019}, abs=1e-4)
@@ -237,7 +225,7 @@ def test_drawing_again_gives_the_same_bytes(tmp_path):
 
 
 def test_page_has_a_row_for_each_definition_and_each_two():
-    page = page_of("definitions", definitions_table(summary(), SETTINGS), **SHOWN)
+    page = page_of("definitions", definitions_table(summary(), disputed=DISPUTED), **SHOWN)
     (kind, alone), (_, paired) = page.tables[0].rows[0], page.tables[1].rows[0]
     assert kind == "Sparsity"
     assert [(row, [cell.text for cell in cells]) for row, cells in alone] == [
@@ -263,18 +251,22 @@ def summary_file(tmp_path):
         for seed in (0, 1)
     ]  # fmt: skip
     path = tmp_path / "disparity_summary.parquet"
-    tables.write_table(summarise_disparity(disparity_rows(rows), SETTINGS), path, tables.SUMMARY)
+    tables.write_table(
+        summarise_disparity(disparity_rows(rows), **asked(summarise_disparity, SETTINGS)), path, tables.SUMMARY
+    )
     return path
 
 
 def test_scripts_compute_draw_and_tabulate(summary_file, tmp_path):
     computed, figure = tmp_path / "definitions.parquet", tmp_path / "figure.svg"
-    done = run_script("statistics/compare_definitions.py", SETTINGS, "--summary", summary_file, "--output", computed)
+    done = run_script(
+        "statistics/compare_definitions.py", {"disputed": DISPUTED}, "--summary", summary_file, "--output", computed
+    )
     assert done.returncode == 0, done.stderr
     table = tables.read_table(computed, tables.DEFINITIONS)
     assert table["significant"].tolist() == [2, 1, 3]
     page = tabulated(tmp_path, "definitions", table, **SHOWN)
-    assert page.csv[0].columns.tolist() == definitions_table(summary(), SETTINGS).columns.tolist()
+    assert page.csv[0].columns.tolist() == definitions_table(summary(), disputed=DISPUTED).columns.tolist()
     assert '<th scope="row">Sparsity, τ = 0.1</th>' in page.html
     about = shown(SETTINGS, "models", "explainers", "metrics", disputed=DISPUTED, considerable_effect=0.2)
     flags = ("--summary", summary_file, "--dataset", "plots", "--output", figure)
@@ -288,8 +280,4 @@ def test_scripts_refuse_what_they_cannot_show(summary_file, tmp_path):
     flags = ("--summary", summary_file, "--dataset", "films", "--output", output)
     done = run_script("figures/draw_definitions.py", {"dataset": "Films"}, *flags)
     assert done.stderr.startswith(f"error: {summary_file}: column 'dataset' has no 'films'")
-    undisputed = SETTINGS | {"metrics": {name: SETTINGS["metrics"][name] for name in ("gini", "tau")}}
-    done = run_script("statistics/compare_definitions.py", undisputed, "--summary", summary_file, "--output", output)
-    assert done.returncode == 1
-    assert "'metrics' has no two entries with the same 'metric'" in done.stderr
     assert not output.exists()

@@ -1,7 +1,5 @@
 """The tables over all seeds: effects and verdicts, counts of tests, and sets of more than two groups."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +7,7 @@ from disparity_rows import disparity_rows
 from rendering import COMPARED, page_of, run_script, shown, tabulated
 from scipy.stats import kruskal, ttest_rel
 from statsmodels.stats.multitest import multipletests
+from study_files import StudyFiles, asked, computed
 
 from evenlight import tables
 from evenlight.errors import InputError
@@ -39,6 +38,7 @@ SETTINGS = {
     },
     "statistics": STATISTICS,
 }
+NOISY = {"noisy": SETTINGS["metrics"]["noisy"]}
 SHOWN = shown(SETTINGS, *COMPARED, equivalence_bound=0.2, confidence=0.95)
 
 
@@ -67,18 +67,20 @@ def scores(seed: int, pairs: int = 60, apart: bool = False) -> pd.DataFrame:
 
 
 @pytest.fixture
-def write(tmp_path):
-    def _write(table: pd.DataFrame, seed: int) -> Path:
-        path = tmp_path / "scores" / "plots" / "small" / f"seed{seed}" / "any.parquet"
-        tables.write_table(table, path, tables.SCORES)
-        return path
-
-    return _write
+def files(tmp_path) -> StudyFiles:
+    return StudyFiles(tmp_path)
 
 
 @pytest.fixture
-def paths(write):
-    return [write(scores(seed), seed) for seed in SETTINGS["seeds"]]
+def paths(files) -> StudyFiles:
+    return written(files, scores)
+
+
+def written(files: StudyFiles, table, seeds=SETTINGS["seeds"]) -> StudyFiles:
+    """The study with ``table`` of every seed."""
+    for seed in seeds:
+        files.write(table(seed), seed, "any")
+    return files
 
 
 def with_statistics(**changed) -> dict:
@@ -89,7 +91,7 @@ def with_statistics(**changed) -> dict:
 
 
 def test_verdicts_tell_disparity_equivalence_and_ignorance(paths):
-    effects = effect_table(paths, SETTINGS).set_index("metric")
+    effects = computed(effect_table, paths, SETTINGS).set_index("metric")
     assert effects["verdict"].to_dict() == {"shifted": "disparity", "same": "equivalent", "noisy": "inconclusive"}
     shifted = effects.loc["shifted"]
     assert shifted["paired"]
@@ -101,8 +103,8 @@ def test_verdicts_tell_disparity_equivalence_and_ignorance(paths):
 
 
 def test_estimates_are_means_of_the_seeds_effects(paths):
-    effects = effect_table(paths, SETTINGS)
-    seeds, _ = disparity_table(paths, SETTINGS)
+    effects = computed(effect_table, paths, SETTINGS)
+    seeds, _ = computed(disparity_table, paths, SETTINGS)
     for name in ("cohens_d", "hedges_g", "cliffs_delta", "common_language_effect"):
         means = seeds.groupby("metric", sort=False)[name].mean()
         np.testing.assert_allclose(effects[name], means)
@@ -111,7 +113,7 @@ def test_estimates_are_means_of_the_seeds_effects(paths):
 
 
 def test_adjusted_p_values_are_those_of_the_whole_table(paths):
-    effects = effect_table(paths, SETTINGS)
+    effects = computed(effect_table, paths, SETTINGS)
     for column in ("p", "p_equivalence"):
         for method, suffix in (("holm", "holm"), ("fdr_bh", "bh")):
             expected = multipletests(effects[column], method=method)[1]
@@ -119,37 +121,35 @@ def test_adjusted_p_values_are_those_of_the_whole_table(paths):
 
 
 def test_one_seed_is_the_paired_t_test(paths):
-    [row] = effect_table(paths[:1], SETTINGS | {"seeds": [0], "metrics": ["noisy"]}).to_dict("records")
+    [row] = computed(effect_table, paths, SETTINGS | {"seeds": [0], "metrics": NOISY}).to_dict("records")
     noisy = scores(0).set_index(["group", "pair_id"])["noisy"]
     test = ttest_rel(noisy["male"], noisy["female"])
     assert row["p"] == pytest.approx(test.pvalue)
     assert row["difference"] == pytest.approx((noisy["male"] - noisy["female"]).mean())
 
 
-def test_items_without_pairs_have_no_paired_statistics(write):
-    paths = [write(scores(seed, apart=True), seed) for seed in SETTINGS["seeds"]]
-    effects = effect_table(paths, SETTINGS).set_index("metric")
+def test_items_without_pairs_have_no_paired_statistics(files):
+    paths = written(files, lambda seed: scores(seed, apart=True))
+    effects = computed(effect_table, paths, SETTINGS).set_index("metric")
     assert not effects["paired"].any()
     assert effects[["correlation", "detectable_paired"]].isna().all(axis=None)
     # What is common to both forms is now noise.
     assert effects.loc["same", "verdict"] == "inconclusive"
-    seeds, _ = disparity_table(paths, SETTINGS)
+    seeds, _ = computed(disparity_table, paths, SETTINGS)
     assert seeds[["p_signed_rank", "p_signed_rank_holm", "p_sign_flip"]].isna().all(axis=None)
     assert (seeds["pairs"] == 0).all()
 
 
-def test_a_seed_without_scores_is_left_out(write):
-    paths = [
-        write(scores(seed).assign(noisy=np.nan) if seed == 1 else scores(seed), seed) for seed in SETTINGS["seeds"]
-    ]
-    row = effect_table(paths, SETTINGS).set_index("metric").loc["noisy"]
-    seeds, _ = disparity_table(paths, SETTINGS)
+def test_a_seed_without_scores_is_left_out(files):
+    paths = written(files, lambda seed: scores(seed).assign(noisy=np.nan) if seed == 1 else scores(seed))
+    row = computed(effect_table, paths, SETTINGS).set_index("metric").loc["noisy"]
+    seeds, _ = computed(disparity_table, paths, SETTINGS)
     assert row["seeds"] == 2
     assert row["cohens_d"] == pytest.approx(seeds.loc[seeds["metric"] == "noisy", "cohens_d"].mean())
     assert row["units_a"] == 60
 
 
-def test_detectable_effect_counts_whole_pairs(write):
+def test_detectable_effect_counts_whole_pairs(files):
     """Of 60 pairs ten are whole; the test of pairs has no more than these."""
 
     def broken(seed: int) -> pd.DataFrame:
@@ -157,21 +157,21 @@ def test_detectable_effect_counts_whole_pairs(write):
         alone = np.concatenate([place >= 35, place < 25])
         return scores(seed).assign(noisy=lambda table: table["noisy"].mask(alone))
 
-    paths = [write(broken(seed), seed) for seed in SETTINGS["seeds"]]
-    row = effect_table(paths, SETTINGS).set_index("metric").loc["noisy"]
+    paths = written(files, broken)
+    row = computed(effect_table, paths, SETTINGS).set_index("metric").loc["noisy"]
     expected = detectable_effect_paired(10, row["correlation"], 0.05, 0.8)
     assert row["detectable_paired"] == pytest.approx(expected)
     assert row["units_a"] == 10
 
 
-def test_undefined_metric_has_no_row(write):
-    paths = [write(scores(seed).assign(noisy=np.nan), seed) for seed in SETTINGS["seeds"]]
-    assert list(effect_table(paths, SETTINGS)["metric"]) == ["shifted", "same"]
+def test_undefined_metric_has_no_row(files):
+    paths = written(files, lambda seed: scores(seed).assign(noisy=np.nan))
+    assert list(computed(effect_table, paths, SETTINGS)["metric"]) == ["shifted", "same"]
 
 
-def test_constant_scores_are_equivalent(write):
-    paths = [write(scores(seed).assign(noisy=0.3), seed) for seed in SETTINGS["seeds"]]
-    row = effect_table(paths, SETTINGS).set_index("metric").loc["noisy"]
+def test_constant_scores_are_equivalent(files):
+    paths = written(files, lambda seed: scores(seed).assign(noisy=0.3))
+    row = computed(effect_table, paths, SETTINGS).set_index("metric").loc["noisy"]
     assert (row["cohens_d"], row["difference"], row["p"], row["verdict"]) == (0, 0, 1, "equivalent")
 
 
@@ -195,7 +195,7 @@ def test_counts_by_hand():
             row(0.60, 0.1, p_bh=0.60, p_holm=0.60, p_signed_rank=0.6, p_sign_flip=0.6, p_equivalence=0.6),
         ]
     ).assign(p_signed_rank_bh=np.nan)
-    [counts] = count_tests(table, SETTINGS).to_dict("records")
+    [counts] = count_tests(table, alpha=0.05).to_dict("records")
     assert (counts["tests"], counts["mann_whitney"], counts["mann_whitney_bh"], counts["mann_whitney_holm"]) == (
         3,
         2,
@@ -209,8 +209,11 @@ def test_counts_by_hand():
 
 
 def test_page_shows_every_cell_with_its_verdict(paths):
-    effects, (seeds, _) = effect_table(paths, SETTINGS), disparity_table(paths, SETTINGS)
-    page = page_of("effects", effects, count_tests(seeds, SETTINGS), **SHOWN)
+    effects, (seeds, _) = (
+        computed(effect_table, paths, SETTINGS),
+        computed(disparity_table, paths, SETTINGS),
+    )
+    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), **SHOWN)
     [(_, [(_, cells)])] = page.tables[1].rows
     assert [cell.text[0] for cell in cells] == ["≠", "=", "?"]
     assert [cell.background is None for cell in cells] == [False, False, True]
@@ -219,12 +222,14 @@ def test_page_shows_every_cell_with_its_verdict(paths):
 
 def test_scripts_write_what_the_library_computes(paths, tmp_path):
     disparity, effects = tmp_path / "disparity.parquet", tmp_path / "effects.parquet"
-    for script, output in (("measure_disparity", disparity), ("estimate_effects", effects)):
-        done = run_script(f"statistics/{script}.py", SETTINGS, "--scores", *paths, "--output", output)
+    folders = ("--scores", paths.scores, "--datasets", paths.datasets)
+    scripts = {"measure_disparity": (disparity_table, disparity), "estimate_effects": (effect_table, effects)}
+    for script, (function, output) in scripts.items():
+        done = run_script(f"statistics/{script}.py", asked(function, SETTINGS), *folders, "--output", output)
         assert done.returncode == 0, done.stderr
     written = tables.read_table(effects, tables.EFFECTS)
-    pd.testing.assert_frame_equal(written, effect_table(paths, SETTINGS))
-    counts = count_tests(tables.read_table(disparity, tables.DISPARITY), SETTINGS)
+    pd.testing.assert_frame_equal(written, computed(effect_table, paths, SETTINGS))
+    counts = count_tests(tables.read_table(disparity, tables.DISPARITY), alpha=0.05)
     page = tabulated(tmp_path, "effects", written, counts, **SHOWN)
     assert page.csv[0]["verdict"].tolist() == written["verdict"].tolist()
     assert page.csv[1]["tests"].tolist() == [3, 3, 3]
@@ -250,12 +255,12 @@ def three_groups(seed: int, sizes: tuple[int, int, int] = (12, 9, 7)) -> pd.Data
     return pd.DataFrame(rows)
 
 
-THREE = with_statistics(groups=[["one", "two", "three"]]) | {"seeds": [0, 1], "metrics": ["noisy"]}
+THREE = with_statistics(groups=[["one", "two", "three"]]) | {"seeds": [0, 1], "metrics": NOISY}
 
 
-def test_three_groups_are_tested_together_and_in_pairs(write):
-    paths = [write(three_groups(seed), seed) for seed in (0, 1)]
-    tests, pairs, notes = group_tables(paths, THREE)
+def test_three_groups_are_tested_together_and_in_pairs(files):
+    paths = written(files, three_groups, (0, 1))
+    tests, pairs, notes = computed(group_tables, paths, THREE)
     assert notes == []
     assert list(tests["seed"]) == [0, 1]
     expected = [kruskal(*(part["noisy"] for _, part in three_groups(seed).groupby("group"))) for seed in (0, 1)]
@@ -271,29 +276,30 @@ def test_three_groups_are_tested_together_and_in_pairs(write):
     assert first.iloc[1]["z"] < 0, "the first group has the lower scores"
     assert (first["p_dunn_holm"] >= first["p_dunn"]).all()
     # No pair is configured, so the table of pairs is empty and nothing is refused.
-    assert disparity_table(paths, THREE)[0].empty
+    assert computed(disparity_table, paths, THREE)[0].empty
 
 
-def test_small_groups_are_left_out_with_a_note(write):
-    four = with_statistics(groups=[["one", "two", "three", "four"]]) | {"seeds": [0], "metrics": ["noisy"]}
+def test_small_groups_are_left_out_with_a_note(files):
+    four = with_statistics(groups=[["one", "two", "three", "four"]]) | {"seeds": [0], "metrics": NOISY}
     few = three_groups(0).iloc[:2].assign(group="four", item_id=["x", "y"], pair_id=["x", "y"])
-    tests, _, notes = group_tables([write(pd.concat([three_groups(0), few]), 0)], four)
+    files.write(pd.concat([three_groups(0), few]), 0, "any")
+    tests, _, notes = computed(group_tables, files, four)
     assert list(tests["groups"]) == ["one, two, three"]
     assert notes == ["dataset 'plots', metric 'noisy': group 'four' has fewer than 5 scores and is left out"]
 
 
-def test_sets_that_no_dataset_has_are_refused(write):
-    path = write(three_groups(0, (12, 9, 2)), 0)
-    with pytest.raises(InputError, match=r"sets of more than two groups \(one, two, three\), and no dataset has three"):
-        group_tables([path], THREE | {"seeds": [0]})
+def test_sets_that_no_dataset_has_are_refused(files):
+    files.write(three_groups(0, (12, 9, 2)), 0, "any")
+    with pytest.raises(InputError, match=r"sets of more than two levels \(one, two, three\), and no dataset has three"):
+        computed(group_tables, files, THREE | {"seeds": [0]})
 
 
-def test_script_compares_groups(write, tmp_path):
-    paths = [write(three_groups(seed, (40, 30, 30)), seed) for seed in (0, 1)]
+def test_script_compares_groups(files, tmp_path):
+    paths = written(files, lambda seed: three_groups(seed, (40, 30, 30)), (0, 1))
     settings = THREE | {"metrics": {"noisy": SETTINGS["metrics"]["noisy"]}}
     outputs = tmp_path / "groups.parquet", tmp_path / "group_pairs.parquet"
-    flags = ("--scores", *paths, "--output", outputs[0], "--pairs", outputs[1])
-    done = run_script("statistics/compare_many_groups.py", settings, *flags)
+    flags = ("--scores", paths.scores, "--datasets", paths.datasets, "--output", outputs[0], "--pairs", outputs[1])
+    done = run_script("statistics/compare_many_groups.py", asked(group_tables, settings), *flags)
     assert done.returncode == 0, done.stderr
     read = [tables.read_table(*both) for both in zip(outputs, (tables.GROUPS, tables.GROUP_PAIRS), strict=True)]
     page = tabulated(tmp_path, "groups", *read, **shown(settings, *COMPARED, alpha=0.05))
@@ -301,7 +307,7 @@ def test_script_compares_groups(write, tmp_path):
     assert "three &gt; one" in page.html
 
 
-def test_forms_of_one_sentence_are_tested_as_blocks(write):
+def test_forms_of_one_sentence_are_tested_as_blocks(files):
     """Three forms that differ little beside their sentence: only the test of blocks sees it."""
     draw = np.random.default_rng(3)
     rows = [
@@ -315,8 +321,10 @@ def test_forms_of_one_sentence_are_tested_as_blocks(write):
         for n, item in enumerate(draw.normal(size=30))
         for group, shift in (("one", 0.0), ("two", 0.05), ("three", 0.1))
     ]
-    [row] = group_tables([write(pd.DataFrame(rows), 0)], THREE | {"seeds": [0]})[0].to_dict("records")
+    files.write(pd.DataFrame(rows), 0, "any")
+    [row] = computed(group_tables, files, THREE | {"seeds": [0]})[0].to_dict("records")
     assert row["blocks"] == 30
     assert row["p_friedman"] < 0.01 < 0.5 < row["p"]
-    [apart] = group_tables([write(three_groups(0), 0)], THREE | {"seeds": [0]})[0].to_dict("records")
+    files.write(three_groups(0), 0, "any", "apart")
+    [apart] = computed(group_tables, files, THREE | {"seeds": [0], "datasets": ["apart"]})[0].to_dict("records")
     assert np.isnan(apart["p_friedman"])

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import t
+from statsmodels.stats.weightstats import ttost_ind, ttost_paired
 
 from evenlight.statistics.effect_sizes import pooled_sd
 from evenlight.statistics.equivalence import equivalence_p, equivalence_p_of_estimate
@@ -23,6 +24,22 @@ def test_the_sleep_example_of_toster(paired, lower):
     p = equivalence_p(FIRST, SECOND, bound, paired)
     assert p == pytest.approx(t.sf(lower, 9 if paired else 17.776), abs=2e-4)
     assert p == pytest.approx(0.989 if paired else 0.890, abs=5e-4)
+
+
+@pytest.mark.parametrize("sizes", [(12, 40), (40, 12), (25, 25)])
+@pytest.mark.parametrize("bound", [0.1, 0.8])
+def test_groups_of_unequal_variances_agree_with_statsmodels(sizes, bound):
+    random = np.random.default_rng(11)
+    a, b = random.normal(0.2, 3, sizes[0]), random.normal(0, 1, sizes[1])
+    limits = -bound * pooled_sd(a, b), bound * pooled_sd(a, b)
+    assert equivalence_p(a, b, bound, paired=False) == pytest.approx(
+        ttost_ind(a, b, *limits, usevar="unequal")[0], 1e-12
+    )
+    if sizes[0] != sizes[1]:
+        # The small group has another variance than the large one: pooled they give quite another p.
+        assert equivalence_p(a, b, bound, paired=False) != pytest.approx(ttost_ind(a, b, *limits)[0], rel=0.05)
+    else:
+        assert equivalence_p(a, b, bound, paired=True) == pytest.approx(ttost_paired(a, b, *limits)[0], 1e-12)
 
 
 def test_pairs_by_hand():

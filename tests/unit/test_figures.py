@@ -14,15 +14,15 @@ import pytest
 from disparity_rows import disparity_rows
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from rendering import COMPARED, shown
+from study_files import StudyFiles, asked
 
 from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.figures.disparity_map import draw_disparity_map
 from evenlight.figures.score_boxes import draw_score_boxes
 from evenlight.figures.style import draw
-from evenlight.statistics.score_files import read_model_scores
 from evenlight.statistics.study import Metric
-from evenlight.statistics.summary import summarise_disparity
+from evenlight.statistics.summary import grouped_scores, summarise_disparity
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 GROUPS = ["male", "female", "neutral", "unknown"]
@@ -78,7 +78,14 @@ def score_boxes(groups: list[str] = GROUPS):
 def disparity_map():
     metrics = {"gini": GINI, "sparsity": Metric("sparsity", "Sparsity", higher_is_better=False)}
     models = {name: entry["label"] for name, entry in SETTINGS["models"].items()}
-    return draw_disparity_map(summarise_disparity(disparity(), SETTINGS), models, EXPLAINERS, metrics, 0.2, "Disparity")
+    return draw_disparity_map(
+        summarise_disparity(disparity(), **asked(summarise_disparity, SETTINGS)),
+        models,
+        EXPLAINERS,
+        metrics,
+        0.2,
+        "Disparity",
+    )
 
 
 def texts(path: Path) -> list[str]:
@@ -178,13 +185,20 @@ def test_map_marks_what_was_not_tested():
     table = disparity()
     table = table[~((table["metric"] == "sparsity") & (table["explainer"] == "explainer3"))]
     metrics = {"gini": GINI, "sparsity": Metric("sparsity", "Sparsity", higher_is_better=False)}
-    figure = draw_disparity_map(summarise_disparity(table, SETTINGS), {"small": "Small"}, EXPLAINERS, metrics, 0.2, "")
+    figure = draw_disparity_map(
+        summarise_disparity(table, **asked(summarise_disparity, SETTINGS)),
+        {"small": "Small"},
+        EXPLAINERS,
+        metrics,
+        0.2,
+        "",
+    )
     assert [text.get_text() for text in figure.axes[0].texts].count("–") == 1
 
 
 def test_every_pair_of_groups_has_its_panel():
     both = pd.concat([disparity(), disparity().assign(level_b="neutral")])
-    summary = summarise_disparity(both, SETTINGS)
+    summary = summarise_disparity(both, **asked(summarise_disparity, SETTINGS))
     figure = draw_disparity_map(summary, {"small": "Small"}, EXPLAINERS, {"gini": GINI}, 0.2, "")
     labels = [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()]
     assert labels == [f"Cohen's d: {group} higher ← 0 → male higher" for group in ("female", "neutral")]
@@ -199,16 +213,15 @@ def test_unknown_suffix_is_refused(tmp_path):
 
 
 @pytest.fixture
-def score_files(tmp_path):
-    paths = []
+def score_files(tmp_path) -> StudyFiles:
+    files = StudyFiles(tmp_path)
     for seed in (0, 1):
-        path = tmp_path / "scores" / "plots" / "small" / f"seed{seed}" / "complexity.parquet"
-        tables.write_table(scores(), path, tables.SCORES)
-        paths.append(path)
-    return paths
+        files.write(scores(), seed)
+    return files
 
 
-BOXES = shown(SETTINGS, *COMPARED, seeds=[0, 1], levels=["male", "female"])
+SCORED = {"seeds": [0, 1], "factors": ["gender"]}
+BOXES = shown(SETTINGS, *COMPARED, **SCORED, families={"gini": "complexity"}, levels=["male", "female"])
 MAP = shown(SETTINGS, "models", "explainers", "metrics", dataset="Plots", considerable_effect=0.2)
 
 
@@ -218,8 +231,8 @@ def run_script(name: str, settings: dict, *arguments, hash_seed: str = "0") -> s
 
 
 def test_scores_of_all_seeds_are_pooled(score_files):
-    run, table = read_model_scores(score_files, "gini", SETTINGS)
-    assert (run.dataset, run.model) == ("plots", "small")
+    names = {"dataset": "plots", "model": "small", "explainers": list(EXPLAINERS), "metrics": {"gini": "complexity"}}
+    table = grouped_scores(*score_files.folders, **SCORED, **names)
     assert len(table) == 2 * len(scores())
 
 
@@ -231,8 +244,7 @@ def test_draw_scores_is_the_same_in_every_process(score_files, tmp_path):
             BOXES,
             "--metric",
             "gini",
-            "--scores",
-            *score_files,
+            *("--scores", score_files.scores, "--datasets", score_files.datasets),
             "--output",
             output,
             hash_seed=seed,
@@ -243,15 +255,16 @@ def test_draw_scores_is_the_same_in_every_process(score_files, tmp_path):
 
 
 def test_draw_scores_refuses_a_missing_seed(score_files, tmp_path):
-    done = run_script(
-        "figures/draw_scores.py", BOXES, "--metric", "gini", "--scores", score_files[0], "--output", tmp_path / "x.svg"
-    )
-    assert done.stderr.startswith("error: dataset 'plots', model 'small', seed 1: no file")
+    missing = next((score_files.scores / "plots" / "small" / "seed1" / "complexity").iterdir())
+    missing.unlink()
+    flags = ("--metric", "gini", "--scores", score_files.scores, "--datasets", score_files.datasets)
+    done = run_script("figures/draw_scores.py", BOXES, *flags, "--output", tmp_path / "x.svg")
+    assert done.stderr.startswith(f"error: {missing}: no such file; rule score")
 
 
 def test_draw_disparity(tmp_path):
     path = tmp_path / "disparity_summary.parquet"
-    tables.write_table(summarise_disparity(disparity(), SETTINGS), path, tables.SUMMARY)
+    tables.write_table(summarise_disparity(disparity(), **asked(summarise_disparity, SETTINGS)), path, tables.SUMMARY)
     shared = ["--summary", path, "--output", tmp_path / "map.svg"]
     done = run_script("figures/draw_disparity.py", MAP, *shared, "--dataset", "plots")
     assert done.returncode == 0, done.stderr

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from dataset_files import write_dataset
+from dataset_files import as_dataset, write_dataset
 from rendering import run_script, tabulated
+from study_files import asked
 
 from evenlight import tables
 from evenlight.errors import InputError
@@ -16,7 +17,6 @@ from evenlight.statistics.model_quality import (
     quality_per_seed,
     summarise_quality,
 )
-from evenlight.statistics.study import Comparison
 
 SETTINGS = {
     "datasets": {"plots": {"label": "Plots"}},
@@ -44,6 +44,10 @@ def items_table(split: str = "test") -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+GENDER = {"gender": [["male", "female"]]}
+UNITS = as_dataset(items_table())[1]
+
+
 def readings_table(probabilities: dict[str, float]) -> pa.Table:
     rows = [
         {"item_id": name, "split": "test", "token_id": [1], "word_id": [0], "token_text": ["she"], "target": 1,
@@ -67,12 +71,17 @@ def files(tmp_path):
     return items, paths
 
 
+def folders_of(files):
+    """The folders of datasets and of readings."""
+    return files[0].parents[1], files[1][0].parents[2]
+
+
 def value(quality: pd.DataFrame, measure: str, subset: str) -> float:
     return quality.set_index(["measure", "subset"]).loc[(measure, subset), "value"]
 
 
 def test_measures_by_hand(files):
-    quality = model_quality(predicted_items(files[0], files[1][0]), [Comparison("gender", "male", "female")])
+    quality = model_quality(predicted_items(files[0], files[1][0]), UNITS, GENDER)
     assert value(quality, "accuracy", "all") == pytest.approx(5 / 6)
     assert value(quality, "accuracy", "male") == value(quality, "recall", "class 1") == pytest.approx(2 / 3)
     assert value(quality, "accuracy", "female") == value(quality, "recall", "class 0") == 1
@@ -83,35 +92,36 @@ def test_measures_by_hand(files):
 
 
 def test_equal_treatment_has_no_prediction_difference(files):
-    quality = model_quality(predicted_items(files[0], files[1][1]), [Comparison("gender", "male", "female")])
+    quality = model_quality(predicted_items(files[0], files[1][1]), UNITS, GENDER)
     assert value(quality, "average_prediction_difference", "male – female") == 0
     assert value(quality, "accuracy", "all") == 1
 
 
 def test_average_prediction_difference_needs_both_forms():
     items = pd.DataFrame(
-        {"pair_id": ["a", "a", "b"], "group": ["male", "female", "male"], "true_probability": [0.75, 0.5, 0.1]}
+        {"unit_id": ["a", "a", "b"], "level": ["male", "female", "male"], "true_probability": [0.75, 0.5, 0.1]}
     )
     assert average_prediction_difference(items, "male", "female") == (1, 0.25)
 
 
 def test_dataset_without_pairs_has_no_such_row(files):
     items = predicted_items(files[0], files[1][0])
-    quality = model_quality(items.assign(pair_id=items["item_id"]), [Comparison("gender", "male", "female")])
+    quality = model_quality(items, UNITS.assign(unit_id=UNITS["item_id"]), GENDER)
     assert set(quality["measure"]) == {"accuracy", "recall"}
 
 
 def test_three_classes_and_groups():
     items = pd.DataFrame(
         {
-            "pair_id": ["a", "a", "a", "b"],
-            "group": ["female", "neutral", "male", "male"],
+            "item_id": ["1", "2", "3", "4"],
             "label": [0, 2, 1, 1],
             "predicted": [0, 1, 1, 0],
             "true_probability": [0.5, 0.2, 0.6, 0.3],
         }
     )
-    quality = model_quality(items, [Comparison("gender", "male", "female"), Comparison("gender", "neutral", "male")])
+    levels = pd.DataFrame({"pair_id": ["a", "a", "a", "b"], "group": ["female", "neutral", "male", "male"]})
+    _, units = as_dataset(levels.assign(item_id=items["item_id"]))
+    quality = model_quality(items, units, {"gender": [["male", "female"], ["neutral", "male"]]})
     assert value(quality, "recall", "class 2") == 0
     assert value(quality, "recall", "class 1") == 0.5
     assert value(quality, "average_prediction_difference", "neutral – male") == pytest.approx(0.4)
@@ -120,19 +130,41 @@ def test_three_classes_and_groups():
 
 
 def test_summary_over_seeds(files):
-    summary = summarise_quality(quality_per_seed([files[0]], files[1], SETTINGS))
+    summary = summarise_quality(quality_per_seed(*folders_of(files), **asked(quality_per_seed, SETTINGS))[0])
     accuracy = summary[(summary["measure"] == "accuracy") & (summary["subset"] == "all")].iloc[0]
     assert accuracy["seeds"] == 2
     assert accuracy["mean"] == pytest.approx((5 / 6 + 1) / 2)
     assert accuracy["sd"] == pytest.approx(np.std([5 / 6, 1]))
 
 
-def test_pair_with_two_items_of_a_group_is_refused(files):
-    items = items_table().assign(pair_id="same")
-    write_dataset(items, files[0].parent)
-    with pytest.raises(InputError, match="pair 'same' has more than one item of group 'male'") as caught:
-        quality_per_seed([files[0]], files[1], SETTINGS)
-    assert str(files[0]) in str(caught.value)
+def test_several_items_of_a_level_count_by_their_mean():
+    items = pd.DataFrame(
+        {"unit_id": ["a"] * 3, "level": ["male", "male", "female"], "true_probability": [0.75, 0.25, 0.2]}
+    )
+    assert average_prediction_difference(items, "male", "female") == (1, pytest.approx(0.3))
+
+
+def test_levels_of_every_factor_have_an_accuracy(files):
+    race = UNITS.assign(factor="race", level=UNITS["unit_id"].map({"0": "asian", "1": "white", "2": "white"}))
+    units = pd.concat([UNITS, race])
+    items = predicted_items(files[0], files[1][0])
+    quality = model_quality(items, units, GENDER | {"race": [["asian", "white"]]})
+    rows = quality[quality["measure"] == "accuracy"]
+    assert list(rows["factor"].fillna("")) == ["", "gender", "gender", "race", "race"]
+    assert list(rows["subset"]) == ["all", "male", "female", "asian", "white"]
+    assert value(quality, "accuracy", "asian") == 1
+    assert value(quality, "accuracy", "white") == pytest.approx(3 / 4)
+    # No unit has two races: nothing to take a difference of. Without comparisons all factors are told.
+    assert list(quality["measure"]).count("average_prediction_difference") == 1
+    assert list(model_quality(items, units, {})["factor"].dropna().unique()) == ["gender", "race"]
+
+
+def test_what_readings_say_of_left_out_texts_is_noted_once(files):
+    for path in files[1]:
+        notes = {"notes": ["2 of 8 texts are too long"]}
+        tables.write_table(readings_table(PROBABILITIES), path, tables.READINGS, notes)
+    _, notes = quality_per_seed(*folders_of(files), **asked(quality_per_seed, SETTINGS))
+    assert notes == ["dataset 'plots', model 'small': 2 of 8 texts are too long"]
 
 
 def test_items_and_readings_must_be_of_each_other(files):
@@ -165,18 +197,20 @@ def test_label_without_a_probability_is_refused(files):
 
 
 def test_dataset_without_items_is_refused(files):
-    with pytest.raises(InputError, match=r"no --items plots/items\.parquet was given"):
-        quality_per_seed([], files[1], SETTINGS)
+    files[0].unlink()
+    with pytest.raises(InputError, match=r"plots/items\.parquet: no such file; rule import_dataset makes it"):
+        quality_per_seed(*folders_of(files), **asked(quality_per_seed, SETTINGS))
 
 
 def test_scripts_write_all_tables(files, tmp_path):
     summary, per_seed = tmp_path / "models.parquet", tmp_path / "models_per_seed.parquet"
-    flags = ("--items", files[0], "--readings", *files[1], "--output", summary, "--per-seed", per_seed)
-    done = run_script("statistics/measure_quality.py", SETTINGS, *flags)
+    datasets, readings = folders_of(files)
+    flags = ("--datasets", datasets, "--readings", readings, "--output", summary, "--per-seed", per_seed)
+    done = run_script("statistics/measure_quality.py", asked(quality_per_seed, SETTINGS), *flags)
     assert done.returncode == 0, done.stderr
     read = tables.read_table(summary, tables.QUALITY), tables.read_table(per_seed, tables.QUALITY_PER_SEED)
     page = tabulated(tmp_path, "models", *read, datasets={"plots": "Plots"}, models={"small": "Small"})
-    assert list(page.csv[1].columns) == ["dataset", "model", "seed", "measure", "subset", "size", "value"]
+    assert list(page.csv[1].columns) == ["dataset", "model", "seed", "measure", "factor", "subset", "size", "value"]
     assert set(page.csv[1]["seed"]) == {0, 1}
     assert "0.917 ± 0.083" in page.html
     assert "0.917" in page.latex

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm, permutation_test, rankdata
+from scipy.stats import norm, permutation_test, rankdata, wilcoxon
 
 from evenlight.seeds import generator_for
-from evenlight.statistics.paired_tests import differences, sign_flip, sign_flip_p, sign_flips, signed_rank
+from evenlight.statistics import blocks
+from evenlight.statistics.paired_tests import SignFlips, sign_flip_p, signed_rank_p
 
 NAN = float("nan")
 # Darwin's maize: crossed minus self-fertilised plants in eighths of an inch (Fisher 1935, The Design of Experiments).
@@ -19,6 +20,18 @@ MAIZE = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 
 def random(name: str) -> np.random.Generator:
     return generator_for("tests", name)
+
+
+def signed_rank(a, b) -> float:
+    return signed_rank_p(np.subtract(a, b)).item()
+
+
+def sign_flip(a, b, draws: int, name: str) -> float:
+    return sign_flip_p(np.subtract(a, b), SignFlips(len(a), draws, ("tests", name))).item()
+
+
+def matrix(pairs: int, draws: int, name: str) -> np.ndarray:
+    return np.vstack(list(SignFlips(pairs, draws, ("tests", name)).blocks()))
 
 
 # Wilcoxon
@@ -64,7 +77,7 @@ def test_rounding_does_not_break_ties():
 @pytest.mark.parametrize("pairs", [([], []), ([1], [2]), ([1, NAN], [2, 3])])
 def test_fewer_than_two_pairs_have_no_test(pairs):
     assert math.isnan(signed_rank(*pairs))
-    assert math.isnan(sign_flip(*pairs, 100, random("none")))
+    assert math.isnan(sign_flip(*pairs, 100, "none"))
 
 
 # Sign flips
@@ -73,12 +86,12 @@ def test_fewer_than_two_pairs_have_no_test(pairs):
 def test_sign_flips_of_darwins_maize_are_fishers():
     # Fisher (1935), Section 21: of the 32,768 sums 863 reach 314 in either direction, p = 5.267 %.
     assert sum(MAIZE) == 314
-    p = sign_flip(MAIZE, np.zeros(15), 2**15, random("maize"))
+    p = sign_flip(MAIZE, np.zeros(15), 2**15, "maize")
     assert p == pytest.approx(2 * 863 / 2**15, rel=1e-12)
 
 
 def test_random_flips_come_close_to_all_of_them():
-    p = sign_flip(MAIZE, np.zeros(15), 2**15 - 1, random("maize"))
+    p = sign_flip(MAIZE, np.zeros(15), 2**15 - 1, "maize")
     assert p != 2 * 863 / 2**15
     assert p == pytest.approx(2 * 863 / 2**15, abs=4 * math.sqrt(0.05 / 2**15))
 
@@ -86,16 +99,16 @@ def test_random_flips_come_close_to_all_of_them():
 def test_sign_flips_agree_with_scipy():
     a, b = random("scipy").normal(size=(2, 11))
     expected = permutation_test((a, b), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf)
-    assert sign_flip(a, b, 2**11, random("unused")) == pytest.approx(expected.pvalue, rel=1e-12)
+    assert sign_flip(a, b, 2**11, "unused") == pytest.approx(expected.pvalue, rel=1e-12)
 
 
 def test_all_patterns_are_enumerated_once():
-    flips = sign_flips(3, 8, random("unused"))
+    flips = matrix(3, 8, "unused")
     assert sorted(map(tuple, flips)) == sorted(product([-1, 1], repeat=3))
 
 
 def test_random_flips_begin_with_the_observed_signs():
-    flips = sign_flips(10, 1023, random("flips"))
+    flips = matrix(10, 1023, "flips")
     assert flips.shape == (1023, 10)
     assert (flips[0] == 1).all()
     assert set(np.unique(flips)) == {-1, 1}
@@ -104,27 +117,48 @@ def test_random_flips_begin_with_the_observed_signs():
 
 def test_the_smallest_p_is_one_in_draws():
     difference = random("large").normal(size=50) + 10
-    assert sign_flip_p(difference, sign_flips(50, 1000, random("flips"))) == 1 / 1000
+    assert sign_flip_p(difference, SignFlips(50, 1000, ("flips",))).item() == 1 / 1000
 
 
 def test_one_matrix_serves_many_cells():
-    cells = random("cells").normal(0.2, 1, size=(40, 6))
-    cells[3, 2] = cells[5, 2] = NAN
-    cells[:, 4] = NAN
-    cells[:39, 5] = NAN
-    flips = sign_flips(40, 2000, random("flips"))
-    p = sign_flip_p(cells, flips)
+    cells = random("cells").normal(0.2, 1, size=(6, 40))
+    cells[2, 3] = cells[2, 5] = NAN
+    cells[4] = NAN
+    cells[5, :39] = NAN
+    p = sign_flip_p(cells, SignFlips(40, 2000, ("tests", "flips")))[0]
+    flips = matrix(40, 2000, "flips")
     for cell in range(4):
-        known = ~np.isnan(cells[:, cell])
-        assert p[cell] == sign_flip_p(cells[known, cell], flips[:, known])
+        known = ~np.isnan(cells[cell])
+        sums = np.abs(flips[:, known] @ cells[cell, known])
+        assert p[cell] == np.mean(sums >= sums[0] - 1e-9)
     assert np.isnan(p[4:]).all()
+
+
+@pytest.mark.parametrize("pairs", [21, 333])
+def test_a_matrix_made_in_blocks_is_the_same(pairs, monkeypatch):
+    whole = matrix(pairs, 1001, "blocks")
+    assert len(list(SignFlips(pairs, 1001, ("tests", "blocks")).blocks())) == 1
+    monkeypatch.setattr(blocks, "NUMBERS", 2**12)
+    assert len(list(SignFlips(pairs, 1001, ("tests", "blocks")).blocks())) > 3
+    np.testing.assert_array_equal(matrix(pairs, 1001, "blocks"), whole)
+
+
+@pytest.mark.parametrize("pairs", [8, 13, 14, 50, 51, 200])
+@pytest.mark.parametrize("tied", [True, False])
+def test_signed_rank_agrees_with_scipy(pairs, tied):
+    difference = random(f"scipy {pairs}").normal(0.1, 1, size=pairs)
+    if tied:
+        difference = np.round(4 * difference)
+    kept = difference[difference != 0]
+    expected = wilcoxon(kept, correction=True, method="auto").pvalue
+    assert signed_rank(difference, np.zeros(pairs)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_sums_that_differ_by_rounding_are_ties():
     # 0.1 + 0.2 − 0.3 is not 0 in binary; by hand |±1 ± 2 ± 3| >= 0 always, and >= 6 in two of eight patterns.
-    assert sign_flip([0.1, 0.2, 0], [0, 0, 0.3], 8, random("unused")) == 1.0
-    assert sign_flip([0.1, 0.2, 0.3], [0, 0, 0], 8, random("unused")) == 0.25
-    assert sign_flip([0.0, 0.0], [0.0, 0.0], 8, random("unused")) == 1.0
+    assert sign_flip([0.1, 0.2, 0], [0, 0, 0.3], 8, "unused") == 1.0
+    assert sign_flip([0.1, 0.2, 0.3], [0, 0, 0], 8, "unused") == 0.25
+    assert sign_flip([0.0, 0.0], [0.0, 0.0], 8, "unused") == 1.0
 
 
 @given(st.lists(st.integers(-20, 20), min_size=2, max_size=9), st.sampled_from([0.1, 1 / 3, 7e5]))
@@ -137,11 +171,7 @@ def test_enumerated_flips_count_exactly(whole, unit):
 def test_exchanging_the_forms_changes_nothing():
     a, b = random("swap").normal(size=(2, 30))
     assert signed_rank(a, b) == pytest.approx(signed_rank(b, a), rel=1e-12)
-    assert sign_flip(a, b, 500, random("flips")) == sign_flip(b, a, 500, random("flips"))
-
-
-def test_differences_are_of_pairs_with_both_scores():
-    assert differences([3, NAN, 5, 1], [1, 2, NAN, 4]).tolist() == [2, -3]
+    assert sign_flip(a, b, 500, "flips") == sign_flip(b, a, 500, "flips")
 
 
 @pytest.mark.parametrize("shape", ["normal", "heavy tails", "discrete"])
@@ -152,9 +182,8 @@ def test_both_tests_have_their_nominal_size(shape):
         "heavy tails": lambda size: source.standard_t(2, size=size),
         "discrete": lambda size: source.integers(-3, 4, size=size).astype(float),
     }[shape]
-    cells = draw((60, 1500))
-    flips = sign_flips(60, 2000, source)
+    cells = draw((1500, 60))
+    flips = SignFlips(60, 2000, ("tests", shape))
     # Four standard errors of a rate of 5 % in 1,500 tests are 2.3 %.
     assert (sign_flip_p(cells, flips) <= 0.05).mean() == pytest.approx(0.05, abs=0.023)
-    ranked = [signed_rank(cell, np.zeros(60)) <= 0.05 for cell in cells.T[:600]]
-    assert np.mean(ranked) == pytest.approx(0.05, abs=0.036)
+    assert (signed_rank_p(cells[:600]) <= 0.05).mean() == pytest.approx(0.05, abs=0.036)

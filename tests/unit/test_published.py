@@ -11,6 +11,7 @@ import pytest
 from disparity_rows import disparity_rows
 from rendering import COMPARED, page_of, run_script, shown, tabulated
 from statsmodels.stats.inter_rater import cohens_kappa
+from study_files import asked
 
 from evenlight import tables
 from evenlight.errors import InputError
@@ -58,11 +59,6 @@ SETTINGS = {
 SHOWN = shown(SETTINGS, *COMPARED, considerable_effect=0.2)
 
 
-def beside(published: dict) -> dict:
-    """The settings with other counterparts."""
-    return SETTINGS | {"statistics": SETTINGS["statistics"] | {"published": published}}
-
-
 def cell(dataset="geco_all", model="base", explainer="grad", metric="comprehensiveness", **values) -> dict:
     """A row of our summary: two of two seeds significant, d = -0.5 throughout."""
     usual = {
@@ -77,8 +73,12 @@ def cell(dataset="geco_all", model="base", explainer="grad", metric="comprehensi
     return place | usual | {"sd_d_significant": 0.1, "mean_d": -0.4, "sd_d": 0.2} | values
 
 
+def as_summary(rows: list[dict]) -> pd.DataFrame:
+    return summarise_disparity(disparity_rows(rows), **asked(summarise_disparity, SETTINGS))
+
+
 def compare(*cells: dict) -> pd.DataFrame:
-    return lay_beside(pd.DataFrame(cells), PUBLISHED, SETTINGS)
+    return lay_beside(pd.DataFrame(cells), PUBLISHED, **asked(lay_beside, SETTINGS))
 
 
 # The printed figures ----------------------------------------------------------------------------------
@@ -223,18 +223,17 @@ def test_within_one_is_exact():
 @pytest.mark.parametrize(
     ("models", "message"),
     [
-        ({"other": "BERT"}, "'statistics.published' has 'other'"),
         ({"base": "bert"}, "is bert; published are TinyBERT"),
         ({"base": "RoBERTa from scratch"}, "is RoBERTa from scratch; published are .* BERT from scratch"),
     ],
 )
 def test_impossible_counterparts_are_refused(models, message):
     with pytest.raises(InputError, match=message):
-        counterparts(beside(models), PUBLISHED.cells)
+        counterparts(models, PUBLISHED.cells)
 
 
 def test_no_counterparts():
-    table = lay_beside(pd.DataFrame([cell()]), PUBLISHED, beside({}))
+    table = lay_beside(pd.DataFrame([cell()]), PUBLISHED, **asked(lay_beside, SETTINGS) | {"beside": {}})
     assert table.empty
     assert list(table.columns) == COMPARISON
 
@@ -253,7 +252,7 @@ def four_cells() -> pd.DataFrame:
 
 
 def test_agreement_worked_by_hand():
-    overall = agreement(four_cells(), SETTINGS).iloc[0]
+    overall = agreement(four_cells(), **asked(agreement, SETTINGS)).iloc[0]
     assert (overall["part"], overall["cells"], overall["directed"]) == ("overall", 4, 3)
     assert overall["within_one"] == 3 / 4
     # Ours 2, 1, 0, 2 of 2 against 5, 5, 0, 5: each 2 is within one of three, the 1 of none, the 0 of one: 7 of 16.
@@ -276,7 +275,7 @@ def test_chance_is_the_mean_over_all_orders_of_our_cells():
     for order in permutations(range(3)):
         ours = directed["mean_d_significant"].to_numpy()[list(order)]
         directions.append((np.sign(ours) == np.sign(directed["published_d"])).mean())
-    overall = agreement(table, SETTINGS).iloc[0]
+    overall = agreement(table, **asked(agreement, SETTINGS)).iloc[0]
     assert overall["within_one_by_chance"] == pytest.approx(np.mean(counts))
     assert overall["same_direction_by_chance"] == pytest.approx(np.mean(directions))
 
@@ -296,7 +295,7 @@ def as_ours(**changed) -> pd.DataFrame:
 
 
 def test_a_study_agrees_with_itself():
-    table = agreement(lay_beside(as_ours(), PUBLISHED, SETTINGS), SETTINGS)
+    table = agreement(lay_beside(as_ours(), PUBLISHED, **asked(lay_beside, SETTINGS)), **asked(agreement, SETTINGS))
     assert table["part"].tolist() == ["overall"] + ["dataset"] * 4 + ["model"] + ["explainer"] * 2 + ["metric"] * 7
     assert (table["within_one"] == 1).all()
     assert (table["same_direction"] == 1).all()
@@ -310,21 +309,21 @@ def test_kappa_is_that_of_statsmodels():
     ours["mean_d_significant"] = np.where(
         ours["mean_d_significant"].isna(), np.nan, random.normal(size=len(ours)) + ours["mean_d_significant"]
     )
-    table = lay_beside(ours, PUBLISHED, SETTINGS)
+    table = lay_beside(ours, PUBLISHED, **asked(lay_beside, SETTINGS))
     directed = table.dropna(subset="same_direction")
     counts = pd.crosstab(directed["mean_d_significant"] > 0, directed["published_d"] > 0)
     expected = cohens_kappa(counts.to_numpy(), return_results=False)
-    assert agreement(table, SETTINGS).iloc[0]["kappa"] == pytest.approx(float(expected))
+    assert agreement(table, **asked(agreement, SETTINGS)).iloc[0]["kappa"] == pytest.approx(float(expected))
 
 
 def test_nothing_agrees_about_nothing():
-    table = agreement(compare(cell(dataset="own")), SETTINGS)
+    table = agreement(compare(cell(dataset="own")), **asked(agreement, SETTINGS))
     assert table.empty
     assert list(table.columns) == ["part", "name", *AGREEMENT]
 
 
 def test_one_direction_throughout_has_no_kappa():
-    assert np.isnan(agreement(compare(cell()), SETTINGS).iloc[0]["kappa"])
+    assert np.isnan(agreement(compare(cell()), **asked(agreement, SETTINGS)).iloc[0]["kappa"])
 
 
 # Quality of the models --------------------------------------------------------------------------------
@@ -341,14 +340,17 @@ def qualities(groups: str = "male – female") -> pd.DataFrame:
         for measure, subset, mean in measures
         if (dataset, measure) != ("compas", "average_prediction_difference")
     ]
-    return pd.DataFrame(rows, columns=["dataset", "model", "measure", "subset", "seeds", "mean", "sd"])
+    columns = ["dataset", "model", "measure", "subset", "seeds", "mean", "sd"]
+    return pd.DataFrame(rows, columns=columns).assign(factor=None)
+
+
+def beside_quality(*groups: str) -> pd.DataFrame:
+    return quality_beside(qualities(*groups), PUBLISHED, **asked(quality_beside, SETTINGS))
 
 
 @pytest.mark.parametrize("groups", ["male – female", "female – male"])
 def test_rates_are_accuracies_of_groups_on_geco_and_recalls_of_classes_elsewhere(groups):
-    table = (
-        quality_beside(qualities(groups), PUBLISHED, SETTINGS).set_index(["dataset", "model", "measure"]).sort_index()
-    )
+    table = beside_quality(groups).set_index(["dataset", "model", "measure"]).sort_index()
     assert table.loc[("geco_all", "base"), "mean"].tolist() == [0.05, 0.92, 0.91]  # apd, tnr, tpr
     assert table.loc[("geco_all", "base"), "published_mean"].tolist() == [0.006, 0.991, 0.996]
     assert table.loc[("compas", "base"), "mean"].tolist()[1:] == [0.93, 0.94]
@@ -362,8 +364,8 @@ def test_rates_are_accuracies_of_groups_on_geco_and_recalls_of_classes_elsewhere
 
 def page_with(*cells: dict):
     comparison = compare(*cells)
-    quality = quality_beside(qualities(), PUBLISHED, SETTINGS)
-    return page_of("published", comparison, agreement(comparison, SETTINGS), quality, **SHOWN)
+    quality = beside_quality()
+    return page_of("published", comparison, agreement(comparison, **asked(agreement, SETTINGS)), quality, **SHOWN)
 
 
 def cells_of(table) -> list:
@@ -405,8 +407,8 @@ def test_cells_of_the_page(changed, text, bold, coloured):
 
 def test_a_page_without_a_common_cell_says_so():
     comparison = compare(cell(dataset="own"))
-    quality = quality_beside(qualities(), PUBLISHED, beside({}))
-    page = page_of("published", comparison, agreement(comparison, SETTINGS), quality, **SHOWN)
+    quality = quality_beside(qualities(), PUBLISHED, datasets=[], beside={})
+    page = page_of("published", comparison, agreement(comparison, **asked(agreement, SETTINGS)), quality, **SHOWN)
     assert "no cell in common" in page.introduction
     assert page.tables == page.notes == page.legend == []
     assert all("no cell in common" in form(page) for form in (render, latex))
@@ -431,10 +433,14 @@ def test_script(tmp_path, model):
         for seed in (0, 1)
     ]  # fmt: skip
     paths = {name: tmp_path / f"{name}.parquet" for name in ("summary", "models", "output", "agreement", "quality")}
-    tables.write_table(summarise_disparity(disparity_rows(rows), SETTINGS), paths["summary"], tables.SUMMARY)
+    tables.write_table(
+        as_summary(rows),
+        paths["summary"],
+        tables.SUMMARY,
+    )
     tables.write_table(qualities(), paths["models"], tables.QUALITY)
     flags = [part for name, path in paths.items() for part in (f"--{name}", path)]
-    done = run_script("statistics/compare_published.py", SETTINGS, "--published", FOLDER, *flags)
+    done = run_script("statistics/compare_published.py", asked(lay_beside, SETTINGS), "--published", FOLDER, *flags)
     assert done.returncode == 0, done.stderr
     contracts = (tables.PUBLISHED, tables.PUBLISHED_AGREEMENT, tables.PUBLISHED_QUALITY)
     read = [tables.read_exactly(*both) for both in zip(list(paths.values())[2:], contracts, strict=True)]
@@ -453,8 +459,8 @@ def test_whole_numbers_stay_such_in_the_files(tmp_path):
         tmp_path,
         "published",
         comparison,
-        agreement(comparison, SETTINGS),
-        quality_beside(qualities(), PUBLISHED, SETTINGS),
+        agreement(comparison, **asked(agreement, SETTINGS)),
+        beside_quality(),
         **SHOWN,
     )
     assert (tmp_path / "published0.csv").read_text() == comparison.to_csv(index=False)

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from rendering import COMPARED, shown
+from study_files import StudyFiles
 
-from evenlight import tables
 from evenlight.figures.score_panels import draw_score_panels
 from evenlight.figures.study_figures import grid_shape
 from evenlight.figures.style import draw
@@ -120,11 +120,12 @@ SETTINGS = {
     "seeds": [0, 1],
     "statistics": {"groups": [["male", "female"]]},
 }
-SHOWN = shown(SETTINGS, *COMPARED, seeds=[0, 1], levels=["male", "female"])
+FAMILIES = {name: entry["family"] for name, entry in SETTINGS["metrics"].items()}
+SHOWN = shown(SETTINGS, *COMPARED, seeds=[0, 1], families=FAMILIES, factors=["gender"], levels=["male", "female"])
 
 
 @pytest.fixture
-def score_files(tmp_path):
+def score_files(tmp_path) -> StudyFiles:
     rows = [
         {"item_id": f"{n}-{group}", "pair_id": str(n), "group": group, "explainer": explainer, "score": n / 7}
         for explainer in SETTINGS["explainers"]
@@ -132,15 +133,12 @@ def score_files(tmp_path):
         for n in range(5)
     ]
     table = pd.DataFrame(rows)
-    paths = []
+    files = StudyFiles(tmp_path)
     for seed in SETTINGS["seeds"]:
-        for metric, entry in SETTINGS["metrics"].items():
-            path = tmp_path / "plots" / "small" / f"seed{seed}" / f"{entry['family']}.parquet"
+        for metric, family in FAMILIES.items():
             # A column of another kind, as metrics that draw at random have it, is no metric.
-            columns = table.rename(columns={"score": metric}).assign(soft_standard_error=0.1)
-            tables.write_table(columns, path, tables.SCORES)
-            paths.append(path)
-    return paths
+            files.write(table.rename(columns={"score": metric}).assign(soft_standard_error=0.1), seed, family)
+    return files
 
 
 def run_script(*arguments) -> subprocess.CompletedProcess:
@@ -149,14 +147,17 @@ def run_script(*arguments) -> subprocess.CompletedProcess:
 
 
 def test_script_reads_all_families_and_seeds(score_files, tmp_path):
-    done = run_script("--scores", *score_files, "--output", tmp_path / "panels.svg", tmp_path / "panels.pdf")
+    folders = ("--scores", score_files.scores, "--datasets", score_files.datasets)
+    done = run_script(*folders, "--output", tmp_path / "panels.svg", tmp_path / "panels.pdf")
     assert done.returncode == 0, done.stderr
     drawn = (tmp_path / "panels.svg").read_text()
     assert all(text in drawn for text in ("small on plots", "Gini\xa0↑", "Soft sufficiency\xa0↑", ">SHAP<"))
 
 
 def test_script_refuses_a_missing_family(score_files, tmp_path):
-    complexity = [path for path in score_files if path.stem == "complexity"]
-    done = run_script("--scores", *complexity, "--output", tmp_path / "panels.svg")
+    missing = score_files.scores / "plots" / "small" / "seed0" / "soft" / "ig.parquet"
+    missing.unlink()
+    folders = ("--scores", score_files.scores, "--datasets", score_files.datasets)
+    done = run_script(*folders, "--output", tmp_path / "panels.svg")
     assert done.returncode == 1
-    assert done.stderr.startswith(f"error: {complexity[0]}: no column 'soft'; rule score makes it")
+    assert done.stderr.startswith(f"error: {missing}: no such file; rule score")

@@ -29,8 +29,8 @@ from evenlight.explainers.attribution import Remark, note_of
 from evenlight.items import items_with_units, units_beside
 from evenlight.models.classifier import load_classifier
 from evenlight.readings import SPECIAL
+from evenlight.statistics.files import Run, score_path
 from evenlight.statistics.score_files import explainer_notes
-from evenlight.statistics.study import Run
 from evenlight.tables import (
     ATTRIBUTIONS,
     ITEMS,
@@ -515,13 +515,14 @@ def test_notes_of_groups_are_one_note():
 def test_notes_reach_the_tables(study, tmp_path):
     attribute.main(attribute_arguments(study, tmp_path, "path"))
     paths = [tmp_path / f"{name}.parquet" for name in ("ig", "igxi")]
-    runs = {Run("geco", "bert", seed): [tmp_path / f"seed{seed}" / "complexity.parquet"] for seed in (0, 1)}
-    for [output] in runs.values():
+    runs = [Run("geco", "bert", seed) for seed in (0, 1)]
+    for run in runs:
+        output = score_path(tmp_path, run, "complexity", "ig").parent.with_suffix(".parquet")
         score.main(score_arguments(study, paths, output, "complexity", 1000))
-    [note] = explainer_notes(runs, ["igxi", "ig"])
+    [note] = explainer_notes(tmp_path, runs, ["igxi", "ig"], {"gini": "complexity"})
     assert note.startswith("explainer 'ig': these scores are rounding noise: ")
     assert note.endswith(" (dataset 'geco', model 'bert', seeds 0, 1)")
-    assert explainer_notes(runs, ["igxi"]) == []
+    assert explainer_notes(tmp_path, runs, ["igxi"], {"gini": "complexity"}) == []
 
 
 # Tables in groups ------------------------------------------------------------------------------------------------

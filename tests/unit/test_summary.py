@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
 from rendering import COMPARED, page_of, run_script, shown, tabulated
+from study_files import StudyFiles, asked, computed
 
 from evenlight import tables
 from evenlight.errors import InputError
@@ -16,6 +17,7 @@ from evenlight.figures.contrast import contrast_ratio
 from evenlight.figures.html_table import INK, Cell, Page, Table, render
 from evenlight.figures.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.figures.text import mean_sd, signed
+from evenlight.statistics.counts import count_tests
 from evenlight.statistics.summary import summarise_disparity, summarise_scores
 
 SETTINGS = {
@@ -40,7 +42,7 @@ def disparity(metric: str, outcomes: list[tuple[float, float]]) -> pd.DataFrame:
 
 
 def cell(metric: str, outcomes: list[tuple[float, float]]) -> pd.Series:
-    summary = summarise_disparity(disparity(metric, outcomes), SETTINGS)
+    summary = summarise_disparity(disparity(metric, outcomes), **asked(summarise_disparity, SETTINGS))
     assert len(summary) == 1
     return summary.iloc[0]
 
@@ -88,12 +90,12 @@ def test_without_significant_seeds_nobody_is_better():
 
 def test_unknown_metric_is_refused():
     with pytest.raises(InputError, match="metric sufficiency is not in 'metrics' of the configuration"):
-        summarise_disparity(disparity("sufficiency", [(0.1, 0.1)]), SETTINGS)
+        summarise_disparity(disparity("sufficiency", [(0.1, 0.1)]), **asked(summarise_disparity, SETTINGS))
 
 
 def test_empty_disparity_table_gives_an_empty_summary():
     empty = pd.DataFrame(columns=tables.DISPARITY.schema.names)
-    assert summarise_disparity(empty, SETTINGS).empty
+    assert summarise_disparity(empty, **asked(summarise_disparity, SETTINGS)).empty
 
 
 # HTML
@@ -131,7 +133,7 @@ def page() -> str:
             disparity("sparsity", [(0.01, 0.5), (0.02, -0.4), (0.01, 0.02)]),
         ]
     )
-    page = page_of("disparity", summarise_disparity(table, SETTINGS), **DISPARITIES)
+    page = page_of("disparity", summarise_disparity(table, **asked(summarise_disparity, SETTINGS)), **DISPARITIES)
     return render(replace(page, notes=["12 scores are undefined"]))
 
 
@@ -170,7 +172,7 @@ def test_labels_and_notes_are_escaped_text(page):
 
 
 def test_untested_cell_says_so():
-    table = summarise_disparity(disparity("gini", [(0.01, 0.5)]), SETTINGS)
+    table = summarise_disparity(disparity("gini", [(0.01, 0.5)]), **asked(summarise_disparity, SETTINGS))
     html = render(page_of("disparity", table, **DISPARITIES))
     assert Structure(html).cells[1] == "–"
     assert "not tested: the metric has no defined scores" in html
@@ -222,7 +224,7 @@ def test_numbers_are_printed_for_readers():
 @pytest.fixture
 def score_files(tmp_path):
     """Three seeds with means 1, 2 and 6 for the male and NaN for the female group; sparsity is all NaN."""
-    paths = []
+    files = StudyFiles(tmp_path)
     for seed, mean in enumerate((1.0, 2.0, 6.0)):
         rows = [
             ("0-male", "0", "male", "lime", mean - 1, np.nan),
@@ -231,14 +233,12 @@ def score_files(tmp_path):
             ("0-female", "0", "female", "lime", np.nan, np.nan),
         ]
         table = pd.DataFrame(rows, columns=["item_id", "pair_id", "group", "explainer", "gini", "sparsity"])
-        path = tmp_path / "plots" / "small" / f"seed{seed}" / "complexity.parquet"
-        tables.write_table(table, path, tables.SCORES)
-        paths.append(path)
-    return paths
+        files.write(table, seed)
+    return files
 
 
 def test_mean_over_seeds_of_means_over_items(score_files):
-    summary = summarise_scores(score_files, SETTINGS).set_index(["metric", "group"])
+    summary = computed(summarise_scores, score_files, SETTINGS).set_index(["metric", "group"])
     assert tuple(summary.loc[("gini", "male"), ["seeds", "mean", "sd"]]) == (3, 3, pytest.approx(np.std([1, 2, 6])))
     undefined = summary.loc[("sparsity", "male")]
     assert undefined["seeds"] == 0
@@ -248,28 +248,33 @@ def test_mean_over_seeds_of_means_over_items(score_files):
 
 def test_monte_carlo_error_is_that_of_the_groups_mean(score_files):
     """Two defined errors 0.3 and 0.4 of independent scores: their mean has sqrt(0.09 + 0.16) / 2 = 0.25."""
-    for path in score_files:
-        table = tables.read_table(path, tables.SCORES).assign(gini_standard_error=[0.3, 0.4, np.nan, np.nan])
-        tables.write_table(table, path, tables.SCORES)
-    summary = summarise_scores(score_files, SETTINGS).set_index(["metric", "group"])
+    for path in score_files.scores.rglob("*.parquet"):
+        contract = tables.SCORES.only("item_id", "gini", "sparsity", "gini_standard_error")
+        table = tables.read_table(path, tables.SCORES.only("item_id", "gini", "sparsity"))
+        tables.write_table(table.assign(gini_standard_error=[0.3, 0.4, np.nan, np.nan]), path, contract)
+    summary = computed(summarise_scores, score_files, SETTINGS).set_index(["metric", "group"])
     assert summary.loc[("gini", "male"), "monte_carlo_error"] == pytest.approx(0.25)
     assert summary["monte_carlo_error"].isna().sum() == 3
-    cells = page_of("scores", summarise_scores(score_files, SETTINGS), **SCORES).tables[0].rows[0][1][0][1]
+    cells = page_of("scores", computed(summarise_scores, score_files, SETTINGS), **SCORES).tables[0].rows[0][1][0][1]
     assert [cell.title for cell in cells] == ["Monte-Carlo error of the mean 0.2500", "", "", ""]
 
 
 def test_score_page_shows_groups_side_by_side(score_files):
-    html = render(page_of("scores", summarise_scores(score_files, SETTINGS), **SCORES))
+    html = render(page_of("scores", computed(summarise_scores, score_files, SETTINGS), **SCORES))
     assert Structure(html).cells == ["3.000 ± 2.160", "–", "–", "–"]
     assert html.index(">male</th>") < html.index(">female</th>")
 
 
 def test_scores_are_computed_and_written_as_csv_html_and_latex(score_files, tmp_path):
-    computed = tmp_path / "scores.parquet"
-    done = run_script("statistics/summarise_scores.py", SETTINGS, "--scores", *score_files, "--output", computed)
+    output = tmp_path / "scores.parquet"
+    done = run_script(
+        "statistics/summarise_scores.py",
+        asked(summarise_scores, SETTINGS),
+        *("--scores", score_files.scores, "--datasets", score_files.datasets, "--output", output),
+    )
     assert done.returncode == 0, done.stderr
-    table = tables.read_table(computed, tables.SCORE_SUMMARY)
-    expected = summarise_scores(score_files, SETTINGS)
+    table = tables.read_table(output, tables.SCORE_SUMMARY)
+    expected = computed(summarise_scores, score_files, SETTINGS)
     pd.testing.assert_frame_equal(table, expected, check_dtype=False, check_categorical=False)
     page = tabulated(tmp_path, "scores", table, **SCORES)
     pd.testing.assert_frame_equal(page.csv[0], table, check_dtype=False)
@@ -281,8 +286,9 @@ def test_disparities_are_summed_up_and_written_with_their_notes(tmp_path):
     runs, summary, counts = (tmp_path / f"{name}.parquet" for name in ("disparity", "disparity_summary", "tests"))
     table = disparity("gini", [(0.01, 0.5), (0.02, 0.7), (0.8, 0.0)])
     tables.write_table(table, runs, tables.DISPARITY, {"notes": ["a note"]})
-    for name, output in (("summarise_disparity", summary), ("count_tests", counts)):
-        done = run_script(f"statistics/{name}.py", SETTINGS, "--disparity", runs, "--output", output)
+    for function, output in ((summarise_disparity, summary), (count_tests, counts)):
+        settings = asked(function, SETTINGS)
+        done = run_script(f"statistics/{function.__name__}.py", settings, "--disparity", runs, "--output", output)
         assert done.returncode == 0, done.stderr
     assert tables.read_table(counts, tables.TEST_COUNTS)["mann_whitney"].tolist() == [2]
     assert tables.read_metadata(summary, tables.SUMMARY) == {"notes": ["a note"]}

@@ -25,11 +25,10 @@ def settings_parser(description: str) -> argparse.ArgumentParser:
     return parser
 
 
-def add_scores_flag(parser: argparse.ArgumentParser) -> None:
-    """The flag of scripts that read the scores of many runs."""
-    parser.add_argument(
-        "--scores", nargs="+", required=True, metavar="PATH", help="files {dataset}/{model}/seed{seed}/{family}.parquet"
-    )
+def add_folder_flags(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Flags of scripts that read many runs' files, which they find by :mod:`evenlight.statistics.files`."""
+    for name in names:
+        parser.add_argument(f"--{name}", type=Path, required=True, metavar="FOLDER", help=f"<results>/{name}")
 
 
 def add_figure_flag(parser: argparse.ArgumentParser) -> None:

@@ -357,13 +357,14 @@ SCORE_SUMMARY = Contract(
     "summarise_scores",
     pa.schema(
         [
-            *_columns(pa.string(), "dataset", "model", "explainer", "group", "metric"),
+            *_columns(pa.string(), "dataset", "model", "explainer", "factor", "group", "metric"),
             _required("seeds", pa.int64()),
             *_columns(pa.float64(), "mean", "sd", "monte_carlo_error", missing=True),
         ]
     ),
 )
-_QUALITY = _columns(pa.string(), "measure", "subset")
+# The factor of a level or of two; none of all items, and of classes.
+_QUALITY = [_required("measure", pa.string()), pa.field("factor", pa.string()), _required("subset", pa.string())]
 QUALITY = Contract(
     "the quality of models",
     "measure_quality",

@@ -7,15 +7,20 @@ from evenlight.figures.score_boxes import draw_score_boxes
 from evenlight.figures.settings import keywords
 from evenlight.figures.style import draw
 from evenlight.figures.text import ordered_levels
-from evenlight.statistics.score_files import read_model_scores
+from evenlight.statistics.summary import grouped_scores
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the figure."""
     settings = keywords(arguments.settings)
     metric = settings["metrics"][arguments.metric]
-    run, scores = read_model_scores(arguments.scores, metric.name, settings)
-    title = f"{metric.label}: {settings['models'][run.model]} on {settings['datasets'][run.dataset]}"
+    (dataset, on_dataset), (model, of_model) = (next(iter(settings[part].items())) for part in ("datasets", "models"))
+    names = {key: settings[key] for key in ("seeds", "explainers", "factors")}
+    metrics = {metric.name: settings["families"][metric.name]}
+    scores = grouped_scores(
+        arguments.scores, arguments.datasets, dataset=dataset, model=model, metrics=metrics, **names
+    )
+    title = f"{metric.label}: {of_model} on {on_dataset}"
     levels = ordered_levels(scores["group"], settings["levels"])
     draw(arguments.output, lambda: draw_score_boxes(scores, metric, settings["explainers"], levels, title), title)
 
@@ -23,6 +28,6 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     parser.add_argument("--metric", required=True, metavar="NAME")
-    command_line.add_scores_flag(parser)
+    command_line.add_folder_flags(parser, "scores", "datasets")
     command_line.add_figure_flag(parser)
     command_line.run(main, parser)

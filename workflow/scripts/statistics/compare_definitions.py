@@ -9,7 +9,7 @@ from evenlight.statistics.definitions import definitions_table
 def main(arguments: argparse.Namespace) -> None:
     """Write the table of definitions."""
     summary = tables.read_table(arguments.summary, tables.SUMMARY)
-    tables.write_table(definitions_table(summary, arguments.settings), arguments.output, tables.DEFINITIONS)
+    tables.write_table(definitions_table(summary, **arguments.settings), arguments.output, tables.DEFINITIONS)
 
 
 if __name__ == "__main__":

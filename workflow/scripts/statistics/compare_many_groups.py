@@ -8,16 +8,16 @@ from evenlight.statistics.groups import group_tables
 
 def main(arguments: argparse.Namespace) -> None:
     """Write both tables and print which groups were too small."""
-    tests, comparisons, notes = group_tables(arguments.scores, arguments.settings)
+    tests, pairs, notes = group_tables(arguments.scores, arguments.datasets, **arguments.settings)
     tables.write_table(tests, arguments.output, tables.GROUPS, {"notes": notes})
-    tables.write_table(comparisons, arguments.pairs, tables.GROUP_PAIRS)
+    tables.write_table(pairs, arguments.pairs, tables.GROUP_PAIRS)
     for note in notes:
         print(f"note: {note}")
 
 
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
-    command_line.add_scores_flag(parser)
+    command_line.add_folder_flags(parser, "scores", "datasets")
     parser.add_argument("--output", required=True, metavar="PARQUET", help="one row per cell, seed and set of groups")
     parser.add_argument("--pairs", required=True, metavar="PARQUET", help="one row per pair of groups in it")
     command_line.run(main, parser)

@@ -8,12 +8,15 @@ from evenlight.statistics.published import agreement, lay_beside, quality_beside
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the comparison, the summary of agreement, and the models' quality beside the published one."""
-    settings = arguments.settings
+    names = {key: arguments.settings[key] for key in ("datasets", "models", "explainers", "metrics")}
+    beside = arguments.settings["beside"]
     published = read_published(arguments.published)
-    comparison = lay_beside(tables.read_table(arguments.summary, tables.SUMMARY), published, settings)
-    quality = quality_beside(tables.read_table(arguments.models, tables.QUALITY), published, settings)
+    comparison = lay_beside(tables.read_table(arguments.summary, tables.SUMMARY), published, **names, beside=beside)
+    quality = quality_beside(
+        tables.read_table(arguments.models, tables.QUALITY), published, datasets=names["datasets"], beside=beside
+    )
     tables.write_table(comparison, arguments.output, tables.PUBLISHED)
-    tables.write_table(agreement(comparison, settings), arguments.agreement, tables.PUBLISHED_AGREEMENT)
+    tables.write_table(agreement(comparison, **names), arguments.agreement, tables.PUBLISHED_AGREEMENT)
     tables.write_table(quality, arguments.quality, tables.PUBLISHED_QUALITY)
 
 

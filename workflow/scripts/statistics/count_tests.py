@@ -9,7 +9,7 @@ from evenlight.statistics.counts import count_tests
 def main(arguments: argparse.Namespace) -> None:
     """Write the counts."""
     disparity = tables.read_table(arguments.disparity, tables.DISPARITY)
-    tables.write_table(count_tests(disparity, arguments.settings), arguments.output, tables.TEST_COUNTS)
+    tables.write_table(count_tests(disparity, **arguments.settings), arguments.output, tables.TEST_COUNTS)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ from evenlight.statistics.effects import effect_table
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the table of effects."""
-    effects = effect_table(arguments.scores, arguments.settings)
+    effects = effect_table(arguments.scores, arguments.datasets, **arguments.settings)
     tables.write_table(effects, arguments.output, tables.EFFECTS)
     print(effects["verdict"].value_counts().to_string())
 
 
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
-    command_line.add_scores_flag(parser)
+    command_line.add_folder_flags(parser, "scores", "datasets")
     parser.add_argument("--output", required=True, metavar="PARQUET")
     command_line.run(main, parser)

@@ -8,17 +8,12 @@ from evenlight.statistics.causes import cause_table
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the table of causes."""
-    table, notes = cause_table(arguments.scores, arguments.items, arguments.readings, arguments.settings)
+    table, notes = cause_table(arguments.scores, arguments.datasets, arguments.readings, **arguments.settings)
     tables.write_table(table, arguments.output, tables.CAUSES, {"notes": notes})
 
 
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
-    command_line.add_scores_flag(parser)
-    for flag, layout in {
-        "--items": "{dataset}/items.parquet",
-        "--readings": "{dataset}/{model}/seed{seed}.parquet",
-    }.items():
-        parser.add_argument(flag, nargs="+", required=True, metavar="PATH", help=f"files {layout}")
+    command_line.add_folder_flags(parser, "scores", "datasets", "readings")
     parser.add_argument("--output", required=True, metavar="PARQUET")
     command_line.run(main, parser)

@@ -7,18 +7,15 @@ from evenlight.statistics.model_quality import quality_per_seed, summarise_quali
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write both tables of the models' quality."""
-    per_seed = quality_per_seed(arguments.items, arguments.readings, arguments.settings)
+    """Write both tables of the models' quality, with what the readings say of texts that were left out."""
+    per_seed, notes = quality_per_seed(arguments.datasets, arguments.readings, **arguments.settings)
     tables.write_table(per_seed, arguments.per_seed, tables.QUALITY_PER_SEED)
-    tables.write_table(summarise_quality(per_seed), arguments.output, tables.QUALITY)
+    tables.write_table(summarise_quality(per_seed), arguments.output, tables.QUALITY, {"notes": notes})
 
 
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
-    parser.add_argument("--items", nargs="+", required=True, metavar="PATH", help="files {dataset}/items.parquet")
-    parser.add_argument(
-        "--readings", nargs="+", required=True, metavar="PATH", help="files {dataset}/{model}/seed{seed}.parquet"
-    )
+    command_line.add_folder_flags(parser, "datasets", "readings")
     parser.add_argument("--output", required=True, metavar="PARQUET", help="over the seeds")
     parser.add_argument("--per-seed", required=True, metavar="PARQUET")
     command_line.run(main, parser)

@@ -8,11 +8,12 @@ from evenlight.statistics.control import permuted_rates
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the table of the control."""
-    tables.write_table(permuted_rates(arguments.scores, arguments.settings), arguments.output, tables.CONTROL)
+    rates = permuted_rates(arguments.scores, arguments.datasets, **arguments.settings)
+    tables.write_table(rates, arguments.output, tables.CONTROL)
 
 
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
-    command_line.add_scores_flag(parser)
+    command_line.add_folder_flags(parser, "scores", "datasets")
     parser.add_argument("--output", required=True, metavar="PARQUET")
     command_line.run(main, parser)

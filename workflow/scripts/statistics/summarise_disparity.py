@@ -10,7 +10,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Write the summary, with the notes of the disparity table."""
     disparity = tables.read_table(arguments.disparity, tables.DISPARITY)
     notes = tables.read_metadata(arguments.disparity, tables.DISPARITY).get("notes", [])
-    summary = summarise_disparity(disparity, arguments.settings)
+    summary = summarise_disparity(disparity, **arguments.settings)
     tables.write_table(summary, arguments.output, tables.SUMMARY, {"notes": notes})
 
 

@@ -15,7 +15,7 @@ A cause that differs equally in all pairs cannot be told from gender at all and 
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,10 +25,9 @@ from statsmodels.regression.linear_model import OLS
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.statistics.cells import Cell, cells, pairs_there, read_models
+from evenlight.statistics.cells import CELL, ExplainerScores, read_models
 from evenlight.statistics.effect_sizes import cohens_d
-from evenlight.statistics.study import READING_LAYOUT, Run, required, study_runs
-from evenlight.statistics.summary import CELL
+from evenlight.statistics.files import Run, items_path, reading_path
 
 CAUSES = ("context_tokens", "gendered_tokens", "confidence")
 FEWEST = len(CAUSES) + 3
@@ -99,128 +98,142 @@ def _separable(group: np.ndarray, causes: np.ndarray) -> np.ndarray:
     """Which columns of ``causes`` have a coefficient of their own beside those before them; bool (causes,)."""
     basis = np.linalg.qr(group)[0]
     used = np.zeros(causes.shape[1], dtype=bool)
-    for place, column in enumerate(causes.T):
+    for number, column in enumerate(causes.T):
         rest = column
         for _ in range(2):  # once more for what rounding left of the first time
             rest = rest - basis @ (basis.T @ rest)
         if np.linalg.norm(rest) > ROUNDING * np.linalg.norm(column):
             wider = np.column_stack([basis, rest / np.linalg.norm(rest)])
             # A unit whose leverage is 1 is fitted exactly, and without it the column would depend on the others.
-            used[place] = (wider**2).sum(axis=1).max() < 1 - ROUNDING
-        if used[place]:
+            used[number] = (wider**2).sum(axis=1).max() < 1 - ROUNDING
+        if used[number]:
             basis = wider
     return used
 
 
 def cause_table(
-    scores: Iterable[str | Path],
-    items: Iterable[str | Path],
-    readings: Iterable[str | Path],
-    settings: dict,
+    scores: str | Path,
+    datasets_folder: str | Path,
+    readings: str | Path,
+    *,
+    datasets: Sequence[str],
+    models: Sequence[str],
+    seeds: Sequence[int],
+    explainers: Sequence[str],
+    metrics: Mapping[str, str],
+    comparisons: Mapping[str, list[list[str]]],
+    alpha: float,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Every cell's disparity, what of it comes with each cause and what remains, and notes on what was left out.
 
-    ``scores`` are the study's score files, ``items`` end in ``{dataset}/items.parquet``, ``readings`` in
-    ``{dataset}/{model}/seed{seed}.parquet``. Causes of an item:
+    ``readings`` is a folder; for the other first arguments see :func:`evenlight.statistics.cells.read_models`. Causes
+    of an item, in a unit with several items of a level their means:
 
     - ``gendered_tokens``: tokens of the words that are ground truth (0 where a dataset has none);
     - ``context_tokens``: tokens of all other words, special tokens not counted;
     - ``confidence``: probability of the explained class.
 
-    One row per dataset, model, explainer, metric and pair of groups; besides these names, as means over ``seeds``:
+    One row per dataset, model, explainer, metric and pair of levels; besides these names, as means over ``seeds``:
 
     - ``total`` = ``context_tokens`` + ``gendered_tokens`` + ``confidence`` + ``remaining``, see
       :class:`Split`; in a paired design of the pairs with both scores;
-    - ``significant_seeds``, ``significant_seeds_remaining``, ``significant_seeds_both``: of these, with p ≤
-      ``statistics.alpha`` for the total, for what remains, and for both, by the t tests of the regressions (counts);
+    - ``significant_seeds``, ``significant_seeds_remaining``, ``significant_seeds_both``: of these, with p ≤ ``alpha``
+      for the total, for what remains, and for both, by the t tests of the regressions (counts);
     - ``pairs_equal``, ``d_equal``: number of pairs whose forms have equally many tokens, and their Cohen's d.
 
-    ``seeds`` are those whose scores vary and that have at least :data:`FEWEST` pairs, or items of each group; without
+    ``seeds`` are those whose scores vary and that have at least :data:`FEWEST` pairs, or units of each level; without
     any the means are NaN. Notes count what was not split and what was left out.
     """
-    items_of = {Path(path).parent.name: Path(path) for path in items}
-    read = study_runs(readings, READING_LAYOUT, settings)
-    alpha = required(settings, "statistics.alpha")
+    names = {"datasets": datasets, "models": models, "seeds": seeds, "explainers": explainers, "metrics": metrics}
     rows, left_out = [], Counter()
-    for model_scores in read_models(scores, settings):
-        dataset = model_scores.dataset
-        if dataset not in items_of:
-            raise InputError(
-                f"dataset '{dataset}': no --items {dataset}/items.parquet was given; rule import_dataset makes it"
-            )
-        runs = [Run(dataset, model_scores.model, seed) for seed in model_scores.seeds]
-        of_runs = [item_causes(items_of[dataset], read[run][0]) for run in runs]
-        for pair in pairs_there(model_scores, settings):
-            of_pair = list(cells(model_scores, [pair]))
-            causes_a, causes_b = (
-                np.stack([of_run.reindex(names).to_numpy() for of_run in of_runs])
-                for names in (of_pair[0].items_a, of_pair[0].items_b)
-            )
-            _check_known(of_pair, causes_a, causes_b, [read[run][0] for run in runs])
-            rows += [_row(cell, causes_a, causes_b, alpha, left_out) for cell in of_pair]
+    for model in read_models(scores, datasets_folder, **names, comparisons=comparisons):
+        files = [reading_path(readings, Run(model.dataset, model.model, seed)) for seed in seeds]
+        by_seed = [item_causes(items_path(datasets_folder, model.dataset), path) for path in files]
+        causes = np.stack([of_seed.reindex(model.items["item_id"]).to_numpy(float).T for of_seed in by_seed], axis=1)
+        by_design = [[] for _ in model.designs]
+        for of_explainer in model.explainers:
+            _check_known(of_explainer, causes, model.items, files)
+            for design, of_design in zip(model.designs, by_design, strict=True):
+                sides = zip(*(side.scores(of_explainer.values) for side in (design.a, design.b)), strict=True)
+                causes_of_sides = [np.moveaxis(side.scores(causes), 0, -1) for side in (design.a, design.b)]
+                for cell, (a, b) in zip(of_explainer.cells(design.comparison), sides, strict=True):
+                    of_design.append(cell | _row(cell, (a, b), causes_of_sides, design.paired, alpha, left_out))
+        rows += [row for of_design in by_design for row in of_design]
     notes = [text.format(count=f"{count:,}") for text, count in left_out.items()]
     return pd.DataFrame(rows, columns=CELL + COMPUTED), notes
 
 
-def item_causes(items_path: Path, readings_path: Path) -> pd.DataFrame:
+def item_causes(items_file: Path, readings_file: Path) -> pd.DataFrame:
     """The causes of every explained item of a run, see :func:`cause_table`; its index is ``item_id``."""
-    items = tables.read_table(items_path, tables.ITEMS.only("item_id", "ground_truth")).set_index("item_id")
+    items = tables.read_table(items_file, tables.ITEMS.only("item_id", "ground_truth")).set_index("item_id")
     columns = ("item_id", "target", "word_id", "probability", "left_out")
-    readings = tables.read_table(readings_path, tables.READINGS.only(*columns))
-    readings = readings[readings["left_out"].isna()]
+    readings = tables.read_table(readings_file, tables.READINGS.only(*columns))
+    readings = readings[readings["target"].notna() & readings["left_out"].isna()]
     missing = readings.loc[~readings["item_id"].isin(items.index), "item_id"]
     if len(missing):
         raise InputError(
-            f"{items_path}: column 'item_id' has no '{missing.iloc[0]}', which {readings_path} explains; delete the "
+            f"{items_file}: column 'item_id' has no '{missing.iloc[0]}', which {readings_file} explains; delete the "
             "older of both files and run the workflow again"
         )
+    truths = items["ground_truth"].reindex(readings["item_id"])
     rows = []
-    for item, target, word_id, probability in readings[list(columns[:4])].itertuples(index=False, name=None):
-        truth = items.at[item, "ground_truth"]
+    columns_of_rows = (readings[name] for name in ("item_id", "target", "word_id", "probability"))
+    for truth, item, target, word_id, probability in zip(truths, *columns_of_rows, strict=True):
         words = word_id[~np.isnan(word_id)].astype(int)  # a special token has no word
         if truth is not None and words.max(initial=-1) >= len(truth):
             raise InputError(
-                f"{readings_path}: column 'word_id' has {words.max()} for item '{item}', which has {len(truth)} "
-                f"words in {items_path}; delete the older of both files and run the workflow again"
+                f"{readings_file}: column 'word_id' has {words.max()} for item '{item}', which has {len(truth)} "
+                f"words in {items_file}; delete the older of both files and run the workflow again"
             )
         gendered = 0 if truth is None else int(truth[words].sum())
         rows.append((len(words) - gendered, gendered, probability[int(target)]))
     return pd.DataFrame(rows, columns=CAUSES, index=readings["item_id"])
 
 
-def _check_known(of_pair: list[Cell], causes_a: np.ndarray, causes_b: np.ndarray, readings: list[Path]) -> None:
+def _check_known(scores: ExplainerScores, causes: np.ndarray, items: pd.DataFrame, files: list[Path]) -> None:
     """Refuse an item with a score but without causes: its run's readings do not explain it."""
-    for side, items, causes in (("a", of_pair[0].items_a, causes_a), ("b", of_pair[0].items_b, causes_b)):
-        scored = ~np.isnan([getattr(cell, side) for cell in of_pair]).all(axis=0)
-        for seed, item in np.argwhere(scored & np.isnan(causes).any(axis=2)):
-            raise InputError(
-                f"{readings[seed]}: column 'item_id' has no '{items[item]}', which has scores; delete the file and the "
-                "run's scores and run the workflow again"
-            )
+    unknown = ~np.isnan(scores.values).all(axis=0) & np.isnan(causes).any(axis=0)
+    for seed, item in np.argwhere(unknown):
+        raise InputError(
+            f"{files[seed]}: column 'item_id' has no '{items['item_id'].iloc[item]}', which has scores; delete the "
+            "file and the run's scores and run the workflow again"
+        )
 
 
-def _row(cell: Cell, causes_a: np.ndarray, causes_b: np.ndarray, alpha: float, left_out: Counter) -> dict:
-    """One row of the table; ``causes_a`` (seeds, units, causes) are those of ``cell.a``, ``left_out`` counts notes."""
+def _row(
+    cell: dict[str, str],
+    scores: tuple[np.ndarray, np.ndarray],
+    causes: Sequence[np.ndarray],
+    paired: bool,
+    alpha: float,
+    left_out: Counter,
+) -> dict:
+    """What a row says of its cell, from both levels' scores (seeds, units) and causes (seeds, units, causes).
+
+    ``left_out`` counts notes.
+    """
     splits, equal = [], []
-    for a, b, of_a, of_b in zip(cell.a, cell.b, causes_a, causes_b, strict=True):
+    for a, b, causes_a, causes_b in zip(*scores, *causes, strict=True):
         known_a, known_b = ~np.isnan(a), ~np.isnan(b)
-        if cell.paired:
+        if paired:
             known_a = known_b = known_a & known_b
-        a, b, of_a, of_b = a[known_a], b[known_b], of_a[known_a], of_b[known_b]
-        reason = _unfit(a, b, cell.paired)
+        a, b, causes_a, causes_b = a[known_a], b[known_b], causes_a[known_a], causes_b[known_b]
+        reason = _unfit(a, b, paired)
         if reason:
-            left_out[f"dataset '{cell.dataset}', metric '{cell.metric}': no split of {{count}} runs, {reason}"] += 1
+            left_out[
+                f"dataset '{cell['dataset']}', metric '{cell['metric']}': no split of {{count}} runs, {reason}"
+            ] += 1
             continue
-        split = split_disparity(a, b, of_a, of_b, cell.paired)
+        split = split_disparity(a, b, causes_a, causes_b, paired)
         splits.append(split)
-        equal.append(_equal_tokens(a, b, of_a, of_b) if cell.paired else (np.nan, np.nan))
+        equal.append(_equal_tokens(a, b, causes_a, causes_b) if paired else (np.nan, np.nan))
         for cause in np.array(CAUSES)[~split.used]:
-            about = f"dataset '{cell.dataset}': {cause} has no coefficient in {{count}} splits and carries 0 there"
+            about = f"dataset '{cell['dataset']}': {cause} has no coefficient in {{count}} splits and carries 0 there"
             left_out[f"{about}, since it does not vary apart from the group and the causes before it"] += 1
     if not splits:
         counts = ("seeds", *(name for name in COMPUTED if name.startswith("significant_")))
-        return cell.place | dict.fromkeys(COMPUTED, np.nan) | dict.fromkeys(counts, 0)
-    return cell.place | {
+        return dict.fromkeys(COMPUTED, np.nan) | dict.fromkeys(counts, 0)
+    return {
         "seeds": len(splits),
         "total": _mean([split.total for split in splits]),
         **dict(zip(CAUSES, np.mean([split.carried for split in splits], axis=0), strict=True)),

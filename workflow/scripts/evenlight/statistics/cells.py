@@ -1,141 +1,173 @@
-"""The scores of one comparison over all seeds: what every test of two groups starts from."""
+"""The scores of a study, explainer by explainer: what every test of groups starts from.
 
-from collections.abc import Iterable, Iterator
+A *cell* is a dataset, model, explainer, metric and comparison of two levels: one row of the published tables, named by
+a mapping. All cells of one explainer and one comparison stand in two arrays, metrics × seeds × units.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from evenlight import tables
 from evenlight.errors import InputError
+from evenlight.statistics.designs import Design, design_of, levels_there, rows_of
+from evenlight.statistics.files import Run, items_path, units_path
 from evenlight.statistics.score_files import read_scores
-from evenlight.statistics.study import SCORE_LAYOUT, Comparison, Run, comparisons, names, required, study_runs
+from evenlight.statistics.study import Comparison, larger_sets_of, pairs_of
+
+CELL = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
 
 
 @dataclass(frozen=True)
-class ModelScores:
-    """All scores of one model on one dataset.
+class ExplainerScores:
+    """The scores of one explainer for one model on one dataset.
 
     Attributes:
-        dataset, model: names.
+        dataset, model, explainer: names.
         seeds: those of the study.
-        explainers, metrics: names, in configured order.
-        items: one row per scored item with ``item_id``, ``pair_id`` and ``group``.
-        values: float (explainers, metrics, seeds, items), NaN where a score is undefined or not there.
+        metrics: names, in configured order.
+        values: float (metrics, seeds, items), NaN where a score is undefined or not there.
         present: bool (seeds, items), whether the item was scored.
     """
 
     dataset: str
     model: str
-    seeds: list[int]
-    explainers: list[str]
-    metrics: list[str]
-    items: pd.DataFrame
+    explainer: str
+    seeds: Sequence[int]
+    metrics: Sequence[str]
     values: np.ndarray
     present: np.ndarray
 
+    def cells(self, comparison: Comparison) -> list[dict[str, str]]:
+        """What stands in the first columns of every table of cells: a mapping for each metric."""
+        names = [(self.dataset, self.model, self.explainer, metric, *comparison) for metric in self.metrics]
+        return [dict(zip(CELL, values, strict=True)) for values in names]
+
 
 @dataclass(frozen=True)
-class Cell:
-    """The scores of two groups under one explainer and one metric, for one model on one dataset.
+class ModelScores:
+    """What was scored of one model on one dataset.
 
     Attributes:
-        dataset, model, explainer, metric, factor, level_a, level_b: names.
-        a, b: float (seeds, units), NaN where undefined or not there. In a paired design column i of both belongs to
-            the two forms of one pair; else the columns are different items, and the widths may differ.
-        paired: which of the two it is.
-        items_a, items_b: identifiers of the items, one for each column; None where a pair lacks the form.
+        dataset, model, seeds: names, and the seeds of the study.
+        items: ``item_id`` and ``cluster`` of every scored item.
+        units: the units of the dataset.
+        designs: those of the compared pairs of levels that the dataset has.
+        lacking: the compared pairs that it has not.
+        explainers: the scores, one explainer at a time, so that not all need to be in memory; to be gone over once.
     """
 
     dataset: str
     model: str
-    explainer: str
-    metric: str
-    factor: str
-    level_a: str
-    level_b: str
-    a: np.ndarray
-    b: np.ndarray
-    paired: bool
-    items_a: np.ndarray
-    items_b: np.ndarray
+    seeds: Sequence[int]
+    items: pd.DataFrame
+    units: pd.DataFrame
+    designs: list[Design]
+    lacking: list[Comparison]
+    explainers: Iterator[ExplainerScores]
 
-    @property
-    def place(self) -> dict[str, str]:
-        """What stands in the first columns of every table of cells."""
-        keys = ("dataset", "model", "explainer", "metric", "factor", "level_a", "level_b")
-        return {key: getattr(self, key) for key in keys}
+    def levels(self, factor: str) -> dict[str, np.ndarray]:
+        """The columns of the items that have each level of a factor, levels by name."""
+        rows = rows_of(self.units, factor)
+        column = pd.Index(self.items["item_id"])
+        return {
+            level: np.sort(column.get_indexer(rows.loc[(rows["level"] == level), "item_id"].unique()))
+            for level in levels_there(rows, self.items["item_id"])
+        }
 
 
-def read_models(paths: Iterable[str | Path], settings: dict) -> Iterator[ModelScores]:
+def read_models(
+    scores: str | Path,
+    datasets_folder: str | Path,
+    *,
+    datasets: Sequence[str],
+    models: Sequence[str],
+    seeds: Sequence[int],
+    explainers: Sequence[str],
+    metrics: Mapping[str, str],
+    comparisons: Mapping[str, list[list[str]]],
+) -> Iterator[ModelScores]:
     """The scores of every model on every dataset, in configured order.
 
-    ``paths`` are score files ``{dataset}/{model}/seed{seed}/{family}.parquet`` of the whole study, see
-    :func:`evenlight.statistics.study.paths_by_run`.
+    ``scores`` and ``datasets_folder`` are folders (:mod:`evenlight.statistics.files`), ``metrics`` name to family,
+    ``comparisons`` factor to sets of levels. The items are those that the first explainer has scores of under any seed;
+    another explainer with another item is refused.
     """
-    runs = study_runs(paths, SCORE_LAYOUT, settings)
-    for dataset in names(settings, "datasets"):
-        for model in names(settings, "models"):
-            yield _read_model(dataset, model, runs, settings)
+    for dataset in datasets:
+        units = tables.read_table(units_path(datasets_folder, dataset), tables.UNITS)
+        clusters = tables.read_table(items_path(datasets_folder, dataset), tables.ITEMS.only("item_id", "cluster"))
+        for model in models:
+            runs = [Run(dataset, model, seed) for seed in seeds]
+            scored = pd.concat(
+                [read_scores(scores, run, explainers[0], metrics, only_items=True)["item_id"] for run in runs]
+            ).drop_duplicates()
+            items = pd.DataFrame({"item_id": scored}).merge(clusters, on="item_id", how="left")
+            if items["cluster"].isna().any():
+                unknown = items.loc[items["cluster"].isna(), "item_id"].iloc[0]
+                raise InputError(
+                    f"{items_path(datasets_folder, dataset)}: column 'item_id' has no '{unknown}', which has scores; "
+                    "delete the scores and run the workflow again"
+                )
+            pairs = pairs_of(comparisons)
+            designs = {pair: design_of(pair, rows_of(units, pair.factor), items) for pair in pairs}
+            yield ModelScores(
+                dataset,
+                model,
+                list(seeds),
+                items,
+                units,
+                [design for design in designs.values() if design is not None],
+                [pair for pair, design in designs.items() if design is None],
+                _explainers(scores, runs, explainers, metrics, items),
+            )
 
 
-def _read_model(dataset: str, model: str, runs: dict[Run, list[Path]], settings: dict) -> ModelScores:
-    seeds, explainers, metrics = required(settings, "seeds"), names(settings, "explainers"), names(settings, "metrics")
-    scores = pd.concat(
-        [
-            read_scores(runs[Run(dataset, model, seed)], metrics, explainers).assign(seed=place)
-            for place, seed in enumerate(seeds)
-        ],
-        ignore_index=True,
-    )
-    items = scores[["item_id", "pair_id", "group"]].drop_duplicates(ignore_index=True)
-    if items["item_id"].duplicated().any():
-        item = items.loc[items["item_id"].duplicated(), "item_id"].iloc[0]
-        raise InputError(
-            f"dataset '{dataset}', model '{model}': item '{item}' has another pair or group under another seed; "
-            "delete the scores and run the workflow again"
+def _explainers(
+    scores: str | Path, runs: Sequence[Run], explainers: Sequence[str], metrics: Mapping[str, str], items: pd.DataFrame
+) -> Iterator[ExplainerScores]:
+    index = pd.Index(items["item_id"])
+    for explainer in explainers:
+        values = np.full((len(metrics), len(runs), len(items)), np.nan)
+        present = np.zeros((len(runs), len(items)), dtype=bool)
+        for row, run in enumerate(runs):
+            table = read_scores(scores, run, explainer, metrics)
+            columns = index.get_indexer(table["item_id"])
+            if (columns < 0).any():
+                other = table["item_id"].to_numpy()[columns < 0][0]
+                raise InputError(
+                    f"{run}: explainer '{explainer}' has scores of item '{other}', explainer '{explainers[0]}' under "
+                    "no seed; delete the scores of both and run the workflow again"
+                )
+            values[:, row, columns] = table[list(metrics)].to_numpy(float).T
+            present[row, columns] = True
+        first = runs[0]
+        yield ExplainerScores(
+            first.dataset, first.model, explainer, [run.seed for run in runs], list(metrics), values, present
         )
-    column = pd.Index(items["item_id"]).get_indexer(scores["item_id"])
-    values = np.full((len(explainers), len(metrics), len(seeds), len(items)), np.nan)
-    values[scores["explainer"].cat.codes, scores["metric"].cat.codes, scores["seed"], column] = scores["score"]
-    present = np.zeros((len(seeds), len(items)), dtype=bool)
-    present[scores["seed"], column] = True
-    return ModelScores(dataset, model, list(seeds), list(explainers), list(metrics), items, values, present)
 
 
-def pairs_there(scores: ModelScores, settings: dict) -> list[Comparison]:
-    """The configured comparisons of two levels that the dataset has both levels of."""
-    present = set(scores.items["group"])
-    return [compared for compared in comparisons(settings) if present.issuperset(compared.levels)]
+def check_compared(scores: ModelScores, comparisons: Mapping[str, list[list[str]]]) -> list[str]:
+    """Notes on the pairs of levels that the dataset lacks.
 
-
-def cells(scores: ModelScores, comparisons: Iterable[Comparison]) -> Iterator[Cell]:
-    """The cells of one model on one dataset: every explainer, metric and pair of groups.
-
-    A pair of groups is a paired design where at least two pairs of items have both groups.
+    :class:`InputError` where neither a pair nor three levels of a larger set are there.
     """
-    for factor, level_a, level_b in comparisons:
-        columns_a, columns_b, paired = _columns(scores.items, level_a, level_b)
-        items_a, items_b = (_taken(scores.items["item_id"].to_numpy(object), of, None) for of in (columns_a, columns_b))
-        for row, explainer in enumerate(scores.explainers):
-            for column, metric in enumerate(scores.metrics):
-                a, b = (_taken(scores.values[row, column], of, np.nan) for of in (columns_a, columns_b))
-                names_of_cell = (scores.dataset, scores.model, explainer, metric, factor, level_a, level_b)
-                yield Cell(*names_of_cell, a, b, paired, items_a, items_b)
-
-
-def _taken(values: np.ndarray, columns: np.ndarray, missing) -> np.ndarray:
-    """The columns of ``values``, ``missing`` where the column is -1."""
-    return np.where(columns >= 0, values[..., columns], missing)
-
-
-def _columns(items: pd.DataFrame, level_a: str, level_b: str) -> tuple[np.ndarray, np.ndarray, bool]:
-    """The places of both groups' items, side by side and -1 where a form is missing if the groups come in pairs."""
-    places = [
-        pd.Series(np.flatnonzero(items["group"] == group), index=items.loc[items["group"] == group, "pair_id"])
-        for group in (level_a, level_b)
-    ]
-    if not all(place.index.is_unique for place in places) or len(places[0].index.intersection(places[1].index)) < 2:
-        return places[0].to_numpy(), places[1].to_numpy(), False
-    together = pd.concat(places, axis=1, sort=False).fillna(-1).astype(int)
-    return together[0].to_numpy(), together[1].to_numpy(), True
+    lacking = []
+    for pair in scores.lacking:
+        there = levels_there(rows_of(scores.units, pair.factor), scores.items["item_id"])
+        missing = " and ".join(repr(level) for level in pair.levels if level not in there)
+        lacking.append(
+            f"dataset '{scores.dataset}': '{pair.level_a}' and '{pair.level_b}' are not compared, no scores of "
+            f"{pair.factor} {missing}"
+        )
+    if not scores.designs and not any(
+        len(scores.levels(factor).keys() & set(levels)) > 2 for factor, levels in larger_sets_of(comparisons)
+    ):
+        there = [f"{factor}: {', '.join(scores.levels(factor))}" for factor in scores.units["factor"].unique()]
+        raise InputError(
+            f"{'; '.join(lacking)} (there are {'; '.join(there)}); name a pair of levels of this dataset in "
+            "'statistics.compare' or take the dataset out of the study"
+        )
+    return lacking

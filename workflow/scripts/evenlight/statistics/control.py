@@ -11,23 +11,20 @@ independent; where their scores are positively correlated it finds fewer, and mo
 and the other low, as a real disparity makes them. Where a disparity is so large and so equal in all cells that they are
 significant together or not at all, a share α of the permutations makes them so, and the p of the study is not far below
 α.
-
-Ranks do not depend on labels, so that each rank statistic under all permutations is one matrix product.
 """
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm, rankdata
 
 from evenlight.seeds import generator_for
-from evenlight.statistics.cells import Cell, cells, pairs_there, read_models
+from evenlight.statistics.cells import ExplainerScores, read_models
+from evenlight.statistics.designs import Design
 from evenlight.statistics.disparity import shared_flips
-from evenlight.statistics.paired_tests import ROUNDING
-from evenlight.statistics.study import names, required
+from evenlight.statistics.paired_tests import sign_flip_p, signed_rank_p
+from evenlight.statistics.rank_sum import mann_whitney
 
 ALL = "all"
 TESTS = ("mann_whitney", "signed_rank", "sign_flip")
@@ -45,31 +42,44 @@ COLUMNS = [
 ]
 
 
-def permuted_rates(paths: Iterable[str | Path], settings: dict) -> pd.DataFrame:
+def permuted_rates(
+    scores: str | Path,
+    datasets_folder: str | Path,
+    *,
+    datasets: Sequence[str],
+    models: Sequence[str],
+    seeds: Sequence[int],
+    explainers: Sequence[str],
+    metrics: Mapping[str, str],
+    comparisons: Mapping[str, list[list[str]]],
+    alpha: float,
+    control_draws: int,
+    sign_flips: int,
+) -> pd.DataFrame:
     """The share of significant cells with the real labels beside that with permuted ones.
 
-    ``paths`` are the score files of the whole study. A cell is an explainer, a metric and a pair of groups in one run
-    of a model; all pairs of ``statistics.groups`` count that the dataset has. Rows: every dataset, model and test, with
-    model ``all`` for all of a dataset and dataset ``all`` for the study. The paired tests have rows where there are
-    pairs. Columns besides these names:
+    For the first arguments see :func:`evenlight.statistics.cells.read_models`. A cell is an explainer, a metric and a
+    pair of levels in one run of a model; all compared pairs count that the dataset has. Rows: every dataset, model and
+    test, with model ``all`` for all of a dataset and dataset ``all`` for the study. The paired tests have rows where
+    there are pairs. Columns besides these names:
 
-    - ``cells``: how many were tested, with at least two scores in each group, or two whole pairs;
-    - ``real_rate``: share of cells with p ≤ ``alpha`` (``statistics.alpha``);
-    - ``null_rate``, ``null_low``, ``null_high``: mean and central 95 % over ``statistics.control_draws`` permutations;
+    - ``cells``: how many were tested, with at least two scores in each level, or two whole pairs;
+    - ``real_rate``: share of cells with p ≤ ``alpha``;
+    - ``null_rate``, ``null_low``, ``null_high``: mean and central 95 % over ``control_draws`` permutations;
     - ``study_p``: (1 + permutations with at least as many significant cells as really) / (1 + permutations).
     """
-    alpha, draws, flips = (required(settings, f"statistics.{key}") for key in ("alpha", "control_draws", "sign_flips"))
     tallies: dict[tuple[str, str, str], np.ndarray] = {}
-    for scores in read_models(paths, settings):
-        for pair in pairs_there(scores, settings):
-            for test, p in permuted_tests(list(cells(scores, [pair])), draws, flips).items():
-                tested = ~np.isnan(p[0])
-                tally = np.append(tested.sum(), (p[:, tested] <= alpha).sum(axis=1))
-                for place in ((scores.dataset, scores.model), (scores.dataset, ALL), (ALL, ALL)):
-                    tallies[*place, test] = tallies.get((*place, test), 0) + tally
-    places = [
-        (dataset, model) for dataset in names(settings, "datasets") for model in [*names(settings, "models"), ALL]
-    ]
+    names = {"datasets": datasets, "models": models, "seeds": seeds, "explainers": explainers, "metrics": metrics}
+    for model in read_models(scores, datasets_folder, **names, comparisons=comparisons):
+        in_first = [permuted_labels(design, control_draws) for design in model.designs]
+        for of_explainer in model.explainers:
+            for design, labels in zip(model.designs, in_first, strict=True):
+                for test, p in permuted_tests(of_explainer, design, labels, sign_flips).items():
+                    tested = ~np.isnan(p[0])
+                    tally = np.append(tested.sum(), (p[:, tested] <= alpha).sum(axis=1))
+                    for place in ((model.dataset, model.model), (model.dataset, ALL), (ALL, ALL)):
+                        tallies[*place, test] = tallies.get((*place, test), 0) + tally
+    places = [(dataset, model) for dataset in datasets for model in [*models, ALL]]
     keys = [(*place, test) for place in [*places, (ALL, ALL)] for test in TESTS]
     rows = [dict(zip(COLUMNS[:3], key, strict=True)) | _rates(tallies[key], alpha) for key in keys if key in tallies]
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -91,120 +101,38 @@ def _rates(tally: np.ndarray, alpha: float) -> dict:
     }
 
 
-def permuted_tests(of_pair: Sequence[Cell], draws: int, flips: int) -> dict[str, np.ndarray]:
-    """p of each test, float (1 + ``draws``, cells × seeds), the real labels first; NaN where nothing can be tested.
+def permuted_tests(scores: ExplainerScores, design: Design, in_first: np.ndarray, flips: int) -> dict[str, np.ndarray]:
+    """p of each test, float (labellings, metrics × seeds), the real labels first; NaN where nothing can be tested.
 
-    ``of_pair`` are cells of one model on one dataset with the same pair of groups. The sign-flip test has ``flips``
-    draws of its own.
+    ``in_first`` comes from :func:`permuted_labels`. The sign-flip test has ``flips`` draws of its own.
     """
-    first = of_pair[0]
-    a, b = (np.concatenate([getattr(cell, side) for cell in of_pair]) for side in ("a", "b"))
-    in_first = permuted_labels(first, draws)
-    found = {"mann_whitney": mann_whitney_p(a, b, in_first)}
-    if first.paired:
-        differences, signs = a - b, np.where(in_first[:, : a.shape[1]], 1.0, -1.0)
-        found["signed_rank"] = signed_rank_p(differences, signs)
-        random = shared_flips(first.dataset, first.level_a, first.level_b, a.shape[1], flips)
-        found["sign_flip"] = sign_flip_p(differences, signs, random)
-    return found
+    count = len(scores.metrics) * len(scores.seeds)
+    a, b = (side.scores(scores.values).reshape(count, -1) for side in (design.a, design.b))
+    p = {"mann_whitney": mann_whitney(a, b, in_first).p}
+    if design.paired:
+        differences, signs = a - b, np.where(in_first[:, : a.shape[1]], 1, -1).astype(np.int8)
+        p["signed_rank"] = signed_rank_p(differences, signs)
+        p["sign_flip"] = sign_flip_p(differences, shared_flips(scores.dataset, design, flips), signs)
+    return p
 
 
-def permuted_labels(cell: Cell, draws: int) -> np.ndarray:
-    """Which items count as the first group: bool (1 + ``draws``, items of the first and then of the second group).
+def permuted_labels(design: Design, draws: int) -> np.ndarray:
+    """Which units count as the first level: bool (1 + ``draws``, units of the first and then of the second level).
 
-    The first row has the real labels. Every pair or item has random numbers of its own, so that they are the same in
-    all cells, whatever else was scored, and in all datasets that have the same items, as those of GECO do.
+    The first row has the real labels. Every unit has random numbers of its own, those of its first item, so that they
+    are the same in all cells, whatever else was scored, and in all datasets that have the same items, as GECO's do.
     """
-    place = (cell.level_a, cell.level_b, "control")
-    if cell.paired:
-        units = [b if a is None else a for a, b in zip(cell.items_a, cell.items_b, strict=True)]
-        swapped = np.array([generator_for(*place, unit).integers(0, 2, size=draws) for unit in units], dtype=bool).T
-        swapped = np.vstack([np.zeros(len(units), dtype=bool), swapped])
+    seed = (*design.comparison.levels, "control")
+    if design.paired:
+        items = [b if a is None else a for a, b in zip(design.a.items, design.b.items, strict=True)]
+        swapped = np.zeros((1 + draws, len(items)), dtype=bool)
+        for column, item in enumerate(items):
+            swapped[1:, column] = generator_for(*seed, item).integers(0, 2, size=draws)
         return np.hstack([~swapped, swapped])
-    items = [*cell.items_a, *cell.items_b]
-    numbers = np.array([generator_for(*place, item).random(draws) for item in items]).T
-    order = np.vstack([np.arange(len(items)), np.argsort(numbers, axis=1)])
-    in_first = np.zeros(order.shape, dtype=bool)
-    np.put_along_axis(in_first, order[:, : len(cell.items_a)], True, axis=1)
+    items = [*design.a.items, *design.b.items]
+    numbers = np.array([generator_for(*seed, item).random(draws) for item in items]).T
+    in_first = np.zeros((1 + draws, len(items)), dtype=bool)
+    in_first[0, : len(design.a.items)] = True
+    for row, of_row in enumerate(numbers):
+        in_first[1 + row, np.argsort(of_row)[: len(design.a.items)]] = True
     return in_first
-
-
-def mann_whitney_p(a: np.ndarray, b: np.ndarray, in_first: np.ndarray) -> np.ndarray:
-    """:func:`evenlight.statistics.disparity.mann_whitney`'s p under each labelling; float (labellings, cells).
-
-    ``a`` (cells, units) and ``b`` (cells, units) are the scores, NaN where undefined; ``in_first`` is as from
-    :func:`permuted_labels`. NaN for cells with fewer than two scores in a group under the first labelling; 1 where a
-    labelling leaves a group without scores.
-    """
-    scores = np.hstack([a, b])
-    known = ~np.isnan(scores)
-    size = known.sum(axis=1)
-    # The undefined ones get the highest ranks, which changes no other, and then none.
-    ranks = rankdata(np.where(known, scores, np.inf), axis=1) * known
-    # Of all orders of these ranks, with their ties: the variance of their sum over n_a of n scores is
-    # n_a n_b / (n (n − 1)) times this, which is the textbook formula with its correction for ties.
-    spread = (np.where(known, ranks - (size[:, None] + 1) / 2, 0) ** 2).sum(axis=1)
-    members = in_first.astype(float)
-    size_a = members @ known.T
-    size_b = size - size_a
-    u = members @ ranks.T - size_a * (size_a + 1) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sd = np.sqrt(size_a * size_b / (size * (size - 1)) * spread)
-        p = np.minimum(2 * norm.sf((np.abs(u - size_a * size_b / 2) - 0.5) / sd), 1)
-    p = np.where(sd > 0, p, 1.0)
-    return np.where(np.minimum(size_a, size_b)[0] < 2, np.nan, p)
-
-
-def signed_rank_p(differences: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """:func:`evenlight.statistics.paired_tests.signed_rank`'s p under each exchange; float (exchanges, cells).
-
-    ``differences`` (cells, pairs) of the two forms' scores, NaN where a pair has none; ``signs`` (exchanges, pairs),
-    −1 where the two forms exchange their labels. NaN for cells with fewer than two pairs.
-    """
-    pairs = (~np.isnan(differences)).sum(axis=1)
-    known = np.nan_to_num(differences)
-    largest = np.abs(known).max(axis=1, initial=0, keepdims=True)
-    steps = np.round(known / np.where(largest > 0, ROUNDING * largest, 1))
-    differing = steps != 0
-    count = differing.sum(axis=1)
-    ranks = rankdata(np.where(differing, np.abs(steps), np.inf), axis=1) * differing
-    # Of the ranks with signs; half of it is how far the sum of the positive ones is from its expectation.
-    sums = signs @ (np.sign(steps) * ranks).T
-    with np.errstate(invalid="ignore", divide="ignore"):
-        z = np.abs(np.abs(sums) / 2 - 0.5 * (sums != 0)) / np.sqrt((ranks**2).sum(axis=1) / 4)
-    p = 2 * norm.sf(z)
-    for cell in np.flatnonzero((count > 0) & (count <= 50)):
-        of_cell = np.sort(ranks[cell, differing[cell]])
-        if count[cell] <= 13 or len(np.unique(of_cell)) == count[cell]:
-            exact = _signed_rank_distribution(tuple((2 * of_cell).astype(int)))
-            p[:, cell] = exact[(of_cell.sum() + sums[:, cell]).astype(int)]
-    return np.where(pairs < 2, np.nan, np.where(count == 0, 1.0, p))
-
-
-@lru_cache(maxsize=1024)
-def _signed_rank_distribution(doubled_ranks: tuple[int, ...]) -> np.ndarray:
-    """Two-sided p of every value of twice the sum of the positive ranks, all signs being equally likely."""
-    chances = np.ones(1)
-    for rank in doubled_ranks:
-        chances = (np.pad(chances, (0, rank)) + np.pad(chances, (rank, 0))) / 2
-    return np.minimum(1, 2 * np.minimum(chances.cumsum(), chances[::-1].cumsum()[::-1]))
-
-
-def sign_flip_p(differences: np.ndarray, signs: np.ndarray, flips: np.ndarray) -> np.ndarray:
-    """:func:`evenlight.statistics.paired_tests.sign_flip_p` under each exchange; float (exchanges, cells).
-
-    ``differences`` and ``signs`` are as for :func:`signed_rank_p`, ``flips`` comes from
-    :func:`evenlight.statistics.paired_tests.sign_flips`. What an exchange does to the differences is one more flip, so
-    that all exchanges are judged by the same flips, with the exchange itself in the place of the first one.
-    """
-    pairs = (~np.isnan(differences)).sum(axis=1)
-    known = np.nan_to_num(differences).T
-    rounding = ROUNDING * np.abs(known).sum(axis=0)
-    observed = np.abs(signs @ known) - rounding
-    # Where the flips are all there are, every exchange is one of them.
-    enumerated = len(flips) == 2 ** flips.shape[1]
-    drawn = flips if enumerated else flips[1:]
-    reference = np.sort(np.abs(drawn @ known), axis=0)
-    below = np.column_stack([np.searchsorted(*columns) for columns in zip(reference.T, observed.T, strict=True)])
-    p = (len(drawn) - below + (not enumerated)) / len(flips)
-    return np.where(pairs < 2, np.nan, p)

@@ -2,8 +2,6 @@
 
 import pandas as pd
 
-from evenlight.statistics.study import required
-
 # The tests beside the published one, which are those of pairs and those adjusted for the number of tests.
 TESTS = {
     "mann_whitney": "p",
@@ -17,14 +15,13 @@ TESTS = {
 }
 
 
-def count_tests(disparity: pd.DataFrame, settings: dict) -> pd.DataFrame:
+def count_tests(disparity: pd.DataFrame, *, alpha: float) -> pd.DataFrame:
     """One row per dataset and metric from a disparity table.
 
     ``tests``: rows there, of all models, explainers, seeds and pairs of groups; then how many have p ≤ ``alpha`` by
     each of :data:`TESTS` (NaN where items do not come in pairs); ``mean_d_significant`` and ``mean_d_all``: mean of
     |Cohen's d| over the significant rows, which selects large effects, and over all rows.
     """
-    alpha = required(settings, "statistics.alpha")
     rows = []
     for (dataset, metric), part in disparity.groupby(["dataset", "metric"], sort=False):
         counts = {

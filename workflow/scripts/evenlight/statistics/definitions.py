@@ -1,32 +1,13 @@
 """Does a disparity survive another definition of its metric? Cells under each definition, and under pairs of them."""
 
+from collections.abc import Mapping
 from itertools import combinations_with_replacement
 
 import numpy as np
 import pandas as pd
 
-from evenlight.errors import InputError
-from evenlight.statistics.study import names, required
-
 PLACE = ["dataset", "factor", "level_a", "level_b"]
 COUNTED = ["cells", "significant", "considerable", "opposed", "same_direction", "correlation"]
-
-
-def disputed_metrics(settings: dict) -> dict[str, list[str]]:
-    """The kinds of metric (``metric`` of each entry of ``metrics``) that are configured more than once: their names.
-
-    :class:`InputError` where there is none.
-    """
-    kinds: dict[str, list[str]] = {}
-    for name in names(settings, "metrics"):
-        kinds.setdefault(required(settings, f"metrics.{name}.metric"), []).append(name)
-    disputed = {kind: variants for kind, variants in kinds.items() if len(variants) > 1}
-    if not disputed:
-        raise InputError(
-            "configuration: 'metrics' has no two entries with the same 'metric', so there are no definitions to "
-            "compare; add a second entry with another 'definition' or 'threshold'"
-        )
-    return disputed
 
 
 def by_variant(summary: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:
@@ -57,11 +38,12 @@ def direction_flips(effect: pd.DataFrame, significant: pd.DataFrame) -> tuple[in
     return opposed(effect), opposed(effect.where(significant))
 
 
-def definitions_table(summary: pd.DataFrame, settings: dict) -> pd.DataFrame:
+def definitions_table(summary: pd.DataFrame, *, disputed: Mapping[str, list[str]]) -> pd.DataFrame:
     """What the definitions of each disputed metric find, from
     :func:`evenlight.statistics.summary.summarise_disparity`.
 
-    One row per dataset, pair of groups, ``kind`` and two variants ``metric`` and ``other``, each variant with itself
+    ``disputed``: each kind of metric with more than one entry, and its entries. One row per dataset, pair of levels,
+    ``kind`` and two variants ``metric`` and ``other``, each variant with itself
     too. Over the cells (model, explainer) that were tested under both:
 
     - ``cells``: how many there are;
@@ -73,25 +55,25 @@ def definitions_table(summary: pd.DataFrame, settings: dict) -> pd.DataFrame:
     """
     rows = []
     for place, part in summary.groupby(PLACE, sort=False):
-        for kind, variants in disputed_metrics(settings).items():
+        for kind, variants in disputed.items():
             cells = by_variant(part, variants)
-            for one, other in combinations_with_replacement(variants, 2):
-                names_of_row = {"kind": kind, "metric": one, "other": other}
-                rows.append(dict(zip(PLACE, place, strict=True)) | names_of_row | _compare(cells, one, other))
+            for metric, other in combinations_with_replacement(variants, 2):
+                names_of_row = {"kind": kind, "metric": metric, "other": other}
+                rows.append(dict(zip(PLACE, place, strict=True)) | names_of_row | _compare(cells, metric, other))
     return pd.DataFrame(rows, columns=[*PLACE, "kind", "metric", "other", *COUNTED])
 
 
-def _compare(cells: dict[str, pd.DataFrame], one: str, other: str) -> dict:
-    tested = cells["tested"][one] & cells["tested"][other]
-    first, second = cells["effect"].loc[tested, one], cells["effect"].loc[tested, other]
+def _compare(cells: dict[str, pd.DataFrame], metric: str, other: str) -> dict:
+    tested = cells["tested"][metric] & cells["tested"][other]
+    first, second = cells["effect"].loc[tested, metric], cells["effect"].loc[tested, other]
     directed = (first.abs() > 0) & (second.abs() > 0)
     same, opposite = directed & (np.sign(first) == np.sign(second)), directed & (np.sign(first) == -np.sign(second))
 
     def under_both(value: str) -> pd.Series:
-        return cells[value].loc[tested, one] & cells[value].loc[tested, other]
+        return cells[value].loc[tested, metric] & cells[value].loc[tested, other]
 
     # A cell with d = 0 is the same as itself, although it has no direction.
-    alike = same | (one == other)
+    alike = same | (metric == other)
     finite = np.isfinite(first) & np.isfinite(second)
     varied = finite.sum() >= 3 and min(np.ptp(first[finite]), np.ptp(second[finite])) > 0
     return {

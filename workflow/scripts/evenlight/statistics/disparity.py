@@ -5,87 +5,65 @@ between the scores of both groups per seed, and Cohen's d. Beside it stand the t
 effect sizes, a test of equivalence, and p-values adjusted for the number of tests in the study.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
-from scipy.stats import mannwhitneyu
 from statsmodels.stats.multitest import multipletests
 
 from evenlight.errors import InputError
-from evenlight.seeds import generator_for
-from evenlight.statistics.cells import Cell, ModelScores, cells, pairs_there, read_models
-from evenlight.statistics.effect_sizes import cliffs_delta, cohens_d, common_language_effect, defined, hedges_g
+from evenlight.statistics.cells import ExplainerScores, ModelScores, check_compared, read_models
+from evenlight.statistics.designs import Design
+from evenlight.statistics.effect_sizes import cohens_d, defined, hedges_g
 from evenlight.statistics.equivalence import equivalence_p
-from evenlight.statistics.paired_tests import sign_flip_p, sign_flips, signed_rank
+from evenlight.statistics.files import runs
+from evenlight.statistics.paired_tests import SignFlips, sign_flip_p, signed_rank_p
+from evenlight.statistics.rank_sum import mann_whitney
 from evenlight.statistics.score_files import explainer_notes
-from evenlight.statistics.study import SCORE_LAYOUT, Comparison, comparisons, group_sets, names, required, study_runs
 from evenlight.tables import DISPARITY
 
 # Each is adjusted over all rows of the study. The sign-flip test is not: its p cannot be lower than one over the
 # number of its draws, which no study of thousands of tests can be adjusted by.
 ADJUSTED = ("p", "p_signed_rank")
-
-
-@dataclass(frozen=True)
-class RankTest:
-    """A Mann-Whitney U test: ``u`` of the first group, two-sided ``p``, scores used and undefined scores dropped."""
-
-    u: float
-    p: float
-    size_a: int
-    size_b: int
-    undefined_a: int
-    undefined_b: int
-
-
-def mann_whitney(a: ArrayLike, b: ArrayLike) -> RankTest:
-    """The two-sided Mann-Whitney U test by the normal approximation, corrected for ties and continuity.
-
-    NaN scores are dropped and counted. Scores that are all tied give p = 1.
-
-    >>> test = mann_whitney([1, 2, float("nan")], [3, 4])
-    >>> test.u, round(test.p, 4), test.undefined_a
-    (0.0, 0.2453, 1)
-    """
-    kept_a, kept_b = defined(a), defined(b)
-    sizes = len(kept_a), len(kept_b), np.size(a) - len(kept_a), np.size(b) - len(kept_b)
-    if np.ptp(np.concatenate([kept_a, kept_b])) == 0:
-        return RankTest(len(kept_a) * len(kept_b) / 2, 1.0, *sizes)
-    test = mannwhitneyu(kept_a, kept_b, alternative="two-sided", method="asymptotic")
-    return RankTest(float(test.statistic), float(test.pvalue), *sizes)
-
-
-def disparity_table(paths: Iterable[str | Path], settings: dict) -> tuple[pd.DataFrame, list[str]]:
-    """Compare the groups in every run: the disparity table, and notes on what could not be compared.
-
-    ``paths`` are score files ``{dataset}/{model}/seed{seed}/{family}.parquet``. One row per dataset, model, seed,
-    explainer, metric and pair of groups; a pair is compared on the datasets that have both groups. A metric without
-    any defined score in either group of a pair (word-level metrics on a dataset without ground truth) gives no row
-    but a note, and so has an infinite d; the notes of the explainers' shards follow. :class:`InputError` where a
-    dataset has no configured groups, and where a group has fewer than two defined scores.
-    """
-    paths = list(paths)
-    rows, gaps = [], []
-    notes = {}  # keys only: each note once, in order
-    for scores in read_models(paths, settings):
-        pairs, lacking = comparable_pairs(scores, settings)
-        notes |= dict.fromkeys(lacking)
-        for cell in cells(scores, pairs):
-            rows += _rows(cell, scores.seeds, settings)
-        compared = dict.fromkeys(group for pair in pairs for group in pair.levels)
-        gaps += [_undefined_scores(scores, group) for group in compared]
-    table = adjusted(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)[DISPARITY.schema.names]
-    runs = study_runs(paths, SCORE_LAYOUT, settings)
-    notes = [*notes, *_undefined_notes(gaps), *_infinite_notes(table)]
-    return table, notes + explainer_notes(runs, names(settings, "explainers"))
-
-
 _COMPUTED = [name for name in DISPARITY.schema.names if not name.endswith(("_holm", "_bh"))]
+
+
+def disparity_table(
+    scores: str | Path,
+    datasets_folder: str | Path,
+    *,
+    datasets: Sequence[str],
+    models: Sequence[str],
+    seeds: Sequence[int],
+    explainers: Sequence[str],
+    metrics: Mapping[str, str],
+    comparisons: Mapping[str, list[list[str]]],
+    equivalence_bound: float,
+    sign_flips: int,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Compare the levels in every run: the disparity table, and notes on what could not be compared.
+
+    For the first arguments see :func:`evenlight.statistics.cells.read_models`. One row per dataset, model, seed,
+    explainer, metric and pair of levels; a pair is compared on the datasets that have both. A metric without any
+    defined score in either level of a pair (word-level metrics on a dataset without ground truth) gives no row but a
+    note, and so has an infinite d; the notes of the explainers' shards follow. :class:`InputError` where a dataset has
+    no compared levels, and where a level has fewer than two defined scores.
+    """
+    rows, notes, gaps = [], {}, {}  # of notes the keys only: each once, in order
+    names = {"datasets": datasets, "models": models, "seeds": seeds, "explainers": explainers, "metrics": metrics}
+    for model in read_models(scores, datasets_folder, **names, comparisons=comparisons):
+        notes |= dict.fromkeys(check_compared(model, comparisons))
+        compared = _compared_columns(model)
+        by_design = [[] for _ in model.designs]
+        for of_explainer in model.explainers:
+            for design, of_design in zip(model.designs, by_design, strict=True):
+                of_design += _rows(of_explainer, design, equivalence_bound, sign_flips)
+            _count_undefined(of_explainer, compared, gaps)
+        rows += [row for of_design in by_design for row in of_design]
+    table = adjusted(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)[DISPARITY.schema.names]
+    notes = [*notes, *_undefined_notes(gaps), *_infinite_notes(table)]
+    return table, notes + explainer_notes(scores, runs(datasets, models, seeds), explainers, metrics)
 
 
 def adjusted(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
@@ -105,96 +83,85 @@ def adjusted(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     return table.assign(**new)
 
 
-def comparable_pairs(scores: ModelScores, settings: dict) -> tuple[list[Comparison], list[str]]:
-    """The pairs of groups that the dataset has both of, and notes on the others.
-
-    :class:`InputError` where neither a pair nor a larger set of ``statistics.groups`` is there.
-    """
-    comparable, present = pairs_there(scores, settings), set(scores.items["group"])
-    lacking = [
-        f"dataset '{scores.dataset}': '{compared.level_a}' and '{compared.level_b}' are not compared, no scores of "
-        f"group {' and '.join(repr(level) for level in compared.levels if level not in present)}"
-        for compared in comparisons(settings)
-        if compared not in comparable
-    ]
-    if not comparable and not any(len(present.intersection(groups)) > 2 for groups in group_sets(settings)):
-        raise InputError(
-            f"{'; '.join(lacking)} (there are {', '.join(sorted(present))}); name a pair of groups of this dataset "
-            "in 'statistics.groups' or take the dataset out of the study"
-        )
-    return comparable, lacking
-
-
-def _rows(cell: Cell, seeds: list[int], settings: dict) -> list[dict]:
+def _rows(scores: ExplainerScores, design: Design, equivalence_bound: float, sign_flips: int) -> list[dict]:
+    """The rows of all cells of one explainer and comparison, by metric and seed."""
+    a, b = (
+        side.scores(scores.values).reshape(len(scores.metrics) * len(scores.seeds), -1) for side in (design.a, design.b)
+    )
+    tests = mann_whitney(a, b)
+    paired = _paired_tests(a, b, scores.dataset, design, sign_flips)
     rows = []
-    for place, seed in enumerate(seeds):
-        comparison = _compare(cell, place, seed, settings)
-        if comparison is not None:
-            rows.append(cell.place | {"seed": seed} | comparison)
+    for number, (metric, cell) in enumerate(zip(scores.metrics, scores.cells(design.comparison), strict=True)):
+        for place, seed in enumerate(scores.seeds):
+            row = number * len(scores.seeds) + place
+            known = defined(a[row]), defined(b[row])
+            if len(known[0]) == len(known[1]) == 0:
+                continue
+            for level, of_level in zip(design.comparison.levels, known, strict=True):
+                if len(of_level) < 2:
+                    raise InputError(
+                        f"dataset '{scores.dataset}', model '{scores.model}', seed {seed}, explainer "
+                        f"'{scores.explainer}', metric '{metric}': {design.comparison.factor} '{level}' has "
+                        f"{len(of_level)} defined scores, the test needs at least 2; give the test split more items or "
+                        "take the metric or the pair of levels out of the configuration"
+                    )
+            higher = float(tests.u[0, row] / (len(known[0]) * len(known[1])))
+            rows.append(
+                cell
+                | {
+                    "seed": seed,
+                    "size_a": len(known[0]),
+                    "size_b": len(known[1]),
+                    "mean_a": float(known[0].mean()),
+                    "mean_b": float(known[1].mean()),
+                    "u": float(tests.u[0, row]),
+                    "p": float(tests.p[0, row]),
+                    "cohens_d": cohens_d(*known),
+                    "hedges_g": hedges_g(*known),
+                    "cliffs_delta": 2 * higher - 1,
+                    "common_language_effect": higher,
+                    "p_equivalence": equivalence_p(a[row], b[row], equivalence_bound, design.paired),
+                }
+                | {column: values[row].item() for column, values in paired.items()}
+            )
     return rows
 
 
-def _compare(cell: Cell, place: int, seed: int, settings: dict) -> dict | None:
-    """The tests and effect sizes under one seed; None where the metric is undefined for both groups."""
-    a, b = cell.a[place], cell.b[place]
-    known_a, known_b = defined(a), defined(b)
-    if len(known_a) == len(known_b) == 0:
-        return None
-    for group, scores in ((cell.level_a, known_a), (cell.level_b, known_b)):
-        if len(scores) < 2:
-            raise InputError(
-                f"dataset '{cell.dataset}', model '{cell.model}', seed {seed}, explainer '{cell.explainer}', metric "
-                f"'{cell.metric}': group '{group}' has {len(scores)} defined scores, the test needs at least 2; "
-                "give the test split more items or take the metric or the pair of groups out of the configuration"
-            )
-    test = mann_whitney(known_a, known_b)
+def _paired_tests(a: np.ndarray, b: np.ndarray, dataset: str, design: Design, draws: int) -> dict[str, np.ndarray]:
+    """The columns of the tests of pairs, (cells,); nothing but NaN where units are no pairs."""
+    if not design.paired:
+        undefined = np.full(len(a), np.nan)
+        return {"pairs": np.zeros(len(a), dtype=int), "p_signed_rank": undefined, "p_sign_flip": undefined}
     return {
-        "size_a": test.size_a,
-        "size_b": test.size_b,
-        "mean_a": float(known_a.mean()),
-        "mean_b": float(known_b.mean()),
-        "u": test.u,
-        "p": test.p,
-        "cohens_d": cohens_d(known_a, known_b),
-        "hedges_g": hedges_g(known_a, known_b),
-        "cliffs_delta": cliffs_delta(known_a, known_b),
-        "common_language_effect": common_language_effect(known_a, known_b),
-        "p_equivalence": equivalence_p(a, b, required(settings, "statistics.equivalence_bound"), cell.paired),
-    } | _paired_tests(a, b, cell, settings)
-
-
-def _paired_tests(a: np.ndarray, b: np.ndarray, cell: Cell, settings: dict) -> dict:
-    if not cell.paired:
-        return {"pairs": 0, "p_signed_rank": np.nan, "p_sign_flip": np.nan}
-    groups = cell.level_a, cell.level_b
-    flips = shared_flips(cell.dataset, *groups, a.shape[-1], required(settings, "statistics.sign_flips"))
-    return {
-        "pairs": int((~np.isnan(a - b)).sum()),
-        "p_signed_rank": signed_rank(a, b),
-        "p_sign_flip": float(sign_flip_p(a - b, flips)),
+        "pairs": (~np.isnan(a - b)).sum(axis=1),
+        "p_signed_rank": signed_rank_p(a - b)[0],
+        "p_sign_flip": sign_flip_p(a - b, shared_flips(dataset, design, draws))[0],
     }
 
 
-@lru_cache(maxsize=1)
-def shared_flips(dataset: str, level_a: str, level_b: str, pairs: int, draws: int) -> np.ndarray:
-    """One set of sign flips for all cells of two groups of a dataset."""
-    return sign_flips(pairs, draws, generator_for(dataset, level_a, level_b, "sign_flip"))
+def shared_flips(dataset: str, design: Design, draws: int) -> SignFlips:
+    """One set of sign flips for all cells of two levels of a dataset."""
+    return SignFlips(len(design.a.items), draws, (dataset, *design.comparison.levels, "sign_flip"))
 
 
-def _undefined_scores(scores: ModelScores, group: str) -> pd.DataFrame:
-    """How many scores of each metric are undefined in one group, and of how many."""
-    of_group = (scores.items["group"] == group).to_numpy()
-    present = scores.present[:, of_group]
-    undefined = np.isnan(scores.values[..., of_group]) & present
-    return pd.DataFrame(
-        {
-            "dataset": scores.dataset,
-            "metric": scores.metrics,
-            "group": group,
-            "sum": undefined.sum(axis=(0, 2, 3)),
-            "size": present.sum() * len(scores.explainers),
-        }
-    )
+def _compared_columns(model: ModelScores) -> dict[tuple[str, str], np.ndarray]:
+    """The columns of the items of every compared level, by factor and level."""
+    levels = {design.comparison.factor: model.levels(design.comparison.factor) for design in model.designs}
+    return {
+        (design.comparison.factor, level): levels[design.comparison.factor][level]
+        for design in model.designs
+        for level in design.comparison.levels
+    }
+
+
+def _count_undefined(scores: ExplainerScores, compared: dict[tuple[str, str], np.ndarray], gaps: dict) -> None:
+    """Count the undefined scores of each metric and compared level, and of how many, in ``gaps``."""
+    for metric, values in zip(scores.metrics, scores.values, strict=True):
+        for (factor, level), columns in compared.items():
+            present = scores.present[:, columns]
+            count = gaps.setdefault((scores.dataset, metric), {}).setdefault((factor, level), [0, 0])
+            count[0] += int((np.isnan(values[:, columns]) & present).sum())
+            count[1] += int(present.sum())
 
 
 def _infinite_notes(table: pd.DataFrame) -> list[str]:
@@ -207,12 +174,10 @@ def _infinite_notes(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def _undefined_notes(gaps: list[pd.DataFrame]) -> list[str]:
-    if not gaps:
-        return []
-    counts = pd.concat(gaps).groupby(["dataset", "metric", "group"], sort=False)[["sum", "size"]].sum()
+def _undefined_notes(gaps: dict[tuple[str, str], dict[tuple[str, str], list[int]]]) -> list[str]:
     notes = []
-    for (dataset, metric), part in counts[counts["sum"] > 0].groupby(["dataset", "metric"], sort=False):
-        groups = ", ".join(f"{row['sum']:,} of {row['size']:,} ({name[2]})" for name, row in part.iterrows())
-        notes.append(f"dataset '{dataset}', metric '{metric}': undefined scores, left out: {groups}")
+    for (dataset, metric), by_level in gaps.items():
+        levels = [f"{count:,} of {size:,} ({level})" for (_, level), (count, size) in by_level.items() if count]
+        if levels:
+            notes.append(f"dataset '{dataset}', metric '{metric}': undefined scores, left out: {', '.join(levels)}")
     return notes

@@ -1,15 +1,15 @@
 """One row per cell of the study, over all its seeds: effect sizes with intervals, the pooled effect, and a verdict."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from evenlight.seeds import generator_for
-from evenlight.statistics.cells import Cell, cells, read_models
-from evenlight.statistics.disparity import adjusted, comparable_pairs
+from evenlight.statistics.cells import check_compared, read_models
+from evenlight.statistics.designs import Design
+from evenlight.statistics.disparity import adjusted
 from evenlight.statistics.equivalence import equivalence_p_of_estimate
 from evenlight.statistics.intervals import bootstrap_intervals
 from evenlight.statistics.pooled import pooled_effect
@@ -18,36 +18,64 @@ from evenlight.statistics.power import (
     detectable_effect_pooled,
     detectable_effect_unpaired,
 )
-from evenlight.statistics.study import required
 from evenlight.tables import EFFECTS
 
 ADJUSTED = ("p", "p_equivalence")
 _COMPUTED = [name for name in EFFECTS.schema.names if not name.endswith(("_holm", "_bh")) and name != "verdict"]
 
 
-def effect_table(paths: Iterable[str | Path], settings: dict) -> pd.DataFrame:
-    """The effects of all cells, from score files ``{dataset}/{model}/seed{seed}/{family}.parquet``.
+def effect_table(
+    scores: str | Path,
+    datasets_folder: str | Path,
+    *,
+    datasets: Sequence[str],
+    models: Sequence[str],
+    seeds: Sequence[int],
+    explainers: Sequence[str],
+    metrics: Mapping[str, str],
+    comparisons: Mapping[str, list[list[str]]],
+    alpha: float,
+    equivalence_bound: float,
+    confidence: float,
+    bootstrap_draws: int,
+    power: float,
+) -> pd.DataFrame:
+    """The effects of all cells; for the first arguments see :func:`evenlight.statistics.cells.read_models`.
 
-    One row per dataset, model, explainer, metric and pair of groups. Seeds without a defined score in one of the
-    groups are left out, cells without any other seed give no row. Columns, besides the names:
+    One row per dataset, model, explainer, metric and pair of levels. Seeds without a defined score in one of the
+    levels are left out, cells without any other seed give no row. Columns, besides the names:
 
     - ``seeds``, ``paired``, ``correlation``: of the two forms of a pair, mean over seeds (NaN where unpaired);
     - ``cohens_d``, ``hedges_g``, ``cliffs_delta``, ``common_language_effect``: means over seeds, each with ``_low``
       and ``_high`` from :func:`evenlight.statistics.intervals.bootstrap_intervals`, for these trained models;
     - ``difference`` to ``error_share``: see :class:`evenlight.statistics.pooled.PooledEffect`, for further pairs and
       further trainings; ``p_holm`` and ``p_bh`` are adjusted over all rows;
-    - ``p_equivalence``: of two one-sided tests that the pooled effect is within ``statistics.equivalence_bound``
-      standard deviations (Schuirmann 1987), adjusted likewise;
+    - ``p_equivalence``: of two one-sided tests that the pooled effect is within ``equivalence_bound`` standard
+      deviations (Schuirmann 1987), adjusted likewise;
     - ``detectable_unpaired``, ``detectable_paired``, ``detectable_pooled``: the smallest Cohen's d that the
-      Mann-Whitney test and the signed-rank test of one seed, and the pooled test, find with ``statistics.power``;
+      Mann-Whitney test and the signed-rank test of one seed, and the pooled test, find with ``power``;
     - ``verdict``: see :func:`verdict`.
     """
+    names = {"datasets": datasets, "models": models, "seeds": seeds, "explainers": explainers, "metrics": metrics}
     rows = []
-    for scores in read_models(paths, settings):
-        pairs, _ = comparable_pairs(scores, settings)
-        rows += [_row(cell, settings) for cell in map(_with_scores, cells(scores, pairs)) if len(cell.a)]
+    for model in read_models(scores, datasets_folder, **names, comparisons=comparisons):
+        check_compared(model, comparisons)
+        by_design = [[] for _ in model.designs]
+        for of_explainer in model.explainers:
+            for design, of_design in zip(model.designs, by_design, strict=True):
+                sides = zip(*(side.scores(of_explainer.values) for side in (design.a, design.b)), strict=True)
+                for cell, (a, b) in zip(of_explainer.cells(design.comparison), sides, strict=True):
+                    scored = ~(np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1))
+                    if scored.any():
+                        effect = _effect(
+                            a[scored], b[scored], design.paired, alpha, equivalence_bound, confidence, power
+                        )
+                        intervals = _intervals(
+                            a[scored], b[scored], design, of_explainer.dataset, bootstrap_draws, confidence
+                        )
+                        of_design.append(cell | effect | intervals)
+        rows += [row for of_design in by_design for row in of_design]
     table = adjusted(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)
-    alpha = required(settings, "statistics.alpha")
     verdicts = [
         verdict(p, p_equivalence, alpha)
         for p, p_equivalence in zip(table["p_holm"], table["p_equivalence_holm"], strict=True)
@@ -70,32 +98,24 @@ def verdict(p: float, p_equivalence: float, alpha: float) -> str:
     return "equivalent" if within else "inconclusive"
 
 
-def _with_scores(cell: Cell) -> Cell:
-    """The cell without the seeds under which one of the groups has no score."""
-    scored = ~(np.isnan(cell.a).all(axis=1) | np.isnan(cell.b).all(axis=1))
-    return replace(cell, a=cell.a[scored], b=cell.b[scored])
-
-
-def _row(cell: Cell, settings: dict) -> dict:
-    alpha, power = required(settings, "statistics.alpha"), required(settings, "statistics.power")
-    confidence = required(settings, "statistics.confidence")
-    pooled = pooled_effect(cell.a, cell.b, cell.paired, confidence)
-    bound = required(settings, "statistics.equivalence_bound")
-    known_a, known_b = ~np.isnan(cell.a), ~np.isnan(cell.b)
+def _effect(
+    a: np.ndarray, b: np.ndarray, paired: bool, alpha: float, bound: float, confidence: float, power: float
+) -> dict:
+    """What is pooled over seeds, and what the design can detect, from scores (seeds, units)."""
+    pooled = pooled_effect(a, b, paired, confidence)
+    known_a, known_b = ~np.isnan(a), ~np.isnan(b)
     sizes = [int(known.sum(axis=1).min()) for known in (known_a, known_b)]
-    pairs = int((known_a & known_b).sum(axis=1).min()) if cell.paired else 0
-    correlation = _correlation(cell)
+    pairs = int((known_a & known_b).sum(axis=1).min()) if paired else 0
+    correlation = _correlation(a, b) if paired else np.nan
     return (
-        cell.place
-        | {"seeds": len(cell.a), "paired": cell.paired, "correlation": correlation}
-        | _intervals(cell, settings, confidence)
+        {"seeds": len(a), "paired": paired, "correlation": correlation}
         | vars(pooled)
         | {
             "p_equivalence": equivalence_p_of_estimate(
                 pooled.standardised, pooled.standard_error / (pooled.sd or 1.0), pooled.degrees, bound
             ),
             "detectable_unpaired": detectable_effect_unpaired(*sizes, alpha, power),
-            "detectable_paired": detectable_effect_paired(pairs, correlation, alpha, power) if cell.paired else np.nan,
+            "detectable_paired": detectable_effect_paired(pairs, correlation, alpha, power) if paired else np.nan,
             "detectable_pooled": detectable_effect_pooled(
                 pooled.standard_error, pooled.degrees, pooled.sd, alpha, power
             ),
@@ -103,25 +123,21 @@ def _row(cell: Cell, settings: dict) -> dict:
     )
 
 
-def _intervals(cell: Cell, settings: dict, confidence: float) -> dict:
-    # One generator per dataset and groups: every cell resamples the same pairs.
-    generator = generator_for(0, "bootstrap", cell.dataset, cell.level_a, cell.level_b)
-    draws = required(settings, "statistics.bootstrap_draws")
+def _intervals(a: np.ndarray, b: np.ndarray, design: Design, dataset: str, draws: int, confidence: float) -> dict:
+    # One generator per dataset and levels: every cell resamples the same units.
+    generator = generator_for(0, "bootstrap", dataset, *design.comparison.levels)
     columns = {}
-    for name, interval in bootstrap_intervals(cell.a, cell.b, cell.paired, draws, confidence, generator).items():
+    for name, interval in bootstrap_intervals(a, b, design.paired, draws, confidence, generator).items():
         columns |= {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
     for end in ("", "_low", "_high"):
         columns[f"common_language_effect{end}"] = (columns[f"cliffs_delta{end}"] + 1) / 2
     return columns
 
 
-def _correlation(cell: Cell) -> float:
-    """The correlation of the two forms of a pair, mean over seeds; NaN where one of them is constant or unpaired."""
-    if not cell.paired:
-        return float("nan")
-    known = ~np.isnan(cell.a - cell.b)
-    values = [_pearson(a[of], b[of]) for a, b, of in zip(cell.a, cell.b, known, strict=True)]
-    return float(np.mean(values))
+def _correlation(a: np.ndarray, b: np.ndarray) -> float:
+    """The correlation of the two forms of a pair, mean over seeds; NaN where one of them is constant."""
+    known = ~np.isnan(a - b)
+    return float(np.mean([_pearson(*scores) for scores in ((x[k], y[k]) for x, y, k in zip(a, b, known, strict=True))]))
 
 
 def _pearson(a: np.ndarray, b: np.ndarray) -> float:

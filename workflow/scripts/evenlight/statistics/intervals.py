@@ -21,8 +21,9 @@ from evenlight.statistics.effect_sizes import small_sample_factor
 
 EFFECTS = ["cohens_d", "hedges_g", "cliffs_delta"]
 
-# Resamples that are computed together: their weights stay in the processor's cache.
+# Resamples that are computed together: their weights stay in the processor's cache, and of many units in memory.
 BLOCK = 250
+NUMBERS = 2**22
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,9 @@ def _resamples(
     units_a: int, units_b: int, paired: bool, draws: int, generator: np.random.Generator
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """How often each unit is in each resample, (units, resamples) for both groups, in blocks."""
-    for start in range(0, draws, BLOCK):
-        size = min(BLOCK, draws - start)
+    block = max(1, min(BLOCK, NUMBERS // max(units_a, units_b)))
+    for start in range(0, draws, block):
+        size = min(block, draws - start)
         weights = _counts(units_a, size, generator)
         yield weights, weights if paired else _counts(units_b, size, generator)
 
@@ -74,23 +76,11 @@ def _accelerations(a: np.ndarray, b: np.ndarray, paired: bool) -> np.ndarray:
     """The acceleration of each effect from leaving out each unit in turn; 0 where nothing changes or it is infinite."""
     cubes = squares = 0
     for from_a, from_b in [(True, True)] if paired else [(True, False), (False, True)]:
-        left_out = _over_blocks(a, b, _all_but_one(a.shape[1], b.shape[1], from_a, from_b))
+        left_out = sum(_left_out(*scores, from_a, from_b) for scores in zip(a, b, strict=True)) / len(a)
         influence = left_out.mean(axis=1, keepdims=True) - left_out
         cubes += (influence**3).sum(axis=1)
         squares += (influence**2).sum(axis=1)
     return np.nan_to_num(cubes / squares**1.5 / 6)
-
-
-def _all_but_one(units_a: int, units_b: int, from_a: bool, from_b: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Weights 1 but for one unit of the named groups, each in turn, in blocks."""
-    units = units_a if from_a else units_b
-    for start in range(0, units, BLOCK):
-        columns = np.arange(min(BLOCK, units - start))
-        weights = np.ones((units_a, len(columns))), np.ones((units_b, len(columns)))
-        for group, drop in zip(weights, (from_a, from_b), strict=True):
-            if drop:
-                group[start + columns, columns] = 0
-        yield weights
 
 
 def _over_blocks(a: np.ndarray, b: np.ndarray, blocks: Iterator[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
@@ -103,22 +93,73 @@ def _effects(a: np.ndarray, b: np.ndarray, weights_a: np.ndarray, weights_b: np.
 
 
 def _seed_effects(a: np.ndarray, b: np.ndarray, weights_a: np.ndarray, weights_b: np.ndarray) -> np.ndarray:
+    """The effects of one seed from weighted units: scores (units,), weights (units, n) -> (effects, n)."""
     a, weights_a = _defined(a, weights_a)
     b, weights_b = _defined(b, weights_b)
-    size_a, size_b = weights_a.sum(axis=0), weights_b.sum(axis=0)
-
     # Weights of sorted b below each place; those below a score and up to it count half each.
     order = np.argsort(b)
     below = np.zeros((len(b) + 1, weights_b.shape[1]))
     np.cumsum(weights_b[order], axis=0, out=below[1:])
     lower, upper = np.searchsorted(b[order], a, "left"), np.searchsorted(b[order], a, "right")
-    delta = np.einsum("ij,ij->j", weights_a, below[lower] + below[upper]) / (size_a * size_b) - 1
+    wins = np.einsum("ij,ij->j", weights_a, below[lower] + below[upper])
+    powers_a, powers_b = _powers(a, b)
+    return _from_sums(wins, weights_a.sum(axis=0), weights_b.sum(axis=0), powers_a @ weights_a, powers_b @ weights_b)
 
+
+def _left_out(a: np.ndarray, b: np.ndarray, from_a: bool, from_b: bool) -> np.ndarray:
+    """The effects of one seed with each unit of the named groups left out in turn; (effects, units).
+
+    What a unit adds to each sum is taken from the whole. Without a score it adds nothing.
+    """
+    known_a, known_b = ~np.isnan(a), ~np.isnan(b)
+    scores_a, scores_b = a[known_a], b[known_b]
+    wins_a, losses_b = (sum(_ranked(*scores)) for scores in ((scores_a, scores_b), (scores_b, scores_a)))
+    units = len(a) if from_a else len(b)
+    size_a, size_b, wins = known_a.sum(), known_b.sum(), np.full(units, float(wins_a.sum()))
+    powers_a, powers_b = _powers(scores_a, scores_b)
+    sums_a, sums_b = (np.repeat(powers.sum(axis=1, keepdims=True), units, axis=1) for powers in (powers_a, powers_b))
+    if from_a:
+        wins[known_a] -= wins_a
+        sums_a[:, known_a] -= powers_a
+    if from_b:
+        wins[known_b] -= 2 * size_a - losses_b
+        sums_b[:, known_b] -= powers_b
+    if from_a and from_b:
+        # A pair's own comparison was taken away twice.
+        whole = known_a & known_b
+        wins[whole] += 1 + np.sign(a[whole] - b[whole])
+    return _from_sums(
+        wins, size_a - known_a if from_a else size_a, size_b - known_b if from_b else size_b, sums_a, sums_b
+    )
+
+
+def _ranked(scores: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each score, how many of the others are below it, and how many are not above it."""
+    others = np.sort(others)
+    return np.searchsorted(others, scores, "left"), np.searchsorted(others, scores, "right")
+
+
+def _powers(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scores, their squares, their ranks among all scores and the squares of these; (4, units) of either group."""
     # As in cohens_d, constancy is asked by the values. Their ranks are whole numbers, sums of which have no rounding.
     values, ranks = np.unique(np.concatenate([a, b]), return_inverse=True)
-    origin = np.median(values) if len(values) else 0.0
-    mean_a, variance_a, rank_a = _moments(a - origin, ranks[: len(a)], weights_a, size_a)
-    mean_b, variance_b, rank_b = _moments(b - origin, ranks[len(a) :], weights_b, size_b)
+    origin, ranks = np.median(values) if len(values) else 0.0, ranks.astype(float)
+    return tuple(
+        np.stack([scores - origin, (scores - origin) ** 2, own, own**2])
+        for scores, own in ((a, ranks[: len(a)]), (b, ranks[len(a) :]))
+    )
+
+
+def _from_sums(
+    wins: np.ndarray, size_a: np.ndarray, size_b: np.ndarray, sums_a: np.ndarray, sums_b: np.ndarray
+) -> np.ndarray:
+    """The effects (effects, n) from (n,) sums of weights, and sums of :func:`_powers` (4, n).
+
+    ``wins`` counts the pairs of a score of each group, twice where the first group's is higher and once where equal.
+    """
+    delta = wins / (size_a * size_b) - 1
+    mean_a, variance_a, rank_a = _moments(sums_a, size_a)
+    mean_b, variance_b, rank_b = _moments(sums_b, size_b)
     difference = np.where((variance_a == 0) & (variance_b == 0) & (rank_a == rank_b), 0.0, mean_a - mean_b)
     degrees = size_a + size_b - 2
     d = difference / np.sqrt((variance_a + variance_b) / 2)
@@ -133,12 +174,9 @@ def _defined(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nd
     return (scores, weights) if known.all() else (scores[known], weights[known])
 
 
-def _moments(
-    values: np.ndarray, ranks: np.ndarray, weights: np.ndarray, size: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weighted mean and variance of ``values``, exactly 0 where all ``ranks`` are one, and the mean rank."""
-    ranks = ranks.astype(float)
-    total, squares, rank, rank_squares = np.stack([values, values**2, ranks, ranks**2]) @ weights
+def _moments(sums: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and variance, exactly 0 where all ranks are one, and the mean rank, from sums of :func:`_powers`."""
+    total, squares, rank, rank_squares = sums
     mean = total / size
     variance = np.where(size * rank_squares == rank**2, 0.0, np.maximum(squares / size - mean**2, 0))
     return mean, variance, rank / size

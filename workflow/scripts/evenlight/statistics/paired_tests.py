@@ -1,71 +1,139 @@
 """Tests of two forms of the same pairs: is the difference within a pair centred at zero?
 
-A pair counts where both forms have a score. With fewer than two such pairs a test has no value, NaN.
+Both tests take many cells at once, and many exchanges of the two forms: rows of signs, −1 where the forms of a pair
+change places. By default there is one row, without any exchange. A pair counts where both forms have a score. With
+fewer than two such pairs a test has no value, NaN.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import wilcoxon
+from scipy.stats import norm, rankdata
+
+from evenlight.seeds import generator_for
+from evenlight.statistics.blocks import row_blocks
 
 # Differences that are equal but for rounding are ties: those of scores k/n are seldom equal in binary.
 ROUNDING = 1e-10
 
 
-def differences(a: ArrayLike, b: ArrayLike) -> np.ndarray:
-    """``a − b`` of the pairs with both scores defined."""
-    difference = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
-    return difference[~np.isnan(difference)]
-
-
-def signed_rank(a: ArrayLike, b: ArrayLike) -> float:
-    """The two-sided p of Wilcoxon's signed-rank test of pairs ``a[i], b[i]``.
+def signed_rank_p(differences: ArrayLike, signs: np.ndarray | None = None) -> np.ndarray:
+    """The two-sided p of Wilcoxon's signed-rank test; float (exchanges, cells).
 
     As in Wilcoxon (1945) and in R's ``wilcox.test``, pairs without a difference are left out. The null distribution
     is exact for at most 50 differences without ties and for at most 13 with ties; else it is normal, corrected for
     ties and continuity. 1 where no pair differs.
+
+    Args:
+        differences: of the two forms' scores, float (cells, pairs) or (pairs,), NaN where a pair has none.
+        signs: ±1 (exchanges, pairs); by default one row of 1.
+
+    >>> signed_rank_p([1.0, 2.0, 4.0, 7.0]).item()
+    0.125
     """
-    difference = differences(a, b)
-    if len(difference) < 2:
-        return float("nan")
-    largest = np.abs(difference).max()
-    if largest == 0:
-        return 1.0
-    steps = np.round(difference / (ROUNDING * largest))
-    return float(wilcoxon(steps[steps != 0], correction=True, method="auto").pvalue)
+    differences = np.atleast_2d(np.asarray(differences, dtype=float))
+    signs = np.ones((1, differences.shape[1])) if signs is None else signs
+    pairs = (~np.isnan(differences)).sum(axis=1)
+    known = np.nan_to_num(differences)
+    largest = np.abs(known).max(axis=1, initial=0, keepdims=True)
+    steps = np.round(known / np.where(largest > 0, ROUNDING * largest, 1))
+    differing = steps != 0
+    count = differing.sum(axis=1)
+    ranks = rankdata(np.where(differing, np.abs(steps), np.inf), axis=1) * differing
+    # Of the ranks with signs; half of it is how far the sum of the positive ones is from its expectation.
+    sums = _products(signs, (np.sign(steps) * ranks).T)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = np.abs(np.abs(sums) / 2 - 0.5 * (sums != 0)) / np.sqrt((ranks**2).sum(axis=1) / 4)
+    p = 2 * norm.sf(z)
+    for cell in np.flatnonzero((count > 0) & (count <= 50)):
+        ranks_of_cell = np.sort(ranks[cell, differing[cell]])
+        if count[cell] <= 13 or len(np.unique(ranks_of_cell)) == count[cell]:
+            exact = _signed_rank_distribution(tuple((2 * ranks_of_cell).astype(int)))
+            p[:, cell] = exact[(ranks_of_cell.sum() + sums[:, cell]).astype(int)]
+    return np.where(pairs < 2, np.nan, np.where(count == 0, 1.0, p))
 
 
-def sign_flips(pairs: int, draws: int, generator: np.random.Generator) -> np.ndarray:
-    """Signs, ±1 of shape (rows, pairs), with which :func:`sign_flip_p` turns the differences of pairs.
+@lru_cache(maxsize=1024)
+def _signed_rank_distribution(doubled_ranks: tuple[int, ...]) -> np.ndarray:
+    """Two-sided p of every value of twice the sum of the positive ranks, all signs being equally likely."""
+    chances = np.ones(1)
+    for rank in doubled_ranks:
+        chances = (np.pad(chances, (0, rank)) + np.pad(chances, (rank, 0))) / 2
+    return np.minimum(1, 2 * np.minimum(chances.cumsum(), chances[::-1].cumsum()[::-1]))
+
+
+def _products(signs: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """``signs @ columns``, some rows at a time: signs may be whole numbers or of many pairs."""
+    result = np.empty((len(signs), columns.shape[1]))
+    for rows in row_blocks(*signs.shape):
+        result[rows] = signs[rows].astype(float) @ columns
+    return result
+
+
+@dataclass(frozen=True)
+class SignFlips:
+    """Signs with which :func:`sign_flip_p` turns the differences of ``pairs`` pairs.
 
     All 2^``pairs`` rows where they are at most ``draws``; else ``draws`` rows, random but for the first, which turns
-    nothing. One matrix serves all cells of a dataset.
+    nothing. ``seed`` are the parts of the generator's seed, so that one matrix serves all cells that name the same; it
+    is made anew some rows at a time, since that of 50,000 pairs would not fit into memory.
     """
-    if 2**pairs <= draws:
-        return np.array(list(product([1.0, -1.0], repeat=pairs)))
-    flips = 1.0 - 2.0 * generator.integers(0, 2, size=(draws, pairs), dtype=np.int8)
-    flips[0] = 1.0
-    return flips
+
+    pairs: int
+    draws: int
+    seed: tuple
+
+    @property
+    def all_of_them(self) -> bool:
+        """Whether the rows are all patterns of signs that there are."""
+        return 2 ** int(self.pairs) <= self.draws
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return 2 ** int(self.pairs) if self.all_of_them else self.draws
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """The rows, ±1 of shape (some rows, pairs), in turn."""
+        if self.all_of_them:
+            yield np.array(list(product([1.0, -1.0], repeat=self.pairs)))
+            return
+        generator = generator_for(*self.seed)
+        # The generator fills four bytes at a time: blocks of a multiple of four rows draw what one matrix would.
+        for rows in row_blocks(self.draws, self.pairs):
+            size = (rows.stop - rows.start, self.pairs)
+            flips = 1.0 - 2.0 * generator.integers(0, 2, size=size, dtype=np.int8)
+            if rows.start == 0:
+                flips[0] = 1.0
+            yield flips
 
 
-def sign_flip_p(differences: ArrayLike, flips: np.ndarray) -> np.ndarray:
-    """The two-sided p of the mean difference under random exchange of the two forms within each pair.
+def sign_flip_p(differences: ArrayLike, flips: SignFlips, signs: np.ndarray | None = None) -> np.ndarray:
+    """The two-sided p of the mean difference under random exchange of the forms within each pair; (exchanges, cells).
 
-    ``differences`` has shape (pairs,) or (pairs, cells), NaN where a pair has none; the result has one p per cell.
-    ``flips`` is a matrix of :func:`sign_flips`: p is the share of its rows whose sum of turned differences is at
-    least as far from zero as the observed one. The observed signs are among the rows, so that p is exact where all
-    are, and otherwise (b + 1) / ``draws`` for b of the random ones as Phipson & Smyth (2010) ask, never 0. Sums
-    that are equal but for rounding count as equally far.
+    p is the share of the rows of ``flips`` whose sum of turned differences is at least as far from zero as the
+    observed one. The observed signs are among the rows, so that p is exact where all are, and otherwise
+    (b + 1) / ``draws`` for b of the random ones as Phipson & Smyth (2010) ask, never 0. Sums that are equal but for
+    rounding count as equally far. What an exchange does to the differences is one more flip, so that all exchanges are
+    judged by the same flips, with the exchange itself in the place of the first one.
+
+    Args:
+        differences, signs: as for :func:`signed_rank_p`.
+        flips: of as many pairs.
     """
-    differences = np.asarray(differences, dtype=float)
-    known = np.nan_to_num(differences)
-    observed, scale = np.abs(known.sum(axis=0)), np.abs(known).sum(axis=0)
-    p = (np.abs(flips @ known) >= observed - ROUNDING * scale).mean(axis=0)
-    return np.where((~np.isnan(differences)).sum(axis=0) < 2, np.nan, p)
-
-
-def sign_flip(a: ArrayLike, b: ArrayLike, draws: int, generator: np.random.Generator) -> float:
-    """:func:`sign_flip_p` of the pairs ``a[i], b[i]`` alone."""
-    difference = differences(a, b)
-    return float(sign_flip_p(difference, sign_flips(len(difference), draws, generator)))
+    differences = np.atleast_2d(np.asarray(differences, dtype=float))
+    signs = np.ones((1, differences.shape[1])) if signs is None else signs
+    pairs = (~np.isnan(differences)).sum(axis=1)
+    known = np.nan_to_num(differences).T
+    rounding = ROUNDING * np.abs(known).sum(axis=0)
+    observed = np.abs(_products(signs, known)) - rounding
+    drawn = np.concatenate([np.abs(block @ known) for block in flips.blocks()])
+    # Where the flips are all there are, every exchange is one of them.
+    drawn = np.sort(drawn if flips.all_of_them else drawn[1:], axis=0)
+    below = np.column_stack([np.searchsorted(*columns) for columns in zip(drawn.T, observed.T, strict=True)])
+    p = (len(drawn) - below + (not flips.all_of_them)) / flips.rows
+    return np.where(pairs < 2, np.nan, p)

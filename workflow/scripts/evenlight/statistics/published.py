@@ -5,6 +5,7 @@ and the metric have the published names, the explainer has one in any case (``ig
 female, and ``statistics.published`` of the configuration says which published model one of this study stands beside.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from evenlight.errors import InputError
-from evenlight.statistics.study import names, required
 
 RUNS = 5  # seeds of every published cell
 GROUPS = ("male", "female")  # a positive published d means that male sentences have the higher scores (Eq. 7)
@@ -122,23 +122,19 @@ def _read_quality(path: Path) -> pd.DataFrame:
     return pd.concat(long, ignore_index=True)
 
 
-def counterparts(settings: dict, cells: pd.DataFrame) -> pd.DataFrame:
+def counterparts(beside: Mapping[str, str], cells: pd.DataFrame) -> pd.DataFrame:
     """Which published model each model of this study stands beside: ``model``, ``published_model``, ``training``.
 
-    From ``statistics.published`` of the settings, whose values are names of published models, such as ``GPT2`` or
-    ``GPT2 from scratch``. :class:`InputError` where an entry names no model of the study or nothing that is printed
-    (``cells`` of :class:`Published`).
+    ``beside`` is ``statistics.published`` of the configuration: models of the study to names of published ones, such as
+    ``GPT2`` or ``GPT2 from scratch``. :class:`InputError` where one is nothing that is printed (``cells`` of
+    :class:`Published`).
     """
     printed = {
         name if training == "finetuned" else f"{name} from scratch": (name, training)
         for name, training in cells[["published_model", "training"]].drop_duplicates().itertuples(index=False)
     }
     rows = []
-    for model, entry in required(settings, "statistics.published").items():
-        if model not in names(settings, "models"):
-            raise InputError(
-                f"configuration: 'statistics.published' has '{model}', which 'models' has not; correct the name"
-            )
+    for model, entry in beside.items():
         if entry not in printed:
             listing = ", ".join(printed)
             raise InputError(f"configuration: 'statistics.published.{model}' is {entry}; published are {listing}")
@@ -149,16 +145,27 @@ def counterparts(settings: dict, cells: pd.DataFrame) -> pd.DataFrame:
 def _oriented(summary: pd.DataFrame) -> pd.DataFrame:
     """The rows about male and female, with d positive where the male scores are the higher ones."""
     straight, mirrored = (
-        summary[(summary["level_a"] == one) & (summary["level_b"] == other)] for one, other in (GROUPS, GROUPS[::-1])
+        summary[(summary["level_a"] == level_a) & (summary["level_b"] == level_b)]
+        for level_a, level_b in (GROUPS, GROUPS[::-1])
     )
     mirrored = mirrored.assign(**{column: -mirrored[column] for column in ("mean_d", "mean_d_significant")})
     return pd.concat([straight, mirrored]).drop_duplicates(PARTS)  # they may be compared both ways round
 
 
-def lay_beside(summary: pd.DataFrame, published: Published, settings: dict) -> pd.DataFrame:
+def lay_beside(
+    summary: pd.DataFrame,
+    published: Published,
+    *,
+    datasets: Sequence[str],
+    models: Sequence[str],
+    explainers: Sequence[str],
+    metrics: Sequence[str],
+    beside: Mapping[str, str],
+) -> pd.DataFrame:
     """The cells that both studies have, a row each, in the configuration's order: columns :data:`COMPARISON`.
 
-    ``summary`` is that of :func:`evenlight.statistics.summary.summarise_disparity`. Besides what both report:
+    ``summary`` is that of :func:`evenlight.statistics.summary.summarise_disparity`; for ``beside`` see
+    :func:`counterparts`. Besides what both report:
 
     - ``within_one``: whether the shares of significant seeds differ by at most one run of five,
       |``significant_seeds`` / ``seeds`` − ``published_significant`` / 5| ≤ 1/5;
@@ -167,13 +174,13 @@ def lay_beside(summary: pd.DataFrame, published: Published, settings: dict) -> p
       published one may be by rounding;
     - ``same_direction_all_seeds``: likewise with our mean over all seeds, which is not selected by significance.
     """
-    beside = counterparts(settings, published.cells)
-    ours = _oriented(summary).merge(beside, on="model")
+    ours = _oriented(summary).merge(counterparts(beside, published.cells), on="model")
     ours["key"] = ours["explainer"].str.lower()
     theirs = published.cells.assign(key=published.cells["explainer"].str.lower()).drop(columns="explainer")
     table = ours.merge(theirs, on=["dataset", "training", "published_model", "key", "metric"])
+    names = dict(zip(PARTS, (datasets, models, explainers, metrics), strict=True))
     for part in reversed(PARTS):
-        place = {name: number for number, name in enumerate(names(settings, f"{part}s"))}
+        place = {name: number for number, name in enumerate(names[part])}
         table = table.sort_values(part, key=lambda column, place=place: column.map(place), kind="stable")
     table["within_one"] = within_one(table["significant_seeds"], table["seeds"], table["published_significant"])
     for suffix, effect in (("", "mean_d_significant"), ("_all_seeds", "mean_d")):
@@ -196,7 +203,14 @@ def _same_direction(ours: pd.Series, published: pd.Series) -> pd.Series:
     return (product > 0).astype("boolean").mask(~(product.abs() > 0))
 
 
-def agreement(comparison: pd.DataFrame, settings: dict) -> pd.DataFrame:
+def agreement(
+    comparison: pd.DataFrame,
+    *,
+    datasets: Sequence[str],
+    models: Sequence[str],
+    explainers: Sequence[str],
+    metrics: Sequence[str],
+) -> pd.DataFrame:
     """How far the two studies agree, overall and per dataset, model, explainer and metric (``part`` and ``name``).
 
     ``comparison`` is that of :func:`lay_beside`. Columns: ``cells``; ``within_one``, the share of cells within one;
@@ -210,9 +224,9 @@ def agreement(comparison: pd.DataFrame, settings: dict) -> pd.DataFrame:
     rows = []
     if len(comparison):
         rows.append({"part": "overall", "name": "all"} | _agreement(comparison))
-    for part in PARTS:
+    for part, names in zip(PARTS, (datasets, models, explainers, metrics), strict=True):
         by_name = dict(list(comparison.groupby(part)))
-        present = [name for name in names(settings, f"{part}s") if name in by_name]
+        present = [name for name in names if name in by_name]
         rows += [{"part": part, "name": name} | _agreement(by_name[name]) for name in present]
     return pd.DataFrame(rows, columns=["part", "name", *AGREEMENT])
 
@@ -250,7 +264,9 @@ def _directions(cells: pd.DataFrame, effect: str, same: str) -> dict:
     return dict(zip(_DIRECTIONS, [len(directed), observed, chance, kappa], strict=True))
 
 
-def quality_beside(quality: pd.DataFrame, published: Published, settings: dict) -> pd.DataFrame:
+def quality_beside(
+    quality: pd.DataFrame, published: Published, *, datasets: Sequence[str], beside: Mapping[str, str]
+) -> pd.DataFrame:
     """True positive and true negative rate and average prediction difference beside Table 7: columns :data:`QUALITY`.
 
     ``quality`` is that of :func:`evenlight.statistics.model_quality.summarise_quality`. Models trained from scratch are
@@ -268,18 +284,18 @@ def quality_beside(quality: pd.DataFrame, published: Published, settings: dict) 
     paper does not say what its 0.115 to 0.249 are. The difference between men's and women's mean probability and the
     mean over some pairing of unrelated items are both possible, and no printed figure decides; ours is left out there.
     """
-    beside = counterparts(settings, published.cells)
-    beside = beside[beside["training"] == "finetuned"]
+    theirs = counterparts(beside, published.cells)
+    theirs = theirs[theirs["training"] == "finetuned"]
     # The pair of groups is named in the order of the configuration, which this measure does not depend on.
     mirrored = (quality["measure"] == PREDICTION_DIFFERENCE[0]) & (quality["subset"] == " – ".join(GROUPS[::-1]))
     quality = quality.assign(subset=quality["subset"].mask(mirrored, PREDICTION_DIFFERENCE[1]))
     asked = [
         (dataset, model, *ours, rate)
-        for dataset in names(settings, "datasets")
-        for model in beside["model"]
+        for dataset in datasets
+        for model in theirs["model"]
         for rate, ours in MEASURES.get(dataset, {}).items()
     ]
     keys = ["dataset", "model", "measure", "subset"]
     table = pd.DataFrame(asked, columns=[*keys, "rate"]).merge(quality.drop_duplicates(keys), on=keys, how="left")
-    table = table.drop(columns="measure").rename(columns={"rate": "measure"}).merge(beside, on="model")
+    table = table.drop(columns="measure").rename(columns={"rate": "measure"}).merge(theirs, on="model")
     return table.merge(published.quality, on=["dataset", "published_model", "measure"])[QUALITY]

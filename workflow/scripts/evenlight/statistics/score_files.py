@@ -1,6 +1,6 @@
-"""Reading score tables: one row per item, explainer and metric."""
+"""Reading score files: one row per item, one column per metric, a file per explainer and family of metrics."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -8,93 +8,91 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.statistics.study import SCORE_LAYOUT, Run, names, paths_by_run, required, run_of
+from evenlight.statistics.files import Run, score_path
 
-KEYS = ["item_id", "pair_id", "group", "explainer"]
 STANDARD_ERROR = "_standard_error"
+_REMEDY = "delete the file and run the workflow again"
 
 
-def read_scores(paths: Iterable[Path], metrics: Collection[str], explainers: Collection[str]) -> pd.DataFrame:
-    """The scores of one run from its files (one per family of metrics), one row per score.
+def read_scores(
+    folder: str | Path, run: Run, explainer: str, metrics: Mapping[str, str], only_items: bool = False
+) -> pd.DataFrame:
+    """The scores of one run's explainer: ``item_id`` and a column for each of ``metrics`` (name to family).
 
-    Columns: ``item_id``, ``pair_id``, ``group``, ``explainer``, ``metric`` and ``score`` (NaN where undefined).
-    Exactly ``metrics`` and ``explainers`` are returned, as categories in the given order; what the files hold
-    besides is left out.
+    NaN where a score is undefined. A metric that is a mean of random draws has a column ``<metric>_standard_error``
+    beside it. What the files hold besides is left out; with ``only_items`` all metrics.
     """
-    paths = list(paths)
-    parts = [_read_file(path, metrics, explainers) for path in paths]
-    origin = {}
-    for path, part in zip(paths, parts, strict=True):
-        for metric in part["metric"].unique():
-            if metric in origin:
-                raise InputError(f"{path}: metric '{metric}' is also in {origin[metric]}; delete the stale file")
-            origin[metric] = path
+    parts = []
+    for family in dict.fromkeys(metrics.values()):
+        path = score_path(folder, run, family, explainer)
+        table = _read_file(path, [] if only_items else [name for name in metrics if metrics[name] == family])
+        if parts and not table["item_id"].equals(parts[0]["item_id"]):
+            table = _in_order(table, parts[0]["item_id"], path)
+        parts.append(table if not parts else table.drop(columns="item_id"))
+        if only_items:
+            break
+    return pd.concat(parts, axis=1)
+
+
+def _joint(path: Path) -> Path | None:
+    """The joint file of all explainers of a family, where the explainer has none of its own."""
+    joint = path.parent.with_name(f"{path.parent.name}.parquet")
+    return joint if joint.exists() and not path.exists() else None
+
+
+def _read_file(path: Path, metrics: Collection[str]) -> pd.DataFrame:
+    joint, explainer = _joint(path), path.stem
+    path = joint or path
+    there = tables.read_columns(path, tables.SCORES)
     for metric in metrics:
-        if metric not in origin:
-            listing = ", ".join(map(str, paths))
-            raise InputError(f"{listing}: no column '{metric}'; rule score makes it, delete the file and run it again")
-    scores = pd.concat(parts, ignore_index=True)
-    return scores.assign(
-        explainer=pd.Categorical(scores["explainer"], categories=list(explainers), ordered=True),
-        metric=pd.Categorical(scores["metric"], categories=list(metrics), ordered=True),
-    )
+        if metric not in there:
+            raise InputError(f"{path}: no column '{metric}'; rule {tables.SCORES.rule} makes it, {_REMEDY}")
+    errors = [f"{metric}{STANDARD_ERROR}" for metric in metrics if f"{metric}{STANDARD_ERROR}" in there]
+    table = tables.read_table(path, tables.SCORES.only("item_id", *(["explainer"] if joint else []), *metrics, *errors))
+    if joint:
+        table = table[table["explainer"] == explainer].drop(columns="explainer").reset_index(drop=True)
+        if table.empty:
+            raise InputError(f"{path}: column 'explainer' has no '{explainer}'; {_REMEDY}")
+    repeated = table.loc[table["item_id"].duplicated(), "item_id"]
+    if len(repeated):
+        raise InputError(f"{path}: item '{repeated.iloc[0]}' has two rows; {_REMEDY}")
+    for metric in metrics:
+        if np.isinf(table[metric]).any():
+            raise InputError(f"{path}: column '{metric}' has infinite scores; {_REMEDY}")
+    return table
 
 
-def with_error(paths: Iterable[Path], metrics: Collection[str]) -> list[str]:
-    """Those of ``metrics`` that are means of random draws, with a column ``<metric>_standard_error`` in the files."""
-    columns = {name for path in paths for name in tables.read_columns(path, tables.SCORES)}
-    return [metric for metric in metrics if f"{metric}{STANDARD_ERROR}" in columns]
+def _in_order(table: pd.DataFrame, items: pd.Series, path: Path) -> pd.DataFrame:
+    """The rows in the order of ``items``, which must be the same."""
+    if set(table["item_id"]) != set(items):
+        raise InputError(
+            f"{path}: column 'item_id' has other items than the other metrics of the same explainer; {_REMEDY}"
+        )
+    return table.set_index("item_id").loc[items].reset_index()
 
 
-def read_model_scores(paths: Iterable[str | Path], metric: str, settings: dict) -> tuple[Run, pd.DataFrame]:
-    """One metric of one model on one dataset, the rows of all seeds together, and one of its runs."""
-    paths = list(paths)
-    run = run_of(paths[0], SCORE_LAYOUT)
-    runs = paths_by_run(paths, SCORE_LAYOUT, [run.dataset], [run.model], required(settings, "seeds"))
-    explainers = names(settings, "explainers")
-    return run, pd.concat([read_scores(files, [metric], explainers) for files in runs.values()], ignore_index=True)
-
-
-def explainer_notes(runs: dict[Run, list[Path]], explainers: Collection[str]) -> list[str]:
+def explainer_notes(
+    folder: str | Path, runs: Iterable[Run], explainers: Collection[str], metrics: Mapping[str, str]
+) -> list[str]:
     """What a reader must know of the explainers, as their shards say it: each text once, with its runs."""
-    said: dict[tuple[str, str], dict[tuple[str, str], list[int]]] = {}
-    for run, paths in runs.items():
-        # Every family of metrics has scored the same shards.
-        notes = tables.read_metadata(paths[0], tables.SCORES).get("notes", {})
+    # Every family of metrics has scored the same shards.
+    family = next(iter(metrics.values()))
+    runs_of: dict[tuple[str, str], dict[tuple[str, str], list[int]]] = {}
+    for run in runs:
         for explainer in explainers:
-            if explainer in notes:
-                where = said.setdefault((explainer, notes[explainer]), {})
-                where.setdefault((run.dataset, run.model), []).append(run.seed)
+            path = score_path(folder, run, family, explainer)
+            said = tables.read_metadata(_joint(path) or path, tables.SCORES)
+            note = said.get("note") or said.get("notes", {}).get(explainer)
+            if note:
+                seeds_of = runs_of.setdefault((explainer, note), {})
+                seeds_of.setdefault((run.dataset, run.model), []).append(run.seed)
     return [
-        f"explainer '{explainer}': {note} ({'; '.join(_place(*place) for place in where.items())})"
-        for (explainer, note), where in said.items()
+        f"explainer '{explainer}': {note} ({'; '.join(_runs(*names, seeds) for names, seeds in seeds_of.items())})"
+        for (explainer, note), seeds_of in runs_of.items()
     ]
 
 
-def _place(of: tuple[str, str], seeds: list[int]) -> str:
-    dataset, model = of
+def _runs(dataset: str, model: str, seeds: list[int]) -> str:
     return (
         f"dataset '{dataset}', model '{model}', {'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
     )
-
-
-def _read_file(path: Path, metrics: Collection[str], explainers: Collection[str]) -> pd.DataFrame:
-    table = tables.read_table(path, tables.SCORES)
-    remedy = "delete the file and run the workflow again"
-    repeated = table[table.duplicated(["item_id", "explainer"])]
-    if len(repeated):
-        first = repeated.iloc[0]
-        raise InputError(
-            f"{path}: item '{first['item_id']}' has two rows for explainer '{first['explainer']}'; {remedy}"
-        )
-    for explainer in explainers:
-        if explainer not in set(table["explainer"]):
-            raise InputError(f"{path}: column 'explainer' has no '{explainer}'; {remedy}")
-    present = [metric for metric in metrics if metric in table.columns]
-    for metric in present:
-        infinite = np.isinf(table[metric])
-        if infinite.any():
-            explainer = table.loc[infinite, "explainer"].iloc[0]
-            raise InputError(f"{path}: column '{metric}' has infinite scores of explainer '{explainer}'; {remedy}")
-    table = table[table["explainer"].isin(list(explainers))]
-    return table.melt(id_vars=KEYS, value_vars=present, var_name="metric", value_name="score")

@@ -1,16 +1,18 @@
 """From one row per seed to one row per cell of the published tables."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.statistics.score_files import STANDARD_ERROR, read_scores, with_error
-from evenlight.statistics.study import SCORE_LAYOUT, Metric, metrics, names, required, study_runs
+from evenlight.statistics.cells import CELL
+from evenlight.statistics.designs import rows_of
+from evenlight.statistics.files import runs, units_path
+from evenlight.statistics.score_files import STANDARD_ERROR, read_scores
 
-CELL = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
 COMPUTED = [
     "seeds",
     "significant_seeds",
@@ -31,23 +33,23 @@ def population_sd(values: pd.Series) -> float:
     return float(np.std(values.to_numpy())) if len(values) and np.isfinite(values).all() else float("nan")
 
 
-def summarise_disparity(disparity: pd.DataFrame, settings: dict) -> pd.DataFrame:
-    """One row per dataset, model, explainer, metric and pair of groups, from a disparity table.
+def summarise_disparity(
+    disparity: pd.DataFrame, *, higher_is_better: Mapping[str, bool], alpha: float, considerable_effect: float
+) -> pd.DataFrame:
+    """One row per dataset, model, explainer, metric and pair of levels, from a disparity table.
 
-    ``alpha`` and ``considerable_effect`` are those of ``statistics``. Besides the names in :data:`CELL`:
+    ``higher_is_better`` says of every metric of the study which scores are the better ones. Besides the names in
+    :data:`~evenlight.statistics.cells.CELL`:
 
     - ``seeds``, ``significant_seeds``: runs tested, and of these runs with p ≤ ``alpha``;
     - ``significant_seeds_a_better``, ``significant_seeds_b_better``: by the direction of the metric;
     - ``mean_d_significant``, ``sd_d_significant``: Cohen's d over the significant seeds, which is what Dhaini et al.
       (2025) print in Tables 8-11, and ``mean_d``, ``sd_d`` over all seeds, which have no such selection;
-    - ``better_group``: the group with the better explanations by ``mean_d_significant``, None where no seed is
+    - ``better_group``: the level with the better explanations by ``mean_d_significant``, None where no seed is
       significant (or they cancel exactly);
     - ``considerable``: whether |``mean_d_significant``| ≥ ``considerable_effect``.
     """
-    configured = metrics(settings)
-    alpha = required(settings, "statistics.alpha")
-    considerable_effect = required(settings, "statistics.considerable_effect")
-    unknown = set(disparity["metric"]) - set(configured)
+    unknown = set(disparity["metric"]) - set(higher_is_better)
     if unknown:
         listing = ", ".join(sorted(unknown))
         raise InputError(
@@ -55,16 +57,16 @@ def summarise_disparity(disparity: pd.DataFrame, settings: dict) -> pd.DataFrame
             "make the table again (rule measure_disparity)"
         )
     rows = [
-        dict(zip(CELL, keys, strict=True)) | _cell(part, configured[keys[3]], alpha, considerable_effect)
+        dict(zip(CELL, keys, strict=True)) | _cell(part, higher_is_better[keys[3]], alpha, considerable_effect)
         for keys, part in disparity.groupby(CELL, sort=False)
     ]
     return pd.DataFrame(rows, columns=CELL + COMPUTED)
 
 
-def _cell(part: pd.DataFrame, metric: Metric, alpha: float, considerable_effect: float) -> dict:
+def _cell(part: pd.DataFrame, higher_is_better: bool, alpha: float, considerable_effect: float) -> dict:
     significant = part.loc[part["p"] <= alpha, "cohens_d"]
-    # Positive where the first group has the better explanations, whichever way the metric points.
-    advantage = significant if metric.higher_is_better else -significant
+    # Positive where the first level has the better explanations, whichever way the metric points.
+    advantage = significant if higher_is_better else -significant
     mean_advantage = advantage.mean()
     first = part.iloc[0]
     better = first["level_a"] if mean_advantage > 0 else first["level_b"] if mean_advantage < 0 else None
@@ -82,30 +84,85 @@ def _cell(part: pd.DataFrame, metric: Metric, alpha: float, considerable_effect:
     }
 
 
-def summarise_scores(paths: Iterable[str | Path], settings: dict) -> pd.DataFrame:
+def summarise_scores(
+    scores: str | Path,
+    datasets_folder: str | Path,
+    *,
+    datasets: Sequence[str],
+    models: Sequence[str],
+    seeds: Sequence[int],
+    explainers: Sequence[str],
+    metrics: Mapping[str, str],
+    factors: Sequence[str] = (),
+) -> pd.DataFrame:
     """Mean and population standard deviation over seeds of each seed's mean score.
 
-    Columns: dataset, model, explainer, group, metric, ``seeds`` (with a defined mean), ``mean``, ``sd``, and
-    ``monte_carlo_error``: the standard error of a seed's mean that the metric's own random draws leave, mean over
-    seeds (NaN for metrics without draws, or with a single one). Undefined scores are left out of the mean of their
-    seed.
+    ``scores`` and ``datasets_folder`` are folders, ``metrics`` name to family; without ``factors`` all that a dataset
+    has. Columns: dataset, model, explainer, factor, group (its level), metric, ``seeds`` (with a defined mean),
+    ``mean``, ``sd``, and ``monte_carlo_error``: the standard error of a seed's mean that the metric's own random draws
+    leave, mean over seeds (NaN for metrics without draws, or with a single one). Undefined scores are left out of the
+    mean of their seed.
     """
-    keys = ["dataset", "model", "explainer", "group", "metric"]
+    keys = ["dataset", "model", "explainer", "factor", "group", "metric"]
+    units = {dataset: tables.read_table(units_path(datasets_folder, dataset), tables.UNITS) for dataset in datasets}
     means = []
-    for run, files in study_runs(paths, SCORE_LAYOUT, settings).items():
-        explainers, drawn = names(settings, "explainers"), with_error(files, names(settings, "metrics"))
-        scores = read_scores(files, names(settings, "metrics"), explainers)
-        of_run = scores.groupby(CELL_OF_GROUP)["score"].mean().to_frame()
-        errors = read_scores(files, [f"{metric}{STANDARD_ERROR}" for metric in drawn], explainers)
-        errors = errors.assign(metric=errors["metric"].astype(str).str.removesuffix(STANDARD_ERROR))
-        of_run["error"] = errors.groupby(CELL_OF_GROUP, observed=True)["score"].agg(_error_of_mean)
-        means.append(of_run.reset_index().assign(dataset=run.dataset, model=run.model, seed=run.seed))
+    for run in runs(datasets, models, seeds):
+        asked = factors or units[run.dataset]["factor"].unique()
+        levels = [rows for factor in asked if len(rows := rows_of(units[run.dataset], factor))]
+        for explainer in explainers:
+            table = read_scores(scores, run, explainer, metrics)
+            means += [
+                _means(table, rows, metrics).assign(dataset=run.dataset, model=run.model, explainer=explainer)
+                for rows in levels
+            ]
     table = pd.concat(means)
-    errors = table.groupby(keys, sort=False)["error"].mean()
+    errors = table.groupby(keys, sort=False, dropna=False)["error"].mean()
     return summarise_over_seeds(table, keys, "score").assign(monte_carlo_error=errors.to_numpy())
 
 
-CELL_OF_GROUP = ["explainer", "group", "metric"]
+def grouped_scores(
+    scores: str | Path,
+    datasets_folder: str | Path,
+    *,
+    dataset: str,
+    model: str,
+    seeds: Sequence[int],
+    explainers: Sequence[str],
+    metrics: Mapping[str, str],
+    factors: Sequence[str] = (),
+) -> pd.DataFrame:
+    """All scores of one model on one dataset: a row per score, with ``explainer``, ``group``, ``metric`` and ``score``.
+
+    Arguments as for :func:`summarise_scores`; an item has a row for its level of each factor.
+    """
+    units = tables.read_table(units_path(datasets_folder, dataset), tables.UNITS)
+    rows = pd.concat([rows_of(units, factor) for factor in factors or units["factor"].unique()])
+    levels = rows[["item_id", "level"]].rename(columns={"level": "group"}).drop_duplicates()
+    parts = []
+    for run in runs([dataset], [model], seeds):
+        for explainer in explainers:
+            table = levels.merge(read_scores(scores, run, explainer, metrics), on="item_id")
+            table = table.melt(id_vars=["group"], value_vars=list(metrics), var_name="metric", value_name="score")
+            parts.append(table.assign(explainer=explainer))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _means(table: pd.DataFrame, rows: pd.DataFrame, metrics: Mapping[str, str]) -> pd.DataFrame:
+    """Mean score and its Monte-Carlo error of each level and metric: factor, group, metric, score, error."""
+    of_levels = rows[["item_id", "factor", "level"]].merge(table, on="item_id").groupby(["factor", "level"])
+    parts = []
+    for metric in metrics:
+        error = f"{metric}{STANDARD_ERROR}"
+        parts.append(
+            pd.DataFrame(
+                {
+                    "metric": metric,
+                    "score": of_levels[metric].mean(),
+                    "error": of_levels[error].agg(_error_of_mean) if error in table else np.nan,
+                }
+            )
+        )
+    return pd.concat(parts).rename_axis(["factor", "group"]).sort_index(kind="stable").reset_index()
 
 
 def _error_of_mean(errors: pd.Series) -> float:
@@ -116,6 +173,6 @@ def _error_of_mean(errors: pd.Series) -> float:
 
 def summarise_over_seeds(table: pd.DataFrame, keys: list[str], value: str) -> pd.DataFrame:
     """``seeds``, ``mean`` and ``sd`` (divisor n) of the column ``value`` for each combination of ``keys``."""
-    grouped = table.groupby(keys, sort=False)[value]
+    grouped = table.groupby(keys, sort=False, dropna=False)[value]
     summary = grouped.agg(seeds="count", mean="mean", sd=lambda values: population_sd(values.dropna()))
     return summary.reset_index()

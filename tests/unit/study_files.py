@@ -1,0 +1,83 @@
+"""The files of a study for tests of its statistics, from one row per score as they are easiest to write down."""
+
+from collections.abc import Callable
+from inspect import signature
+from pathlib import Path
+
+import pandas as pd
+from dataset_files import as_dataset
+
+from evenlight import tables
+from evenlight.statistics.files import Run, items_path, score_path, units_path
+
+NAMES = ["item_id", "pair_id", "group", "explainer"]
+
+
+class StudyFiles:
+    """Folders of scores and datasets below ``folder``; ``folders`` are the first arguments of what reads them."""
+
+    def __init__(self, folder: Path):
+        self.scores, self.datasets, self.readings = (folder / name for name in ("scores", "datasets", "readings"))
+        self._rows: dict[str, pd.DataFrame] = {}
+
+    @property
+    def folders(self) -> tuple[Path, Path]:
+        return self.scores, self.datasets
+
+    def write(
+        self,
+        table: pd.DataFrame,
+        seed: int = 0,
+        family: str = "complexity",
+        dataset: str = "plots",
+        model: str = "small",
+        note: str | None = None,
+    ) -> list[Path]:
+        """Write a run's scores from ``item_id, pair_id, group, explainer`` and metrics; add its items to the dataset.
+
+        Returns the files, one per explainer.
+        """
+        rows = table[["item_id", "pair_id", "group"]].drop_duplicates()
+        known = pd.concat([self._rows.get(dataset, rows), rows]).drop_duplicates("item_id")
+        self._rows[dataset] = known
+        known = known.assign(label=0, split="test", ground_truth=None, words=[["a"]] * len(known))
+        self.write_dataset(*as_dataset(known), dataset)
+        metrics = [name for name in table.columns if name not in NAMES]
+        paths = []
+        for explainer, part in table.groupby("explainer", sort=False):
+            path = score_path(self.scores, Run(dataset, model, seed), family, explainer)
+            contract = tables.SCORES.only("item_id", *metrics)
+            part = part[["item_id", *metrics]].astype(dict.fromkeys(metrics, float))
+            tables.write_table(part, path, contract, {"note": note} if note else {})
+            paths.append(path)
+        return paths
+
+    def write_dataset(self, items: pd.DataFrame, units: pd.DataFrame, dataset: str = "plots") -> None:
+        tables.write_table(items, items_path(self.datasets, dataset), tables.ITEMS)
+        tables.write_table(units, units_path(self.datasets, dataset), tables.UNITS)
+
+
+def asked(function: Callable, settings: dict) -> dict:
+    """The keyword arguments of a function that computes a table, from settings as a configuration has them."""
+    statistics = settings.get("statistics", {})
+    metrics = settings.get("metrics", {})
+    entries = metrics if isinstance(metrics, dict) else {}
+    kinds: dict[str, list[str]] = {}
+    for name, entry in entries.items():
+        kinds.setdefault(entry.get("metric", name), []).append(name)
+    known = statistics | {
+        **{part: list(settings.get(part, ())) for part in ("datasets", "models", "seeds", "explainers")},
+        "metrics": {name: entries.get(name, {}).get("family", "complexity") for name in metrics},
+        "comparisons": {"gender": statistics.get("groups", [])},
+        "factors": ["gender"],
+        "higher_is_better": {name: entry.get("better") == "higher" for name, entry in entries.items()},
+        "disputed": {kind: names for kind, names in kinds.items() if len(names) > 1},
+        "beside": statistics.get("published", {}),
+    }
+    parameters = signature(function).parameters.values()
+    return {entry.name: known[entry.name] for entry in parameters if entry.kind is entry.KEYWORD_ONLY}
+
+
+def computed(function: Callable, files: StudyFiles, settings: dict):
+    """What a function makes of the scores of a study."""
+    return function(*files.folders, **asked(function, settings))

@@ -1,0 +1,118 @@
+"""Which units each level of a factor has among some items: what turns scores of items into scores of units.
+
+The unit is what is drawn and what is independent of the others: a pair of forms, or a text alone. Where a unit has
+several items of one level, as several variants of a sentence for one group, these depend on one another, and the unit's
+score at this level is the mean of their defined scores. Where it has none the score is NaN: the tests of pairs leave
+the unit out, those that compare the levels as two samples keep its other side.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from evenlight.items import FORM, JOINT, units_of
+from evenlight.statistics.study import Comparison
+
+
+@dataclass(frozen=True)
+class Side:
+    """The units of one level.
+
+    Attributes:
+        items: identifier of each unit's first item, object (units,); None where a unit has no item.
+        clusters: what each unit belongs to beyond itself, object (units,); None where a unit has no item.
+        columns: places of the level's items among all items, int (items of the level,).
+        places: place of each one's unit, int (items of the level,).
+    """
+
+    items: np.ndarray
+    clusters: np.ndarray
+    columns: np.ndarray
+    places: np.ndarray
+
+    def scores(self, values: np.ndarray) -> np.ndarray:
+        """The units' scores (…, units) from the items' (…, items): means of what is defined, else NaN."""
+        result = np.full((*values.shape[:-1], len(self.items)), np.nan)
+        if len(np.unique(self.places)) == len(self.places):
+            result[..., self.places] = values[..., self.columns]
+            return result
+        # Each unit's items side by side.
+        order = np.argsort(self.places, kind="stable")
+        sorted_places, taken = self.places[order], values[..., self.columns[order]]
+        starts = np.flatnonzero(np.r_[True, sorted_places[1:] != sorted_places[:-1]])
+        counts = np.add.reduceat((~np.isnan(taken)).astype(float), starts, axis=-1)
+        with np.errstate(invalid="ignore"):
+            result[..., sorted_places[starts]] = np.add.reduceat(np.nan_to_num(taken), starts, axis=-1) / counts
+        return result
+
+
+@dataclass(frozen=True)
+class Design:
+    """A comparison of two levels among some items of a dataset.
+
+    Attributes:
+        comparison: factor and levels.
+        paired: whether unit i of both sides is one and the same. That is so where at least two units have both levels;
+            otherwise all units are different, and the sides may have different numbers.
+        a, b: the units of either level.
+    """
+
+    comparison: Comparison
+    paired: bool
+    a: Side
+    b: Side
+
+
+def design_of(comparison: Comparison, rows: pd.DataFrame, items: pd.DataFrame) -> Design | None:
+    """The design of a comparison, or None where a level has no item.
+
+    ``rows`` are the units' of one dataset and factor (:func:`rows_of`); ``items`` has ``item_id`` and ``cluster`` of
+    the items whose scores stand in the columns, in this order.
+    """
+    column = pd.Series(np.arange(len(items)), index=items["item_id"])
+    rows = rows[rows["item_id"].isin(column.index)]
+    levels = [rows[rows["level"] == level] for level in comparison.levels]
+    if min(map(len, levels)) == 0:
+        return None
+    levels = [part.assign(column=part["item_id"].map(column)).sort_values("column", kind="stable") for part in levels]
+    units = [pd.Index(part["unit_id"].unique()) for part in levels]
+    paired = len(units[0].intersection(units[1])) >= 2
+    if paired:
+        together = units[0].append(units[1].difference(units[0], sort=False))
+        units = [together, together]
+    sides = [_side(part, index, items) for part, index in zip(levels, units, strict=True)]
+    return Design(comparison, paired, *sides)
+
+
+def side_of(units: pd.DataFrame, factor: str, level: str, items: pd.DataFrame) -> tuple[Side, pd.Index]:
+    """All units of one level, and their names; arguments as for :func:`design_of`."""
+    rows = rows_of(units, factor)
+    column = pd.Series(np.arange(len(items)), index=items["item_id"])
+    rows = rows[(rows["level"] == level) & rows["item_id"].isin(column.index)]
+    rows = rows.assign(column=rows["item_id"].map(column)).sort_values("column", kind="stable")
+    names = pd.Index(rows["unit_id"].unique())
+    return _side(rows, names, items), names
+
+
+def _side(rows: pd.DataFrame, units: pd.Index, items: pd.DataFrame) -> Side:
+    columns, places = rows["column"].to_numpy(), units.get_indexer(rows["unit_id"])
+    first = np.full(len(units), -1)
+    first[places[::-1]] = columns[::-1]
+    names = [np.where(first >= 0, items[name].to_numpy(object)[first], None) for name in ("item_id", "cluster")]
+    return Side(*names, columns, places)
+
+
+def rows_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
+    """The rows of a dataset's units that a comparison by ``factor`` looks at: its forms; none without such a factor."""
+    there = set(units["factor"])
+    if not there.issuperset(factor.split(JOINT)):
+        return units.iloc[:0]
+    rows = units_of(units, factor)
+    return rows[rows["role"] == FORM]
+
+
+def levels_there(rows: pd.DataFrame, items: Iterable[str]) -> list[str]:
+    """The levels that some items have, by name."""
+    return sorted(set(rows.loc[rows["item_id"].isin(list(items)), "level"]))
