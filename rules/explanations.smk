@@ -1,7 +1,12 @@
 # From models to explanations and their scores.
 #
 # Comes in: <results>/datasets/, <results>/models/, <results>/readings/.
-# Goes out: <results>/attributions/, one shard per explainer; <results>/scores/, one table per family of metrics.
+# Goes out: <results>/attributions/, one shard per explainer; <results>/scores/, one file per family of metrics and
+# explainer.
+#
+# Jobs here write the files of several explainers, which are `update()`: Snakemake does not delete them before the job,
+# and the job leaves those as they are that were made of the same settings, code and files. So a new explainer computes
+# its own files and no others.
 
 
 include: "helpers/explanations.smk"
@@ -18,12 +23,9 @@ for family, explainers in EXPLAINER_FAMILIES.items():
             script=script("explanations/attribute.py"),
             dataset="<results>/datasets/{dataset}/items.parquet",
             readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
-            weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
-            tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
+            model=asked_model("explainers", family),
         output:
-            expand(
-                "<results>/attributions/{{dataset}}/{{model}}/seed{{seed}}/{explainer}.parquet", explainer=explainers
-            ),
+            update(of_explainers(SHARD, explainers)),
         log:
             f"<logs>/attribute/{{dataset}}/{{model}}/seed{{seed}}/{family}.log",
         benchmark:
@@ -39,11 +41,12 @@ for family, explainers in EXPLAINER_FAMILIES.items():
             runtime=240,
         params:
             settings=attribute_settings(family),
-            code=code_of("explanations/attribute.py", f"evenlight.explainers.{family}"),
+            model=model_flag,
+            code=attribute_code(family),
         shell:
-            "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
-            "--model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
-            "--device {resources.device} --threads {threads} {resources.in_groups} --output {output:q} > {log:q} 2>&1"
+            "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} {params.model:q} "
+            "--settings {params.settings:q} --code {params.code} --device {resources.device} --threads {threads} "
+            "{resources.in_groups} --output {output:q} > {log:q} 2>&1"
 
 
 rule score:
@@ -51,16 +54,11 @@ rule score:
     input:
         script=script("explanations/score.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        units="<results>/datasets/{dataset}/units.parquet",
         readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
-        weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
-        tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
-        attributions=expand(
-            "<results>/attributions/{{dataset}}/{{model}}/seed{{seed}}/{explainer}.parquet",
-            explainer=config["explainers"],
-        ),
+        model=lambda wildcards: asked_model("metrics", wildcards.family),
+        attributions=of_explainers(SHARD, config["explainers"]),
     output:
-        "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet",
+        update(of_explainers(SCORES, config["explainers"])),
     log:
         "<logs>/score/{dataset}/{model}/seed{seed}/{family}.log",
     benchmark:
@@ -76,8 +74,10 @@ rule score:
         runtime=240,
     params:
         settings=score_settings,
-        code=lambda wildcards: code_of("explanations/score.py", f"evenlight.metrics.{wildcards.family}"),
+        model=model_flag,
+        code=lambda wildcards: SCORE_CODE[wildcards.family],
     shell:
         "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
-        "--attributions {input.attributions:q} --model $(dirname {input.weights:q}) --settings {params.settings:q} --code {params.code} "
-        "--device {resources.device} --threads {threads} {resources.in_groups} --output {output:q} > {log:q} 2>&1"
+        "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "
+        "--code {params.code:q} --device {resources.device} --threads {threads} {resources.in_groups} "
+        "--output {output:q} > {log:q} 2>&1"

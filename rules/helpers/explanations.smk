@@ -1,9 +1,41 @@
 # What rules/explanations.smk asks: its settings, and which files it needs.
 
+SHARD = "<results>/attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet"
+SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}/{explainer}.parquet"
+MODEL = [
+    f"<results>/models/{{dataset}}/{{model}}/seed{{seed}}/{name}" for name in ("model.safetensors", "tokenizer.json")
+]
+# What a command that asks a model imports under a computed name.
+ENGINE = "evenlight.engine.opening"
+# Families of metrics that call the explainers again, so that their scores depend on the explainers' code.
+EXPLAINING_AGAIN = ("worst_change",)
+FAMILY_OF = {name: family for family, names in EXPLAINER_FAMILIES.items() for name in names}
 # How much is done at once: flags and no params, since they change results by rounding only and rerun nothing.
 IN_GROUPS = "--tokens-per-batch {tokens_per_batch} --items-per-group {items_per_group}".format(**config["explain"])
 if config["explain"]["compile"]:
     IN_GROUPS += " --compile"
+
+
+def of_explainers(path, explainers):
+    """The file of each of some explainers; the other wildcards stay."""
+    return expand(path, explainer=explainers, allow_missing=True)
+
+
+def asked_model(section, family):
+    """The files of the model, where the family asks it."""
+    return MODEL if configuration.asks_model(section, family) else []
+
+
+def model_flag(wildcards, input):
+    """The flag that names the model's folder, where the family asks it."""
+    return [f"--model={Path(input.model[0]).parent}"] if input.model else []
+
+
+def asking_settings(section, family, model):
+    """What the answers of a model depend on, where the family asks it."""
+    if not configuration.asks_model(section, family):
+        return {}
+    return {"precision": config["explain"]["precision"], "max_tokens": config["models"][model]["max_tokens"]}
 
 
 def attribute_settings(family):
@@ -14,19 +46,39 @@ def attribute_settings(family):
             {name: config["explainers"][name] for name in EXPLAINER_FAMILIES[family]}
         ),
         seed=int(wildcards.seed),
-        precision=config["explain"]["precision"],
-        max_tokens=config["models"][wildcards.model]["max_tokens"],
+        **asking_settings("explainers", family, wildcards.model),
     )
+
+
+def attribute_code(family):
+    """Digest of what one family of explainers runs."""
+    engine = [ENGINE] if configuration.asks_model("explainers", family) else []
+    return code_of("explanations/attribute.py", f"evenlight.explainers.{family}", *engine)
 
 
 def score_settings(wildcards):
     """What the metrics of one family depend on."""
     return as_json(
         family=wildcards.family,
-        asks_model=configuration.asks_model("metrics", wildcards.family),
         metrics=configuration.without_labels(
             {name: config["metrics"][name] for name in METRIC_FAMILIES[wildcards.family]}
         ),
-        precision=config["explain"]["precision"],
-        max_tokens=config["models"][wildcards.model]["max_tokens"],
+        **asking_settings("metrics", wildcards.family, wildcards.model),
     )
+
+
+def score_code(family):
+    """Digests of what one family of metrics runs for each explainer."""
+    modules = [f"evenlight.metrics.{family}"]
+    if configuration.asks_model("metrics", family):
+        modules.append(ENGINE)
+    if family not in EXPLAINING_AGAIN:
+        return as_json(**dict.fromkeys(config["explainers"], code_of("explanations/score.py", *modules)))
+    codes = {
+        explainers: code_of("explanations/score.py", *modules, f"evenlight.explainers.{explainers}")
+        for explainers in EXPLAINER_FAMILIES
+    }
+    return as_json(**{name: codes[FAMILY_OF[name]] for name in config["explainers"]})
+
+
+SCORE_CODE = {family: score_code(family) for family in METRIC_FAMILIES}

@@ -19,5 +19,6 @@ def reading_settings(wildcards):
     return as_json(
         target=config["explain"]["target"],
         pairs=configuration.on_dataset(config["explain"], "pairs", wildcards.dataset)["pairs"],
+        factors=list(dict.fromkeys(part for factor in config["statistics"]["compare"] for part in factor.split("+"))),
         **{key: model[key] for key in ("max_tokens", "long_items")},
     )

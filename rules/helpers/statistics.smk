@@ -1,6 +1,5 @@
 # What rules/statistics.smk asks: its settings, and which files it needs.
 
-SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}.parquet"
 DATASETS = "<results>/datasets/{dataset}/{table}.parquet"
 READINGS = "<results>/readings/{dataset}/{model}/seed{seed}.parquet"
 COMPARED = ("datasets", "models", "explainers", "metrics")

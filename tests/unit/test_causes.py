@@ -215,7 +215,8 @@ def write(tmp_path):
             "items": tmp_path / "datasets" / dataset / "items.parquet",
             "readings": [tmp_path / "readings" / dataset / "small" / f"seed{seed}.parquet" for seed in (0, 1)],
             "scores": [
-                tmp_path / "scores" / dataset / "small" / f"seed{seed}" / "complexity.parquet" for seed in (0, 1)
+                tmp_path / "scores" / dataset / "small" / f"seed{seed}" / "complexity" / "lime.parquet"
+                for seed in (0, 1)
             ],
         }
         items = [
@@ -227,7 +228,7 @@ def write(tmp_path):
         for seed in (0, 1):
             random = numbers(dataset, seed)
             readings, scores = [], []
-            for item, pair, group, words, truth in sentences:
+            for item, _, group, words, truth in sentences:
                 word_id = [n for n, word in enumerate(words.split()) for _ in range(PIECES[word])]
                 gendered = sum(PIECES[word] for word, mark in zip(words.split(), truth, strict=True) if mark)
                 probability = random.uniform(0.5, 1)
@@ -237,9 +238,7 @@ def write(tmp_path):
                      "left_out": None, "probability": [1 - probability, probability], "predicted": 1}
                 )  # fmt: skip
                 value = score(group, gendered, probability, random)
-                scores.append(
-                    {"item_id": item, "pair_id": pair, "group": group, "explainer": "lime", "gini": value, "mass": NAN}
-                )
+                scores.append({"item_id": item, "gini": value, "mass": NAN})
             table = pa.Table.from_pylist(readings, schema=tables.READINGS.schema)
             tables.write_table(table, places["readings"][seed], tables.READINGS)
             tables.write_table(pd.DataFrame(scores).astype({"mass": float}), places["scores"][seed], tables.SCORES)
@@ -339,7 +338,8 @@ def test_totals_and_equal_pairs_are_cohens_d_of_the_scores(study):
     expected = {"all": [], "equal": []}
     for path in study["scores"][:2]:
         scores = tables.read_table(path, tables.SCORES)
-        short = scores[scores["pair_id"].astype(int) % 2 == 0]
+        scores["group"] = scores["item_id"].str.lstrip("0123456789")
+        short = scores[scores["item_id"].str.extract(r"(\d+)", expand=False).astype(int) % 2 == 0]
         for name, part in (("all", scores), ("equal", short)):
             expected[name].append(cohens_d(*(part.loc[part["group"] == g, "gini"] for g in ("male", "female"))))
     assert table.at[0, "total"] == pytest.approx(np.mean(expected["all"]))

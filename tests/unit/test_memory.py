@@ -79,10 +79,11 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
     )
     write_dataset(items, folder)
     limits = {"precision": "float32", "max_tokens": 48}
-    read = {"target": "prediction", "pairs": None, "max_tokens": 48, "long_items": "refuse"}
+    read = {"target": "prediction", "pairs": None, "factors": [], "max_tokens": 48, "long_items": "refuse"}
     explained = {"family": "gradient", "explainers": METHODS, "seed": 0} | limits
-    scored = {"family": "faithfulness", "asks_model": True, "metrics": FAITHFULNESS} | limits
+    scored = {"family": "faithfulness", "metrics": FAITHFULNESS} | limits
     shards = [folder / f"{name}.parquet" for name in METHODS]
+    scores = [folder / "scores" / f"{name}.parquet" for name in METHODS]
     common = ["--items", folder / "items.parquet", "--model", model, "--device", "cpu"]
     readings = folder / "readings.parquet"
     found = {
@@ -116,12 +117,14 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
             "--settings",
             json.dumps(scored),
             "--output",
-            folder / "scores" / "faithfulness.parquet",
+            *scores,
+            "--code",
+            json.dumps(dict.fromkeys(METHODS, "")),
         ),
     }
     assert count_rows(readings, READINGS) == count
     assert [count_rows(path, ATTRIBUTIONS) for path in shards] == [count, count]
-    assert count_rows(folder / "scores" / "faithfulness.parquet", SCORES) == 2 * count
+    assert [count_rows(path, SCORES) for path in scores] == [count, count]
     return found
 
 

@@ -108,7 +108,8 @@ def reading_arguments(study: Path, output: Path, **changes) -> argparse.Namespac
         items=study / "items.parquet",
         units=study / "units.parquet",
         model=study / "model",
-        settings={"target": "label", "pairs": None, "max_tokens": 48, "long_items": "refuse"} | changes,
+        settings={"target": "label", "pairs": None, "factors": ["gender"], "max_tokens": 48, "long_items": "refuse"}
+        | changes,
         tokens_per_batch=0,
         compile=False,
         device="cpu",
@@ -143,13 +144,17 @@ def attribute_arguments(study: Path, output: Path, family: str = "gradient", siz
 
 def command(arguments: argparse.Namespace) -> list[str]:
     """The command line of attribute.py with these flags."""
+    return [sys.executable, str(SCRIPTS / "explanations/attribute.py"), *_flags(arguments)]
+
+
+def _flags(arguments: argparse.Namespace) -> list[str]:
     flags = []
     for name, value in vars(arguments).items():
-        if isinstance(value, bool):
+        if isinstance(value, bool) or value is None:
             continue
         flags.append(f"--{name.replace('_', '-')}")
         flags += map(str, value) if isinstance(value, list) else [_as_text(value)]
-    return [sys.executable, str(SCRIPTS / "explanations/attribute.py"), *flags]
+    return flags
 
 
 def _as_text(value) -> str:
@@ -157,26 +162,22 @@ def _as_text(value) -> str:
 
 
 def score_arguments(study: Path, shards: list[Path], output: Path, family: str, size: int):
-    """The flags of score.py."""
+    """The flags of score.py; ``output`` is a folder."""
+    asks_model = family == "faithfulness"
+    limits = {"precision": "float32", "max_tokens": 48} if asks_model else {}
     return argparse.Namespace(
         items=study / "items.parquet",
         readings=study / "readings.parquet",
         attributions=shards,
-        model=study / "model",
-        settings={
-            "family": family,
-            "asks_model": family == "faithfulness",
-            "metrics": METRICS[family],
-            "precision": "float32",
-            "max_tokens": 48,
-        },
-        code="digest",
+        model=study / "model" if asks_model else None,
+        settings={"family": family, "metrics": METRICS[family]} | limits,
+        code={path.stem: "digest" for path in shards},
         tokens_per_batch=0,
         items_per_group=size,
         compile=False,
         device="cpu",
         threads=1,
-        output=output,
+        output=[output / path.name for path in shards],
     )
 
 
@@ -335,7 +336,7 @@ def test_shards_of_other_texts_are_refused(study, tmp_path, wrong):
     write_table(table, path, ATTRIBUTIONS, metadata)
     message = "column 'token_score' has .* scores for item" if wrong == "longer" else "does not have the items that are"
     with pytest.raises(InputError, match=message):
-        score.main(score_arguments(study, [path], tmp_path / "scores" / "complexity.parquet", "complexity", 4))
+        score.main(score_arguments(study, [path], tmp_path / "scores", "complexity", 4))
 
 
 def test_scores_do_not_depend_on_the_groups(study, tmp_path):
@@ -343,18 +344,18 @@ def test_scores_do_not_depend_on_the_groups(study, tmp_path):
     attribute.main(attribute_arguments(study, tmp_path, "path", size=1000))
     paths = [tmp_path / f"{name}.parquet" for name in ("grad", "gxi", "ig", "igxi")]
     for family in METRICS:
-        written = set()
+        written = {}
         for size in (1, 4, 1000):
-            output = tmp_path / str(size) / f"{family}.parquet"
+            output = tmp_path / str(size) / family
             score.main(score_arguments(study, paths, output, family, size))
-            table = read_table(output, SCORES)
-            assert table["explainer"].tolist() == [path.stem for path in paths for _ in range(12)]
-            assert not table.isna().any().any()
-            written.add(table.round(5).to_csv())
-        assert len(written) == 1
-        assert shards(output.parent).keys() == {
-            f"{name}.parquet" for name in METRICS if (output.parent / f"{name}.parquet").exists()
-        }
+            assert shards(output).keys() == {path.name for path in paths}
+            for path in paths:
+                table = read_table(output / path.name, SCORES)
+                assert list(table.columns) == ["item_id", *METRICS[family]]
+                assert table["item_id"].tolist() == read_table(path, ATTRIBUTIONS)["item_id"].tolist()
+                assert not table.isna().any().any()
+                written.setdefault(path.stem, set()).add(table.round(5).to_csv())
+        assert {name: len(tables) for name, tables in written.items()} == dict.fromkeys(written, 1)
 
 
 def test_explainers_share_the_questions_of_one_item(study, tmp_path, capsys):
@@ -364,7 +365,7 @@ def test_explainers_share_the_questions_of_one_item(study, tmp_path, capsys):
     rows = []
     for given_paths in ([paths[0]], [paths[0], _copy(paths[0], tmp_path / "again.parquet")]):
         capsys.readouterr()
-        score.main(score_arguments(study, given_paths, tmp_path / "scores" / "faithfulness.parquet", "faithfulness", 4))
+        score.main(score_arguments(study, given_paths, tmp_path / str(len(given_paths)), "faithfulness", 4))
         rows.append(capsys.readouterr().out.split(" rows,")[0].split(", ")[-1])
     assert rows[0] == rows[1]
 
@@ -398,8 +399,7 @@ def test_interrupted_scores_go_on_and_give_the_same_bytes(study, tmp_path, monke
     attribute.main(attribute_arguments(study, tmp_path))
     paths = [tmp_path / f"{name}.parquet" for name in ("grad", "gxi")]
     whole, interrupted = (
-        score_arguments(study, paths, tmp_path / name / "faithfulness.parquet", "faithfulness", 5)
-        for name in ("whole", "interrupted")
+        score_arguments(study, paths, tmp_path / name, "faithfulness", 5) for name in ("whole", "interrupted")
     )
     score.main(whole)
     with monkeypatch.context() as patch:
@@ -517,12 +517,113 @@ def test_notes_reach_the_tables(study, tmp_path):
     paths = [tmp_path / f"{name}.parquet" for name in ("ig", "igxi")]
     runs = [Run("geco", "bert", seed) for seed in (0, 1)]
     for run in runs:
-        output = score_path(tmp_path, run, "complexity", "ig").parent.with_suffix(".parquet")
-        score.main(score_arguments(study, paths, output, "complexity", 1000))
-    [note] = explainer_notes(tmp_path, runs, ["igxi", "ig"], {"gini": "complexity"})
+        folder = score_path(tmp_path / "scores", run, "complexity", "ig").parent
+        score.main(score_arguments(study, paths, folder, "complexity", 1000))
+    families = {"gini": "complexity"}
+    [note] = explainer_notes(tmp_path / "scores", runs, ["igxi", "ig"], families)
     assert note.startswith("explainer 'ig': these scores are rounding noise: ")
     assert note.endswith(" (dataset 'geco', model 'bert', seeds 0, 1)")
-    assert explainer_notes(tmp_path, runs, ["igxi"], {"gini": "complexity"}) == []
+    assert explainer_notes(tmp_path / "scores", runs, ["igxi"], families) == []
+
+
+# Taking over -----------------------------------------------------------------------------------------------------
+
+
+def said_unchanged(said: str) -> set[str]:
+    """The explainers whose files a job left as they were."""
+    return {line.removesuffix(": unchanged") for line in said.splitlines() if line.endswith(": unchanged")}
+
+
+def test_a_new_explainer_of_a_family_computes_itself_alone(study, tmp_path, capsys):
+    arguments = attribute_arguments(study, tmp_path, explainers={"grad": FAMILIES["gradient"]["grad"]})
+    arguments.output = arguments.output[:1]
+    attribute.main(arguments)
+    before = (tmp_path / "grad.parquet").stat()
+    capsys.readouterr()
+    attribute.main(attribute_arguments(study, tmp_path))
+    said = capsys.readouterr().out
+    assert said_unchanged(said) == {"grad"}
+    assert "explaining 12 items with gxi on cpu" in said
+    assert (tmp_path / "grad.parquet").stat() == before
+    attribute.main(attribute_arguments(study, tmp_path / "together"))
+    alone, together = (read_table(folder / "gxi.parquet", ATTRIBUTIONS) for folder in (tmp_path, tmp_path / "together"))
+    for expected, found in zip(together["token_score"], alone["token_score"], strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8)
+
+
+def test_a_job_with_nothing_to_do_loads_no_model(study, tmp_path, monkeypatch):
+    arguments = attribute_arguments(study, tmp_path)
+    attribute.main(arguments)
+    paths = arguments.output
+    scores = score_arguments(study, paths, tmp_path / "scores", "faithfulness", 4)
+    score.main(scores)
+    for module in (attribute, score):
+        monkeypatch.setattr(module, "open_evaluator", None)
+    before = shards(tmp_path)
+    # The size of the groups changes results by rounding only.
+    arguments.items_per_group = scores.items_per_group = 2
+    attribute.main(arguments)
+    score.main(scores)
+    assert shards(tmp_path) == before
+
+
+@pytest.mark.parametrize("change", ["shard", "metrics", "code of one", "readings", "model", "damaged"])
+@pytest.mark.parametrize("family", ["faithfulness", "complexity"])
+def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, family, change):
+    folder = tmp_path / "study"
+    folder.mkdir()
+    for path in [*study.glob("*.parquet"), *study.glob("model/*")]:
+        copy = folder / path.relative_to(study)
+        copy.parent.mkdir(exist_ok=True)
+        _copy(path, copy)
+    attributed = attribute_arguments(folder, tmp_path)
+    attribute.main(attributed)
+    arguments = score_arguments(folder, attributed.output, tmp_path / "scores", family, 4)
+    score.main(arguments)
+    match change:
+        case "shard":
+            table, metadata = (read(attributed.output[0], ATTRIBUTIONS) for read in (read_table, read_metadata))
+            table["token_score"] = [2 * scores for scores in table["token_score"]]
+            write_table(table, attributed.output[0], ATTRIBUTIONS, metadata)
+            kept = {"gxi"}
+        case "metrics":
+            arguments.settings["metrics"] = {"another": next(iter(arguments.settings["metrics"].values()))}
+            kept = set()
+        case "code of one":
+            arguments.code["gxi"] = "another"
+            kept = {"grad"}
+        case "readings":
+            table = read_table(folder / "readings.parquet", READINGS)
+            write_table(table, folder / "readings.parquet", READINGS, {"another": 1})
+            kept = set()
+        case "model":
+            config = folder / "model" / "config.json"
+            config.write_text(config.read_text() + "\n")
+            kept = {"grad", "gxi"} if family == "complexity" else set()
+        case "damaged":
+            arguments.output[1].write_bytes(b"PAR1")
+            kept = {"grad"}
+    capsys.readouterr()
+    score.main(arguments)
+    assert said_unchanged(capsys.readouterr().out) == kept
+    for path in arguments.output:
+        assert list(read_table(path, SCORES).columns) == ["item_id", *arguments.settings["metrics"]]
+
+
+@pytest.mark.parametrize("command", ["attribute", "score"])
+def test_families_that_ask_no_model_run_without_torch(study, tmp_path, command):
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("raise RuntimeError('torch is imported')")
+    arguments = attribute_arguments(study, tmp_path, "baseline")
+    arguments.model = None
+    if command == "score":
+        attribute.main(arguments)
+        arguments = score_arguments(study, arguments.output, tmp_path / "scores", "complexity", 4)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(SCRIPTS)])}
+    flags = [str(SCRIPTS / f"explanations/{command}.py"), *_flags(arguments)]
+    done = subprocess.run([sys.executable, *flags], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert all(path.exists() for path in arguments.output)
 
 
 # Tables in groups ------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def test_every_file_is_there_and_no_other(finished):
         run = f"{dataset}/{model}/seed{seed}"
         expected |= {f"models/{run}/{name}" for name in MODEL_FILES} | {f"readings/{run}.parquet"}
         expected |= {f"attributions/{run}/{explainer}.parquet" for explainer in explainers}
-        expected |= {f"scores/{run}/{family}.parquet" for family in families}
+        expected |= {f"scores/{run}/{family}/{explainer}.parquet" for family in families for explainer in explainers}
     assert set(contents(results(finished))) == expected
 
 

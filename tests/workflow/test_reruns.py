@@ -178,7 +178,7 @@ EDITS = {
     ),
     "fewer pairs explained": (
         study("explain", "pairs", value=7),
-        both(of("read_texts", "attribute_", "score"), of(*FROM_SCORES, "tabulate_models")),
+        both(of("read_texts", "attribute_", "score"), of(*FROM_SCORES, *QUALITY)),
     ),
     "epochs on one dataset changed": (
         study("trainings", "one_layer", "epochs", value={"default": 2, "demo": 1}),
@@ -191,7 +191,7 @@ EDITS = {
         study("explain", "pairs_on", value={"demo": 7}),
         both(
             of("read_texts", "attribute_", "score", *BOXES, dataset="demo"),
-            of(*FROM_TESTS, "tabulate_models"),
+            of(*FROM_TESTS, *QUALITY),
         ),
     ),
     "label of an explainer changed": (

@@ -10,10 +10,12 @@ from pathlib import Path
 
 from evenlight.errors import InputError
 
+LIBRARIES = ("torch", "transformers", "tokenizers", "numpy")
 
-def library_versions() -> dict[str, str]:
-    """Versions of the libraries that a model's weights and scores depend on."""
-    return {name: importlib.metadata.version(name) for name in ("torch", "transformers", "tokenizers", "numpy")}
+
+def library_versions(names: Iterable[str] = LIBRARIES) -> dict[str, str]:
+    """Versions of libraries, by default those that a model's weights and scores depend on."""
+    return {name: importlib.metadata.version(name) for name in names}
 
 
 def code_digest(*scripts: Path, also: Iterable[str] = (), root: Path | None = None) -> str:

@@ -38,9 +38,9 @@ def add_figure_flag(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_model_flags(parser: argparse.ArgumentParser) -> None:
+def add_model_flags(parser: argparse.ArgumentParser, required: bool = True) -> None:
     """Flags of every script that asks a trained model; they change how fast it answers, not what."""
-    parser.add_argument("--model", type=Path, required=True, help="folder that train.py wrote")
+    parser.add_argument("--model", type=Path, required=required, help="folder that train.py wrote")
     parser.add_argument(
         "--tokens-per-batch",
         type=int,

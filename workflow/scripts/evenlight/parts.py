@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from evenlight.errors import InputError
 from evenlight.tables import Contract, read_arrow, read_metadata, regrouped, write_groups, write_table
 
 
@@ -42,6 +43,28 @@ def digest_of(settings: dict, files: Iterable[Path]) -> str:
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
+
+
+def is_made_of(path: Path, contract: Contract, digest: str) -> bool:
+    """Whether a file is there that was made of exactly this, and need not be made again."""
+    try:
+        return read_metadata(path, contract).get("digest") == digest
+    except InputError:
+        return False
+
+
+def made_anew(paths: Iterable[Path], contract: Contract, digests: dict[str, str]) -> list[Path]:
+    """Those of the files that a job must make; the others, of which it says so, stay as they are.
+
+    ``digests`` says by the stem of each path what the file must be made of.
+    """
+    stale = []
+    for path in paths:
+        if is_made_of(path, contract, digests[path.stem]):
+            print(f"{path.stem}: unchanged", flush=True)
+        else:
+            stale.append(path)
+    return stale
 
 
 def open_parts(beside: Path, job: str, digest: str, names: Iterable[str], contract: Contract) -> Parts:

@@ -217,19 +217,7 @@ ATTRIBUTIONS = Contract(
         ]
     ),
 )
-SCORES = Contract(
-    "scores",
-    "score",
-    pa.schema(
-        [
-            _required("item_id", pa.string()),
-            _required("pair_id", pa.string()),
-            _required("group", pa.string()),
-            _required("explainer", pa.string()),
-        ]
-    ),
-    extra_columns=pa.float64(),
-)
+SCORES = Contract("scores", "score", pa.schema([_required("item_id", pa.string())]), extra_columns=pa.float64())
 DISPARITY = Contract(
     "disparity",
     "measure_disparity",

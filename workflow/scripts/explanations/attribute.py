@@ -1,25 +1,26 @@
-"""Explain a model's predictions with one family of explainers; killed and started again, it goes on."""
+"""Explain a model's predictions with one family of explainers; killed and started again, it goes on.
+
+An explainer whose shard was made of the same settings, code and files is left as it is.
+"""
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
-import torch
 
-from evenlight.code_digest import library_versions
+from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
-from evenlight.engine.evaluator import Evaluator
+from evenlight.engine import open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.explainers import NEED_TRAINING, Context, explain
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
-from evenlight.models.classifier import load_classifier
 from evenlight.parts import (
     Parts,
     complete,
     digest_of,
     is_done,
     join_parts,
+    made_anew,
     open_parts,
     part_metadata,
     remove_parts,
@@ -37,30 +38,34 @@ def training_items(arguments: argparse.Namespace) -> pd.DataFrame | None:
     return items[items["split"] == "train"]
 
 
-def parts_of(arguments: argparse.Namespace) -> Parts:
-    """Where the job keeps what it has done; anything that changes a result gives it another place."""
-    files = [arguments.items, arguments.readings, *sorted(arguments.model.glob("[!.]*"))]
-    depends_on = {
-        "settings": arguments.settings,
+def libraries(arguments: argparse.Namespace) -> dict[str, str]:
+    """Versions of the libraries that the shards depend on."""
+    return library_versions(LIBRARIES if arguments.model else ("numpy", "scikit-learn"))
+
+
+def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
+    """Of everything that each explainer's shard depends on, by the explainer's name."""
+    model = sorted(arguments.model.glob("[!.]*")) if arguments.model else []
+    common = {name: value for name, value in arguments.settings.items() if name != "explainers"} | {
         "code": arguments.code,
-        "libraries": library_versions(),
-        "items_per_group": arguments.items_per_group,
+        "libraries": libraries(arguments),
+        "files": digest_of({}, [arguments.items, arguments.readings, *model]),
     }
-    names = [path.stem for path in arguments.output]
-    folder = arguments.output[0].parent
-    return open_parts(folder, arguments.settings["family"], digest_of(depends_on, files), names, ATTRIBUTIONS)
+    explainers = arguments.settings["explainers"]
+    return {name: digest_of(common | {"explainer": name, "settings": own}, []) for name, own in explainers.items()}
 
 
 def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     """Explain all groups of items that no earlier attempt has done; how many groups there are."""
     settings = arguments.settings
-    classifier = load_classifier(arguments.model, settings["max_tokens"], arguments.device, settings["precision"])
     count = len(explained_items(arguments.readings))
-    print(f"{settings['family']}: explaining {count:,} items on {classifier.device}", flush=True)
     progress = Progress(count)
-    classifier = replace(classifier, on_rows=progress.count_rows)
-    evaluator = Evaluator(classifier, arguments.tokens_per_batch, arguments.compile)
+    evaluator = open_evaluator(arguments, progress.count_rows)
+    device = f" on {evaluator.classifier.device}" if evaluator else ""
+    print(f"{settings['family']}: explaining {count:,} items with {', '.join(parts.names)}{device}", flush=True)
+    progress.start()
     context = Context(evaluator, settings["seed"], training_items(arguments))
+    methods = {name: settings["explainers"][name] for name in parts.names}
     groups = 0
     texts_in_groups = read_explained(arguments.readings, arguments.items, arguments.items_per_group, "words")
     for number, texts in enumerate(texts_in_groups):
@@ -68,11 +73,11 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
         is_there = is_done(parts, number)
         if not is_there:
             sentences = sentences_of(texts)
-            explanations = explain(settings["family"], sentences, settings["explainers"], context)
-            tables = {name: attribution_table(sentences, one.attributions) for name, one in explanations.items()}
+            explanations = explain(settings["family"], sentences, methods, context)
+            tables = {name: attribution_table(sentences, each.attributions) for name, each in explanations.items()}
             remarks = {
-                name: {"items": len(sentences), "remarks": [[remark.text, remark.counts] for remark in one.remarks]}
-                for name, one in explanations.items()
+                name: {"items": len(sentences), "remarks": [[remark.text, remark.counts] for remark in each.remarks]}
+                for name, each in explanations.items()
             }
             write_part(parts, number, tables, remarks)
         progress.count_items(len(texts), is_there)
@@ -80,31 +85,42 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     return groups
 
 
+def write_shard(arguments: argparse.Namespace, parts: Parts, groups: int, path: Path, digest: str) -> None:
+    """Join the parts of one explainer."""
+    settings = arguments.settings
+    name = path.stem
+    remarks = part_metadata(parts, name, groups)
+    note = note_of(([Remark(*remark) for remark in part["remarks"]], part["items"]) for part in remarks)
+    if note:
+        print(f"{name}: note: {note}")
+    metadata = {
+        "explainer": name,
+        "family": settings["family"],
+        "settings": settings["explainers"][name],
+        "target": read_metadata(arguments.readings, READINGS)["settings"]["target"],
+        "precision": settings.get("precision", "float32"),
+        "seed": settings["seed"],
+        "libraries": libraries(arguments),
+        "code": arguments.code,
+        "note": note,
+        "digest": digest,
+    }
+    join_parts(parts, [name], groups, path, metadata)
+
+
 def main(arguments: argparse.Namespace) -> None:
     """Explain and write one shard per explainer."""
-    torch.set_num_threads(arguments.threads)
-    settings = arguments.settings
-    parts = parts_of(arguments)
+    digests = digests_of(arguments)
+    stale = made_anew(arguments.output, ATTRIBUTIONS, digests)
+    if not stale:
+        return
+    depends_on = {path.stem: digests[path.stem] for path in stale} | {"items_per_group": arguments.items_per_group}
+    names = [path.stem for path in stale]
+    folder, family = stale[0].parent, arguments.settings["family"]
+    parts = open_parts(folder, family, digest_of(depends_on, []), names, ATTRIBUTIONS)
     groups = complete(parts, lambda: explain_in_parts(arguments, parts))
-    target = read_metadata(arguments.readings, READINGS)["settings"]["target"]
-    for path in arguments.output:
-        name = path.stem
-        metadata = part_metadata(parts, name, groups)
-        note = note_of(([Remark(*remark) for remark in part["remarks"]], part["items"]) for part in metadata)
-        if note:
-            print(f"{name}: note: {note}")
-        metadata = {
-            "explainer": name,
-            "family": settings["family"],
-            "settings": settings["explainers"][name],
-            "target": target,
-            "precision": settings["precision"],
-            "seed": settings["seed"],
-            "libraries": library_versions(),
-            "code": arguments.code,
-            "note": note,
-        }
-        join_parts(parts, [name], groups, path, metadata)
+    for path in stale:
+        write_shard(arguments, parts, groups, path, digests[path.stem])
     remove_parts(parts)
 
 
@@ -114,7 +130,7 @@ if __name__ == "__main__":
     parser.add_argument("--readings", type=Path, required=True, help="table of readings (Parquet)")
     parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: family, explainers, limits")
     parser.add_argument("--code", default="", help="digest of the code, kept in the shards")
-    add_model_flags(parser)
+    add_model_flags(parser, required=False)
     add_group_flag(parser)
     parser.add_argument(
         "--output", type=Path, required=True, nargs="+", help="one shard per explainer, <explainer>.parquet"

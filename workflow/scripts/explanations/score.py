@@ -1,57 +1,62 @@
-"""Score all explanations of one model with one family of metrics; killed and started again, it goes on."""
+"""Score the explanations of one model with one family of metrics; killed and started again, it goes on.
+
+The file of an explainer that was made of the same settings, code and files is left as it is.
+"""
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
+from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
+from evenlight.engine import open_evaluator
 from evenlight.engine.progress import Progress
-from evenlight.items import items_with_units, units_beside
 from evenlight.metrics import NEED_WORDS, Explanation, explanations_of, other_items, read_origin, score
-from evenlight.parts import Parts, complete, digest_of, is_done, join_parts, open_parts, remove_parts, write_part
+from evenlight.parts import (
+    Parts,
+    complete,
+    digest_of,
+    is_done,
+    join_parts,
+    made_anew,
+    open_parts,
+    remove_parts,
+    write_part,
+)
 from evenlight.readings import explained_items, read_explained
 from evenlight.tables import ATTRIBUTIONS, SCORES, count_rows, read_groups, read_metadata
 
-# Rows of the table of scores that are written, and read, together.
+# Rows of a table of scores that are written, and read, together.
 ROWS_PER_GROUP = 2**16
 
 
-def evaluator_for(arguments: argparse.Namespace, progress: Progress):
-    """The model, where the family asks it; torch is imported only then."""
-    if not arguments.settings["asks_model"]:
-        return None
-    import torch
-
-    from evenlight.engine.evaluator import Evaluator
-    from evenlight.models.classifier import load_classifier
-
-    torch.set_num_threads(arguments.threads)
-    settings = arguments.settings
-    classifier = load_classifier(arguments.model, settings["max_tokens"], arguments.device, settings["precision"])
-    classifier = replace(classifier, on_rows=progress.count_rows)
-    return Evaluator(classifier, arguments.tokens_per_batch, arguments.compile)
+def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
+    """Of everything that each explainer's file of scores depends on, by the explainer's name."""
+    model = sorted(arguments.model.glob("[!.]*")) if arguments.model else []
+    common = {
+        "settings": arguments.settings,
+        "libraries": library_versions(LIBRARIES if arguments.model else ("numpy",)),
+        "files": digest_of({}, [arguments.items, arguments.readings, *model]),
+    }
+    return {
+        path.stem: digest_of(common | {"code": arguments.code[path.stem]}, [path]) for path in arguments.attributions
+    }
 
 
-def side_by_side(arguments: argparse.Namespace) -> Iterator[tuple[pa.Table, list[list[Explanation]]]]:
-    """Some texts at a time, with the explanations that each shard has of them."""
+def side_by_side(arguments: argparse.Namespace, shards: list[Path]) -> Iterator[tuple[pa.Table, list]]:
+    """Some texts at a time, with the explanations that each shard has of them, a list of lists."""
     size = arguments.items_per_group
     words = ["words"] if arguments.settings["family"] in NEED_WORDS else []
-    columns = ["ground_truth", *words]
     count = len(explained_items(arguments.readings))
-    for path in arguments.attributions:
+    for path in shards:
         if count_rows(path, ATTRIBUTIONS) != count:
             raise other_items(path)
-    units = units_beside(arguments.items)
-    origins = [read_origin(path) for path in arguments.attributions]
-    shards = [read_groups(path, ATTRIBUTIONS, size) for path in arguments.attributions]
-    for texts, *parts in zip(read_explained(arguments.readings, arguments.items, size, *columns), *shards, strict=True):
-        for name, values in items_with_units(texts.select(["item_id"]).to_pandas(), units).items():
-            if name != "item_id":
-                texts = texts.append_column(name, pa.array(values, pa.string()))
-        of_shards = zip(parts, arguments.attributions, origins, strict=True)
+    origins = [read_origin(path) for path in shards]
+    texts_in_groups = read_explained(arguments.readings, arguments.items, size, "ground_truth", *words)
+    for texts, *parts in zip(texts_in_groups, *(read_groups(path, ATTRIBUTIONS, size) for path in shards), strict=True):
+        of_shards = zip(parts, shards, origins, strict=True)
         yield texts, [explanations_of(texts, part, path, origin) for part, path, origin in of_shards]
 
 
@@ -60,36 +65,25 @@ def score_tables(
 ) -> dict[str, pa.Table]:
     """The scores of some texts, one table per explainer."""
     # Those of one text side by side: different explanations often ask the model about the same reduced sentence.
-    of_texts = [one for of_text in zip(*explanations, strict=True) for one in of_text]
+    of_texts = [each for of_text in zip(*explanations, strict=True) for each in of_text]
     values = score(settings["family"], of_texts, settings["metrics"], evaluator)
     tables = {}
     for place, name in enumerate(names):
-        table = texts.select(["item_id", "pair_id", "group"])
-        table = table.append_column("explainer", pa.array([name] * len(texts), pa.string()))
+        table = texts.select(["item_id"])
         for metric, value in values.items():
             table = table.append_column(metric, pa.array(value[place :: len(names)], pa.float64()))
         tables[name] = table
     return tables
 
 
-def parts_of(arguments: argparse.Namespace) -> Parts:
-    """Where the job keeps what it has done; anything that changes a result gives it another place."""
-    settings = arguments.settings
-    model = sorted(arguments.model.glob("[!.]*")) if settings["asks_model"] else []
-    depends_on = {"settings": settings, "code": arguments.code, "items_per_group": arguments.items_per_group}
-    units = arguments.items.with_name("units.parquet")
-    digest = digest_of(depends_on, [arguments.items, units, arguments.readings, *arguments.attributions, *model])
-    names = [path.stem for path in arguments.attributions]
-    return open_parts(arguments.output.parent, settings["family"], digest, names, SCORES)
-
-
-def score_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
+def score_in_parts(arguments: argparse.Namespace, shards: list[Path], parts: Parts) -> int:
     """Score all groups of explanations that no earlier attempt has done; how many groups there are."""
-    progress = Progress(sum(count_rows(path, ATTRIBUTIONS) for path in arguments.attributions))
-    evaluator = evaluator_for(arguments, progress)
+    progress = Progress(sum(count_rows(path, ATTRIBUTIONS) for path in shards))
+    evaluator = open_evaluator(arguments, progress.count_rows)
+    print(f"{arguments.settings['family']}: scoring {', '.join(parts.names)}", flush=True)
     progress.start()
     groups = 0
-    for number, (texts, explanations) in enumerate(side_by_side(arguments)):
+    for number, (texts, explanations) in enumerate(side_by_side(arguments, shards)):
         groups = number + 1
         is_there = is_done(parts, number)
         if not is_there:
@@ -100,12 +94,24 @@ def score_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Score and write."""
-    parts = parts_of(arguments)
-    groups = complete(parts, lambda: score_in_parts(arguments, parts))
-    notes = {path.stem: read_metadata(path, ATTRIBUTIONS).get("note", "") for path in arguments.attributions}
-    metadata = {"settings": arguments.settings, "notes": {name: note for name, note in notes.items() if note}}
-    join_parts(parts, parts.names, groups, arguments.output, metadata, ROWS_PER_GROUP)
+    """Score and write one file per explainer."""
+    digests = digests_of(arguments)
+    stale = made_anew(arguments.output, SCORES, digests)
+    if not stale:
+        return
+    shard_of = {path.stem: path for path in arguments.attributions}
+    shards = [shard_of[path.stem] for path in stale]
+    depends_on = {path.stem: digests[path.stem] for path in stale} | {"items_per_group": arguments.items_per_group}
+    family = arguments.settings["family"]
+    parts = open_parts(stale[0].parent, family, digest_of(depends_on, []), [path.stem for path in stale], SCORES)
+    groups = complete(parts, lambda: score_in_parts(arguments, shards, parts))
+    for path in stale:
+        metadata = {
+            "settings": arguments.settings,
+            "note": read_metadata(shard_of[path.stem], ATTRIBUTIONS)["note"],
+            "digest": digests[path.stem],
+        }
+        join_parts(parts, [path.stem], groups, path, metadata, ROWS_PER_GROUP)
     remove_parts(parts)
 
 
@@ -115,8 +121,10 @@ if __name__ == "__main__":
     parser.add_argument("--readings", type=Path, required=True, help="table of readings (Parquet)")
     parser.add_argument("--attributions", type=Path, required=True, nargs="+", help="shards, <explainer>.parquet")
     parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: family, metrics, limits")
-    parser.add_argument("--code", default="", help="digest of the code")
-    add_model_flags(parser)
+    parser.add_argument("--code", type=settings_argument, required=True, help="JSON: digest of the code per explainer")
+    add_model_flags(parser, required=False)
     add_group_flag(parser)
-    parser.add_argument("--output", type=Path, required=True, help="table of scores (Parquet)")
+    parser.add_argument(
+        "--output", type=Path, required=True, nargs="+", help="one file of scores per explainer, <explainer>.parquet"
+    )
     run(main, parser)

@@ -42,7 +42,7 @@ def left_out(
         units: table of the contract ``units``.
         tokens: of each, (texts,).
         max_tokens: the limit.
-        settings: ``long_items`` and ``pairs``.
+        settings: ``long_items``, ``pairs``, and ``factors``, those that are compared.
 
     Raises:
         InputError: a text is too long and may not be left out, or nothing is left to explain.
@@ -51,7 +51,7 @@ def left_out(
     whole = wholes(test, units)
     dropped = pairs_to_drop(test.assign(pair_id=whole), tokens, max_tokens, settings["long_items"] == "drop")
     # Drawn before, so that every model is compared on the same pairs, whatever it takes for too long.
-    drawn = drawn_pairs(test, units, settings["pairs"], units["factor"][:1])
+    drawn = drawn_pairs(test, units, settings["pairs"], settings["factors"] or None)
     reason = np.where(test["item_id"].isin(drawn["item_id"]), None, NOT_DRAWN)
     reason[whole.isin(dropped)] = COUNTERPART_TOO_LONG
     reason[tokens > max_tokens] = TOO_LONG

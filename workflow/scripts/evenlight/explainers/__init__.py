@@ -7,10 +7,10 @@ configuration (``configuration.explainers``) says which family a method belongs 
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
-from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers.attribution import Attribution, Remark, note_of
 from evenlight.readings import Sentence
 
@@ -23,13 +23,14 @@ class Context:
     """What a family may use besides the sentences.
 
     Attributes:
-        evaluator: asks the model.
+        evaluator: asks the model, an :class:`evenlight.engine.evaluator.Evaluator`; None for families that do not ask.
         seed: the study seed, from which every draw derives its own generator.
         training: the training split's items, for the families in :data:`NEED_TRAINING`.
         memory: what a family finds out once and uses for every group of sentences.
     """
 
-    evaluator: Evaluator
+    # Not by its class: families that ask no model do without the engine.
+    evaluator: Any
     seed: int
     training: pd.DataFrame | None
     memory: dict = field(default_factory=dict)

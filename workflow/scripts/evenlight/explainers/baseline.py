@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
+from evenlight.readings import Sentence
 from evenlight.seeds import generator_for
 
 

@@ -34,25 +34,13 @@ def read_scores(
     return pd.concat(parts, axis=1)
 
 
-def _joint(path: Path) -> Path | None:
-    """The joint file of all explainers of a family, where the explainer has none of its own."""
-    joint = path.parent.with_name(f"{path.parent.name}.parquet")
-    return joint if joint.exists() and not path.exists() else None
-
-
 def _read_file(path: Path, metrics: Collection[str]) -> pd.DataFrame:
-    joint, explainer = _joint(path), path.stem
-    path = joint or path
     there = tables.read_columns(path, tables.SCORES)
     for metric in metrics:
         if metric not in there:
             raise InputError(f"{path}: no column '{metric}'; rule {tables.SCORES.rule} makes it, {_REMEDY}")
     errors = [f"{metric}{STANDARD_ERROR}" for metric in metrics if f"{metric}{STANDARD_ERROR}" in there]
-    table = tables.read_table(path, tables.SCORES.only("item_id", *(["explainer"] if joint else []), *metrics, *errors))
-    if joint:
-        table = table[table["explainer"] == explainer].drop(columns="explainer").reset_index(drop=True)
-        if table.empty:
-            raise InputError(f"{path}: column 'explainer' has no '{explainer}'; {_REMEDY}")
+    table = tables.read_table(path, tables.SCORES.only("item_id", *metrics, *errors))
     repeated = table.loc[table["item_id"].duplicated(), "item_id"]
     if len(repeated):
         raise InputError(f"{path}: item '{repeated.iloc[0]}' has two rows; {_REMEDY}")
@@ -81,8 +69,7 @@ def explainer_notes(
     for run in runs:
         for explainer in explainers:
             path = score_path(folder, run, family, explainer)
-            said = tables.read_metadata(_joint(path) or path, tables.SCORES)
-            note = said.get("note") or said.get("notes", {}).get(explainer)
+            note = tables.read_metadata(path, tables.SCORES).get("note")
             if note:
                 seeds_of = runs_of.setdefault((explainer, note), {})
                 seeds_of.setdefault((run.dataset, run.model), []).append(run.seed)
