@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-graph estimate-cost clean clean-all
+.PHONY: help demo disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-graph bench-statistics estimate-cost clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -113,6 +113,9 @@ bench-precision: $(MINILM)  ## what bfloat16 changes in a table of disparities (
 
 bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same jobs (an hour; 1,385 and 20,000 jobs)
 	$(BIN)/python bench/graph.py --configfile config/studies/disparity.yaml --jobs 20000
+
+bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 items (half an hour)
+	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics --steps measure_disparity permute_groups
 
 estimate-cost: .venv/ready  ## what the published grid would cost on this device (ten minutes)
 	$(BIN)/python bench/estimate_cost.py --configfile config/studies/disparity.yaml --output $(BENCH)/cost

@@ -1,12 +1,15 @@
 """The digest changes with the code that a script runs, and with nothing else."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from evenlight.code_digest import code_digest
+from evenlight.configuration import REGISTRIES
 from evenlight.errors import InputError
 
+SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 PROJECT = {
     "train.py": "import json\nfrom evenlight import models\nmodels.fit()\n",
     "draw.py": "from evenlight.figures import boxes\nboxes()\n",
@@ -175,3 +178,42 @@ def test_a_syntax_error_names_file_and_line(project):
 def test_a_missing_script_is_named(project):
     with pytest.raises(InputError, match=r"absent\.py: the script cannot be read"):
         code_digest(project / "absent.py")
+
+
+def families(section: str) -> list[str]:
+    """The families of explainers or metrics, as ``explainers.lime``."""
+    return sorted({f"{section}.{entry.family}" for entry in REGISTRIES[section].entries.values()})
+
+
+@pytest.mark.parametrize(
+    ("module", "changed"),
+    [
+        ("explainers.deeplift.released", ["explainers.deeplift"]),
+        ("explainers.kernel_shap.released", ["explainers.kernel_shap"]),
+        ("explainers.lime.released", ["explainers.lime"]),
+        ("explainers.rectified.released", ["explainers.rectified"]),
+        (
+            "explainers.entrances",
+            ["explainers.deeplift", "explainers.gradient", "explainers.gradient_shap", "explainers.rectified"],
+        ),
+        ("metrics.flip_area.released", ["metrics.flip_area"]),
+        ("metrics.flip_area.corrected", ["metrics.flip_area"]),
+        ("metrics.worst_change", ["metrics.worst_change"]),
+    ],
+)
+def test_changed_code_of_a_definition_is_changed_code_of_its_families_alone(module, changed, tmp_path):
+    scripts = Path(shutil.copytree(SCRIPTS, tmp_path / "scripts", ignore=shutil.ignore_patterns("__pycache__")))
+    commands = {"explainers": scripts / "explanations/attribute.py", "metrics": scripts / "explanations/score.py"}
+
+    def digests() -> dict[str, str]:
+        return {
+            family: code_digest(command, also=[f"evenlight.{family}"], root=scripts)
+            for section, command in commands.items()
+            for family in families(section)
+        }
+
+    before = digests()
+    path = scripts / "evenlight" / f"{module.replace('.', '/')}.py"
+    path.write_text(f"{path.read_text()}\nEXTRA = 1\n")
+    after = digests()
+    assert [family for family in before if before[family] != after[family]] == changed

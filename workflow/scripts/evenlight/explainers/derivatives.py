@@ -1,7 +1,10 @@
 """The explained output of a network and its gradient, for all explainers that differentiate."""
 
+from collections.abc import Sequence
+
 import torch
 
+from evenlight.explainers.attribution import Remark
 from evenlight.models.classifier import Entrance
 
 # A layer normalisation does not see a constant added to all hidden dimensions. Where the embeddings reach the output
@@ -30,11 +33,20 @@ def target_gradient(
 def left_over(gradient: torch.Tensor) -> float:
     """How much of a gradient, (rows, tokens, hidden), its sum over the hidden dimension leaves at most, 0 to 1.
 
-    Where it is below 1e-4 for all sentences, the note ``CANCELLED`` belongs to their scores.
+    See :func:`remarks_on_cancelling`.
     """
     size = gradient.abs().sum(-1)
     # Padding, whose gradient is zero, leaves nothing over.
     return (gradient.sum(-1).abs() / size.clamp(min=torch.finfo(size.dtype).tiny)).max().item()
+
+
+def remarks_on_cancelling(left: Sequence[float]) -> list[Remark]:
+    """Whether scores that are a gradient's sum over the hidden dimension mean nothing.
+
+    Args:
+        left: what :func:`left_over` says of each batch.
+    """
+    return [Remark(CANCELLED)] if left and max(left) < 1e-4 else []
 
 
 def sharing(methods: dict[str, dict], *keys: str) -> list[tuple[tuple, dict[str, dict]]]:

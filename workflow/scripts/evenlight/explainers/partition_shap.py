@@ -143,23 +143,13 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     """Partition SHAP as ferret calls it: one mask token per hidden token, special tokens never hidden."""
     mask = context.evaluator.classifier.special_token("mask")
     trees = [token_tree(token_texts(sentence)) for sentence in sentences]
-    return {
-        name: Explanations(
-            list(
-                answer_in_lockstep(
-                    (
-                        _question(
-                            sentence,
-                            tree,
-                            settings["evaluations"],
-                            mask,
-                            generator_for(context.seed, sentence.item_id, name),
-                        )
-                        for sentence, tree in zip(sentences, trees, strict=True)
-                    ),
-                    context.evaluator,
-                )
+    explanations = {}
+    for name, settings in methods.items():
+        questions = (
+            _question(
+                sentence, tree, settings["evaluations"], mask, generator_for(context.seed, sentence.item_id, name)
             )
+            for sentence, tree in zip(sentences, trees, strict=True)
         )
-        for name, settings in methods.items()
-    }
+        explanations[name] = Explanations(list(answer_in_lockstep(questions, context.evaluator)))
+    return explanations

@@ -9,7 +9,7 @@ from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.explainers.derivatives import CANCELLED, left_over, sharing, target_gradient, target_output
+from evenlight.explainers.derivatives import left_over, remarks_on_cancelling, sharing, target_gradient, target_output
 from evenlight.models.classifier import Classifier, Entrance
 
 
@@ -123,8 +123,7 @@ def _along(
         return results
 
     results = sentences_in_batches(sentences, evaluator, compute, rows=steps)
-    note = CANCELLED if max(left) < 1e-4 else ""
+    remarks = {"path_gradient": remarks_on_cancelling(left), "integrated_gradients": []}
     return {
-        name: Explanations([result[name] for result in results], note if method == "path_gradient" else "")
-        for name, method in wanted.items()
+        name: Explanations([result[name] for result in results], remarks[method]) for name, method in wanted.items()
     }

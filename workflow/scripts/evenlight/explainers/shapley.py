@@ -91,28 +91,21 @@ def attribution(sentence: Sentence, places: np.ndarray, plan: Plan, value: np.nd
     return Attribution(score, forward_rows=len(np.unique(plan.shown, axis=0)), completeness_gap=gap)
 
 
-def explain_with(
-    questions: Callable[[dict], Callable[..., Question]],
-    sentences: Sequence[Sentence],
-    methods: dict[str, dict],
-    context: Context,
-) -> dict[str, Explanations]:
+def explanations_by(
+    question: Callable[..., Question], sentences: Sequence[Sentence], name: str, settings: dict, context: Context
+) -> Explanations:
     """Every sentence's subsets are asked at once, together with those of many other sentences.
 
     Args:
-        questions: an explainer's settings to what asks about one sentence, called with the sentence, the settings,
-            the replacement of hidden tokens, and a generator.
+        question: asks about a sentence; called with it, the settings, what stands in for a hidden token, a generator.
         sentences: what is explained.
-        methods: explainer name to its settings.
+        name: of the explainer; every sentence's draws derive from it.
+        settings: of the explainer.
         context: model and seed.
     """
-    explanations = {}
-    for name, settings in methods.items():
-        question = questions(settings)
-        replacement = replacement_token(context.evaluator.classifier, settings["hidden_token"])
-        asked = (
-            question(sentence, settings, replacement, generator_for(context.seed, sentence.item_id, name))
-            for sentence in sentences
-        )
-        explanations[name] = Explanations(list(answer_in_lockstep(asked, context.evaluator)))
-    return explanations
+    replacement = replacement_token(context.evaluator.classifier, settings["hidden_token"])
+    questions = (
+        question(sentence, settings, replacement, generator_for(context.seed, sentence.item_id, name))
+        for sentence in sentences
+    )
+    return Explanations(list(answer_in_lockstep(questions, context.evaluator)))

@@ -8,7 +8,7 @@ import numpy as np
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers import surrogate as surrogates
-from evenlight.explainers.shapley import Plan, exact, explain_with, token_values, with_ends
+from evenlight.explainers.shapley import Plan, exact, explanations_by, token_values, with_ends
 
 
 def prefixes(order: np.ndarray) -> np.ndarray:
@@ -111,4 +111,5 @@ def shapley_sampling(features: int, settings: dict, generator: np.random.Generat
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
     """Permutation sampling of every sentence's tokens."""
-    return explain_with(lambda settings: partial(token_values, shapley_sampling), sentences, methods, context)
+    question = partial(token_values, shapley_sampling)
+    return {name: explanations_by(question, sentences, name, settings, context) for name, settings in methods.items()}

@@ -11,7 +11,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations, entrances
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.deeplift.paper import multipliers, remarks_on
-from evenlight.explainers.derivatives import CANCELLED, left_over
+from evenlight.explainers.derivatives import left_over, remarks_on_cancelling
 from evenlight.explainers.operations import Operations
 from evenlight.explainers.path import baseline_ids
 
@@ -52,14 +52,9 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
 
     attributions = sentences_in_batches(sentences, context.evaluator, compute, rows=2)
     rescaled = " and ".join(sorted({type(module).__name__ for module in modules}))
-    remarks = [
-        Remark(
-            f"the rescale rule acts on {rescaled} only"
-            if rescaled
-            else "equals the plain gradient: no module of this model is one that the rescale rule acts on"
-        ),
-        *remarks_on(operations),
-    ]
-    if max(left, default=1.0) < 1e-4:
-        remarks.append(Remark(CANCELLED))
-    return Explanations(attributions, remarks)
+    remark = Remark(
+        f"the rescale rule acts on {rescaled} only"
+        if rescaled
+        else "equals the plain gradient: no module of this model is one that the rescale rule acts on"
+    )
+    return Explanations(attributions, [remark, *remarks_on(operations), *remarks_on_cancelling(left)])

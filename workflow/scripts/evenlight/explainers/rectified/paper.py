@@ -10,7 +10,7 @@ from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution, Remark
-from evenlight.explainers.derivatives import CANCELLED, left_over, target_output
+from evenlight.explainers.derivatives import left_over, remarks_on_cancelling, target_output
 from evenlight.explainers.operations import Operations, StandIn
 from evenlight.models.classifier import Classifier, Entrance
 
@@ -89,9 +89,5 @@ def rectified_gradient(
         return [Attribution(score, forward_rows=1) for score in batch.without_padding(gradient.sum(-1))]
 
     attributions = sentences_in_batches(sentences, context.evaluator, compute)
-    remarks = []
-    if not names:
-        remarks.append(Remark("equals the plain gradient: this model has no rectifier (ReLU)"))
-    if max(left) < 1e-4:
-        remarks.append(Remark(CANCELLED))
-    return Explanations(attributions, remarks)
+    remarks = [] if names else [Remark("equals the plain gradient: this model has no rectifier (ReLU)")]
+    return Explanations(attributions, remarks + remarks_on_cancelling(left))
