@@ -360,59 +360,52 @@ def test_scores_that_ask_no_model_outlive_the_engine(finished_smaller, copy_of):
     assert planned_jobs(project) == set()
 
 
-@pytest.fixture(scope="module")
-def with_worst_change(finished, tmp_path_factory) -> Path:
-    """The finished project with a metric that explains again, whose scores Snakemake takes for made."""
-    project = Path(shutil.copytree(finished, tmp_path_factory.mktemp("worst_change") / "project"))
-    configure(project, edited(TINY, "metrics", "worst", value={"metric": "worst_change"}))
-    for folder in [path for path in (results(project) / "scores").rglob("complexity") if path.is_dir()]:
-        shutil.copytree(folder, folder.with_name("worst_change"))
-    for path in list((results(project) / "figures").rglob("gini.*")):
-        shutil.copy2(path, path.with_name(path.name.replace("gini", "worst")))
-    adopt(project)
-    return project
-
-
-def families_with_other_params(project: Path) -> set[str]:
-    """Families of metrics whose scores were made with other settings or code than now."""
-    listed = snakemake(project, "--list-params-changes")
+def codes(project: Path) -> dict[tuple[str, str], str]:
+    """The digest of the code that scores each explainer with each family, as the command of the job has it."""
+    listed = snakemake(project, "--dry-run", "--printshellcmds", "--forceall")
     assert listed.returncode == 0, listed.stdout
-    return {Path(path).parent.name for path in re.findall(r"results/tiny/scores/\S+\.parquet", listed.stdout)}
+    commands = [line for line in listed.stdout.splitlines() if "score.py" in line and "--code" in line]
+    digests = {}
+    for command in commands:
+        settings, code = (
+            json.loads(re.search(rf"--{flag} '(\{{.*?\}})' --", command)[1]) for flag in ("settings", "code")
+        )
+        digests |= {(settings["family"], explainer): digest for explainer, digest in code.items()}
+    return digests
+
+
+BOTH = {"igxi", "lime"}
+OF_MODEL = {"faithfulness": BOTH, "worst_change": BOTH}
 
 
 @pytest.mark.parametrize(
-    ("edit", "families"),
+    ("edit", "expected"),
     [
-        (lambda project: None, set()),
-        (AN_ENGINE_THAT_DIFFERS, {"faithfulness", "worst_change"}),
-        (text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye"), {"worst_change"}),
-        (text(f"{LIBRARY}/models/fast_layers.py", "import torch\nfrom torch", "import torch\n\nEXTRA = 1\nfrom torch"), None),
+        (everything_but_meaning, {}),
+        (AN_ENGINE_THAT_DIFFERS, OF_MODEL),
+        (
+            text(f"{LIBRARY}/models/fast_layers.py", "import torch\nfrom", "import torch\n\nEXTRA = 1\nfrom"),
+            OF_MODEL,
+        ),
+        # The metric that explains again, for the explainer that explains otherwise now.
+        (
+            text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye"),
+            {"worst_change": {"lime"}},
+        ),
     ],
-    ids=["nothing", "engine", "lime", "model"],
+    ids=["comments", "engine", "model", "lime"],
 )
-def test_scores_depend_on_the_code_that_they_run(with_worst_change, copy_of, edit, families):
-    project = copy_of(with_worst_change)
+def test_scores_depend_on_the_code_that_they_run(finished_smaller, copy_of, edit, expected):
+    project = copy_of(finished_smaller)
+    study("metrics", "worst", value={"metric": "worst_change"})(project)
+    before = codes(project)
+    assert {family for family, _ in before} == {"complexity", *OF_MODEL}
     edit(project)
-    assert families_with_other_params(project) == ({"faithfulness", "worst_change"} if families is None else families)
-
-
-def test_the_code_of_one_family_of_explainers_concerns_its_own_worst_change(with_worst_change, copy_of):
-    """The job runs for all explainers, and scores the one that changed."""
-    project = copy_of(with_worst_change)
-    before, after = (codes_of(project, family="worst_change") for _ in range(2))
-    assert before == after
-    text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye")(project)
-    after = codes_of(project, family="worst_change")
-    assert {name for name in before if before[name] != after[name]} == {"lime"}
-
-
-def codes_of(project: Path, family: str) -> dict[str, str]:
-    """The digest of the code for each explainer, as the command of a score job has it."""
-    target = f"results/tiny/scores/{RUN}/{family}/lime.parquet"
-    listed = snakemake(project, "--dry-run", "--printshellcmds", "--force", target)
-    assert listed.returncode == 0, listed.stdout
-    command = next(line for line in listed.stdout.splitlines() if "score.py" in line and "--code" in line)
-    return json.loads(re.search(r"--code '(\{.*?\})'", command)[1])
+    after = codes(project)
+    changed: dict[str, set[str]] = {}
+    for family, explainer in [job for job in before if before[job] != after[job]]:
+        changed.setdefault(family, set()).add(explainer)
+    assert changed == expected
 
 
 # A cache: results that somebody else computed, beside a fresh copy of the project.
