@@ -1,8 +1,8 @@
 """The metrics of explanations, in families.
 
 A family is a module of this package with one function ``score(explanations, metrics, evaluator)``; the
-configuration's schema (``$defs/metrics``) says which family a metric belongs to, what its parameters are and
-whether higher or lower is better, and whether the family asks the model and so needs an evaluator, and torch.
+configuration (``configuration.metrics``) says which family a metric belongs to, what its parameters are, whether
+higher or lower is better, and whether the family asks the model and so needs an evaluator, and torch.
 """
 
 import importlib
