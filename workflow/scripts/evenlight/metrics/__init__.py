@@ -112,15 +112,15 @@ def explanations_of(texts: pa.Table, shard: pa.Table, path: str | Path, origin: 
         raise other_items(path)
     token_scores = shard["token_score"].to_pylist()
     ground_truth = texts["ground_truth"].to_pylist()
-    found = []
+    explanations = []
     for sentence, token_score, truth in zip(sentences_of(texts), token_scores, ground_truth, strict=True):
         if len(token_score) != len(sentence.token_id):
             raise InputError(
                 f"{path}: column 'token_score' has {len(token_score)} scores for item {sentence.item_id}, which the "
                 f"model reads as {len(sentence.token_id)} tokens; delete the file and run the workflow again"
             )
-        found.append(explanation_of(sentence, np.array(token_score, dtype=np.float64), truth, origin))
-    return found
+        explanations.append(explanation_of(sentence, np.array(token_score, dtype=np.float64), truth, origin))
+    return explanations
 
 
 def explanation_of(
