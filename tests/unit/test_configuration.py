@@ -277,7 +277,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
         ("explainers.grad.steps", 5, r"explainers\.grad\.steps: unknown key; allowed here: method, label, output"),
         ("explainers.again", {"method": "lime", "label": "grad"}, r'again\.label: "grad" is the heading of explainers'),
         ("metrics.again", {"metric": "gini"}, r'metrics\.again\.label: "Gini" is the heading of metrics\.gini too'),
-        ("metrics.group", {"metric": "sparsity"}, r"metrics\.group: this name is a column of every score table"),
+        ("metrics.item_id", {"metric": "sparsity"}, r"metrics\.item_id: this name is a column of every score table"),
         ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [0.2, 0.1]}, r"shares: .*ascending"),
         ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [0.1, 2]}, r"shares\[1\]: found 2\.0; .*at most 1"),
         ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [float("nan")]}, r"shares\[0\]: found NaN; allowed"),

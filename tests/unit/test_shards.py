@@ -567,7 +567,9 @@ def test_a_job_with_nothing_to_do_loads_no_model(study, tmp_path, monkeypatch):
     assert shards(tmp_path) == before
 
 
-@pytest.mark.parametrize("change", ["shard", "metrics", "code of one", "readings", "model", "damaged"])
+@pytest.mark.parametrize(
+    "change", ["shard", "code of the shard", "metrics", "code of one", "readings", "model", "damaged"]
+)
 @pytest.mark.parametrize("family", ["faithfulness", "complexity"])
 def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, family, change):
     folder = tmp_path / "study"
@@ -586,6 +588,10 @@ def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, f
             table["token_score"] = [2 * scores for scores in table["token_score"]]
             write_table(table, attributed.output[0], ATTRIBUTIONS, metadata)
             kept = {"gxi"}
+        case "code of the shard":
+            table, metadata = (read(attributed.output[0], ATTRIBUTIONS) for read in (read_table, read_metadata))
+            write_table(table, attributed.output[0], ATTRIBUTIONS, metadata | {"code": "another", "digest": "another"})
+            kept = {"grad", "gxi"}
         case "metrics":
             arguments.settings["metrics"] = {"another": next(iter(arguments.settings["metrics"].values()))}
             kept = set()

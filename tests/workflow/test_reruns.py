@@ -1,5 +1,6 @@
 """What an edit costs: a table of edits against the jobs that a dry run lists after them."""
 
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ from running import (
     chosen,
     configuration,
     configure,
+    contents,
     copy_of_project,
     edited,
     planned_jobs,
@@ -297,6 +299,113 @@ def test_redrawing_a_figure_is_one_job_without_torch(finished_smaller, copy_of, 
     refused = snakemake(project, "--cores", "1", "--forcerun", "read_texts", **without_torch)
     assert refused.returncode != 0
     assert "torch is imported" in refused.stdout
+
+
+# Files of several explainers from one job: those that nothing changed are left as they are.
+
+RUN = Path("demo", "ola_cea", "seed0")
+SCORES = {family: f"score/demo/ola_cea/seed0/{family}.log" for family in ("faithfulness", "complexity")}
+AN_ENGINE_THAT_DIFFERS = text(
+    f"{LIBRARY}/engine/evaluator.py", "import numpy as np\n", "import numpy as np\n\nEXTRA = 1\n"
+)
+
+
+def said(project: Path, log: str) -> str:
+    """What a job wrote into its log."""
+    return (project / "logs" / "tiny" / log).read_text(encoding="utf-8")
+
+
+def left_alone(project: Path, log: str) -> set[str]:
+    """The explainers whose files a job did not make again."""
+    return set(re.findall(r"^(\w+): unchanged$", said(project, log), re.MULTILINE))
+
+
+def per_explainer(project: Path) -> dict[str, bytes]:
+    """The shards and scores."""
+    return {
+        f"{part}/{name}": content
+        for part in ("attributions", "scores")
+        for name, content in contents(results(project) / part).items()
+    }
+
+
+def test_a_new_explainer_computes_itself_alone(finished_smaller, copy_of):
+    project = copy_of(finished_smaller)
+    before = per_explainer(project)
+    study("explainers", "ig", value={"method": "path_gradient", "steps": 3})(project)
+    run_study(project)
+    after = per_explainer(project)
+    assert {name: after[name] for name in before} == before
+    assert {Path(name).stem for name in after.keys() - before.keys()} == {"ig"}
+    assert "with ig on cpu" in said(project, "attribute/demo/ola_cea/seed0/path.log")
+    assert left_alone(project, "attribute/demo/ola_cea/seed0/path.log") == {"igxi"}
+    for log in SCORES.values():
+        assert left_alone(project, log) == {"igxi", "lime"}
+        assert ": scoring ig\n" in said(project, log)
+    assert planned_jobs(project) == set()
+
+
+def test_scores_that_ask_no_model_outlive_the_engine(finished_smaller, copy_of):
+    """The explanations are made again and are the same."""
+    project = copy_of(finished_smaller)
+    before = contents(results(project) / "scores")
+    AN_ENGINE_THAT_DIFFERS(project)
+    run_study(project)
+    assert left_alone(project, SCORES["complexity"]) == {"igxi", "lime"}
+    assert left_alone(project, SCORES["faithfulness"]) == set()
+    after = contents(results(project) / "scores")
+    for explainer in ("igxi", "lime"):
+        name = (RUN / "complexity" / f"{explainer}.parquet").as_posix()
+        assert after[name] == before[name]
+    assert planned_jobs(project) == set()
+
+
+def codes(project: Path) -> dict[tuple[str, str], str]:
+    """The digest of the code that scores each explainer with each family, as the command of the job has it."""
+    listed = snakemake(project, "--dry-run", "--printshellcmds", "--forceall")
+    assert listed.returncode == 0, listed.stdout
+    commands = [line for line in listed.stdout.splitlines() if "score.py" in line and "--code" in line]
+    digests = {}
+    for command in commands:
+        settings, code = (
+            json.loads(re.search(rf"--{flag} '(\{{.*?\}})' --", command)[1]) for flag in ("settings", "code")
+        )
+        digests |= {(settings["family"], explainer): digest for explainer, digest in code.items()}
+    return digests
+
+
+BOTH = {"igxi", "lime"}
+OF_MODEL = {"faithfulness": BOTH, "worst_change": BOTH}
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        (everything_but_meaning, {}),
+        (AN_ENGINE_THAT_DIFFERS, OF_MODEL),
+        (
+            text(f"{LIBRARY}/models/fast_layers.py", "import torch\nfrom", "import torch\n\nEXTRA = 1\nfrom"),
+            OF_MODEL,
+        ),
+        # The metric that explains again, for the explainer that explains otherwise now.
+        (
+            text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye"),
+            {"worst_change": {"lime"}},
+        ),
+    ],
+    ids=["comments", "engine", "model", "lime"],
+)
+def test_scores_depend_on_the_code_that_they_run(finished_smaller, copy_of, edit, expected):
+    project = copy_of(finished_smaller)
+    study("metrics", "worst", value={"metric": "worst_change"})(project)
+    before = codes(project)
+    assert {family for family, _ in before} == {"complexity", *OF_MODEL}
+    edit(project)
+    after = codes(project)
+    changed: dict[str, set[str]] = {}
+    for family, explainer in [job for job in before if before[job] != after[job]]:
+        changed.setdefault(family, set()).add(explainer)
+    assert changed == expected
 
 
 # A cache: results that somebody else computed, beside a fresh copy of the project.

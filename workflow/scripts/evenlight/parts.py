@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from evenlight.errors import InputError
-from evenlight.tables import Contract, read_arrow, read_metadata, regrouped, write_groups, write_table
+from evenlight.tables import Contract, read_arrow, read_groups, read_metadata, regrouped, write_groups, write_table
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,17 @@ def digest_of(settings: dict, files: Iterable[Path]) -> str:
     for path in files:
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def digest_of_rows(path: Path, contract: Contract, rows: int = 2**12) -> str:
+    """SHA-256 (hexadecimal) of a table's columns, whatever else its file says."""
+    digest = hashlib.sha256()
+    for table in read_groups(path, contract, rows):
+        written = pa.BufferOutputStream()
+        with pa.ipc.new_stream(written, table.schema.remove_metadata()) as stream:
+            stream.write_table(table.replace_schema_metadata())
+        digest.update(written.getvalue())
     return digest.hexdigest()
 
 

@@ -18,6 +18,7 @@ from evenlight.parts import (
     Parts,
     complete,
     digest_of,
+    digest_of_rows,
     is_done,
     join_parts,
     made_anew,
@@ -41,8 +42,16 @@ def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
         "files": digest_of({}, [arguments.items, arguments.readings, *model]),
     }
     return {
-        path.stem: digest_of(common | {"code": arguments.code[path.stem]}, [path]) for path in arguments.attributions
+        path.stem: digest_of(common | {"code": arguments.code[path.stem], "shard": shard_digest(path)}, [])
+        for path in arguments.attributions
     }
+
+
+def shard_digest(path: Path) -> str:
+    """Of what a shard says: by the same explanations of other code, nothing is scored again."""
+    metadata = read_metadata(path, ATTRIBUTIONS)
+    of_origin = {name: metadata[name] for name in ("explainer", "family", "settings", "seed", "note")}
+    return digest_of(of_origin | {"rows": digest_of_rows(path, ATTRIBUTIONS.only("item_id", "token_score"))}, [])
 
 
 def side_by_side(arguments: argparse.Namespace, shards: list[Path]) -> Iterator[tuple[pa.Table, list]]:

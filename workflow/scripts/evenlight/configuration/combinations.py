@@ -15,7 +15,7 @@ from evenlight.kinds import KINDS
 
 # Columns of the score tables that are no metric (``tables.SCORES``, which this module does without because
 # it would bring pandas into every start of the workflow; a test holds the two in agreement).
-SCORE_COLUMNS = ("item_id", "pair_id", "group", "explainer")
+SCORE_COLUMNS = ("item_id",)
 
 
 def labels(section: str, config: dict) -> dict[str, str]:
