@@ -16,9 +16,12 @@ def local_model_files(wildcards):
 def reading_settings(wildcards):
     """What decides how the texts are read and which of them are explained."""
     model = config["models"][wildcards.model]
+    pairs = configuration.on_dataset(config["explain"], "pairs", wildcards.dataset)["pairs"]
+    compared = [part for factor in config["statistics"]["compare"] for part in factor.split("+")]
     return as_json(
         target=config["explain"]["target"],
-        pairs=configuration.on_dataset(config["explain"], "pairs", wildcards.dataset)["pairs"],
-        factors=list(dict.fromkeys(part for factor in config["statistics"]["compare"] for part in factor.split("+"))),
+        pairs=pairs,
+        # What is compared decides what is drawn; where everything is explained it decides nothing.
+        factors=list(dict.fromkeys(compared)) if pairs else [],
         **{key: model[key] for key in ("max_tokens", "long_items")},
     )
