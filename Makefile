@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-graph bench-statistics estimate-cost clean clean-all
+.PHONY: help demo disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-graph bench-statistics estimate-cost mutation clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -48,7 +48,7 @@ clean:  ## remove the demo's results and the caches of the tools, keep everythin
 	find tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 clean-all: clean  ## also remove the environment; results of studies stay
-	rm -rf .venv .venv-ferret
+	rm -rf .venv .venv-ferret .venv-mutation
 
 ##@ Development
 
@@ -76,6 +76,12 @@ check: .venv/ready-for-tests  ## linters, formatters, and a dry run of every shi
 		echo "snakemake --dry-run --configfile $$configuration"; \
 		$(BIN)/snakemake --dry-run --quiet rules host --configfile $$configuration || exit 1; \
 	done
+
+MODULES :=
+MUTATION := nice -n 10 .venv-mutation/bin/python workflow/tools/measure_mutants.py --folder results/mutation
+
+mutation: .venv-mutation/ready  ## which small changes of the code no test notices: make mutation MODULES="tables items"
+	$(MUTATION) $(if $(MODULES),--again --modules $(MODULES))
 
 rule-graph: .venv/ready  ## draw which rule needs which, for README.md; needs graphviz
 	PYTHONHASHSEED=0 $(BIN)/snakemake --quiet all --rulegraph dot --configfile config/demo.yaml | \
@@ -123,6 +129,14 @@ estimate-cost: .venv/ready  ## what the published grid would cost on this device
 .venv-ferret/ready: bench/ferret.txt
 	@"$(INTERPRETER)" -m venv --clear .venv-ferret
 	@.venv-ferret/bin/python -m pip install -qq --disable-pip-version-check -r bench/ferret.txt
+	@touch $@
+
+# Its interpreter finds the packages of .venv behind its own; the library is not among them, as that is what changes.
+.venv-mutation/ready: envs/mutation.txt .venv/ready-for-tests
+	@$(BIN)/python -m venv --clear .venv-mutation
+	@.venv-mutation/bin/python -m pip install -qq --disable-pip-version-check -r envs/mutation.txt
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+		"$$(.venv-mutation/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/main.pth"
 	@touch $@
 
 # The environment. The stamp `ready` stands only while the environment is whole, so whatever interrupts an

@@ -9,6 +9,8 @@ from hypothesis import settings
 
 # A busy machine is no failure.
 settings.register_profile("evenlight", deadline=None)
+# For `make mutation`: the same examples in every run, and fewer.
+settings.register_profile("mutation", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("evenlight")
 
 # Commands that the tests start find the library of this working tree, whatever is installed.

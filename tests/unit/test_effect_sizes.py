@@ -53,6 +53,17 @@ def test_two_constants_are_infinitely_far_apart(effect):
     assert effect([0.3] * 3, [0.1] * 3) == math.inf
 
 
+@pytest.mark.parametrize(("a", "b", "d"), [(1, 1, 0.0), (1, 2, -math.inf), (2, 1, math.inf)])
+def test_single_scores_are_constant_groups(a, b, d):
+    assert cohens_d([a], [b]) == d
+
+
+@pytest.mark.parametrize("effect", [cohens_d, hedges_g])
+def test_scores_in_single_precision_are_computed_in_double(effect):
+    scores = np.array([0.1, 0.7, 0.3], dtype=np.float32), np.array([0.2, 0.9, 0.4], dtype=np.float32)
+    assert effect(*scores) == effect(*(side.astype(float) for side in scores))
+
+
 @pytest.mark.parametrize(
     ("degrees", "factor"),
     # By hand, from Γ(1/2) = sqrt(π), Γ(1) = 1 and Γ(x + 1) = x Γ(x).

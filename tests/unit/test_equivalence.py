@@ -50,6 +50,27 @@ def test_pairs_by_hand():
     assert equivalence_p(a, b, 2, paired=True) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ([1.0, 2, 4], [4.0, 3, 1]),  # sums that are all equal: only equal differences are without a standard error
+        ([2.0, 5, 9], [2.0, 4, 8]),  # differences 0, 1, 1
+        ([2.0, 5], [1.0, 2]),  # as few as a test can have
+    ],
+)
+def test_small_samples_agree_with_statsmodels(a, b):
+    a, b = np.array(a), np.array(b)
+    limits = -0.9 * pooled_sd(a, b), 0.9 * pooled_sd(a, b)
+    assert equivalence_p(a, b, 0.9, paired=True) == pytest.approx(ttost_paired(a, b, *limits)[0], rel=1e-9)
+    unequal = ttost_ind(a, b, *limits, usevar="unequal")[0]
+    assert equivalence_p(a, b, 0.9, paired=False) == pytest.approx(unequal, rel=1e-9)
+
+
+def test_an_estimate_at_the_bound_is_not_below_it():
+    assert equivalence_p_of_estimate(2.0, 0, NAN, 2.0) == 1.0
+    assert equivalence_p_of_estimate(2.0, 0.5, 9, 2.0) == 0.5
+
+
 def test_the_result_of_an_estimate_is_that_of_the_scores():
     sd, difference = pooled_sd(FIRST, SECOND), FIRST - SECOND
     estimate = difference.mean(), difference.std(ddof=1) / math.sqrt(10), 9

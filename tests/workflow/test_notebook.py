@@ -73,8 +73,8 @@ def test_scores_are_those_of_the_workflow(finished_smaller, classifier, items, n
         targets=list(texts["label"]),
         **parameters("explainers", "igxi"),
     )
-    scored = pd.concat(map(pd.read_parquet, (results(finished_smaller) / "scores" / RUN).rglob("*.parquet")))
-    expected = scored[scored["explainer"] == "igxi"].set_index("item_id")[name].dropna()
+    scored = pd.concat(map(pd.read_parquet, (results(finished_smaller) / "scores" / RUN).glob("*/igxi.parquet")))
+    expected = scored.set_index("item_id")[name].dropna()
     found = evenlight.score(classifier, explanations, metric, **parameters("metrics", name))
     np.testing.assert_allclose(found, expected.loc[shard["item_id"]], rtol=1e-3, atol=1e-5)
 

@@ -1,0 +1,168 @@
+"""Change the code in small ways, one at a time, and count which changes no test notices (mutation testing).
+
+`make mutation` runs it in an environment with mutmut. Each module is changed in a copy of the library below
+``--folder``, against the test files that concern it (:data:`TESTS`), and only by those tests that reach the changed
+function, so that most mutants cost less than a second. Results are kept there: a second call tests what was not tested.
+Written are ``mutants.csv``, one row per module that was run in this folder, now or before, and ``survivors.txt`` with
+the differences that no test noticed. mutmut changes what is inside functions; tables of constants stay as they are, and
+so do functions with decorators.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LIBRARY = REPOSITORY / "workflow" / "scripts" / "evenlight"
+# What tests read besides the library.
+NEEDED = ("tests", "config", "resources", "rules", "envs", "workflow")
+# Variables that the tests must not see: a path to the library that is not changed; and published data, of which every
+# mutant would read much again, with a result that depends on the machine.
+HIDDEN = ("PYTHONPATH", "EVENLIGHT_MIRROR", "EVENLIGHT_PEER_DATA", "CI")
+
+# The files of tests/unit that concern each module, without `test_` and `.py`; small modules first.
+TESTS = {
+    "statistics/effect_sizes": ("effect_sizes",),
+    "statistics/equivalence": ("equivalence",),
+    "statistics/rank_sum": ("rank_sum",),
+    "statistics/paired_tests": ("paired_tests",),
+    "statistics/power": ("power",),
+    "statistics/pooled": ("pooled",),
+    "metrics/complexity": ("metrics",),
+    "metrics/correctness": ("metrics",),
+    "metrics/faithfulness": ("metrics",),
+    "metrics/moved_inputs": ("sensitivity",),
+    "tables": ("tables",),
+    "items": ("items",),
+    "statistics/blocks": ("paired_tests", "control"),
+    "statistics/designs": ("cells", "disparity", "effects", "control"),
+    "statistics/counts": ("summary", "effects"),
+    "statistics/summary": ("summary", "figures"),
+    "statistics/disparity": ("disparity",),
+    "statistics/intervals": ("intervals",),
+    "statistics/many_groups": ("many_groups",),
+    "statistics/groups": ("effects", "many_groups"),
+    "statistics/effects": ("effects",),
+    "statistics/cells": ("cells", "disparity"),
+    "statistics/control": ("control",),
+    "statistics/causes": ("causes",),
+    "statistics/definitions": ("definition_plot",),
+    "statistics/model_quality": ("model_quality",),
+    "statistics/published": ("published",),
+    "statistics/score_files": ("shards", "disparity"),
+    "metrics/__init__": ("metrics", "shards"),
+    "metrics/soft": ("soft_metrics",),
+    "metrics/worst_change": ("sensitivity",),
+    "metrics/flip_area/__init__": ("sensitivity",),
+}
+STATES = ("killed", "survived", "no tests", "timeout", "not checked")
+
+CONFIGURATION = """\
+[tool.mutmut]
+source_paths = ["src"]
+only_mutate = ["src/evenlight/{module}.py"]
+also_copy = {also_copy}
+pytest_add_cli_args = ["-m", "not slow", "-p", "no:cacheprovider", "--hypothesis-profile", "mutation"]
+pytest_add_cli_args_test_selection = {tests}
+timeout_multiplier = 5.0
+timeout_constant = 4.0
+track_dependencies = false
+use_git_change_detection = false
+
+[tool.pytest.ini_options]
+pythonpath = ["src", "tests/unit"]
+markers = ["slow: takes more than half a minute"]
+"""
+
+
+def main() -> None:
+    """Run the modules that are asked for, one after the other, and write what is known of all."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--modules", nargs="+", choices=TESTS, default=list(TESTS), metavar="MODULE")
+    parser.add_argument("--folder", type=Path, required=True, help="where copies and results are kept")
+    parser.add_argument("--again", action="store_true", help="forget what earlier calls found about these modules")
+    arguments = parser.parse_args()
+    for module in arguments.modules:
+        folder = arguments.folder.resolve() / module.replace("/", ".")
+        if arguments.again:
+            shutil.rmtree(folder, ignore_errors=True)
+        test_module(module, folder)
+        write_results(arguments.folder)
+
+
+def test_module(module: str, folder: Path) -> None:
+    """Make the mutants of a module in ``folder`` and test those whose fate is not known from an earlier call."""
+    lay_out(module, folder)
+    environment = {name: value for name, value in os.environ.items() if name not in HIDDEN}
+    print(f"== {module}", flush=True)
+    with (folder / "log.txt").open("w") as log:
+        status = subprocess.run(
+            [sys.executable, "-m", "mutmut", "run", "--max-children", "1"],
+            cwd=folder,
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        ).returncode
+    if status:
+        sys.exit(f"error: {module}: mutmut ended with {status}; see {folder / 'log.txt'}")
+
+
+def lay_out(module: str, folder: Path) -> None:
+    """Copy the library to ``src/``, where mutmut finds its name, with the tests and what they read beside it."""
+    tests = [f"tests/unit/test_{name}.py" for name in TESTS[module]]
+    for part in ("src", *NEEDED):
+        shutil.rmtree(folder / part, ignore_errors=True)
+    ignored = shutil.ignore_patterns("__pycache__", ".snakemake", "*.egg-info")
+    shutil.copytree(LIBRARY, folder / "src" / "evenlight", ignore=ignored)
+    for part in NEEDED:
+        shutil.copytree(REPOSITORY / part, folder / part, ignore=ignored)
+    also_copy = [part for part in NEEDED if part != "tests"]
+    text = CONFIGURATION.format(module=module, also_copy=json.dumps(also_copy), tests=json.dumps(tests))
+    (folder / "pyproject.toml").write_text(text)
+
+
+def write_results(folder: Path) -> None:
+    """Write the table and the list of all modules that have results in ``folder``."""
+    rows, survivors = ["module,mutants," + ",".join(state.replace(" ", "_") for state in STATES)], []
+    for module in TESTS:
+        of_module = folder / module.replace("/", ".")
+        states = states_of(of_module, module)
+        if not states:
+            continue
+        counts = Counter(states.values())
+        if other := set(counts) - set(STATES):
+            sys.exit(f"error: {module}: mutants that are {', '.join(other)}; see {of_module / 'log.txt'}")
+        rows.append(f"{module},{len(states)}," + ",".join(str(counts[state]) for state in STATES))
+        left = [name for name, state in states.items() if state in ("survived", "no tests")]
+        survivors += [difference(of_module, name) for name in left]
+    (folder / "mutants.csv").write_text("\n".join(rows) + "\n")
+    (folder / "survivors.txt").write_text("\n".join(survivors))
+
+
+def states_of(folder: Path, module: str) -> dict[str, str]:
+    """What became of each mutant of a module, by its name."""
+    from mutmut.stats import status_by_exit_code
+
+    record = folder / "mutants" / "src" / "evenlight" / f"{module}.py.meta"
+    if not record.exists():
+        return {}
+    return {
+        name: status_by_exit_code[code] for name, code in json.loads(record.read_text())["exit_code_by_key"].items()
+    }
+
+
+def difference(folder: Path, name: str) -> str:
+    """The lines that a mutant changes, below its name."""
+    shown = subprocess.run([sys.executable, "-m", "mutmut", "show", name], cwd=folder, capture_output=True, text=True)
+    changed = [line for line in shown.stdout.splitlines() if re.match(r"[-+](?!--|\+\+)", line)]
+    return "\n".join([f"# {name}", *changed, ""])
+
+
+if __name__ == "__main__":
+    main()
