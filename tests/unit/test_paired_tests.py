@@ -80,6 +80,23 @@ def test_fewer_than_two_pairs_have_no_test(pairs):
     assert math.isnan(sign_flip(*pairs, 100, "none"))
 
 
+def test_two_pairs_are_enough():
+    # Of the four patterns of signs two are as extreme.
+    assert signed_rank([1, 3], [0, 1]) == 0.5
+    assert sign_flip([1, 3], [0, 1], 100, "unused") == 0.5
+
+
+@pytest.mark.parametrize("pairs", [12, 60])
+def test_each_exchange_is_a_test_of_its_own(pairs):
+    cells = random("exchanges").integers(-9, 10, size=(3, pairs)) / 4
+    cells[1, 2] = cells[2, :4] = NAN
+    signs = random("signs").choice([-1, 1], size=(5, pairs))
+    p = signed_rank_p(cells, signs)
+    assert p.shape == (5, 3)
+    for row, exchange in enumerate(signs):
+        assert p[row] == pytest.approx(signed_rank_p(exchange * cells)[0], rel=1e-12)
+
+
 # Sign flips
 
 

@@ -69,6 +69,14 @@ def test_designs_without_a_test_have_none():
     assert math.isnan(detectable_effect_pooled(0.1, 5, 0, 0.05, 0.8))
 
 
+def test_the_smallest_designs_that_can_be_tested():
+    assert math.isnan(detectable_effect_unpaired(1, 50, 0.05, 0.8))
+    assert math.isnan(detectable_effect_unpaired(50, 1, 0.05, 0.8))
+    assert math.isfinite(detectable_effect_unpaired(2, 50, 0.05, 0.8))
+    assert math.isnan(detectable_effect_paired(2, 0.5, 0.05, 0.8))
+    assert math.isfinite(detectable_effect_paired(3, 0.5, 0.05, 0.8))
+
+
 @pytest.mark.parametrize("correlation", [0.0, 0.6])
 def test_the_signed_rank_test_has_that_power(correlation):
     random = generator_for("tests", "paired power", str(correlation))
