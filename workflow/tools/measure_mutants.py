@@ -9,6 +9,7 @@ so do functions with decorators.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -111,6 +112,7 @@ def test_module(module: str, folder: Path) -> None:
         ).returncode
     if status:
         sys.exit(f"error: {module}: mutmut ended with {status}; see {folder / 'log.txt'}")
+    list_survivors(folder, module)
 
 
 def lay_out(module: str, folder: Path) -> None:
@@ -139,8 +141,7 @@ def write_results(folder: Path) -> None:
         if other := set(counts) - set(STATES):
             sys.exit(f"error: {module}: mutants that are {', '.join(other)}; see {of_module / 'log.txt'}")
         rows.append(f"{module},{len(states)}," + ",".join(str(counts[state]) for state in STATES))
-        left = [name for name, state in states.items() if state in ("survived", "no tests")]
-        survivors += [difference(of_module, name) for name in left]
+        survivors.append((of_module / "survivors.txt").read_text())
     (folder / "mutants.csv").write_text("\n".join(rows) + "\n")
     (folder / "survivors.txt").write_text("\n".join(survivors))
 
@@ -157,11 +158,19 @@ def states_of(folder: Path, module: str) -> dict[str, str]:
     }
 
 
-def difference(folder: Path, name: str) -> str:
-    """The lines that a mutant changes, below its name."""
-    shown = subprocess.run([sys.executable, "-m", "mutmut", "show", name], cwd=folder, capture_output=True, text=True)
-    changed = [line for line in shown.stdout.splitlines() if re.match(r"[-+](?!--|\+\+)", line)]
-    return "\n".join([f"# {name}", *changed, ""])
+def list_survivors(folder: Path, module: str) -> None:
+    """Write the lines that each mutant changes that no test noticed, below its name."""
+    from mutmut.configuration import reset_config
+    from mutmut.mutation.diff_apply import get_diff_for_mutant
+
+    left = [name for name, state in states_of(folder, module).items() if state in ("survived", "no tests")]
+    texts = []
+    reset_config()  # mutmut reads its configuration in the folder where it is
+    with contextlib.chdir(folder):
+        for name in left:
+            lines = get_diff_for_mutant(name).splitlines()
+            texts += [f"# {name}", *(line for line in lines if re.match(r"[-+](?!--|\+\+)", line)), ""]
+    (folder / "survivors.txt").write_text("\n".join(texts))
 
 
 if __name__ == "__main__":
