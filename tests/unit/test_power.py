@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import norm, t
+from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from evenlight.seeds import generator_for
 from evenlight.statistics.paired_tests import signed_rank_p
@@ -95,3 +96,11 @@ def test_the_mann_whitney_test_has_that_power(sizes):
     a, b = (random.normal(size=(800, size)) for size in sizes)
     power = np.mean(mann_whitney(a + d, b).p <= 0.05)
     assert power == pytest.approx(0.8, abs=0.057)
+
+
+@pytest.mark.parametrize(("alpha", "power"), [(0.01, 0.9), (0.1, 0.5)])
+def test_other_levels_and_powers_agree_with_statsmodels(alpha, power):
+    solved = TTestIndPower().solve_power(None, 30 * RANK_EFFICIENCY, alpha / 2, power, 2, alternative="larger")
+    assert detectable_effect_unpaired(30, 60, alpha, power) == pytest.approx(solved, rel=1e-4)
+    solved = TTestPower().solve_power(None, 30 * RANK_EFFICIENCY, alpha / 2, power, alternative="larger")
+    assert detectable_effect_paired(30, 0.5, alpha, power) == pytest.approx(solved, rel=1e-4)
