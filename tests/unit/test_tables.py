@@ -42,6 +42,32 @@ def test_there_are_contracts_to_test():
 
 
 @pytest.mark.parametrize(
+    ("contract", "may_be_missing"),
+    [
+        (ITEMS, {"ground_truth"}),
+        (UNITS, set()),
+        (tables.READINGS, {"target", "left_out", "probability", "predicted"}),
+        (tables.ATTRIBUTIONS, {"completeness_gap"}),
+        (SCORES, set()),
+        # Tests of pairs, where there are no pairs; a test of equivalence in too few scores.
+        (tables.DISPARITY, {"p_signed_rank", "p_signed_rank_holm", "p_signed_rank_bh", "p_sign_flip", "p_equivalence"}),
+        # Without a significant seed there is no mean over these, and nobody is better.
+        (tables.SUMMARY, {"mean_d_significant", "sd_d_significant", "mean_d", "sd_d", "better_group"}),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_what_may_be_missing_is_little(contract, may_be_missing):
+    assert {field.name for field in contract.schema if field.nullable} == may_be_missing
+
+
+def test_an_effect_stands_before_the_limits_of_its_interval():
+    names = tables.EFFECTS.schema.names
+    place = names.index("cohens_d")
+    assert names[place : place + 3] == ["cohens_d", "cohens_d_low", "cohens_d_high"]
+    assert {tables.EFFECTS.schema.field(name).type for name in names[place : place + 3]} == {pa.float64()}
+
+
+@pytest.mark.parametrize(
     ("contract", "column"), REQUIRED, ids=[f"{contract.name}-{column}" for contract, column in REQUIRED]
 )
 def test_a_null_in_a_required_column_is_refused(contract, column, tmp_path):
@@ -208,6 +234,14 @@ def test_damage_inside_a_file_is_refused_with_its_rule(tmp_path):
     for read in (tables.read_arrow, lambda *asked: list(tables.read_groups(*asked, 2))):
         with pytest.raises(InputError, match=message):
             read(path, WHOLE)
+
+
+def test_what_is_wrong_in_a_group_is_refused_with_its_file(tmp_path):
+    tables.pq.write_table(numbers(1, 2).append_column("more", pa.array([1, 2])), tmp_path / "x.parquet")
+    with pytest.raises(
+        InputError, match=r"x\.parquet: unexpected column 'more' in a table of examples; rule make_them "
+    ):
+        list(tables.read_groups(tmp_path / "x.parquet", WHOLE, 1))
 
 
 @given(st.lists(st.integers(0, 5), max_size=6), st.integers(1, 7))

@@ -2,7 +2,8 @@
 
 `make mutation` runs it in an environment with mutmut. Each module is changed in a copy of the library below
 ``--folder``, against the test files that concern it (:data:`TESTS`), and only by those tests that reach the changed
-function, so that most mutants cost less than a second. Results are kept there: a second call tests what was not tested.
+function, so that most mutants cost less than a second. Results are kept there: a second call tests again what no test
+noticed, after new tests.
 Written are ``mutants.csv``, one row per module that was run in this folder, now or before, and ``survivors.txt`` with
 the differences that no test noticed. mutmut changes what is inside functions; tables of constants stay as they are, and
 so do functions with decorators.
@@ -98,13 +99,23 @@ def main() -> None:
 
 
 def test_module(module: str, folder: Path) -> None:
-    """Make the mutants of a module in ``folder`` and test those whose fate is not known from an earlier call."""
+    """Make the mutants of a module in ``folder`` and test them; after an earlier call those that no test has noticed.
+
+    A module that has changed since then begins anew.
+    """
+    copied = folder / "src" / "evenlight" / f"{module}.py"
+    if copied.exists() and copied.read_text() != (LIBRARY / f"{module}.py").read_text():
+        shutil.rmtree(folder)
     lay_out(module, folder)
+    states = states_of(folder, module)
+    left = [name for name, state in states.items() if state not in ("killed", "timeout")]
+    if states and not left:
+        return
     environment = {name: value for name, value in os.environ.items() if name not in HIDDEN}
     print(f"== {module}", flush=True)
     with (folder / "log.txt").open("w") as log:
         status = subprocess.run(
-            [sys.executable, "-m", "mutmut", "run", "--max-children", "1"],
+            [sys.executable, "-m", "mutmut", "run", "--max-children", "1", *left],
             cwd=folder,
             env=environment,
             stdout=log,
