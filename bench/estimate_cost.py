@@ -162,7 +162,6 @@ def small_classifier(lengths: tuple[int, ...]) -> tuple[Classifier, list[Sentenc
     items = pd.DataFrame(
         {
             "item_id": [f"item{place}" for place in range(len(lengths))],
-            "pair_id": [f"pair{place}" for place in range(len(lengths))],
             "words": [generator.choice(words, length - 2).tolist() for length in lengths],
         }
     )

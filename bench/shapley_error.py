@@ -37,10 +37,10 @@ from evenlight.explainers.hiding import hideable, reduced_rows
 from evenlight.explainers.kernel_shap.paper import KERNEL_ESTIMATORS
 from evenlight.explainers.lime.paper import coefficients
 from evenlight.explainers.partition_shap import Node, token_texts, token_tree
-from evenlight.items import items_with_units, units_beside
+from evenlight.items import wholes
 from evenlight.models.classifier import load_classifier
 from evenlight.seeds import generator_for
-from evenlight.tables import ITEMS, read_metadata, read_table, replacing
+from evenlight.tables import ITEMS, UNITS, read_metadata, read_table, replacing
 
 MOST_TOKENS = 14
 LIME_SAMPLES = 5000
@@ -409,9 +409,11 @@ def main(arguments: argparse.Namespace) -> None:
     logging.getLogger("shap").setLevel(logging.ERROR)
     torch.set_num_threads(1)
     classifier = load_classifier(arguments.model, max_tokens=128)
-    items = items_with_units(read_table(arguments.items, ITEMS), units_beside(arguments.items))
+    items = read_table(arguments.items, ITEMS)
+    units = read_table(arguments.items.with_name("units.parquet"), UNITS)
     test = items[items["split"] == "test"]
-    sentences = drawn_sentences(tokenize(classifier, test, test["label"], True), least, most, arguments.sentences)
+    fitting = tokenize(classifier, test, test["label"], wholes(test, units))
+    sentences = drawn_sentences(fitting, least, most, arguments.sentences)
     evaluator = Evaluator(classifier, tokens_per_batch=16384)
     games = [game_of(sentence, evaluator) for sentence in sentences]
     table = summarised(pd.DataFrame(measured(games, sorted(arguments.rows), arguments.seeds)))

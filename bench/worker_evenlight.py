@@ -68,7 +68,6 @@ def tokenized(sentences: list[dict]) -> list[Sentence]:
     items = pd.DataFrame(
         {
             "item_id": [str(place) for place in range(len(sentences))],
-            "pair_id": [str(place) for place in range(len(sentences))],
             "words": [one["words"] for one in sentences],
         }
     )

@@ -36,7 +36,7 @@ rule train:
         settings=lambda wildcards: as_json(model=recipe(wildcards), seed=int(wildcards.seed)),
         code=code_of("models/train.py"),
     shell:
-        "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
+        "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --settings {params.settings:q} "
         "--device {resources.device} --threads {threads} --output $(dirname {output.weights:q}) > {log:q} 2>&1"
 
 

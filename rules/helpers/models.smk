@@ -17,11 +17,13 @@ def reading_settings(wildcards):
     """What decides how the texts are read and which of them are explained."""
     model = config["models"][wildcards.model]
     pairs = configuration.on_dataset(config["explain"], "pairs", wildcards.dataset)["pairs"]
-    compared = [part for factor in config["statistics"]["compare"] for part in factor.split("+")]
+    compared = {part for factor in config["statistics"]["compare"] for part in factor.split("+")}
+    drawn_by = [factor for factor in factors_of(wildcards.dataset) if factor in compared]
+    # What is compared decides what is drawn, but not where everything is explained, nor where all factors count anyway.
+    decides = pairs and len(drawn_by) < len(factors_of(wildcards.dataset))
     return as_json(
         target=config["explain"]["target"],
         pairs=pairs,
-        # What is compared decides what is drawn; where everything is explained it decides nothing.
-        factors=list(dict.fromkeys(compared)) if pairs else [],
+        factors=drawn_by if decides else [],
         **{key: model[key] for key in ("max_tokens", "long_items")},
     )

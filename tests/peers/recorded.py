@@ -62,7 +62,6 @@ def sentences(folder: Path, model: Classifier) -> list[Sentence]:
     items = pd.DataFrame(
         {
             "item_id": [f"{case['sentence_idx']}-{case['gender']}" for case in recorded],
-            "pair_id": [str(case["sentence_idx"]) for case in recorded],
             "words": [case["words"] for case in recorded],
         }
     )

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -345,6 +346,26 @@ def test_two_factors_can_be_compared_together():
     [problem] = refusal(("statistics.compare", both))
     expected = "statistics.compare.gender+race: no dataset has this factor; datasets.geco_all has gender"
     assert problem.startswith(expected)
+
+
+def test_two_factors_of_a_dataset_share_no_level():
+    answers = {"column": "answer", "levels": ["yes", "no"]}
+    asked = {"reader": "table", "file": "a.csv", "text": "text", "label": "label", "classes": ["a", "b"]}
+    survey = (
+        "datasets.survey",
+        asked | {"attributes": {"moved": answers, "married": answers | {"levels": ["yes", "?"]}}},
+    )
+    sets = {"moved": [["yes", "no"]], "married": [["yes", "?"]]}
+    [problem] = refusal(survey, ("statistics.compare", sets))
+    assert problem.startswith('datasets.survey: "yes" is a level of moved and of married, and tables name groups by')
+    # What is not compared stands in no table.
+    complete(changed(survey, ("statistics.compare", {"moved": [["yes", "no"]]})))
+
+
+def test_a_date_as_a_name_is_refused_with_its_key():
+    problem, *_ = refusal(("statistics.compare", {date(2000, 1, 1): [None]}))
+    assert problem.startswith("statistics.compare.")
+    assert 'the name "2000-01-01" is not allowed' in problem
 
 
 def test_a_pair_of_levels_must_be_in_one_dataset(monkeypatch):

@@ -288,7 +288,8 @@ def test_too_long_sentences_are_refused_with_count_item_and_remedy():
 def test_too_long_sentences_are_dropped_with_their_pair(capsys):
     words = [["sea"], ["a"] * 20, ["sea"], ["ship"], ["a"] * 30, ["a"] * 40]
     classifier = Classifier(tiny_classifier("bert").network, tiny_tokenizer(), max_tokens=10)
-    kept = tokenize(classifier, items_of(words), [0, 1, 0, 1, 0, 1], drop_long=True)
+    items = items_of(words)
+    kept = tokenize(classifier, items, [0, 1, 0, 1, 0, 1], items["pair_id"])
     assert [(one.item_id, one.target) for one in kept] == [("item2", 0), ("item3", 1)]
     assert capsys.readouterr().out == "left out 2 pairs with a sentence of more than 10 tokens\n"
 
@@ -347,7 +348,7 @@ def test_word_sums_add_up_for_any_words(words):
 def test_when_every_pair_is_too_long_nothing_is_left_to_drop():
     classifier = replace(tiny_classifier("bert"), max_tokens=3)
     with pytest.raises(InputError, match="every pair has a sentence of more than"):
-        tokenize(classifier, items_of(WORDS), [0] * len(WORDS), drop_long=True)
+        tokenize(classifier, items_of(WORDS), [0] * len(WORDS), items_of(WORDS)["pair_id"])
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

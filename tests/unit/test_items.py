@@ -19,7 +19,6 @@ from evenlight.items import (
     assign_validation,
     check_items,
     drawn_pairs,
-    items_with_units,
     separated,
     units_of,
     wholes,
@@ -432,13 +431,6 @@ def test_an_intersection_of_three():
     assert levels.tolist()[:2] == ["male+black+old", "female+black+old"]
 
 
-def test_items_with_units_are_rows_as_before():
-    rows = paired()
-    items, units = as_dataset(rows)
-    again = items_with_units(items.sample(frac=1, random_state=0), units.sample(frac=1, random_state=1), "gender")
-    pd.testing.assert_frame_equal(again.sort_index()[list(rows.columns)], rows)
-
-
 # What the published studies use must stay: digests of items and draws, from the code before texts and units were apart.
 
 
@@ -525,11 +517,12 @@ def test_splits_and_draws_are_as_recorded(mirror, settings, factor, texts, level
     }
     dataset = datasets.load(files, settings)
     items = assign_validation(dataset.items, wholes(dataset.items, dataset.units), 0.2, 0)
-    items = items_with_units(items, dataset.units, factor).sort_values("item_id")
+    units = units_of(dataset.units, factor)[["unit_id", "item_id", "level"]]
+    items = items.merge(units, on="item_id", validate="one_to_one").sort_values("item_id")
     truth = [None if marks is None else [int(mark) for mark in marks] for marks in items["ground_truth"]]
-    columns = [items[name].tolist() for name in ("item_id", "pair_id", "label")]
+    columns = [items[name].tolist() for name in ("item_id", "unit_id", "label")]
     assert digest([list(row) for row in zip(*columns, items["words"], truth, items["split"], strict=True)]) == texts
-    assert digest([list(row) for row in zip(items["item_id"], items["group"], strict=True)]) == levels
+    assert digest([list(row) for row in zip(items["item_id"], items["level"], strict=True)]) == levels
     test = items[items["split"] == "test"]
     for count, expected in ((12, twelve), (100, hundred)):
         assert digest(sorted(drawn_pairs(test, dataset.units, count, [factor])["item_id"])) == expected

@@ -26,7 +26,7 @@ from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import Remark, note_of
-from evenlight.items import items_with_units, units_beside
+from evenlight.items import wholes
 from evenlight.models.classifier import load_classifier
 from evenlight.readings import SPECIAL
 from evenlight.statistics.files import Run, score_path
@@ -36,6 +36,7 @@ from evenlight.tables import (
     ITEMS,
     READINGS,
     SCORES,
+    UNITS,
     count_rows,
     read_groups,
     read_metadata,
@@ -266,8 +267,7 @@ def test_readings_say_how_the_model_reads_the_test_texts(study, tmp_path):
 def test_a_long_text_takes_its_pair_along(study, tmp_path, capsys):
     found = read(study, tmp_path / "readings.parquet")
     items = read_table(study / "items.parquet", ITEMS)
-    items = items_with_units(items, units_beside(study / "items.parquet"))
-    pair_id = items.set_index("item_id").loc[found.index, "pair_id"]
+    pair_id = wholes(items, read_table(study / "units.parquet", UNITS)).set_axis(items["item_id"])[found.index]
     # A limit that parts a pair.
     of_pairs = found["token_id"].map(len).groupby(pair_id).agg(["min", "max"])
     limit = int(of_pairs.loc[of_pairs["min"] < of_pairs["max"], "min"].max())

@@ -18,7 +18,7 @@ from evenlight.figures.html_table import INK, Cell, Page, Table, render
 from evenlight.figures.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.figures.text import mean_sd, signed
 from evenlight.statistics.counts import count_tests
-from evenlight.statistics.summary import summarise_disparity, summarise_scores
+from evenlight.statistics.summary import grouped_scores, summarise_disparity, summarise_scores
 
 SETTINGS = {
     "datasets": {"plots": {"label": "Plots <all>"}},
@@ -244,6 +244,23 @@ def test_mean_over_seeds_of_means_over_items(score_files):
     assert undefined["seeds"] == 0
     assert np.isnan(undefined["mean"])
     assert np.isnan(undefined["sd"])
+
+
+def test_a_dataset_without_levels_has_one_group_of_all_texts(score_files, tmp_path):
+    items = tables.read_table(tmp_path / "datasets" / "plots" / "items.parquet", tables.ITEMS)
+    units = pd.DataFrame(columns=tables.UNITS.schema.names, dtype=object)
+    score_files.write_dataset(items.drop(columns="attribute.gender"), units)
+    summary = computed(summarise_scores, score_files, SETTINGS)
+    tables.write_table(summary, tmp_path / "summary.parquet", tables.SCORE_SUMMARY)
+    summary = tables.read_table(tmp_path / "summary.parquet", tables.SCORE_SUMMARY).set_index("metric")
+    assert summary["factor"].isna().all()
+    assert summary["group"].tolist() == ["all", "all"]
+    # The same three means as of the men: all other scores are undefined.
+    assert tuple(summary.loc["gini", ["seeds", "mean", "sd"]]) == (3, 3, pytest.approx(np.std([1, 2, 6])))
+    names = {"dataset": "plots", "model": "small", "seeds": [0, 1, 2], "explainers": ["lime"]}
+    drawn = grouped_scores(*score_files.folders, **names, metrics={"gini": "complexity"})
+    assert drawn["group"].tolist() == ["all"] * 12
+    assert sorted(drawn["score"].dropna()) == [0, 1, 2, 3, 5, 7]
 
 
 def test_monte_carlo_error_is_that_of_the_groups_mean(score_files):

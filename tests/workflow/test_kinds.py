@@ -65,6 +65,8 @@ def test_a_study_that_then_compares_computes_no_score_again(described, copy_of):
     project = copy_of(described)
     configure(project, SMALLER)
     new = all_jobs(SMALLER) - all_jobs(DESCRIPTION)
-    # What shows groups has the compared ones first, and the table of models the two forms of a sentence.
-    shown = chosen(all_jobs(SMALLER), "draw_", "tabulate_scores", "tabulate_models", "measure_quality")
+    # What shows groups has those of the compared factors, and the table of models the two forms of a sentence.
+    shown = chosen(
+        all_jobs(SMALLER), "draw_", "summarise_scores", "tabulate_scores", "tabulate_models", "measure_quality"
+    )
     assert planned_jobs(project) == new | shown

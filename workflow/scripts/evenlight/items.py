@@ -8,13 +8,12 @@ that it was trained on. ``cluster`` is what items share beyond a unit, such as t
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import reduce
-from pathlib import Path
 
 import pandas as pd
 
 from evenlight.errors import InputError
 from evenlight.seeds import generator_for
-from evenlight.tables import ATTRIBUTE, UNITS, read_table
+from evenlight.tables import ATTRIBUTE, UNITS
 
 SPLITS = ("train", "validation", "test")
 FORM, ORIGINAL, EDIT = ROLES = ("form", "original", "edit")
@@ -160,22 +159,6 @@ def units_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
 
 def _joined(merged: pd.DataFrame) -> pd.DataFrame:
     return merged.assign(level=merged["level"] + JOINT + merged["level_right"]).drop(columns="level_right")
-
-
-def units_beside(items: str | Path) -> pd.DataFrame:
-    """The units of a dataset whose items are in the file ``items``: they are in the same folder."""
-    return read_table(Path(items).with_name("units.parquet"), UNITS)
-
-
-def items_with_units(items: pd.DataFrame, units: pd.DataFrame, factor: str | None = None) -> pd.DataFrame:
-    """``items`` with ``pair_id`` and ``group``: each item's unit and its level of ``factor``, by default the first one.
-
-    For datasets in which an item is in one unit only. An item without a level is a pair by itself and has no group.
-    """
-    factor = factor or (units["factor"].iloc[0] if len(units) else "")
-    of_factor = units[units["factor"] == factor].set_index("item_id")
-    pair_id = items["item_id"].map(of_factor["unit_id"]).fillna(items["item_id"])
-    return items.assign(pair_id=pair_id, group=items["item_id"].map(of_factor["level"]))
 
 
 # Checking -----------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from evenlight.figures.word_scores import Page, word_scores_page
 from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.models import classifier as classifiers
 from evenlight.models.classifier import Classifier
+from evenlight.readings import Sentence
 
 Text = str | Sequence[str]
 
@@ -113,10 +114,10 @@ def score(classifier: Classifier, explanations: Sequence[Explanation], metric: s
 
 def plot(explanation: Explanation) -> Page:
     """The explained text with each word in the colour of its score, the sum over its tokens; shown by notebooks."""
-    inside = ~explanation.is_special
-    scores = np.bincount(
-        explanation.word_id[inside], weights=explanation.token_score[inside], minlength=len(explanation.words)
+    text = Sentence(
+        explanation.item_id, explanation.words, explanation.token_id, explanation.word_id, explanation.target
     )
+    scores = text.word_sums(explanation.token_score)
     return word_scores_page(explanation.words, scores, f"{explanation.origin.explainer}, class {explanation.target}")
 
 

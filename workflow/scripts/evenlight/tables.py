@@ -345,7 +345,9 @@ SCORE_SUMMARY = Contract(
     "summarise_scores",
     pa.schema(
         [
-            *_columns(pa.string(), "dataset", "model", "explainer", "factor", "group", "metric"),
+            *_columns(pa.string(), "dataset", "model", "explainer"),
+            pa.field("factor", pa.string()),  # none of all texts together
+            *_columns(pa.string(), "group", "metric"),
             _required("seeds", pa.int64()),
             *_columns(pa.float64(), "mean", "sd", "monte_carlo_error", missing=True),
         ]

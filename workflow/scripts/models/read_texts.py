@@ -12,7 +12,7 @@ import torch
 
 from evenlight.command_line import add_model_flags, run, settings_argument
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import encoded, pairs_to_drop, token_counts
+from evenlight.engine.sentences import encoded, token_counts, wholes_to_drop
 from evenlight.errors import InputError
 from evenlight.items import drawn_pairs, wholes
 from evenlight.models.classifier import Classifier, load_classifier
@@ -49,7 +49,7 @@ def left_out(
     """
     # A unit is left out as a whole, so that groups stay balanced.
     whole = wholes(test, units)
-    dropped = pairs_to_drop(test.assign(pair_id=whole), tokens, max_tokens, settings["long_items"] == "drop")
+    dropped = wholes_to_drop(test["item_id"], whole, tokens, max_tokens, settings["long_items"] == "drop")
     # Drawn before, so that every model is compared on the same pairs, whatever it takes for too long.
     drawn = drawn_pairs(test, units, settings["pairs"], settings["factors"] or None)
     reason = np.where(test["item_id"].isin(drawn["item_id"]), None, NOT_DRAWN)

@@ -10,10 +10,10 @@ import torch
 from evenlight.code_digest import library_versions
 from evenlight.command_line import add_device_flags, run, settings_argument
 from evenlight.engine.sentences import tokenize
-from evenlight.items import items_with_units, units_beside
+from evenlight.items import wholes
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, pick_device
-from evenlight.tables import ITEMS, read_metadata, read_table
+from evenlight.tables import ITEMS, UNITS, read_metadata, read_table
 from evenlight.training import save_classifier, train
 
 
@@ -24,7 +24,7 @@ def main(arguments: argparse.Namespace) -> None:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     settings = arguments.settings
     model = settings["model"]
-    items = items_with_units(read_table(arguments.items, ITEMS), units_beside(arguments.items))
+    items, units = read_table(arguments.items, ITEMS), read_table(arguments.units, UNITS)
     classes = read_metadata(arguments.items, ITEMS)["classes"]
     training, validation = (items[items["split"] == split] for split in ("train", "validation"))
 
@@ -33,12 +33,14 @@ def main(arguments: argparse.Namespace) -> None:
     classifier.network.config.label2id = {name: label for label, name in enumerate(classes)}
     device = pick_device(arguments.device)
     classifier = Classifier(classifier.network.to(device), classifier.tokenizer, classifier.max_tokens)
-    drop_long = model["long_items"] == "drop"
+    whole = wholes(items, units) if model["long_items"] == "drop" else None
     print(f"training on {device}: {len(training)} items, validating on {len(validation)}", flush=True)
     history = train(
         classifier,
-        tokenize(classifier, training, training["label"], drop_long),
-        tokenize(classifier, validation, validation["label"], drop_long),
+        *(
+            tokenize(classifier, part, part["label"], None if whole is None else whole[part.index])
+            for part in (training, validation)
+        ),
         model["training"],
         settings["seed"],
     )
@@ -61,6 +63,7 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
+    parser.add_argument("--units", type=Path, required=True, help="table of units (Parquet)")
     parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: model, seed")
     add_device_flags(parser)
     parser.add_argument("--output", type=Path, required=True, help="folder for weights, tokenizer, history, manifest")

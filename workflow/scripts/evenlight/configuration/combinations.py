@@ -109,6 +109,20 @@ def _check_levels(config: dict) -> Iterator[str]:
             yield from _check_set(f"{key}[{position}]", compared, {name: of for name, of in levels.items() if of})
 
 
+def _check_shared_levels(config: dict) -> Iterator[str]:
+    """Tables and figures name groups by their level, so that two factors of a dataset must not share one."""
+    compared = config["statistics"]["compare"]
+    for name, settings in config["datasets"].items():
+        factors = READERS[settings["reader"]].factors(settings)
+        shown_factors = {factor: levels_of(factors, factor) for factor in compared or factors}
+        for (first, earlier), (second, later) in combinations(shown_factors.items(), 2):
+            for level in set(earlier) & set(later):
+                yield (
+                    f"datasets.{name}: {shown(level)} is a level of {first} and of {second}, and tables name groups by "
+                    "their level; rename it in one of the two"
+                )
+
+
 def _check_set(key: str, compared: list[str], levels: dict[str, list[str]]) -> Iterator[str]:
     """Whether levels that are compared are there, together, in a dataset."""
     listing = "; ".join(f"datasets.{name} has {', '.join(present)}" for name, present in levels.items())
@@ -135,4 +149,5 @@ CHECKS = (
     (("statistics",), _check_twice),
     (("models", "statistics"), _check_published),
     (("datasets", "statistics"), _check_levels),
+    (("datasets", "statistics"), _check_shared_levels),
 )

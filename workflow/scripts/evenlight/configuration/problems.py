@@ -71,7 +71,7 @@ def _place(path, config, schema: dict) -> tuple[str, dict, object]:
         part = _alternative(part, value)
         if "items" in part and isinstance(step, int):
             key, part = f"{key}[{step}]", part["items"]
-            value = value[step]
+            value = value[step] if isinstance(value, list) else None
             continue
         key = joined(key, step)
         part = part.get("properties", {}).get(step) or part["additionalProperties"]

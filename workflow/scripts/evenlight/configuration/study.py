@@ -26,7 +26,8 @@ class Explain(Settings):
         description=(
             "Explain only this many test pairs (a sentence with all its variants), drawn at random and the same "
             "for every model and seed; `null` explains all. Where no item has variants, each is a pair of its "
-            "own, and as many are drawn of each group of the dataset, compared or not, while there are some."
+            "own, and as many are drawn of each level of the compared factors (of each combination, where there are "
+            "several), the levels that are not compared included, while there are some."
         ),
     )
     pairs_on: NumberPerDataset = Field(

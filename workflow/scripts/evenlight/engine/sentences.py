@@ -16,14 +16,17 @@ def token_counts(classifier: Classifier, items: pd.DataFrame) -> np.ndarray:
     return np.array([len(token_id) for token_id in encoded["input_ids"]], dtype=np.int64)
 
 
-def pairs_to_drop(items: pd.DataFrame, tokens: np.ndarray, max_tokens: int, drop_long: bool) -> set[str]:
-    """The pairs with an item beyond the limit, which are left out as a whole, so that groups stay balanced.
+def wholes_to_drop(
+    item_id: Sequence[str], wholes: Sequence[str], tokens: np.ndarray, max_tokens: int, drop_long: bool
+) -> set[str]:
+    """The units with an item beyond the limit, which are left out as a whole, so that groups stay balanced.
 
     Args:
-        items: the rows, with ``item_id`` and ``pair_id``.
+        item_id: names of the items, (items,).
+        wholes: what must stay together with each, see :func:`evenlight.items.wholes`; (items,).
         tokens: of each item, (items,).
         max_tokens: the limit.
-        drop_long: whether such pairs may be left out, with a note.
+        drop_long: whether such units may be left out, with a note.
 
     Raises:
         InputError: they may not, or nothing would be left.
@@ -32,12 +35,12 @@ def pairs_to_drop(items: pd.DataFrame, tokens: np.ndarray, max_tokens: int, drop
     if is_long.any() and not drop_long:
         worst = int(tokens.argmax())
         raise InputError(
-            f"{is_long.sum()} of {len(items)} sentences are longer than models.<model>.max_tokens = {max_tokens} "
-            f"(item {items['item_id'].iloc[worst]} has {tokens[worst]} tokens); raise max_tokens up to the model's "
+            f"{is_long.sum()} of {len(tokens)} sentences are longer than models.<model>.max_tokens = {max_tokens} "
+            f"(item {list(item_id)[worst]} has {tokens[worst]} tokens); raise max_tokens up to the model's "
             "limit, or set models.<model>.long_items to 'drop'"
         )
-    dropped = set(items["pair_id"][is_long])
-    if dropped and dropped.issuperset(items["pair_id"]):
+    dropped = {whole for whole, long in zip(wholes, is_long, strict=True) if long}
+    if dropped and dropped.issuperset(wholes):
         raise InputError(
             f"every pair has a sentence of more than models.<model>.max_tokens = {max_tokens} tokens; raise max_tokens "
             "up to the model's limit"
@@ -71,7 +74,7 @@ def tokenize(
     classifier: Classifier,
     items: pd.DataFrame,
     targets: Sequence[int],
-    drop_long: bool = False,
+    wholes: Sequence[str] | None = None,
 ) -> list[Sentence]:
     """Tokenise items of the contract ``items`` that the model can read; one target class per item.
 
@@ -79,14 +82,14 @@ def tokenize(
         classifier: gives tokenizer and limit.
         items: the rows, in the order wanted.
         targets: class to explain, one per row.
-        drop_long: leave out items beyond the limit, with a note, instead of refusing them. A pair is
-            left out as a whole, so that groups stay balanced.
+        wholes: what must stay together with each row, see :func:`evenlight.items.wholes`. Where it is given, items
+            beyond the limit are left out with all of their unit, with a note, instead of being refused.
 
     Raises:
         InputError: an item has more tokens than the model reads.
     """
     sentences = encoded(classifier, items, targets)
     lengths = np.array([len(sentence.token_id) for sentence in sentences])
-    pairs = items["pair_id"] if drop_long else items["item_id"]
-    dropped_pairs = pairs_to_drop(items.assign(pair_id=pairs), lengths, classifier.max_tokens, drop_long)
-    return [sentence for sentence, pair_id in zip(sentences, pairs, strict=True) if pair_id not in dropped_pairs]
+    together = items["item_id"] if wholes is None else wholes
+    dropped = wholes_to_drop(items["item_id"], together, lengths, classifier.max_tokens, wholes is not None)
+    return [sentence for sentence, whole in zip(sentences, together, strict=True) if whole not in dropped]

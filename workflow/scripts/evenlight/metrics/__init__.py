@@ -1,8 +1,8 @@
 """The metrics of explanations, in families.
 
 A family is a module of this package with one function ``score(explanations, metrics, evaluator)``; the
-configuration's schema (``$defs/metrics``) says which family a metric belongs to, what its parameters are and
-whether higher or lower is better, and whether the family asks the model and so needs an evaluator, and torch.
+configuration (``configuration.metrics``) says which family a metric belongs to, what its parameters are, whether
+higher or lower is better, and whether the family asks the model and so needs an evaluator, and torch.
 """
 
 import importlib
@@ -112,15 +112,15 @@ def explanations_of(texts: pa.Table, shard: pa.Table, path: str | Path, origin: 
         raise other_items(path)
     token_scores = shard["token_score"].to_pylist()
     ground_truth = texts["ground_truth"].to_pylist()
-    found = []
+    explanations = []
     for sentence, token_score, truth in zip(sentences_of(texts), token_scores, ground_truth, strict=True):
         if len(token_score) != len(sentence.token_id):
             raise InputError(
                 f"{path}: column 'token_score' has {len(token_score)} scores for item {sentence.item_id}, which the "
                 f"model reads as {len(sentence.token_id)} tokens; delete the file and run the workflow again"
             )
-        found.append(explanation_of(sentence, np.array(token_score, dtype=np.float64), truth, origin))
-    return found
+        explanations.append(explanation_of(sentence, np.array(token_score, dtype=np.float64), truth, origin))
+    return explanations
 
 
 def explanation_of(

@@ -13,6 +13,7 @@ from evenlight.statistics.designs import rows_of
 from evenlight.statistics.files import runs, units_path
 from evenlight.statistics.score_files import STANDARD_ERROR, read_scores
 
+ALL = "all"  # the group of all texts, where a dataset has no levels
 COMPUTED = [
     "seeds",
     "significant_seeds",
@@ -98,23 +99,21 @@ def summarise_scores(
     """Mean and population standard deviation over seeds of each seed's mean score.
 
     ``scores`` and ``datasets_folder`` are folders, ``metrics`` name to family; without ``factors`` all that a dataset
-    has. Columns: dataset, model, explainer, factor, group (its level), metric, ``seeds`` (with a defined mean),
+    has. A dataset with none of them has one group, :data:`ALL` texts, of no factor. Columns: dataset, model, explainer,
+    factor, group (its level), metric, ``seeds`` (with a defined mean),
     ``mean``, ``sd``, and ``monte_carlo_error``: the standard error of a seed's mean that the metric's own random draws
     leave, mean over seeds (NaN for metrics without draws, or with a single one). Undefined scores are left out of the
     mean of their seed.
     """
     keys = ["dataset", "model", "explainer", "factor", "group", "metric"]
     units = {dataset: tables.read_table(units_path(datasets_folder, dataset), tables.UNITS) for dataset in datasets}
-    means = []
+    means, first = [], next(iter(explainers))
     for run in runs(datasets, models, seeds):
-        asked = factors or units[run.dataset]["factor"].unique()
-        levels = [rows for factor in asked if len(rows := rows_of(units[run.dataset], factor))]
+        levels = _levels(units[run.dataset], factors, read_scores(scores, run, first, metrics, only_items=True))
         for explainer in explainers:
             table = read_scores(scores, run, explainer, metrics)
-            means += [
-                _means(table, rows, metrics).assign(dataset=run.dataset, model=run.model, explainer=explainer)
-                for rows in levels
-            ]
+            names = {"dataset": run.dataset, "model": run.model, "explainer": explainer}
+            means += [_means(table, rows, metrics).assign(**names, factor=factor) for factor, rows in levels.items()]
     table = pd.concat(means)
     errors = table.groupby(keys, sort=False, dropna=False)["error"].mean()
     return summarise_over_seeds(table, keys, "score").assign(monte_carlo_error=errors.to_numpy())
@@ -136,10 +135,10 @@ def grouped_scores(
     Arguments as for :func:`summarise_scores`; an item has a row for its level of each factor.
     """
     units = tables.read_table(units_path(datasets_folder, dataset), tables.UNITS)
-    rows = pd.concat([rows_of(units, factor) for factor in factors or units["factor"].unique()])
-    levels = rows[["item_id", "level"]].rename(columns={"level": "group"}).drop_duplicates()
-    parts = []
+    parts, first = [], next(iter(explainers))
     for run in runs([dataset], [model], seeds):
+        by_factor = _levels(units, factors, read_scores(scores, run, first, metrics, only_items=True))
+        levels = pd.concat(by_factor.values()).rename(columns={"level": "group"}).drop_duplicates()
         for explainer in explainers:
             table = levels.merge(read_scores(scores, run, explainer, metrics), on="item_id")
             table = table.melt(id_vars=["group"], value_vars=list(metrics), var_name="metric", value_name="score")
@@ -147,9 +146,16 @@ def grouped_scores(
     return pd.concat(parts, ignore_index=True)
 
 
-def _means(table: pd.DataFrame, rows: pd.DataFrame, metrics: Mapping[str, str]) -> pd.DataFrame:
-    """Mean score and its Monte-Carlo error of each level and metric: factor, group, metric, score, error."""
-    of_levels = rows[["item_id", "factor", "level"]].merge(table, on="item_id").groupby(["factor", "level"])
+def _levels(units: pd.DataFrame, factors: Sequence[str], items: pd.DataFrame) -> dict[str | None, pd.DataFrame]:
+    """The levels of the texts (``item_id``, ``level``) by factor; if there are none, all ``items`` under None."""
+    rows = {factor: rows_of(units, factor) for factor in factors or units["factor"].unique()}
+    levels = {factor: part[["item_id", "level"]].drop_duplicates() for factor, part in rows.items() if len(part)}
+    return levels or {None: items[["item_id"]].assign(level=ALL)}
+
+
+def _means(table: pd.DataFrame, levels: pd.DataFrame, metrics: Mapping[str, str]) -> pd.DataFrame:
+    """Mean score and its Monte-Carlo error of each level and metric: group, metric, score, error."""
+    of_levels = levels.merge(table, on="item_id").groupby("level")
     parts = []
     for metric in metrics:
         error = f"{metric}{STANDARD_ERROR}"
@@ -162,7 +168,7 @@ def _means(table: pd.DataFrame, rows: pd.DataFrame, metrics: Mapping[str, str]) 
                 }
             )
         )
-    return pd.concat(parts).rename_axis(["factor", "group"]).sort_index(kind="stable").reset_index()
+    return pd.concat(parts).rename_axis("group").sort_index(kind="stable").reset_index()
 
 
 def _error_of_mean(errors: pd.Series) -> float:

@@ -71,8 +71,8 @@ def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str], metric
 def _table(
     caption: str, table: pd.DataFrame, models: dict[str, str], explainers: dict[str, str], metrics: dict[str, Metric]
 ) -> Table:
-    found = {(row.model, row.explainer, row.metric): row for row in table.itertuples(index=False)}
-    rows = rows_by_model(models, explainers, lambda *row: [_cell(found[*row, metric]) for metric in metrics])
+    by_names = {(row.model, row.explainer, row.metric): row for row in table.itertuples(index=False)}
+    rows = rows_by_model(models, explainers, lambda *row: [_cell(by_names[*row, metric]) for metric in metrics])
     columns = [("Total → remaining", [metric.label_with_direction for metric in metrics.values()])]
     return Table(caption, ("Model", "Explainer"), columns, rows)
 

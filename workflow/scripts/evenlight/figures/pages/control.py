@@ -27,13 +27,13 @@ def page(
         "cells as there really are."
     )
     tests = [test for test in TESTS if test in set(table["test"])]
-    found = {(row.dataset, row.model, row.test): row for row in table.itertuples(index=False)}
+    by_names = {(row.dataset, row.model, row.test): row for row in table.itertuples(index=False)}
     rows = []
     for dataset, dataset_label in (datasets | {ALL: "All datasets"}).items():
         lines = [
-            (label, [cell for test in tests for cell in _cells(found.get((dataset, model, test)))])
+            (label, [cell for test in tests for cell in _cells(by_names.get((dataset, model, test)))])
             for model, label in (models | {ALL: "All models"}).items()
-            if any((dataset, model, test) in found for test in tests)
+            if any((dataset, model, test) in by_names for test in tests)
         ]
         if lines:
             rows.append((dataset_label, lines))

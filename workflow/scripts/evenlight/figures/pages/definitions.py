@@ -61,14 +61,14 @@ def _table(caption: str, table: pd.DataFrame, layout: tuple, headings: dict) -> 
     datasets, variants, disputed = layout
     compared = set(table["dataset"])
     datasets = {name: label for name, label in datasets.items() if name in compared}
-    found = {(row.dataset, row.metric, row.other): row for row in table.itertuples(index=False)}
+    by_names = {(row.dataset, row.metric, row.other): row for row in table.itertuples(index=False)}
     rows = []
     for kind, names in disputed.items():
         of_kind = table.loc[table["kind"] == kind, ["metric", "other"]].drop_duplicates()
         lines = []
         for metric, other in of_kind.itertuples(index=False, name=None):
             heading = variants[metric] if metric == other else f"{variants[metric]} – {variants[other]}"
-            entries = [found[dataset, metric, other] for dataset in datasets]
+            entries = [by_names[dataset, metric, other] for dataset in datasets]
             lines.append((heading, [Cell(text(row)) for row in entries for text in headings.values()]))
         rows.append((common_words(kind, [variants[name] for name in names]), lines))
     columns = [(label, list(headings)) for label in datasets.values()]

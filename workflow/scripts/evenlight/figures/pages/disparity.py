@@ -51,11 +51,11 @@ def _disparity_table(caption: str, summary: pd.DataFrame, layout: tuple, text: C
     datasets, models, explainers, metrics = layout
     compared = set(summary["dataset"])
     datasets = {name: label for name, label in datasets.items() if name in compared}
-    found = {row[:4]: row for row in summary.itertuples(index=False)}
+    by_names = {row[:4]: row for row in summary.itertuples(index=False)}
 
     def cells(model: str, explainer: str) -> list[Cell]:
         keys = [(dataset, model, explainer, metric) for dataset in datasets for metric in metrics]
-        return [_disparity_cell(found.get(key), text) for key in keys]
+        return [_disparity_cell(by_names.get(key), text) for key in keys]
 
     headings = [metric.label_with_direction for metric in metrics.values()]
     columns = [(label, headings) for label in datasets.values()]

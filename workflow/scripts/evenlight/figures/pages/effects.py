@@ -105,12 +105,12 @@ def _effect_table(
     explainers: dict[str, str],
     metrics: dict[str, Metric],
 ) -> Table:
-    found = {
+    by_names = {
         row[:3]: row[3:]
         for row in effects[["model", "explainer", "metric", *_SHOWN]].itertuples(index=False, name=None)
     }
     rows = rows_by_model(
-        models, explainers, lambda *row: [_effect_cell(found.get((*row, metric))) for metric in metrics]
+        models, explainers, lambda *row: [_effect_cell(by_names.get((*row, metric))) for metric in metrics]
     )
     columns = [(dataset, [metric.label for metric in metrics.values()])]
     return Table(caption, ("Model", "Explainer"), columns, rows)

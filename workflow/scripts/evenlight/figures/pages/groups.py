@@ -59,8 +59,8 @@ def _cell(tests: pd.DataFrame, pairs: pd.DataFrame, alpha: float) -> Cell:
     if tests["p_friedman"].notna().any():
         text += f" F{int((tests['p_friedman'] <= alpha).sum())}"
     apart = [
-        f"{one} > {other}" if part["z"].mean() > 0 else f"{other} > {one}"
-        for (one, other), part in pairs.groupby(["level_a", "level_b"], sort=False)
+        f"{first} > {second}" if part["z"].mean() > 0 else f"{second} > {first}"
+        for (first, second), part in pairs.groupby(["level_a", "level_b"], sort=False)
         if 2 * (part["p_dunn_holm"] <= alpha).sum() > len(tests)
     ]
     return Cell(text, "; ".join(apart), bold=2 * significant > len(tests))

@@ -18,14 +18,14 @@ def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, s
     """Mean ± standard deviation over seeds of every measure, from
     :func:`evenlight.statistics.model_quality.summarise_quality`; the values per seed stand in their CSV file only."""
     keys = summary[["dataset", "model", "measure", "subset"]].itertuples(index=False, name=None)
-    found = {key: mean_sd(*values, 3) for key, *values in zip(keys, summary["mean"], summary["sd"], strict=True)}
+    by_names = {key: mean_sd(*values, 3) for key, *values in zip(keys, summary["mean"], summary["sd"], strict=True)}
     subsets = {name: list(summary.loc[summary["measure"] == name, "subset"].unique()) for name in MEASURES}
     columns = [(name, subset) for name in MEASURES for subset in subsets[name]]
     rows = [
         (
             dataset_label,
             [
-                (label, [Cell(found.get((dataset, model, *column), "–")) for column in columns])
+                (label, [Cell(by_names.get((dataset, model, *column), "–")) for column in columns])
                 for model, label in models.items()
             ],
         )

@@ -122,7 +122,7 @@ def _by_table(
     datasets, models, explainers, metrics = layout
     parts = []
     for number, part in comparison.dropna(subset=column).groupby(column):
-        found = {(row.model, row.explainer, row.dataset, row.metric): row for row in part.itertuples(index=False)}
+        by_names = {(row.model, row.explainer, row.dataset, row.metric): row for row in part.itertuples(index=False)}
         columns = [
             (dataset, heading, [metric for metric in of_property if metric in set(part["metric"])])
             for dataset in part["dataset"].unique()
@@ -135,7 +135,7 @@ def _by_table(
             cells = [
                 (
                     explainers[explainer],
-                    [_cell(found.get((model, explainer, *key)), text, considerable) for key in keys],
+                    [_cell(by_names.get((model, explainer, *key)), text, considerable) for key in keys],
                 )
                 for explainer in of_model["explainer"].unique()
             ]
@@ -214,12 +214,12 @@ def _agreement_table(agreement: pd.DataFrame, layout: tuple) -> Table:
 
 
 def _quality_table(quality: pd.DataFrame, datasets: dict[str, str], models: dict[str, str]) -> Table:
-    found = {(row.dataset, row.model, row.measure): row for row in quality.itertuples(index=False)}
+    by_names = {(row.dataset, row.model, row.measure): row for row in quality.itertuples(index=False)}
 
     def cells(dataset: str, model: str) -> list[Cell]:
         pairs = []
         for measure in RATES:
-            row = found[dataset, model, measure]
+            row = by_names[dataset, model, measure]
             pairs += [(row.mean, row.sd), (row.published_mean, row.published_sd)]
         return [Cell(mean_sd(*pair, 3)) for pair in pairs]
 

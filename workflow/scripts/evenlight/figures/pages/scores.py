@@ -24,7 +24,7 @@ def page(
 ) -> Page:
     """Mean ± standard deviation over seeds of every metric, one table per dataset, from
     :func:`evenlight.statistics.summary.summarise_scores`. The groups of ``levels`` stand first, in this order."""
-    found = {
+    by_names = {
         (row.dataset, row.model, row.explainer, row.metric, row.group): _score_cell(row)
         for row in summary.itertuples(index=False)
     }
@@ -33,7 +33,9 @@ def page(
         groups = ordered_levels(summary.loc[summary["dataset"] == dataset, "group"], levels)
         columns = list(product(metrics, groups))
         rows = rows_by_model(
-            models, explainers, lambda *row, of=dataset, shown=columns: [found[of, *row, *column] for column in shown]
+            models,
+            explainers,
+            lambda *row, of=dataset, shown=columns: [by_names[of, *row, *column] for column in shown],
         )
         headings = [(metric.label_with_direction, groups) for metric in metrics.values()]
         parts.append(Table(f"Scores on {dataset_label}", ("Model", "Explainer"), headings, rows))
