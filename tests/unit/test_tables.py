@@ -238,9 +238,7 @@ def test_damage_inside_a_file_is_refused_with_its_rule(tmp_path):
 
 def test_what_is_wrong_in_a_group_is_refused_with_its_file(tmp_path):
     tables.pq.write_table(numbers(1, 2).append_column("more", pa.array([1, 2])), tmp_path / "x.parquet")
-    with pytest.raises(
-        InputError, match=r"x\.parquet: unexpected column 'more' in a table of examples; "
-    ):
+    with pytest.raises(InputError, match=r"x\.parquet: unexpected column 'more' in a table of examples; "):
         list(tables.read_groups(tmp_path / "x.parquet", WHOLE, 1))
 
 
