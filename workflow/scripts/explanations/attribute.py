@@ -52,7 +52,9 @@ def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
         "files": digest_of({}, [arguments.items, arguments.readings, *model]),
     }
     explainers = arguments.settings["explainers"]
-    return {name: digest_of(common | {"explainer": name, "settings": own}, []) for name, own in explainers.items()}
+    return {
+        name: digest_of(common | {"explainer": name, "settings": method}, []) for name, method in explainers.items()
+    }
 
 
 def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:

@@ -77,10 +77,10 @@ def score_tables(
     of_texts = [each for of_text in zip(*explanations, strict=True) for each in of_text]
     values = score(settings["family"], of_texts, settings["metrics"], evaluator)
     tables = {}
-    for place, name in enumerate(names):
+    for first, name in enumerate(names):
         table = texts.select(["item_id"])
         for metric, value in values.items():
-            table = table.append_column(metric, pa.array(value[place :: len(names)], pa.float64()))
+            table = table.append_column(metric, pa.array(value[first :: len(names)], pa.float64()))
         tables[name] = table
     return tables
 
