@@ -81,7 +81,7 @@ MODULES :=
 MUTATION := nice -n 10 .venv-mutation/bin/python workflow/tools/measure_mutants.py --folder results/mutation
 
 mutation: .venv-mutation/ready  ## which small changes of the code no test notices: make mutation MODULES="tables items"
-	$(MUTATION) $(if $(MODULES),--again --modules $(MODULES))
+	$(MUTATION) $(if $(MODULES),--modules $(MODULES))
 
 rule-graph: .venv/ready  ## draw which rule needs which, for README.md; needs graphviz
 	PYTHONHASHSEED=0 $(BIN)/snakemake --quiet all --rulegraph dot --configfile config/demo.yaml | \

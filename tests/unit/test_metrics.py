@@ -290,6 +290,19 @@ def test_complexity_normalises_over_all_tokens():
     assert found["gini"] == pytest.approx([0.25], abs=1e-9)
 
 
+def test_complexity_of_the_words_alone():
+    """Without the special tokens' halves both words have a half; a text without words has nothing to count."""
+    one = explanation([3.0, 1.0, -1.0, 3.0], word_id=[-1, 0, 1, -1])
+    nothing = explanation([3.0, 3.0], word_id=[-1, -1])
+    metrics = {
+        "sparsity": {"metric": "sparsity", "threshold": 0.2, "special_tokens": "excluded"},
+        "gini": {"metric": "gini", "special_tokens": "excluded"},
+    }
+    found = score("complexity", [one, nothing], metrics)
+    assert found["sparsity"] == pytest.approx([1.0, np.nan], nan_ok=True)
+    assert found["gini"] == pytest.approx([0.0, np.nan], abs=1e-9, nan_ok=True)
+
+
 def test_complexity_of_zeros():
     metrics = {
         "sparsity": {"metric": "sparsity", "threshold": 0.1, "special_tokens": "included"},

@@ -80,6 +80,63 @@ def test_fewer_than_two_pairs_have_no_test(pairs):
     assert math.isnan(sign_flip(*pairs, 100, "none"))
 
 
+def test_two_pairs_are_enough():
+    # Of the four patterns of signs two are as extreme.
+    assert signed_rank([1, 3], [0, 1]) == 0.5
+    assert sign_flip([1, 3], [0, 1], 100, "unused") == 0.5
+
+
+@pytest.mark.parametrize("pairs", [12, 60])
+def test_each_exchange_is_a_test_of_its_own(pairs):
+    cells = random("exchanges").integers(-9, 10, size=(3, pairs)) / 4
+    cells[1, 2] = cells[2, :4] = NAN
+    signs = random("signs").choice([-1, 1], size=(5, pairs))
+    p = signed_rank_p(cells, signs)
+    assert p.shape == (5, 3)
+    for row, exchange in enumerate(signs):
+        assert p[row] == pytest.approx(signed_rank_p(exchange * cells)[0], rel=1e-12)
+
+
+def test_a_cell_with_too_few_pairs_stands_beside_others():
+    p = signed_rank_p([[1, NAN, NAN], [1, 2, 4]])
+    assert np.isnan(p).tolist() == [[True, False]]
+
+
+def test_each_cell_has_its_own_unit():
+    # Whatever the unit of the scores of a cell, and of the cells beside it.
+    difference = np.array([0.3, -0.1, 0.2, 0.5, 0.4, -0.25, 0.6, 0.7])
+    units = [1e-13, 1e-3, 1, 1e13]
+    p = signed_rank_p([unit * difference for unit in units])[0]
+    assert p == pytest.approx(wilcoxon(difference).pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1, 1e6])
+def test_rounding_does_not_break_ties_in_any_unit(unit):
+    a = unit * np.array([k / 10 for k in range(1, 8)] + [k / 10 for k in range(7)])
+    b = unit * np.array([k / 10 for k in range(7)] + [k / 10 for k in range(1, 8)])
+    assert signed_rank(a, b) == 1.0
+    assert sign_flip([0.1 * unit, 0.2 * unit, 0], [0, 0, 0.3 * unit], 8, "unused") == 1.0
+
+
+def test_thirteen_tied_pairs_are_enumerated_and_fourteen_are_not():
+    tied = np.array([1, 1, 2, 2, 3, 3, 1, -1, -2, 4, 4, 1, 2], dtype=float)
+    signed_ranks = np.sign(tied) * rankdata(np.abs(tied))
+    sums = [abs(np.dot(signs, signed_ranks)) for signs in product([1, -1], repeat=13)]
+    assert signed_rank(tied, np.zeros(13)) == pytest.approx(np.mean(sums >= abs(signed_ranks.sum())), rel=1e-12)
+    more = np.append(tied, 3)
+    ranks = rankdata(np.abs(more))
+    excess = abs(ranks[more > 0].sum() - ranks.sum() / 2) - 0.5
+    expected = 2 * norm.sf(excess / math.sqrt((ranks**2).sum() / 4))
+    assert signed_rank(more, np.zeros(14)) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_cannot_be_tested_warns_of_nothing():
+    cells = np.array([[0.0, 0, 0], [NAN, NAN, NAN], [1, NAN, NAN]])
+    assert signed_rank_p(cells)[0] == pytest.approx([1, NAN, NAN], nan_ok=True)
+    assert sign_flip_p(cells, SignFlips(3, 8, ("unused",)))[0] == pytest.approx([1, NAN, NAN], nan_ok=True)
+
+
 # Sign flips
 
 
@@ -118,6 +175,32 @@ def test_random_flips_begin_with_the_observed_signs():
 def test_the_smallest_p_is_one_in_draws():
     difference = random("large").normal(size=50) + 10
     assert sign_flip_p(difference, SignFlips(50, 1000, ("flips",))).item() == 1 / 1000
+
+
+def test_without_any_difference_every_random_flip_is_as_far():
+    assert sign_flip_p(np.zeros(50), SignFlips(50, 1000, ("flips",))).item() == 1.0
+
+
+def test_the_flips_of_a_name_are_those_of_earlier_versions():
+    flips = matrix(10, 1023, "flips")
+    assert flips[1].tolist() == [1, 1, 1, 1, -1, -1, -1, 1, -1, -1]
+    assert flips[1022].tolist() == [-1, 1, 1, 1, -1, -1, -1, 1, -1, -1]
+
+
+@pytest.mark.parametrize("draws", [512, 300])
+def test_each_exchange_is_judged_by_the_same_flips(draws):
+    cells = random("exchanges").normal(0.3, 1, size=(3, 9)) * [[1.0], [1e12], [1e-12]]
+    signs = random("signs").choice([-1.0, 1.0], size=(4, 9))
+    flips = SignFlips(9, draws, ("tests", "exchanges"))
+    p = sign_flip_p(cells, flips, signs)
+    assert p.shape == (4, 3)
+    turned = matrix(9, draws, "exchanges")
+    for row, exchange in enumerate(signs):
+        # Where not all flips are there, the exchange takes the place of the first, which turns nothing.
+        rows = turned if draws == 512 else np.vstack([exchange, turned[1:]])
+        for column, cell in enumerate(cells):
+            observed = abs(exchange @ cell)
+            assert p[row, column] == np.mean(np.abs(rows @ cell) >= observed * (1 - 1e-9))
 
 
 def test_one_matrix_serves_many_cells():

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import norm, t
+from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from evenlight.seeds import generator_for
 from evenlight.statistics.paired_tests import signed_rank_p
@@ -69,6 +70,14 @@ def test_designs_without_a_test_have_none():
     assert math.isnan(detectable_effect_pooled(0.1, 5, 0, 0.05, 0.8))
 
 
+def test_the_smallest_designs_that_can_be_tested():
+    assert math.isnan(detectable_effect_unpaired(1, 50, 0.05, 0.8))
+    assert math.isnan(detectable_effect_unpaired(50, 1, 0.05, 0.8))
+    assert math.isfinite(detectable_effect_unpaired(2, 50, 0.05, 0.8))
+    assert math.isnan(detectable_effect_paired(2, 0.5, 0.05, 0.8))
+    assert math.isfinite(detectable_effect_paired(3, 0.5, 0.05, 0.8))
+
+
 @pytest.mark.parametrize("correlation", [0.0, 0.6])
 def test_the_signed_rank_test_has_that_power(correlation):
     random = generator_for("tests", "paired power", str(correlation))
@@ -87,3 +96,11 @@ def test_the_mann_whitney_test_has_that_power(sizes):
     a, b = (random.normal(size=(800, size)) for size in sizes)
     power = np.mean(mann_whitney(a + d, b).p <= 0.05)
     assert power == pytest.approx(0.8, abs=0.057)
+
+
+@pytest.mark.parametrize(("alpha", "power"), [(0.01, 0.9), (0.1, 0.5)])
+def test_other_levels_and_powers_agree_with_statsmodels(alpha, power):
+    solved = TTestIndPower().solve_power(None, 30 * RANK_EFFICIENCY, alpha / 2, power, 2, alternative="larger")
+    assert detectable_effect_unpaired(30, 60, alpha, power) == pytest.approx(solved, rel=1e-4)
+    solved = TTestPower().solve_power(None, 30 * RANK_EFFICIENCY, alpha / 2, power, alternative="larger")
+    assert detectable_effect_paired(30, 0.5, alpha, power) == pytest.approx(solved, rel=1e-4)

@@ -128,3 +128,23 @@ def test_a_labelling_that_leaves_one_score_is_tested():
     labellings = np.array([[True, True, False, False], [True, False, False, False]])
     tests = mann_whitney([1, 2], [3, 4], labellings)
     assert tests.p[1].item() == pytest.approx(2 * norm.sf(1 / (15 / 12) ** 0.5), rel=1e-12)
+
+
+def test_cells_without_a_test_do_not_stand_in_for_others():
+    tests = mann_whitney([[1, NAN], [1, 2], [1, 2]], [[3, 4], [3, 4], [NAN, 4]])
+    assert np.isnan(tests.u[0]).tolist() == [True, False, True]
+    assert np.isnan(tests.p[0]).tolist() == [True, False, True]
+
+
+def test_three_tied_scores_of_four():
+    # U = 1 of 4, the variance 2 * 2 / 12 * (5 − (27 − 3) / 12) = 1.
+    test = mann_whitney([1, 1], [1, 2])
+    assert test.u.item() == 1
+    assert test.p.item() == pytest.approx(2 * norm.sf(0.5), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("b", [[0.0, 0.0], [0.0, NAN], [NAN, NAN]])
+def test_what_cannot_be_tested_warns_of_nothing(b):
+    mann_whitney([0.0, NAN, NAN], b)
+    mann_whitney([0.0, 0.0, NAN], b)

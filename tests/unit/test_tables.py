@@ -1,7 +1,13 @@
 """Contracts: what a table must have is refused where it is not there, by file, column and rule."""
 
+from itertools import chain
+
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evenlight import tables
 from evenlight.errors import InputError
@@ -33,6 +39,32 @@ def table_of(contract: Contract, rows: int = 3, **changed) -> pa.Table:
 def test_there_are_contracts_to_test():
     assert {"items", "units", "scores", "disparity"} <= {contract.name for contract in CONTRACTS}
     assert len(REQUIRED) > 60
+
+
+@pytest.mark.parametrize(
+    ("contract", "may_be_missing"),
+    [
+        (ITEMS, {"ground_truth"}),
+        (UNITS, set()),
+        (tables.READINGS, {"target", "left_out", "probability", "predicted"}),
+        (tables.ATTRIBUTIONS, {"completeness_gap"}),
+        (SCORES, set()),
+        # Tests of pairs, where there are no pairs; a test of equivalence in too few scores.
+        (tables.DISPARITY, {"p_signed_rank", "p_signed_rank_holm", "p_signed_rank_bh", "p_sign_flip", "p_equivalence"}),
+        # Without a significant seed there is no mean over these, and nobody is better.
+        (tables.SUMMARY, {"mean_d_significant", "sd_d_significant", "mean_d", "sd_d", "better_group"}),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_what_may_be_missing_is_little(contract, may_be_missing):
+    assert {field.name for field in contract.schema if field.nullable} == may_be_missing
+
+
+def test_an_effect_stands_before_the_limits_of_its_interval():
+    names = tables.EFFECTS.schema.names
+    place = names.index("cohens_d")
+    assert names[place : place + 3] == ["cohens_d", "cohens_d_low", "cohens_d_high"]
+    assert {tables.EFFECTS.schema.field(name).type for name in names[place : place + 3]} == {pa.float64()}
 
 
 @pytest.mark.parametrize(
@@ -92,3 +124,166 @@ def test_a_further_column_of_another_type_is_refused():
         checked(table, ITEMS, "x")
     with pytest.raises(InputError, match="column 'gini' is string, scores need double; rule"):
         checked(table_of(SCORES).append_column("gini", pa.array(["a"] * 3)), SCORES, "x")
+
+
+# Files
+
+
+WHOLE = Contract("examples", "make_them", pa.schema([pa.field("n", pa.int64()), pa.field("right", pa.bool_())]))
+
+
+def numbers(*values) -> pa.Table:
+    return pa.table({"n": pa.array(values, pa.int64()), "right": pa.array([True] * len(values), pa.bool_())})
+
+
+def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
+    path = tmp_path / "new" / "folder" / "x.txt"
+    with tables.replacing(path) as temporary:
+        temporary.write_text("whole")
+        assert temporary.parent == path.parent
+        assert not path.exists()
+    assert path.read_text() == "whole"
+    assert path.stat().st_mode & 0o777 == 0o644
+    with pytest.raises(ZeroDivisionError), tables.replacing(path) as temporary:
+        temporary.write_text(f"half {1 / 0}")
+    assert path.read_text() == "whole"
+    with tables.replacing(path) as temporary:  # the folder is there by now
+        temporary.write_text("new")
+    assert [(each.name, each.read_text()) for each in path.parent.iterdir()] == [("x.txt", "new")]
+
+
+def test_a_killed_job_leaves_a_hidden_file_that_says_of_what(tmp_path):
+    with tables.replacing(tmp_path / "x.txt") as temporary:
+        assert temporary.name.startswith(".x.txt.")
+
+
+def test_metadata_is_given_back(tmp_path):
+    metadata = {"notes": ["a – b", "c"], "count": 2}
+    write_table(numbers(1, 2), tmp_path / "x.parquet", WHOLE, metadata)
+    assert tables.read_metadata(tmp_path / "x.parquet", WHOLE) == metadata
+    write_table(numbers(1, 2), tmp_path / "x.parquet", WHOLE)
+    assert tables.read_metadata(tmp_path / "x.parquet", WHOLE) == {}
+    tables.pq.write_table(numbers(1), tmp_path / "x.parquet")  # by something else
+    assert tables.read_metadata(tmp_path / "x.parquet", WHOLE) == {}
+
+
+def test_the_order_of_metadata_does_not_change_the_file(tmp_path):
+    write_table(numbers(1), tmp_path / "x.parquet", WHOLE, {"a": 1, "b": 2})
+    write_table(numbers(1), tmp_path / "y.parquet", WHOLE, {"b": 2, "a": 1})
+    assert (tmp_path / "x.parquet").read_bytes() == (tmp_path / "y.parquet").read_bytes()
+
+
+def test_tables_are_written_one_after_the_other_and_each_is_checked(tmp_path):
+    path = tmp_path / "x.parquet"
+    tables.write_groups((numbers(*values) for values in ([1, 2], [3], [4, 5, 6])), path, WHOLE, {"a": 1})
+    file = tables.pq.ParquetFile(path)
+    assert [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)] == [2, 1, 3]
+    assert file.metadata.row_group(0).column(0).compression == "ZSTD"
+    assert read_arrow(path, WHOLE)["n"].to_pylist() == [1, 2, 3, 4, 5, 6]
+    assert tables.count_rows(path, WHOLE) == 6
+    assert tables.read_columns(path, WHOLE) == ["n", "right"]
+    with pytest.raises(InputError, match=r"y\.parquet: no column 'right'"):
+        tables.write_groups([numbers(1), numbers(2).drop_columns("right")], tmp_path / "y.parquet", WHOLE)
+    assert [each.name for each in tmp_path.iterdir()] == ["x.parquet"]
+
+
+def test_no_table_at_all_is_an_empty_one(tmp_path):
+    tables.write_groups([], tmp_path / "x.parquet", WHOLE, {"a": 1})
+    empty = read_arrow(tmp_path / "x.parquet", WHOLE)
+    assert (len(empty), empty.schema.names) == (0, ["n", "right"])
+    assert tables.read_metadata(tmp_path / "x.parquet", WHOLE) == {"a": 1}
+
+
+def test_an_index_of_pandas_is_not_stored(tmp_path):
+    frame = pd.DataFrame({"n": [1, 2], "right": [True, False]}, index=[7, 8])
+    write_table(frame, tmp_path / "x.parquet", WHOLE)
+    assert tables.read_columns(tmp_path / "x.parquet", WHOLE) == ["n", "right"]
+    pd.testing.assert_frame_equal(tables.read_table(tmp_path / "x.parquet", WHOLE), frame.reset_index(drop=True))
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        tables.read_arrow,
+        tables.read_table,
+        tables.read_exactly,
+        tables.count_rows,
+        tables.read_columns,
+        tables.read_metadata,
+        lambda path, contract: list(tables.read_groups(path, contract, 2)),
+        lambda path, contract: tables.read_dataset(path, contract, "geco"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_its_rule(read, tmp_path):
+    path = tmp_path / "x.parquet"
+    with pytest.raises(InputError, match=rf"^{path}: no such file; rule make_them makes it$"):
+        read(path, WHOLE)
+    path.write_text("no table")
+    message = rf"^{path}: not a readable Parquet file \(.+\); delete it and run the workflow again, rule make_them "
+    with pytest.raises(InputError, match=message):
+        read(path, WHOLE)
+
+
+def test_damage_inside_a_file_is_refused_with_its_rule(tmp_path):
+    path = tmp_path / "x.parquet"
+    write_table(numbers(*range(5000)), path, WHOLE)
+    content = bytearray(path.read_bytes())
+    content[4:2000] = bytes(1996)  # between the magic number and the footer
+    path.write_bytes(content)
+    message = rf"(?s)^{path}: damaged \(.+\); delete it and run the workflow again, rule make_them makes it$"
+    for read in (tables.read_arrow, lambda *asked: list(tables.read_groups(*asked, 2))):
+        with pytest.raises(InputError, match=message):
+            read(path, WHOLE)
+
+
+def test_what_is_wrong_in_a_group_is_refused_with_its_file(tmp_path):
+    tables.pq.write_table(numbers(1, 2).append_column("more", pa.array([1, 2])), tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=r"x\.parquet: unexpected column 'more' in a table of examples; "):
+        list(tables.read_groups(tmp_path / "x.parquet", WHOLE, 1))
+
+
+@given(st.lists(st.integers(0, 5), max_size=6), st.integers(1, 7))
+def test_regrouped_rows_stay_in_order(sizes, rows):
+    parts = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1]) if sizes else []
+    groups = [group["n"].to_pylist() for group in tables.regrouped((numbers(*part) for part in parts), rows)]
+    assert list(chain.from_iterable(groups)) == list(range(sum(sizes)))
+    assert all(len(group) == rows for group in groups[:-1])
+    assert not groups or 0 < len(groups[-1]) <= rows
+
+
+@pytest.mark.parametrize("wanted", [None, [1, 1, 0, 1, 0, 0, 0, 1, 1, 1]])
+def test_groups_are_read_whatever_the_groups_of_the_file(wanted, tmp_path):
+    tables.write_groups([numbers(0, 1, 2), numbers(3, 4, 5, 6, 7, 8, 9)], tmp_path / "x.parquet", WHOLE)
+    mask = None if wanted is None else np.array(wanted, dtype=bool)
+    groups = [group["n"].to_pylist() for group in tables.read_groups(tmp_path / "x.parquet", WHOLE, 4, mask)]
+    assert groups == ([[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]] if wanted is None else [[0, 1, 3, 7], [8, 9]])
+    narrow = WHOLE.only("n")
+    assert {tuple(group.column_names) for group in tables.read_groups(tmp_path / "x.parquet", narrow, 4)} == {("n",)}
+
+
+def test_whole_numbers_and_truth_values_stay_exact_where_some_are_missing(tmp_path):
+    large = 2**53 + 1  # not a float64
+    contract = Contract("examples", "make_them", WHOLE.schema.append(pa.field("share", pa.float64())))
+    table = pa.table({"n": pa.array([large, None]), "right": pa.array([True, None]), "share": pa.array([0.5, None])})
+    write_table(table, tmp_path / "x.parquet", contract)
+    read = tables.read_exactly(tmp_path / "x.parquet", contract)
+    assert read.dtypes.astype(str).tolist() == ["Int64", "boolean", "float64"]
+    assert (read["n"][0], read["right"][0], read["share"][0]) == (large, True, 0.5)
+    assert read.loc[1].isna().all()
+    write_table(table.slice(0, 1), tmp_path / "x.parquet", contract)
+    read = tables.read_exactly(tmp_path / "x.parquet", contract)
+    assert read.dtypes.astype(str).tolist() == ["int64", "bool", "float64"]
+
+
+def test_the_rows_of_a_dataset_and_no_others(tmp_path):
+    contract = Contract("examples", "make_them", pa.schema([("dataset", pa.string()), ("n", pa.int64())]))
+    write_table(pd.DataFrame({"dataset": ["a", "b", "a"], "n": [1, 2, 3]}), tmp_path / "x.parquet", contract)
+    assert tables.read_dataset(tmp_path / "x.parquet", contract, "a")["n"].tolist() == [1, 3]
+    message = r"x\.parquet: column 'dataset' has no 'c' \(--dataset\); rule make_them makes the table$"
+    with pytest.raises(InputError, match=message):
+        tables.read_dataset(tmp_path / "x.parquet", contract, "c")
+
+
+def test_csv_is_for_every_program(tmp_path):
+    tables.write_csv(pd.DataFrame({"name": ["é", None], "n": [1.5, np.nan]}, index=[3, 4]), tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_bytes().decode() == "name,n\né,1.5\n,\n"

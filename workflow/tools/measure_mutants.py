@@ -2,13 +2,15 @@
 
 `make mutation` runs it in an environment with mutmut. Each module is changed in a copy of the library below
 ``--folder``, against the test files that concern it (:data:`TESTS`), and only by those tests that reach the changed
-function, so that most mutants cost less than a second. Results are kept there: a second call tests what was not tested.
+function, so that most mutants cost less than a second. Results are kept there: a second call tests again what no test
+noticed, after new tests.
 Written are ``mutants.csv``, one row per module that was run in this folder, now or before, and ``survivors.txt`` with
 the differences that no test noticed. mutmut changes what is inside functions; tables of constants stay as they are, and
 so do functions with decorators.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -97,13 +99,23 @@ def main() -> None:
 
 
 def test_module(module: str, folder: Path) -> None:
-    """Make the mutants of a module in ``folder`` and test those whose fate is not known from an earlier call."""
+    """Make the mutants of a module in ``folder`` and test them; after an earlier call those that no test has noticed.
+
+    A module that has changed since then begins anew.
+    """
+    copied = folder / "src" / "evenlight" / f"{module}.py"
+    if copied.exists() and copied.read_text() != (LIBRARY / f"{module}.py").read_text():
+        shutil.rmtree(folder)
     lay_out(module, folder)
+    states = states_of(folder, module)
+    left = [name for name, state in states.items() if state not in ("killed", "timeout")]
+    if states and not left:
+        return
     environment = {name: value for name, value in os.environ.items() if name not in HIDDEN}
     print(f"== {module}", flush=True)
     with (folder / "log.txt").open("w") as log:
         status = subprocess.run(
-            [sys.executable, "-m", "mutmut", "run", "--max-children", "1"],
+            [sys.executable, "-m", "mutmut", "run", "--max-children", "1", *left],
             cwd=folder,
             env=environment,
             stdout=log,
@@ -111,6 +123,7 @@ def test_module(module: str, folder: Path) -> None:
         ).returncode
     if status:
         sys.exit(f"error: {module}: mutmut ended with {status}; see {folder / 'log.txt'}")
+    list_survivors(folder, module)
 
 
 def lay_out(module: str, folder: Path) -> None:
@@ -139,8 +152,7 @@ def write_results(folder: Path) -> None:
         if other := set(counts) - set(STATES):
             sys.exit(f"error: {module}: mutants that are {', '.join(other)}; see {of_module / 'log.txt'}")
         rows.append(f"{module},{len(states)}," + ",".join(str(counts[state]) for state in STATES))
-        left = [name for name, state in states.items() if state in ("survived", "no tests")]
-        survivors += [difference(of_module, name) for name in left]
+        survivors.append((of_module / "survivors.txt").read_text())
     (folder / "mutants.csv").write_text("\n".join(rows) + "\n")
     (folder / "survivors.txt").write_text("\n".join(survivors))
 
@@ -157,11 +169,19 @@ def states_of(folder: Path, module: str) -> dict[str, str]:
     }
 
 
-def difference(folder: Path, name: str) -> str:
-    """The lines that a mutant changes, below its name."""
-    shown = subprocess.run([sys.executable, "-m", "mutmut", "show", name], cwd=folder, capture_output=True, text=True)
-    changed = [line for line in shown.stdout.splitlines() if re.match(r"[-+](?!--|\+\+)", line)]
-    return "\n".join([f"# {name}", *changed, ""])
+def list_survivors(folder: Path, module: str) -> None:
+    """Write the lines that each mutant changes that no test noticed, below its name."""
+    from mutmut.configuration import reset_config
+    from mutmut.mutation.diff_apply import get_diff_for_mutant
+
+    left = [name for name, state in states_of(folder, module).items() if state in ("survived", "no tests")]
+    texts = []
+    reset_config()  # mutmut reads its configuration in the folder where it is
+    with contextlib.chdir(folder):
+        for name in left:
+            lines = get_diff_for_mutant(name).splitlines()
+            texts += [f"# {name}", *(line for line in lines if re.match(r"[-+](?!--|\+\+)", line)), ""]
+    (folder / "survivors.txt").write_text("\n".join(texts))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
-from evenlight.engine import open_evaluator
+from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.metrics import NEED_WORDS, Explanation, explanations_of, other_items, read_origin, score
 from evenlight.parts import (
@@ -35,11 +35,10 @@ ROWS_PER_GROUP = 2**16
 
 def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
     """Of everything that each explainer's file of scores depends on, by the explainer's name."""
-    model = sorted(arguments.model.glob("[!.]*")) if arguments.model else []
     common = {
         "settings": arguments.settings,
         "libraries": library_versions(LIBRARIES if arguments.model else ("numpy",)),
-        "files": digest_of({}, [arguments.items, arguments.readings, *model]),
+        "files": digest_of({}, [arguments.items, arguments.readings, *model_files(arguments.model)]),
     }
     return {
         path.stem: digest_of(common | {"code": arguments.code[path.stem], "shard": shard_digest(path)}, [])
@@ -77,10 +76,10 @@ def score_tables(
     of_texts = [each for of_text in zip(*explanations, strict=True) for each in of_text]
     values = score(settings["family"], of_texts, settings["metrics"], evaluator)
     tables = {}
-    for place, name in enumerate(names):
+    for first, name in enumerate(names):
         table = texts.select(["item_id"])
         for metric, value in values.items():
-            table = table.append_column(metric, pa.array(value[place :: len(names)], pa.float64()))
+            table = table.append_column(metric, pa.array(value[first :: len(names)], pa.float64()))
         tables[name] = table
     return tables
 

@@ -106,7 +106,9 @@ def _check_levels(config: dict) -> Iterator[str]:
             yield f"{key}: no dataset has this factor; {listing}{suggestion(factor, known)}"
             continue
         for position, compared in enumerate(sets):
-            yield from _check_set(f"{key}[{position}]", compared, {name: of for name, of in levels.items() if of})
+            yield from _check_set(
+                f"{key}[{position}]", compared, {name: there for name, there in levels.items() if there}
+            )
 
 
 def _check_shared_levels(config: dict) -> Iterator[str]:

@@ -11,9 +11,9 @@ BETTER_COLOURS = ((125, 184, 232), (245, 166, 91))
 def initials(level_a: str, level_b: str) -> tuple[str, str]:
     """The shortest beginnings of both names that tell them apart: M and F, or NON and NEU."""
     for length in range(1, max(len(level_a), len(level_b)) + 1):
-        one, other = level_a[:length].upper(), level_b[:length].upper()
-        if one != other:
-            return one, other
+        start_a, start_b = level_a[:length].upper(), level_b[:length].upper()
+        if start_a != start_b:
+            return start_a, start_b
     return level_a, level_b
 
 

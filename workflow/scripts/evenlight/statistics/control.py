@@ -77,10 +77,10 @@ def permuted_rates(
                 for test, p in permuted_tests(of_explainer, design, labels, sign_flips).items():
                     tested = ~np.isnan(p[0])
                     tally = np.append(tested.sum(), (p[:, tested] <= alpha).sum(axis=1))
-                    for place in ((model.dataset, model.model), (model.dataset, ALL), (ALL, ALL)):
-                        tallies[*place, test] = tallies.get((*place, test), 0) + tally
-    places = [(dataset, model) for dataset in datasets for model in [*models, ALL]]
-    keys = [(*place, test) for place in [*places, (ALL, ALL)] for test in TESTS]
+                    for subset in ((model.dataset, model.model), (model.dataset, ALL), (ALL, ALL)):
+                        tallies[*subset, test] = tallies.get((*subset, test), 0) + tally
+    subsets = [(dataset, model) for dataset in datasets for model in [*models, ALL]]
+    keys = [(*subset, test) for subset in [*subsets, (ALL, ALL)] for test in TESTS]
     rows = [dict(zip(COLUMNS[:3], key, strict=True)) | _rates(tallies[key], alpha) for key in keys if key in tallies]
     return pd.DataFrame(rows, columns=COLUMNS)
 

@@ -92,8 +92,8 @@ def _rows(scores: ExplainerScores, design: Design, equivalence_bound: float, sig
     paired = _paired_tests(a, b, scores.dataset, design, sign_flips)
     rows = []
     for number, (metric, cell) in enumerate(zip(scores.metrics, scores.cells(design.comparison), strict=True)):
-        for place, seed in enumerate(scores.seeds):
-            row = number * len(scores.seeds) + place
+        for seed_index, seed in enumerate(scores.seeds):
+            row = number * len(scores.seeds) + seed_index
             known = defined(a[row]), defined(b[row])
             if len(known[0]) == len(known[1]) == 0:
                 continue

@@ -81,15 +81,15 @@ def _compare(
 ) -> None:
     by_level = {level: side.scores(scores.values) for level, (side, _) in sides.items()}
     for row, metric in enumerate(scores.metrics):
-        for place, seed in enumerate(scores.seeds):
-            values = {level: defined(of_level[row, place]) for level, of_level in by_level.items()}
+        for seed_index, seed in enumerate(scores.seeds):
+            values = {level: defined(of_level[row, seed_index]) for level, of_level in by_level.items()}
             kept = {level: part for level, part in values.items() if len(part) >= LEAST}
             for level in sides:
                 if level not in kept:
                     notes[_too_small(scores.dataset, metric, level)] = None
             if len(kept) > 2:
                 cell = (scores.dataset, scores.model, seed, scores.explainer, metric, factor, ", ".join(kept))
-                blocks = [pd.Series(by_level[level][row, place], sides[level][1]) for level in kept]
+                blocks = [pd.Series(by_level[level][row, seed_index], sides[level][1]) for level in kept]
                 tests.append(cell + _tested(kept) + _blocked(blocks))
                 pairs += [cell + comparison for comparison in _compared(kept)]
 

@@ -95,13 +95,13 @@ def _disparity_cell(row, text) -> Cell:
     effects = f"mean d {signed(row.mean_d)} over all seeds"
     if not isinstance(row.better_group, str):
         return Cell(f"{text(row)}{mark}", f"{title}; {effects}")
-    place = (row.level_a, row.level_b).index(row.better_group)
+    side = (row.level_a, row.level_b).index(row.better_group)
     counts = (
         f"{row.level_a} better in {row.significant_seeds_a_better}, {row.level_b} in {row.significant_seeds_b_better}"
     )
     return Cell(
-        f"{text(row)} {initials(row.level_a, row.level_b)[place]}{mark}",
+        f"{text(row)} {initials(row.level_a, row.level_b)[side]}{mark}",
         f"{title}, {counts}; mean d {signed(row.mean_d_significant)} over the significant seeds, {effects}",
-        shade(BETTER_COLOURS[place], row.significant_seeds / row.seeds),
+        shade(BETTER_COLOURS[side], row.significant_seeds / row.seeds),
         row.considerable,
     )
