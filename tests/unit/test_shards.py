@@ -568,7 +568,8 @@ def test_a_job_with_nothing_to_do_loads_no_model(study, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "change", ["shard", "code of the shard", "metrics", "code of one", "readings", "model", "damaged"]
+    "change",
+    ["shard", "code of the shard", "metrics", "code of one", "readings", "model", "time of the training", "damaged"],
 )
 @pytest.mark.parametrize("family", ["faithfulness", "complexity"])
 def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, family, change):
@@ -606,6 +607,10 @@ def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, f
             config = folder / "model" / "config.json"
             config.write_text(config.read_text() + "\n")
             kept = {"grad", "gxi"} if family == "complexity" else set()
+        case "time of the training":
+            (folder / "model" / "manifest.json").write_text('{"threads": 2}')
+            (folder / "model" / "history.csv").write_text("seconds\n2.5\n")
+            kept = {"grad", "gxi"}
         case "damaged":
             arguments.output[1].write_bytes(b"PAR1")
             kept = {"grad"}

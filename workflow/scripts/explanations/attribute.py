@@ -10,7 +10,7 @@ import pandas as pd
 
 from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
-from evenlight.engine import open_evaluator
+from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.explainers import NEED_TRAINING, Context, explain
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
@@ -45,11 +45,10 @@ def libraries(arguments: argparse.Namespace) -> dict[str, str]:
 
 def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
     """Of everything that each explainer's shard depends on, by the explainer's name."""
-    model = sorted(arguments.model.glob("[!.]*")) if arguments.model else []
     common = {name: value for name, value in arguments.settings.items() if name != "explainers"} | {
         "code": arguments.code,
         "libraries": libraries(arguments),
-        "files": digest_of({}, [arguments.items, arguments.readings, *model]),
+        "files": digest_of({}, [arguments.items, arguments.readings, *model_files(arguments.model)]),
     }
     explainers = arguments.settings["explainers"]
     return {

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
-from evenlight.engine import open_evaluator
+from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.metrics import NEED_WORDS, Explanation, explanations_of, other_items, read_origin, score
 from evenlight.parts import (
@@ -35,11 +35,10 @@ ROWS_PER_GROUP = 2**16
 
 def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
     """Of everything that each explainer's file of scores depends on, by the explainer's name."""
-    model = sorted(arguments.model.glob("[!.]*")) if arguments.model else []
     common = {
         "settings": arguments.settings,
         "libraries": library_versions(LIBRARIES if arguments.model else ("numpy",)),
-        "files": digest_of({}, [arguments.items, arguments.readings, *model]),
+        "files": digest_of({}, [arguments.items, arguments.readings, *model_files(arguments.model)]),
     }
     return {
         path.stem: digest_of(common | {"code": arguments.code[path.stem], "shard": shard_digest(path)}, [])

@@ -3,6 +3,10 @@
 import importlib
 from argparse import Namespace
 from collections.abc import Callable
+from pathlib import Path
+
+# What rule ``train`` writes beside a model about the training; seconds and devices differ where the weights do not.
+ABOUT_TRAINING = {"history.csv", "manifest.json"}
 
 
 def open_evaluator(flags: Namespace, on_rows: Callable[[int], None]):
@@ -16,3 +20,8 @@ def open_evaluator(flags: Namespace, on_rows: Callable[[int], None]):
         on_rows: called with the number of rows of every pass through the model.
     """
     return importlib.import_module(f"{__name__}.opening").open_evaluator(flags, on_rows) if flags.model else None
+
+
+def model_files(folder: Path | None) -> list[Path]:
+    """The files of a model that its answers depend on; none where no model is asked."""
+    return sorted(set(folder.glob("[!.]*")) - {folder / name for name in ABOUT_TRAINING}) if folder else []
