@@ -8,6 +8,7 @@ from study_files import StudyFiles
 from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.statistics.cells import check_compared, read_models
+from evenlight.statistics.designs import levels_there, rows_of, side_of
 from evenlight.statistics.files import units_path
 
 NAN = float("nan")
@@ -232,3 +233,31 @@ def test_scores_of_an_unknown_item_are_refused(files):
     path.write_bytes((files.datasets / "other" / "items.parquet").read_bytes())
     with pytest.raises(InputError, match=r"plots/items\.parquet: column 'item_id' has no 'm1', which has scores"):
         list(read_models(*files.folders, **names()))
+
+
+def units_and_items() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A unit with one man and two women, a woman alone, a woman who is not among the items, and an edit."""
+    rows = [("1", "m1", "form", "male"), ("1", "f1", "form", "female"), ("1", "f1b", "form", "female")]
+    rows += [("2", "f2", "form", "female"), ("3", "f3", "form", "female"), ("2", "e2", "edit", "male")]
+    units = pd.DataFrame(rows, columns=["unit_id", "item_id", "role", "level"]).assign(factor="gender")
+    return units, pd.DataFrame({"item_id": ["f2", "m1", "e2", "f1", "f1b"], "cluster": ["y", "x", "y", "x", "x"]})
+
+
+def test_the_units_of_one_level_stand_in_the_order_of_their_items():
+    units, items = units_and_items()
+    side, names = side_of(units, "gender", "female", items)
+    assert names.tolist() == ["2", "1"]
+    assert (side.items.tolist(), side.clusters.tolist()) == (["f2", "f1"], ["y", "x"])
+    assert (side.columns.tolist(), side.places.tolist()) == ([0, 3, 4], [0, 1, 1])
+    np.testing.assert_array_equal(side.scores(np.array([10.0, 20, 30, 40, 60])), [10, 50])
+
+
+def test_the_levels_that_some_items_have():
+    units, _ = units_and_items()
+    forms = rows_of(units, "gender")
+    assert "e2" not in set(forms["item_id"])
+    assert levels_there(forms, ["f2", "m1"]) == ["female", "male"]
+    assert levels_there(forms, iter(["f2"])) == ["female"]
+    assert rows_of(units, "age").empty
+    assert rows_of(units, "gender+age").empty
+    assert list(rows_of(units, "age").columns) == list(units.columns)

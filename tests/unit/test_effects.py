@@ -208,6 +208,24 @@ def test_counts_by_hand():
     assert counts["mean_d_all"] == pytest.approx(0.3)
 
 
+def test_counts_have_a_row_for_each_dataset_and_metric_in_the_order_of_the_table():
+    cells = [("reviews", "gini", 0.05, -0.5), ("plots", "sparsity", 0.2, 0.1), ("reviews", "gini", 0.051, 0.9)]
+    table = disparity_rows(
+        [
+            {"dataset": dataset, "model": "small", "metric": metric, "p": p, "cohens_d": d}
+            for dataset, metric, p, d in cells
+        ]
+    )
+    counts = count_tests(table, alpha=0.05)
+    assert list(counts.columns) == tables.TEST_COUNTS.schema.names
+    assert counts[["dataset", "metric", "tests", "mann_whitney"]].to_numpy().tolist() == [
+        ["reviews", "gini", 2, 1],
+        ["plots", "sparsity", 1, 0],
+    ]
+    assert counts["mean_d_significant"][0] == 0.5
+    assert np.isnan(counts["mean_d_significant"][1])
+
+
 def test_page_shows_every_cell_with_its_verdict(paths):
     effects, (seeds, _) = (
         computed(effect_table, paths, SETTINGS),

@@ -287,3 +287,17 @@ def test_the_rows_of_a_dataset_and_no_others(tmp_path):
 def test_csv_is_for_every_program(tmp_path):
     tables.write_csv(pd.DataFrame({"name": ["é", None], "n": [1.5, np.nan]}, index=[3, 4]), tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_bytes().decode() == "name,n\né,1.5\n,\n"
+
+
+def test_a_checked_table_has_the_types_of_the_contract_and_its_own_metadata():
+    table = pa.table({"n": pa.array([1, 2], pa.int8()), "right": [True, False]}).replace_schema_metadata({"a": "b"})
+    contract = Contract(
+        "examples", "make_them", pa.schema([pa.field("n", pa.int64(), nullable=False), ("right", pa.bool_())])
+    )
+    result = checked(table, contract, "x")
+    assert result.schema == contract.schema
+    assert result.schema.metadata == {b"a": b"b"}
+
+
+def test_a_reader_of_some_columns_is_not_given_the_others():
+    assert checked(numbers(1, 2), WHOLE.only("right"), "x").column_names == ["right"]
