@@ -22,9 +22,9 @@ class Page:
 
 
 def label(section, name):
-    """What a dataset, model, explainer or metric is called."""
+    """What a dataset, model, explainer or metric is called; the ``label`` of a dataset of one's own is a column."""
     entry = METRICS[name] if section == "metrics" else config[section][name]
-    return entry.get("label", name)
+    return name if section == "datasets" else entry.get("label", name)
 
 
 def directions(names):

@@ -103,6 +103,23 @@ def test_dataset_with_more_than_two_levels(project):
     assert ("draw_score_panels", "people") in drawn
 
 
+def test_a_table_of_ones_own_is_called_by_its_name(project):
+    """Its ``label`` is the column of the classes, and no heading as that of an explainer or metric is."""
+    (project / "loans.csv").write_text("said,repaid,age\n", encoding="utf-8")
+    attributes = {"age": {"column": "age", "levels": ["young", "old"]}}
+    own = {"reader": "table", "file": "loans.csv", "text": "said", "label": "repaid", "classes": ["no", "yes"]}
+    compared = {"statistics": {"compare": {"age": [["young", "old"]]}}}
+    configure(project, SMALLER | {"datasets": {"loans": own | {"attributes": attributes}}} | compared)
+    try:
+        done = snakemake(project, "--dry-run", "--printshellcmds")
+    finally:
+        configure(project, TINY)
+    assert done.returncode == 0, done.stdout
+    assert '"datasets": {"loans": "loans"}' in done.stdout  # of the pages
+    assert '"dataset": "loans"' in done.stdout  # of the figures
+    assert not re.search(r'"datasets?": (\{"loans": )?"repaid"', done.stdout)
+
+
 def test_a_description_tests_nothing(project):
     configure(
         project, {name: value for name, value in SMALLER.items() if name != "statistics"} | {"kind": "description"}
