@@ -270,7 +270,8 @@ def _check_forms(units: pd.DataFrame, place: str) -> None:
             unit, level = wrong.stack().idxmax()
             raise InputError(
                 f"{place}, unit {unit}: {problem} of {units['factor'].iloc[0]} {level}; give each unit one item of "
-                f"each of {', '.join(counts.columns)}, or leave the unit out"
+                f"each of {', '.join(counts.columns)}, or leave the unit out; a table of your own may declare "
+                "such units by balanced: false"
             )
 
 

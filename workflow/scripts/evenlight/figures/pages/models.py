@@ -34,7 +34,8 @@ def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, s
     headings = [(label, subsets[name]) for name, label in MEASURES.items() if subsets[name]]
     introduction = (
         "How well do the models classify each group? Test items, mean ± standard deviation over seeds; – where a "
-        "dataset has no such group, class or pair. Average prediction difference: how far apart, on average, the "
+        "dataset has no such group, class or pair. Classes are numbered from 0, as docs/datasets.md says. "
+        "Average prediction difference: how far apart, on average, the "
         "probabilities of the true class are in the two forms of one sentence; 0 is equal treatment."
     )
     table = Table("Quality on the test items", ("Dataset", "Model"), headings, rows)
