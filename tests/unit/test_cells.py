@@ -261,3 +261,11 @@ def test_the_levels_that_some_items_have():
     assert rows_of(units, "age").empty
     assert rows_of(units, "gender+age").empty
     assert list(rows_of(units, "age").columns) == list(units.columns)
+
+
+def test_units_without_counterpart_follow_the_pairs_in_the_order_of_their_items(files):
+    pairs = [(f"{level[0]}{unit}", unit, level, 1) for unit in ("1", "2") for level in ("male", "female")]
+    files.write(table([("fz", "z", "female", 5), *pairs, ("fa", "a", "female", 7)]))
+    design, _, b = sides(files)
+    assert list(design.b.items) == ["f1", "f2", "fz", "fa"]
+    np.testing.assert_array_equal(b, [[[1, 1, 5, 7]]])
