@@ -223,7 +223,15 @@ def test_terminated_training_leaves_nothing(finished_smaller, tmp_path):
     settings = json.loads((earlier / "manifest.json").read_text(encoding="utf-8"))["settings"]
     settings["model"]["training"]["epochs"] = 10**9
     items = results(finished_smaller) / "datasets" / "demo" / "items.parquet"
-    flags = ["--items", str(items), "--settings", json.dumps(settings), "--device", "cpu", "--output", str(output)]
+    flags = [
+        "--items",
+        str(items),
+        "--units",
+        str(items.with_name("units.parquet")),
+        "--settings",
+        json.dumps(settings),
+    ]
+    flags += ["--device", "cpu", "--output", str(output)]
     status = terminate_when(
         "training on", [sys.executable, str(finished_smaller / "workflow/scripts/models/train.py"), *flags], tmp_path
     )
