@@ -482,7 +482,7 @@ def test_a_loss_that_is_not_a_number_is_no_best_epoch(monkeypatch):
 
 
 def test_diverged_training_names_the_learning_rate(monkeypatch):
-    with pytest.raises(InputError, match=r"diverged.*lower models\.<model>\.training\.learning_rate"):
+    with pytest.raises(InputError, match=r"diverged.*lower trainings\.<training>\.learning_rate"):
         with_losses(monkeypatch, [np.nan, np.nan])
 
 

@@ -171,7 +171,7 @@ def test_it_is_loaded_trained_kept_and_explained(name, form, tmp_path):
     assert all(np.array_equal(one.token_id, other.token_id) for one, other in zip(sentences, again, strict=True))
     for family, method in {
         "gradient": {"method": "saliency", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
-        "shap": {"method": "partition_shap", "evaluations": 10},
+        "partition_shap": {"method": "partition_shap", "evaluations": 10},
     }.items():
         for one in explain(family, again[:2], {family: method}, context_of(trained))[family].attributions:
             assert np.isfinite(one.token_score).all()
