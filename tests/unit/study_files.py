@@ -8,6 +8,7 @@ import pandas as pd
 from dataset_files import as_dataset
 
 from evenlight import tables
+from evenlight.statistics.cells import read_models
 from evenlight.statistics.files import Run, items_path, score_path, units_path
 
 NAMES = ["item_id", "pair_id", "group", "explainer"]
@@ -74,7 +75,10 @@ def asked(function: Callable, settings: dict) -> dict:
         "disputed": {kind: names for kind, names in kinds.items() if len(names) > 1},
         "beside": statistics.get("published", {}),
     }
-    parameters = signature(function).parameters.values()
+    parameters = [*signature(function).parameters.values()]
+    if any(entry.kind is entry.VAR_KEYWORD for entry in parameters):
+        # What the function hands on.
+        parameters += signature(read_models).parameters.values()
     return {entry.name: known[entry.name] for entry in parameters if entry.kind is entry.KEYWORD_ONLY}
 
 

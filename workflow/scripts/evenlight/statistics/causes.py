@@ -15,9 +15,10 @@ A cause that differs equally in all pairs cannot be told from gender at all and 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,8 @@ from statsmodels.regression.linear_model import OLS
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.statistics.cells import CELL, ExplainerScores, read_models
+from evenlight.statistics.cells import CELL, ExplainerScores, read_models, rows_by_comparison
+from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import cohens_d
 from evenlight.statistics.files import Run, items_path, reading_path
 
@@ -116,18 +118,13 @@ def cause_table(
     datasets_folder: str | Path,
     readings: str | Path,
     *,
-    datasets: Sequence[str],
-    models: Sequence[str],
-    seeds: Sequence[int],
-    explainers: Sequence[str],
-    metrics: Mapping[str, str],
-    comparisons: Mapping[str, list[list[str]]],
     alpha: float,
+    **scored: Any,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Every cell's disparity, what of it comes with each cause and what remains, and notes on what was left out.
 
-    ``readings`` is a folder; for the other first arguments see :func:`evenlight.statistics.cells.read_models`. Causes
-    of an item, in a unit with several items of a level their means:
+    ``readings`` is a folder; for the other folders and ``scored`` see :func:`evenlight.statistics.cells.read_models`.
+    Causes of an item, in a unit with several items of a level their means:
 
     - ``gendered_tokens``: tokens of the words that are ground truth (0 where a dataset has none);
     - ``context_tokens``: tokens of all other words, special tokens not counted;
@@ -144,21 +141,19 @@ def cause_table(
     ``seeds`` are those whose scores vary and that have at least :data:`FEWEST` pairs, or units of each level; without
     any the means are NaN. Notes count what was not split and what was left out.
     """
-    names = {"datasets": datasets, "models": models, "seeds": seeds, "explainers": explainers, "metrics": metrics}
     rows, left_out = [], Counter()
-    for model in read_models(scores, datasets_folder, **names, comparisons=comparisons):
-        files = [reading_path(readings, Run(model.dataset, model.model, seed)) for seed in seeds]
+    for model in read_models(scores, datasets_folder, **scored):
+        files = [reading_path(readings, Run(model.dataset, model.model, seed)) for seed in model.seeds]
         by_seed = [item_causes(items_path(datasets_folder, model.dataset), path) for path in files]
         causes = np.stack([of_seed.reindex(model.items["item_id"]).to_numpy(float).T for of_seed in by_seed], axis=1)
-        by_design = [[] for _ in model.designs]
-        for of_explainer in model.explainers:
-            _check_known(of_explainer, causes, model.items, files)
-            for design, of_design in zip(model.designs, by_design, strict=True):
-                sides = zip(*(side.scores(of_explainer.values) for side in (design.a, design.b)), strict=True)
-                causes_of_sides = [np.moveaxis(side.scores(causes), 0, -1) for side in (design.a, design.b)]
-                for cell, (a, b) in zip(of_explainer.cells(design.comparison), sides, strict=True):
-                    of_design.append(cell | _row(cell, (a, b), causes_of_sides, design.paired, alpha, left_out))
-        rows += [row for of_design in by_design for row in of_design]
+        known = _with_known_causes(model.explainers, causes, model.items, files)
+
+        def rows_of(scores: ExplainerScores, design: Design, causes: np.ndarray = causes) -> Iterator[dict]:
+            causes_of_sides = [np.moveaxis(side.scores(causes), 0, -1) for side in (design.a, design.b)]
+            for cell, a, b in scores.cells_with_scores(design):
+                yield cell | _row(cell, (a, b), causes_of_sides, design.paired, alpha, left_out)
+
+        rows += rows_by_comparison(known, model.designs, rows_of)
     notes = [text.format(count=f"{count:,}") for text, count in left_out.items()]
     return pd.DataFrame(rows, columns=CELL + COMPUTED), notes
 
@@ -190,14 +185,18 @@ def item_causes(items_file: Path, readings_file: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=CAUSES, index=readings["item_id"])
 
 
-def _check_known(scores: ExplainerScores, causes: np.ndarray, items: pd.DataFrame, files: list[Path]) -> None:
-    """Refuse an item with a score but without causes: its run's readings do not explain it."""
-    unknown = ~np.isnan(scores.values).all(axis=0) & np.isnan(causes).any(axis=0)
-    for seed, item in np.argwhere(unknown):
-        raise InputError(
-            f"{files[seed]}: column 'item_id' has no '{items['item_id'].iloc[item]}', which has scores; delete the "
-            "file and the run's scores and run the workflow again"
-        )
+def _with_known_causes(
+    explainers: Iterable[ExplainerScores], causes: np.ndarray, items: pd.DataFrame, files: list[Path]
+) -> Iterator[ExplainerScores]:
+    """The same; refuse an item with a score but without causes: its run's readings do not explain it."""
+    for scores in explainers:
+        unknown = ~np.isnan(scores.values).all(axis=0) & np.isnan(causes).any(axis=0)
+        for seed, item in np.argwhere(unknown):
+            raise InputError(
+                f"{files[seed]}: column 'item_id' has no '{items['item_id'].iloc[item]}', which has scores; delete the "
+                "file and the run's scores and run the workflow again"
+            )
+        yield scores
 
 
 def _row(

@@ -4,7 +4,7 @@ A *cell* is a dataset, model, explainer, metric and comparison of two levels: on
 a mapping. All cells of one explainer and one comparison stand in two arrays, metrics × seeds × units.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +45,11 @@ class ExplainerScores:
         """What stands in the first columns of every table of cells: a mapping for each metric."""
         names = [(self.dataset, self.model, self.explainer, metric, *comparison) for metric in self.metrics]
         return [dict(zip(CELL, values, strict=True)) for values in names]
+
+    def cells_with_scores(self, design: Design) -> Iterator[tuple[dict[str, str], np.ndarray, np.ndarray]]:
+        """Each of :meth:`cells` with the scores (seeds, units) of both levels."""
+        sides = (side.scores(self.values) for side in (design.a, design.b))
+        return zip(self.cells(design.comparison), *sides, strict=True)
 
 
 @dataclass(frozen=True)
@@ -147,6 +152,22 @@ def _explainers(
         yield ExplainerScores(
             first.dataset, first.model, explainer, [run.seed for run in runs], list(metrics), values, present
         )
+
+
+def rows_by_comparison(
+    explainers: Iterable[ExplainerScores],
+    designs: Sequence[Design],
+    rows_of: Callable[[ExplainerScores, Design], Iterable[dict]],
+) -> list[dict]:
+    """The rows of all cells of a model in the order of the tables, comparison by comparison.
+
+    The scores come explainer by explainer, so that not all need to be in memory.
+    """
+    by_design: list[list[dict]] = [[] for _ in designs]
+    for explainer in explainers:
+        for design, rows in zip(designs, by_design, strict=True):
+            rows += rows_of(explainer, design)
+    return [row for rows in by_design for row in rows]
 
 
 def check_compared(scores: ModelScores, comparisons: Mapping[str, list[list[str]]]) -> list[str]:

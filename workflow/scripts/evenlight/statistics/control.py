@@ -13,8 +13,8 @@ significant together or not at all, a share α of the permutations makes them so
 α.
 """
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,22 +46,17 @@ def permuted_rates(
     scores: str | Path,
     datasets_folder: str | Path,
     *,
-    datasets: Sequence[str],
-    models: Sequence[str],
-    seeds: Sequence[int],
-    explainers: Sequence[str],
-    metrics: Mapping[str, str],
-    comparisons: Mapping[str, list[list[str]]],
     alpha: float,
     control_draws: int,
     sign_flips: int,
+    **scored: Any,
 ) -> pd.DataFrame:
     """The share of significant cells with the real labels beside that with permuted ones.
 
-    For the first arguments see :func:`evenlight.statistics.cells.read_models`. A cell is an explainer, a metric and a
-    pair of levels in one run of a model; all compared pairs count that the dataset has. Rows: every dataset, model and
-    test, with model ``all`` for all of a dataset and dataset ``all`` for the study. The paired tests have rows where
-    there are pairs. Columns besides these names:
+    For the folders and ``scored`` see :func:`evenlight.statistics.cells.read_models`. A cell is an explainer, a metric
+    and a pair of levels in one run of a model; all compared pairs count that the dataset has. Rows: every dataset,
+    model and test, with model ``all`` for all of a dataset and dataset ``all`` for the study. The paired tests have
+    rows where there are pairs. Columns besides these names:
 
     - ``cells``: how many were tested, with at least two scores in each level, or two whole pairs;
     - ``real_rate``: share of cells with p ≤ ``alpha``;
@@ -69,8 +64,7 @@ def permuted_rates(
     - ``study_p``: (1 + permutations with at least as many significant cells as really) / (1 + permutations).
     """
     tallies: dict[tuple[str, str, str], np.ndarray] = {}
-    names = {"datasets": datasets, "models": models, "seeds": seeds, "explainers": explainers, "metrics": metrics}
-    for model in read_models(scores, datasets_folder, **names, comparisons=comparisons):
+    for model in read_models(scores, datasets_folder, **scored):
         in_first = [permuted_labels(design, control_draws) for design in model.designs]
         for of_explainer in model.explainers:
             for design, labels in zip(model.designs, in_first, strict=True):
@@ -79,7 +73,7 @@ def permuted_rates(
                     tally = np.append(tested.sum(), (p[:, tested] <= alpha).sum(axis=1))
                     for subset in ((model.dataset, model.model), (model.dataset, ALL), (ALL, ALL)):
                         tallies[*subset, test] = tallies.get((*subset, test), 0) + tally
-    subsets = [(dataset, model) for dataset in datasets for model in [*models, ALL]]
+    subsets = [(dataset, model) for dataset in scored["datasets"] for model in [*scored["models"], ALL]]
     keys = [(*subset, test) for subset in [*subsets, (ALL, ALL)] for test in TESTS]
     rows = [dict(zip(COLUMNS[:3], key, strict=True)) | _rates(tallies[key], alpha) for key in keys if key in tallies]
     return pd.DataFrame(rows, columns=COLUMNS)

@@ -5,15 +5,16 @@ between the scores of both groups per seed, and Cohen's d. Beside it stand the t
 effect sizes, a test of equivalence, and p-values adjusted for the number of tests in the study.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
 from evenlight.errors import InputError
-from evenlight.statistics.cells import ExplainerScores, ModelScores, check_compared, read_models
+from evenlight.statistics.cells import ExplainerScores, ModelScores, check_compared, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import cohens_d, defined, hedges_g
 from evenlight.statistics.equivalence import equivalence_p
@@ -33,37 +34,29 @@ def disparity_table(
     scores: str | Path,
     datasets_folder: str | Path,
     *,
-    datasets: Sequence[str],
-    models: Sequence[str],
-    seeds: Sequence[int],
-    explainers: Sequence[str],
-    metrics: Mapping[str, str],
-    comparisons: Mapping[str, list[list[str]]],
     equivalence_bound: float,
     sign_flips: int,
+    **scored: Any,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Compare the levels in every run: the disparity table, and notes on what could not be compared.
 
-    For the first arguments see :func:`evenlight.statistics.cells.read_models`. One row per dataset, model, seed,
+    For the folders and ``scored`` see :func:`evenlight.statistics.cells.read_models`. One row per dataset, model, seed,
     explainer, metric and pair of levels; a pair is compared on the datasets that have both. A metric without any
-    defined score in either level of a pair (word-level metrics on a dataset without ground truth) gives no row but a
-    note, and so has an infinite d; the notes of the explainers' shards follow. :class:`InputError` where a dataset has
-    no compared levels, and where a level has fewer than two defined scores.
+    defined score in either level of a pair (word-level metrics on a dataset without ground truth) gives no row but
+    a note, and so has an infinite d; the notes of the explainers' shards follow. :class:`InputError` where a
+    dataset has no compared levels, and where a level has fewer than two defined scores.
     """
     rows, notes, gaps = [], {}, {}  # of notes the keys only: each once, in order
-    names = {"datasets": datasets, "models": models, "seeds": seeds, "explainers": explainers, "metrics": metrics}
-    for model in read_models(scores, datasets_folder, **names, comparisons=comparisons):
-        notes |= dict.fromkeys(check_compared(model, comparisons))
-        compared = _compared_columns(model)
-        by_design = [[] for _ in model.designs]
-        for of_explainer in model.explainers:
-            for design, of_design in zip(model.designs, by_design, strict=True):
-                of_design += _rows(of_explainer, design, equivalence_bound, sign_flips)
-            _count_undefined(of_explainer, compared, gaps)
-        rows += [row for of_design in by_design for row in of_design]
+    for model in read_models(scores, datasets_folder, **scored):
+        notes |= dict.fromkeys(check_compared(model, scored["comparisons"]))
+        counted = _counting_undefined(model.explainers, _compared_columns(model), gaps)
+        rows += rows_by_comparison(
+            counted, model.designs, lambda *of_cells: _rows(*of_cells, equivalence_bound, sign_flips)
+        )
     table = adjusted(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)[DISPARITY.schema.names]
     notes = [*notes, *_undefined_notes(gaps), *_infinite_notes(table)]
-    return table, notes + explainer_notes(scores, runs(datasets, models, seeds), explainers, metrics)
+    study = runs(*(scored[names] for names in ("datasets", "models", "seeds")))
+    return table, notes + explainer_notes(scores, study, scored["explainers"], scored["metrics"])
 
 
 def adjusted(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
@@ -154,14 +147,18 @@ def _compared_columns(model: ModelScores) -> dict[tuple[str, str], np.ndarray]:
     }
 
 
-def _count_undefined(scores: ExplainerScores, compared: dict[tuple[str, str], np.ndarray], gaps: dict) -> None:
-    """Count the undefined scores of each metric and compared level, and of how many, in ``gaps``."""
-    for metric, values in zip(scores.metrics, scores.values, strict=True):
-        for (factor, level), columns in compared.items():
-            present = scores.present[:, columns]
-            count = gaps.setdefault((scores.dataset, metric), {}).setdefault((factor, level), [0, 0])
-            count[0] += int((np.isnan(values[:, columns]) & present).sum())
-            count[1] += int(present.sum())
+def _counting_undefined(
+    explainers: Iterable[ExplainerScores], compared: dict[tuple[str, str], np.ndarray], gaps: dict
+) -> Iterator[ExplainerScores]:
+    """The same, while ``gaps`` counts the undefined scores of each metric and compared level, and of how many."""
+    for scores in explainers:
+        for metric, values in zip(scores.metrics, scores.values, strict=True):
+            for (factor, level), columns in compared.items():
+                present = scores.present[:, columns]
+                count = gaps.setdefault((scores.dataset, metric), {}).setdefault((factor, level), [0, 0])
+                count[0] += int((np.isnan(values[:, columns]) & present).sum())
+                count[1] += int(present.sum())
+        yield scores
 
 
 def _infinite_notes(table: pd.DataFrame) -> list[str]:

@@ -1,13 +1,14 @@
 """One row per cell of the study, over all its seeds: effect sizes with intervals, the pooled effect, and a verdict."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evenlight.seeds import generator_for
-from evenlight.statistics.cells import check_compared, read_models
+from evenlight.statistics.cells import ExplainerScores, check_compared, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design
 from evenlight.statistics.disparity import adjusted
 from evenlight.statistics.equivalence import equivalence_p_of_estimate
@@ -28,19 +29,14 @@ def effect_table(
     scores: str | Path,
     datasets_folder: str | Path,
     *,
-    datasets: Sequence[str],
-    models: Sequence[str],
-    seeds: Sequence[int],
-    explainers: Sequence[str],
-    metrics: Mapping[str, str],
-    comparisons: Mapping[str, list[list[str]]],
     alpha: float,
     equivalence_bound: float,
     confidence: float,
     bootstrap_draws: int,
     power: float,
+    **scored: Any,
 ) -> pd.DataFrame:
-    """The effects of all cells; for the first arguments see :func:`evenlight.statistics.cells.read_models`.
+    """The effects of all cells; for the folders and ``scored`` see :func:`evenlight.statistics.cells.read_models`.
 
     One row per dataset, model, explainer, metric and pair of levels. Seeds without a defined score in one of the
     levels are left out, cells without any other seed give no row. Columns, besides the names:
@@ -56,25 +52,19 @@ def effect_table(
       Mann-Whitney test and the signed-rank test of one seed, and the pooled test, find with ``power``;
     - ``verdict``: see :func:`verdict`.
     """
-    names = {"datasets": datasets, "models": models, "seeds": seeds, "explainers": explainers, "metrics": metrics}
+
+    def rows_of(scores: ExplainerScores, design: Design) -> Iterator[dict]:
+        for cell, a, b in scores.cells_with_scores(design):
+            seeds = ~(np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1))
+            if seeds.any():
+                a, b = a[seeds], b[seeds]
+                effect = _effect(a, b, design.paired, alpha, equivalence_bound, confidence, power)
+                yield cell | effect | _intervals(a, b, design, scores.dataset, bootstrap_draws, confidence)
+
     rows = []
-    for model in read_models(scores, datasets_folder, **names, comparisons=comparisons):
-        check_compared(model, comparisons)
-        by_design = [[] for _ in model.designs]
-        for of_explainer in model.explainers:
-            for design, of_design in zip(model.designs, by_design, strict=True):
-                sides = zip(*(side.scores(of_explainer.values) for side in (design.a, design.b)), strict=True)
-                for cell, (a, b) in zip(of_explainer.cells(design.comparison), sides, strict=True):
-                    scored = ~(np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1))
-                    if scored.any():
-                        effect = _effect(
-                            a[scored], b[scored], design.paired, alpha, equivalence_bound, confidence, power
-                        )
-                        intervals = _intervals(
-                            a[scored], b[scored], design, of_explainer.dataset, bootstrap_draws, confidence
-                        )
-                        of_design.append(cell | effect | intervals)
-        rows += [row for of_design in by_design for row in of_design]
+    for model in read_models(scores, datasets_folder, **scored):
+        check_compared(model, scored["comparisons"])
+        rows += rows_by_comparison(model.explainers, model.designs, rows_of)
     table = adjusted(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)
     verdicts = [
         verdict(p, p_equivalence, alpha)

@@ -1,7 +1,7 @@
 """Sets of more than two levels: is any of them explained better or worse, and which?"""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,28 +24,21 @@ LEAST = 5  # scores of a group: with fewer the chi-squared approximation of H do
 def group_tables(
     scores: str | Path,
     datasets_folder: str | Path,
-    *,
-    datasets: Sequence[str],
-    models: Sequence[str],
-    seeds: Sequence[int],
-    explainers: Sequence[str],
-    metrics: Mapping[str, str],
-    comparisons: Mapping[str, list[list[str]]],
+    **scored: Any,
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """The Kruskal-Wallis tests of all sets of more than two levels, Dunn's tests, and notes.
 
-    For the arguments see :func:`evenlight.statistics.cells.read_models`. The first table has one row per dataset,
-    model, seed, explainer, metric and set of levels, with p adjusted over all rows; the second one row for each pair of
-    levels in it, with Holm's p over the pairs of its cell. Both take all units for independent. Where units come in all
-    levels, as the three forms of a sentence, ``p_friedman`` is that of Friedman's test (1937) over the ``blocks`` with
-    every score defined, which does not; else it is NaN. A set is compared on the datasets that have at least three of
-    its levels; levels with fewer than five defined scores are left out, with a note. :class:`InputError` where no
-    dataset has three.
+    For the folders and ``scored`` see :func:`evenlight.statistics.cells.read_models`. The first table has one row per
+    dataset, model, seed, explainer, metric and set of levels, with p adjusted over all rows; the second one row for
+    each pair of levels in it, with Holm's p over the pairs of its cell. Both take all units for independent. Where
+    units come in all levels, as the three forms of a sentence, ``p_friedman`` is that of Friedman's test (1937)
+    over the ``blocks`` with every score defined, which does not; else it is NaN. A set is compared on the datasets
+    that have at least three of its levels; levels with fewer than five defined scores are left out, with a note.
+    :class:`InputError` where no dataset has three.
     """
     tests, pairs, notes = [], [], {}  # of notes the keys only: each once, in order
-    names = {"datasets": datasets, "models": models, "seeds": seeds, "explainers": explainers, "metrics": metrics}
-    sets = larger_sets_of(comparisons)
-    for model in read_models(scores, datasets_folder, **names, comparisons=comparisons):
+    sets = larger_sets_of(scored["comparisons"])
+    for model in read_models(scores, datasets_folder, **scored):
         sides = [_sides(model, factor, levels) for factor, levels in sets]
         by_set = [([], []) for _ in sets]
         for of_explainer in model.explainers:
