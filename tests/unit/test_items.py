@@ -105,7 +105,7 @@ def test_items_without_fault_pass(rows):
         ("group", "neutral", ", unit 0: has no item of gender neutral"),
         ("group", "a+b", r", unit 1, item 1-female: level 'a\+b': \+ joins the names of intersections"),
         ("pair_id", "0", ", unit 0: has more than one item of gender female"),
-        ("split", "train", r", unit 1: stands on both sides of the split \(test and train\)"),
+        ("split", "train", r", unit 1: is on both sides of the split \(test and train\)"),
         ("split", "development", ", item 1-female: split 'development'"),
     ],
 )
@@ -116,7 +116,7 @@ def test_a_fault_is_refused(column, value, message):
 
 def test_a_unit_in_several_clusters_is_refused():
     items, units = as_dataset(paired())
-    with pytest.raises(InputError, match=r"unit 1: its items are in several clusters \(1 and x\); put all items"):
+    with pytest.raises(InputError, match=r"unit 1: its items have several clusters \(1 and x\); put all items"):
         check_items(with_cell(items, 3, "cluster", "x"), units, "made_up")
 
 
@@ -241,7 +241,7 @@ def test_edits_need_one_original():
         with pytest.raises(InputError, match=f"unit u1: {counts}; give each unit one original and at least one edit"):
             check_items(items, wrong, "made_up")
     # Both edits of one original go with it.
-    with pytest.raises(InputError, match="unit u1: stands on both sides of the split"):
+    with pytest.raises(InputError, match="unit u1: is on both sides of the split"):
         check_items(items.assign(split=["test" if name == "e2" else "train" for name in items["item_id"]]), units, "x")
 
 

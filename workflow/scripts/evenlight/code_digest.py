@@ -69,8 +69,8 @@ def _with_parents(name: str) -> Iterator[str]:
 
 def _file_of(name: str, root: Path) -> Path | None:
     """The file of a module, or None where the name is no module of the project."""
-    place = root.joinpath(*name.split("."))
-    candidates = (place / "__init__.py", place.with_suffix(".py"))
+    path = root.joinpath(*name.split("."))
+    candidates = (path / "__init__.py", path.with_suffix(".py"))
     return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 

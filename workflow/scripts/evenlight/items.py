@@ -62,8 +62,8 @@ def wholes(items: pd.DataFrame, units: pd.DataFrame) -> pd.Series:
         if wider.equals(whole):
             break
         whole = wider
-    whole_of = pd.Series(whole.to_numpy(), index=linked["item_id"]).groupby(level=0).first()
-    return items["item_id"].map(whole_of).fillna(items["item_id"])
+    whole_of_item = pd.Series(whole.to_numpy(), index=linked["item_id"]).groupby(level=0).first()
+    return items["item_id"].map(whole_of_item).fillna(items["item_id"])
 
 
 def assign_validation(items: pd.DataFrame, whole: Sequence[str], share: float, seed: int) -> pd.DataFrame:
@@ -116,7 +116,7 @@ def drawn_pairs(
         return items
     whole = wholes(items, units)
     levels = items["item_id"].map(_combinations(units if factors is None else units[units["factor"].isin(factors)]))
-    strata = levels.fillna("").groupby(whole).agg(lambda of_whole: tuple(sorted(of_whole)))
+    strata = levels.fillna("").groupby(whole).agg(lambda levels: tuple(sorted(levels)))
     drawn = sorted(strata.index, key=lambda name: (generator_for(0, name, "sample").random(), name))
     strata = strata[drawn]
     variants = strata.map(len)
@@ -179,45 +179,45 @@ def check_items(items: pd.DataFrame, units: pd.DataFrame, name: str, unbalanced:
       unit then only says which texts belong together; who compares pairs leaves out units that have none;
     - an original and its edits: one original, and at least one edit.
     """
-    place = f"dataset {name}"
-    _check_identifiers(items, place)
+    location = f"dataset {name}"
+    _check_identifiers(items, location)
     for item in items.itertuples():
-        _check_words(item, f"{place}, item {item.item_id}")
-    _check_rows(items, units, place)
-    forms, others = units[units["role"] == FORM], units[units["role"] != FORM]
-    for factor, of_factor in forms.groupby("factor", sort=False):
+        _check_words(item, f"{location}, item {item.item_id}")
+    _check_rows(items, units, location)
+    forms, edits = units[units["role"] == FORM], units[units["role"] != FORM]
+    for factor, factor_units in forms.groupby("factor", sort=False):
         if factor not in unbalanced:
-            _check_forms(of_factor, place)
-    _check_edits(others, place)
-    _check_clusters(items, units, place)
-    _check_splits(items, units, place)
+            _check_forms(factor_units, location)
+    _check_edits(edits, location)
+    _check_clusters(items, units, location)
+    _check_splits(items, units, location)
     return [note for split in SPLITS for note in _notes(items[items["split"] == split], units, split)]
 
 
-def _check_identifiers(items: pd.DataFrame, place: str) -> None:
+def _check_identifiers(items: pd.DataFrame, location: str) -> None:
     if items.empty:
-        raise InputError(f"{place}: no items; check the files that it is read from")
+        raise InputError(f"{location}: no items; check the files that it is read from")
     repeated = items["item_id"][items["item_id"].duplicated()]
     if len(repeated):
-        raise InputError(f"{place}: item_id {repeated.iloc[0]} occurs twice; give every item an id of its own")
+        raise InputError(f"{location}: item_id {repeated.iloc[0]} occurs twice; give every item an id of its own")
 
 
-def _check_words(item, place: str) -> None:
+def _check_words(item, location: str) -> None:
     if len(item.words) == 0:
-        raise InputError(f"{place}: no words; remove the item or restore its text")
+        raise InputError(f"{location}: no words; remove the item or restore its text")
     blank = [position for position, word in enumerate(item.words) if not word.strip()]
     if blank:
-        raise InputError(f"{place}: word {blank[0]} (from 0) is empty; remove it together with its ground truth")
+        raise InputError(f"{location}: word {blank[0]} (from 0) is empty; remove it together with its ground truth")
     if not _has_ground_truth(item.ground_truth):
         return
     if len(item.ground_truth) != len(item.words):
         raise InputError(
-            f"{place}: {len(item.words)} words but {len(item.ground_truth)} values of ground truth; "
+            f"{location}: {len(item.words)} words but {len(item.ground_truth)} values of ground truth; "
             "give each word one value"
         )
     wrong = [value for value in item.ground_truth if value not in (0, 1)]
     if wrong:
-        raise InputError(f"{place}: ground truth {wrong[0]}; mark a word with 1 or 0")
+        raise InputError(f"{location}: ground truth {wrong[0]}; mark a word with 1 or 0")
 
 
 def _has_ground_truth(ground_truth) -> bool:
@@ -225,17 +225,17 @@ def _has_ground_truth(ground_truth) -> bool:
     return ground_truth is not None and not isinstance(ground_truth, float)
 
 
-def _check_rows(items: pd.DataFrame, units: pd.DataFrame, place: str) -> None:
+def _check_rows(items: pd.DataFrame, units: pd.DataFrame, location: str) -> None:
     """Every row of the units must be about an item that there is, and say nothing that another one contradicts."""
     for wrong, problem in _faulty_rows(items, units):
         if wrong.any():
             row = units[wrong].iloc[0]
-            raise InputError(f"{place}, unit {row.unit_id}, item {row.item_id}: {problem.format(**row)}")
+            raise InputError(f"{location}, unit {row.unit_id}, item {row.item_id}: {problem.format(**row)}")
     levels = units.groupby("factor", sort=False)["level"].unique()
     for factor, present in levels.items():
         if len(present) < 2:
             raise InputError(
-                f"{place}: only one level of {factor}, {present[0]}; a comparison needs items of two or more"
+                f"{location}: only one level of {factor}, {present[0]}; a comparison needs items of two or more"
             )
 
 
@@ -254,11 +254,14 @@ def _faulty_rows(items: pd.DataFrame, units: pd.DataFrame) -> Iterator[tuple[pd.
     for factor in units["factor"].unique():
         if ATTRIBUTE + factor in items.columns:
             said = units["item_id"].map(attributes[ATTRIBUTE + factor])
-            other = (units["factor"] == factor) & (units["role"] == FORM) & (said != units["level"])
-            yield other, f"level '{{level}}', but another one in the item's attribute.{factor}; make them the same"
+            contradicts = (units["factor"] == factor) & (units["role"] == FORM) & (said != units["level"])
+            yield (
+                contradicts,
+                f"level '{{level}}', but another one in the item's attribute.{factor}; make them the same",
+            )
 
 
-def _check_forms(units: pd.DataFrame, place: str) -> None:
+def _check_forms(units: pd.DataFrame, location: str) -> None:
     """A unit with several forms must have one of each level of the factor; ``units`` are the rows of one factor."""
     several = units[units.duplicated("unit_id", keep=False)]
     if several.empty:
@@ -269,13 +272,13 @@ def _check_forms(units: pd.DataFrame, place: str) -> None:
         if wrong.to_numpy().any():
             unit, level = wrong.stack().idxmax()
             raise InputError(
-                f"{place}, unit {unit}: {problem} of {units['factor'].iloc[0]} {level}; give each unit one item of "
+                f"{location}, unit {unit}: {problem} of {units['factor'].iloc[0]} {level}; give each unit one item of "
                 f"each of {', '.join(counts.columns)}, or leave the unit out; a table of your own may declare "
                 "such units by balanced: false"
             )
 
 
-def _check_edits(units: pd.DataFrame, place: str) -> None:
+def _check_edits(units: pd.DataFrame, location: str) -> None:
     """A unit with an original or an edit must have one original and at least one edit."""
     members = units.drop_duplicates(["unit_id", "item_id", "role"])
     counts = members.groupby(["unit_id", "role"]).size().unstack(fill_value=0)
@@ -284,16 +287,16 @@ def _check_edits(units: pd.DataFrame, place: str) -> None:
     if len(wrong):
         first = wrong.iloc[0]
         raise InputError(
-            f"{place}, unit {wrong.index[0]}: {first[ORIGINAL]} originals and {first[EDIT]} edits; give each unit one "
-            "original and at least one edit of it"
+            f"{location}, unit {wrong.index[0]}: {first[ORIGINAL]} originals and {first[EDIT]} edits; give each unit "
+            "one original and at least one edit of it"
         )
 
 
-def _check_clusters(items: pd.DataFrame, units: pd.DataFrame, place: str) -> None:
+def _check_clusters(items: pd.DataFrame, units: pd.DataFrame, location: str) -> None:
     divided = _divided(items, units, "cluster")
     if len(divided):
         raise InputError(
-            f"{place}, unit {divided.index[0]}: its items are in several clusters ({' and '.join(divided.iloc[0])}); "
+            f"{location}, unit {divided.index[0]}: its items have several clusters ({' and '.join(divided.iloc[0])}); "
             "put all items of a unit in one cluster"
         )
 
@@ -304,20 +307,20 @@ def _divided(items: pd.DataFrame, units: pd.DataFrame, column: str) -> pd.Series
     return values[values.map(len) > 1]
 
 
-def _check_splits(items: pd.DataFrame, units: pd.DataFrame, place: str) -> None:
+def _check_splits(items: pd.DataFrame, units: pd.DataFrame, location: str) -> None:
     unknown = items[~items["split"].isin(SPLITS)]
     if len(unknown):
         item = unknown.iloc[0]
-        raise InputError(f"{place}, item {item.item_id}: split '{item.split}'; use one of {', '.join(SPLITS)}")
+        raise InputError(f"{location}, item {item.item_id}: split '{item.split}'; use one of {', '.join(SPLITS)}")
     divided = _divided(items, units, "split")
     if len(divided):
         raise InputError(
-            f"{place}, unit {divided.index[0]}: stands on both sides of the split ({' and '.join(divided.iloc[0])}); "
+            f"{location}, unit {divided.index[0]}: is on both sides of the split ({' and '.join(divided.iloc[0])}); "
             "put all items of a unit in one split"
         )
     for split in ("train", "test"):
         if not (items["split"] == split).any():
-            raise InputError(f"{place}: no items in split {split}; put some there, or have a share of them moved")
+            raise InputError(f"{location}: no items in split {split}; put some there, or have a share of them moved")
 
 
 def _notes(items: pd.DataFrame, units: pd.DataFrame, split: str) -> list[str]:
@@ -332,11 +335,11 @@ def _notes(items: pd.DataFrame, units: pd.DataFrame, split: str) -> list[str]:
         notes.append(f"{split}: {unknown} of {len(items)} items have no ground truth")
     if unmarked:
         notes.append(f"{split}: {unmarked} of {len(items)} items have an empty ground truth (no word is marked)")
-    for factor, of_factor in units.groupby("factor", sort=False):
-        without = len(items) - of_factor["item_id"].nunique()
+    for factor, factor_units in units.groupby("factor", sort=False):
+        without = len(items) - factor_units["item_id"].nunique()
         if without:
             notes.append(f"{split}: {without} of {len(items)} items have no {factor}")
-        sizes = of_factor.groupby("unit_id").size()
+        sizes = factor_units.groupby("unit_id").size()
         if sizes.max() > 1 and sizes.min() == 1:
             alone = (sizes == 1).sum()
             notes.append(

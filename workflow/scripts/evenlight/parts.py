@@ -90,9 +90,9 @@ def open_parts(beside: Path, job: str, digest: str, names: Iterable[str], contra
     """
     all_parts = beside / f".{job}.parts"
     folder = all_parts / digest
-    for other in all_parts.glob("*"):
-        if other != folder:
-            shutil.rmtree(other, ignore_errors=True)
+    for other_folder in all_parts.glob("*"):
+        if other_folder != folder:
+            shutil.rmtree(other_folder, ignore_errors=True)
     return Parts(folder, tuple(names), contract)
 
 

@@ -138,16 +138,16 @@ def fetch(name: str, output: str | Path, mirror: Path | None = None, waits: Sequ
             remedy = "delete it there to have it downloaded, or replace it by the published file"
             _check_digest(temporary, source.sha256, mirrored, remedy)
         else:
-            place = mirrored or f"<folder>/{name} and name that folder with --mirror or {MIRROR_VARIABLE}"
-            remedy = f"check the network, or place the file at {place}"
+            destination = mirrored or f"<folder>/{name} and name that folder with --mirror or {MIRROR_VARIABLE}"
+            remedy = f"check the network, or place the file at {destination}"
             _download(source.url, temporary, remedy, waits)
             _check_digest(temporary, source.sha256, source.url, "something on the way changed the file; " + remedy)
 
 
 def _check_digest(path: Path, expected: str, origin: str | Path, remedy: str) -> None:
-    found = digest(path)
-    if found != expected:
-        raise InputError(f"{origin}: wrong checksum: SHA-256 should be {expected}, found {found}; {remedy}")
+    actual = digest(path)
+    if actual != expected:
+        raise InputError(f"{origin}: wrong checksum: SHA-256 should be {expected}, found {actual}; {remedy}")
 
 
 def _download(url: str, path: Path, remedy: str, waits: Sequence[float]) -> None:

@@ -273,8 +273,8 @@ def _passed_on(connection: socket.socket, forkers: dict[tuple, socket.socket]) -
                 return None
             forkers[likeness], channel = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             if os.fork() == 0:
-                for other in forkers.values():
-                    other.close()
+                for inherited in forkers.values():
+                    inherited.close()
                 _become_like(request)
                 return channel
             channel.close()
@@ -322,8 +322,8 @@ def _fork_jobs(folder: Path, channel: socket.socket) -> tuple[dict, list[int]]:
             if job is None:
                 _, files, _, _ = socket.recv_fds(channel, 1, NUMBER_OF_FILES + 1)
                 if not files:
-                    for other in {key.data for key in waiting.get_map().values()} - {None}:
-                        _kill_group(other)
+                    for group in {key.data for key in waiting.get_map().values()} - {None}:
+                        _kill_group(group)
                     sys.exit()
                 request = _request(files[1:])
                 os.close(files[1])

@@ -49,15 +49,15 @@ def check_annotations(rows: list[dict], path: str | Path) -> None:
         raise InputError(f"{path}: no annotated sentence; check that it is the file you meant")
     seen = set()
     for row in rows:
-        place = f"{path}: sentence '{row['sentence_id']}' of annotator '{row['annotator']}'"
+        location = f"{path}: sentence '{row['sentence_id']}' of annotator '{row['annotator']}'"
         for key in ("sentence_id", "annotator"):
             if not row[key].strip():
-                raise InputError(f"{place}: field '{key}' is empty; fill it in")
+                raise InputError(f"{location}: field '{key}' is empty; fill it in")
         if (row["sentence_id"], row["annotator"]) in seen:
-            raise InputError(f"{place}: occurs twice; delete one of them")
+            raise InputError(f"{location}: occurs twice; delete one of them")
         seen.add((row["sentence_id"], row["annotator"]))
-        _check_decision(row, place)
-        _check_forms(row, place)
+        _check_decision(row, location)
+        _check_forms(row, location)
 
 
 def check_sources(rows: Iterable[tuple[dict, str | Path]]) -> None:
@@ -72,24 +72,26 @@ def check_sources(rows: Iterable[tuple[dict, str | Path]]) -> None:
             )
 
 
-def _check_decision(row: dict, place: str) -> None:
+def _check_decision(row: dict, location: str) -> None:
     if row["decision"] not in DECISIONS:
-        raise InputError(f"{place}: decision '{row['decision']}'; use {' or '.join(DECISIONS)}")
+        raise InputError(f"{location}: decision '{row['decision']}'; use {' or '.join(DECISIONS)}")
     if not row["source"]:
-        raise InputError(f"{place}: the source has no words; restore the sentence")
+        raise InputError(f"{location}: the source has no words; restore the sentence")
     accepted = row["decision"] == "accept"
     if accepted and row["reason"] is not None:
-        raise InputError(f"{place}: accepted, but with a reason ('{row['reason']}'); reasons are for rejections")
+        raise InputError(f"{location}: accepted, but with a reason ('{row['reason']}'); reasons are for rejections")
     if not accepted and not (row["reason"] or "").strip():
-        raise InputError(f"{place}: rejected without a reason; give one")
+        raise InputError(f"{location}: rejected without a reason; give one")
     if accepted != bool(row["forms"]):
-        raise InputError(f"{place}: {'accepted without' if accepted else 'rejected, but with'} forms; correct either")
+        raise InputError(
+            f"{location}: {'accepted without' if accepted else 'rejected, but with'} forms; correct either"
+        )
 
 
-def _check_forms(row: dict, place: str) -> None:
+def _check_forms(row: dict, location: str) -> None:
     seen = set()
     for form in row["forms"]:
-        where = f"{place}, form {form['scope']}/{form['group']}"
+        where = f"{location}, form {form['scope']}/{form['group']}"
         for key, choices in (("scope", SCOPES), ("group", GROUPS)):
             if form[key] not in choices:
                 raise InputError(f"{where}: {key} '{form[key]}'; use one of {', '.join(choices)}")

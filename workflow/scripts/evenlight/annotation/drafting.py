@@ -90,8 +90,8 @@ def name_drawer(lexicon: Lexicon, seed: int, sentence_id: str) -> Draw:
     """Draws a given name for a name: the same one wherever the name comes up in the sentence, and never itself."""
 
     def draw(name: str, group: str) -> str:
-        others = [other for other in lexicon.names[group] if other != name]
-        return str(generator_for(seed, sentence_id, name, group, "name").choice(others or [name]))
+        other_names = [candidate for candidate in lexicon.names[group] if candidate != name]
+        return str(generator_for(seed, sentence_id, name, group, "name").choice(other_names or [name]))
 
     return draw
 
@@ -138,12 +138,12 @@ def _names(parse: Parse, subject: Sequence[int], scope: str, lexicon: Lexicon) -
     of places there is no telling "London" from "Darcy" elsewhere, so other names are left for a person to edit.
     """
     runs = list(_runs(parse, lexicon))
-    own = set(same_person(parse, subject))
-    of_subject = [run for run in runs if own & set(run)]
+    subject_words = set(same_person(parse, subject))
+    subject_runs = [run for run in runs if subject_words & set(run)]
     if scope == "subject":
-        persons = of_subject
+        persons = subject_runs
     else:
-        persons = [run for run in runs if run in of_subject or _is_person(parse, run, lexicon)]
+        persons = [run for run in runs if run in subject_runs or _is_person(parse, run, lexicon)]
     called = {parse.words[i] for run in persons for i in run}
     persons = [run for run in runs if called & {parse.words[i] for i in run}]
     return [run for run in persons if not _is_family_name(parse, run, lexicon)]
@@ -235,13 +235,13 @@ def _case_of_name(parse: Parse, name: Sequence[int]) -> str:
 
 def _verbs_of(parse: Parse, they: set[int]) -> set[int]:
     """The verbs that agree with one of the words ``they``: by the arcs, and next to it where these have gone wrong."""
-    found = {verb for subject, verbs in subjects(parse) if subject in they for verb in verbs}
+    agreeing = {verb for subject, verbs in subjects(parse) if subject in they for verb in verbs}
     for word in they:
         following = next((i for i in range(word + 1, len(parse)) if parse.tags[i] != "RB"), None)
         if following is not None and _shows_number(parse, following):
-            found.add(following)
+            agreeing.add(following)
     # A verb with a coordinated subject is plural already; only what is singular changes.
-    return {verb for verb in found if _shows_number(parse, verb)}
+    return {verb for verb in agreeing if _shows_number(parse, verb)}
 
 
 def _shows_number(parse: Parse, verb: int) -> bool:

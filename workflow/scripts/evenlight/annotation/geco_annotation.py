@@ -94,14 +94,14 @@ def _entries(path: str | Path) -> Iterator[tuple[str, dict, dict[int, str]]]:
     except (AttributeError, KeyError, TypeError):
         raise InputError(f"{path}: 'tags' or 'sentences' are not as published; restore the file") from None
     for key, entry in sentences:
-        place = f"{path}: sentence {key}"
-        _check_entry(entry, tags, place)
-        yield place, entry, tags
+        location = f"{path}: sentence {key}"
+        _check_entry(entry, tags, location)
+        yield location, entry, tags
 
 
-def _check_entry(entry, tags: dict[int, str], place: str) -> None:
+def _check_entry(entry, tags: dict[int, str], location: str) -> None:
     def refuse(reason: str):
-        raise InputError(f"{place}: {reason}; restore the file")
+        raise InputError(f"{location}: {reason}; restore the file")
 
     if not isinstance(entry, dict) or not {"idx", "sentence", "tags", "versions"} <= set(entry):
         refuse("not a mapping with 'idx', 'sentence', 'tags' and 'versions'")
@@ -167,7 +167,7 @@ def drawn_names(
         # The Bennets and Mr. Bennet are one family.
         key = (kind, words[position].removesuffix("s") if plural else words[position])
         if key not in chosen:
-            rank = sum(other == kind for other, _ in chosen)
+            rank = sum(chosen_kind == kind for chosen_kind, _ in chosen)
             if rank == len(lists[kind]):
                 raise InputError(f"names ({kind}): sentence {sentence_id} needs more than {rank}; give a longer list")
             order = generator_for(names.seed, sentence_id, kind).permutation(len(lists[kind]))
@@ -221,13 +221,17 @@ def _sheet_sentences(path: str | Path) -> Iterator[dict]:
     for start in range(1, len(rows), block):
         group_of_rows = rows[start : start + block]
         index, responsible, _, *cells = group_of_rows[0]
-        place = f"{path}, row {start + 1}"
+        location = f"{path}, row {start + 1}"
         kinds = [_cell(row[FIRST_WORD_COLUMN - 1]) for row in group_of_rows]
         if kinds != ["Original", *SHEET_FORMS]:
-            raise InputError(f"{place}: rows of {', '.join(kinds)}; a sentence has Original, {', '.join(SHEET_FORMS)}")
+            raise InputError(
+                f"{location}: rows of {', '.join(kinds)}; a sentence has Original, {', '.join(SHEET_FORMS)}"
+            )
         if not isinstance(index, int) or not _cell(responsible):
-            raise InputError(f"{place}: index '{_cell(index)}', resp '{_cell(responsible)}'; give a number and a name")
-        source = _source_words(cells, place)
+            raise InputError(
+                f"{location}: index '{_cell(index)}', resp '{_cell(responsible)}'; give a number and a name"
+            )
+        source = _source_words(cells, location)
         replaced = {}
         for offset, form in enumerate(SHEET_FORMS.values(), start=1):
             values = group_of_rows[offset][FIRST_WORD_COLUMN:]
@@ -246,12 +250,12 @@ def _sheet_sentences(path: str | Path) -> Iterator[dict]:
         }
 
 
-def _source_words(cells: Sequence, place: str) -> list[str]:
+def _source_words(cells: Sequence, location: str) -> list[str]:
     words = [_cell(value) for value in cells]
     while words and not words[-1]:
         words.pop()
     if "" in words or not words:
-        raise InputError(f"{place}: cell {words.index('') + 1 if words else 1} of the sentence is empty; restore it")
+        raise InputError(f"{location}: cell {words.index('') + 1 if words else 1} of the sentence is empty; restore it")
     return words
 
 

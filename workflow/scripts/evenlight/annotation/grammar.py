@@ -91,8 +91,8 @@ def _base_form(verb: str) -> str:
 
 def _split(word: str) -> tuple[str, str]:
     """A word before and from its apostrophe: "he's" → "he", "'s"."""
-    place = max(word.find("'"), word.find("’"))
-    return (word[:place], word[place:]) if place > 0 else (word, "")
+    apostrophe = max(word.find("'"), word.find("’"))
+    return (word[:apostrophe], word[apostrophe:]) if apostrophe > 0 else (word, "")
 
 
 def _stands_for_has(parse: Parse, verb: int) -> bool:

@@ -120,35 +120,35 @@ def read_table(path: str | Path) -> list[dict]:
     reject; a rejected sentence has one row with a ``reason`` and with the last four columns empty.
     """
     rows: dict[tuple[str, str], dict] = {}
-    for place, cells in _table_rows(path):
+    for location, cells in _table_rows(path):
         for name in ("sentence_id", "annotator", "decision", "source"):
             if not cells[name]:
-                raise InputError(f"{place}: column '{name}' is empty; fill it in")
+                raise InputError(f"{location}: column '{name}' is empty; fill it in")
         row = {name: cells[name] for name in ("sentence_id", "annotator", "decision")}
-        row |= {"reason": cells["reason"] or None, "source": _words(cells["source"], place, "source"), "forms": []}
+        row |= {"reason": cells["reason"] or None, "source": _words(cells["source"], location, "source"), "forms": []}
         kept = rows.setdefault((row["sentence_id"], row["annotator"]), row)
         for name in ("decision", "reason", "source"):
             if row[name] != kept[name]:
-                raise InputError(f"{place}: another '{name}' than in the sentence's first row; make them the same")
+                raise InputError(f"{location}: another '{name}' than in the sentence's first row; make them the same")
         if any(cells[name] for name in COLUMNS[-4:]):
-            kept["forms"].append(_table_form(cells, place, len(row["source"])))
+            kept["forms"].append(_table_form(cells, location, len(row["source"])))
     return list(rows.values())
 
 
-def _table_form(cells: dict, place: str, length: int) -> dict:
+def _table_form(cells: dict, location: str, length: int) -> dict:
     missing = [name for name in COLUMNS[-4:] if not cells[name]]
     if missing:
-        raise InputError(f"{place}: column '{missing[0]}' is empty; fill it in, or leave all four of the form empty")
-    words = _words(cells["words"], place, "words")
-    marks = _words(cells["ground_truth"], place, "ground_truth")
+        raise InputError(f"{location}: column '{missing[0]}' is empty; fill it in, or leave all four of the form empty")
+    words = _words(cells["words"], location, "words")
+    marks = _words(cells["ground_truth"], location, "ground_truth")
     for name, values in (("words", words), ("ground_truth", marks)):
         if len(values) != length:
             raise InputError(
-                f"{place}: {len(values)} in '{name}', but the source has {length} words; give one for each"
+                f"{location}: {len(values)} in '{name}', but the source has {length} words; give one for each"
             )
     wrong = [mark for mark in marks if mark not in ("0", "1")]
     if wrong:
-        raise InputError(f"{place}: '{wrong[0]}' in 'ground_truth'; mark a word with 1 or 0")
+        raise InputError(f"{location}: '{wrong[0]}' in 'ground_truth'; mark a word with 1 or 0")
     return {
         "scope": cells["scope"],
         "group": cells["group"],
@@ -157,11 +157,11 @@ def _table_form(cells: dict, place: str, length: int) -> dict:
     }
 
 
-def _words(value, place: str, column: str) -> list[str]:
+def _words(value, location: str, column: str) -> list[str]:
     """The words of a cell: a list as Parquet gives it, or text with one space between two words."""
     words = value.split(" ") if isinstance(value, str) else [str(word) for word in value]
     if isinstance(value, str) and not all(words):
-        raise InputError(f"{place}: two spaces in a row, or one at an end, in '{column}'; put one between two words")
+        raise InputError(f"{location}: two spaces in a row, or one at an end, in '{column}'; put one between two words")
     return words
 
 
@@ -183,10 +183,10 @@ def _table_rows(path: str | Path) -> Iterator[tuple[str, dict]]:
             reader = csv.DictReader(file, strict=True, restval="", restkey="further cells")
             _check_columns(reader.fieldnames or [], path)
             for cells in reader:
-                place = f"{path}, line {reader.line_num}"
+                location = f"{path}, line {reader.line_num}"
                 if "further cells" in cells:
-                    raise InputError(f"{place}: more cells than columns; put cells with commas in double quotes")
-                yield place, cells
+                    raise InputError(f"{location}: more cells than columns; put cells with commas in double quotes")
+                yield location, cells
     except (csv.Error, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not CSV in UTF-8 ({error}); save it as such") from None
 
@@ -196,11 +196,11 @@ def _as_text(value):
     return value if isinstance(value, list) else "" if value is None else str(value)
 
 
-def _check_columns(found: list[str], path: str | Path) -> None:
+def _check_columns(columns: list[str], path: str | Path) -> None:
     for name in COLUMNS:
-        if name not in found:
+        if name not in columns:
             raise InputError(f"{path}: no column '{name}'; a table of annotations has {', '.join(COLUMNS)}")
-    for name in found:
+    for name in columns:
         if name not in COLUMNS:
             raise InputError(f"{path}: unknown column '{name}'; a table of annotations has {', '.join(COLUMNS)}")
 

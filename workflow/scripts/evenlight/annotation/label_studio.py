@@ -101,8 +101,8 @@ def read_label_studio(path: str | Path) -> pd.DataFrame:
         key = (row["sentence_id"], row["annotator"])
         if key in task_of:
             raise InputError(
-                f"{result.place}: annotator {row['annotator']} has decided on sentence '{row['sentence_id']}' already, "
-                f"in {task_of[key]}; delete one of the two annotations in Label Studio and export again"
+                f"{result.location}: annotator {row['annotator']} has decided on sentence '{row['sentence_id']}' "
+                f"already, in {task_of[key]}; delete one of the two annotations in Label Studio and export again"
             )
         task_of[key] = result.task
         rows.append(row)
@@ -121,7 +121,7 @@ class _Result:
     fields: dict[str, list[str]]
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return f"{self.path}: {self.task}"
 
 
@@ -197,14 +197,14 @@ def _full_results(path: str | Path, name: str, task: dict) -> Iterator[_Result]:
             continue
         fields: dict[str, list[str]] = {}
         for part in _objects(annotation.get("result"), f"{path}: {name}, field 'result'"):
-            place = f"{path}: {name}, field '{part.get('from_name')}'"
-            fields.setdefault(part.get("from_name"), []).extend(_texts(part.get("value"), place))
+            location = f"{path}: {name}, field '{part.get('from_name')}'"
+            fields.setdefault(part.get("from_name"), []).extend(_texts(part.get("value"), location))
         yield _Result(str(path), name, _annotator(annotation.get("completed_by"), path, name), task["data"], fields)
 
 
-def _objects(value, place: str) -> list[dict]:
+def _objects(value, location: str) -> list[dict]:
     if not isinstance(value, list) or not all(isinstance(element, dict) for element in value):
-        raise InputError(f"{place}: no list of objects; export the project from Label Studio again")
+        raise InputError(f"{location}: no list of objects; export the project from Label Studio again")
     return value
 
 
@@ -219,15 +219,15 @@ def _short_result(path: str | Path, name: str, task: dict) -> Iterator[_Result]:
     yield _Result(str(path), name, _annotator(task.get("annotator"), path, name), task, fields)
 
 
-def _texts(value, place: str) -> list[str]:
+def _texts(value, location: str) -> list[str]:
     """What a result holds: a text, a list of them, or an object with one of the two under 'text' or 'choices'."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
-        return [text for element in value for text in _texts(element, place)]
+        return [text for element in value for text in _texts(element, location)]
     if isinstance(value, dict) and len({"text", "choices"} & set(value)) == 1:
-        return _texts(value.get("text", value.get("choices")), place)
-    raise InputError(f"{place}: neither a text nor a choice: {value!r}; use the labelling configuration as exported")
+        return _texts(value.get("text", value.get("choices")), location)
+    raise InputError(f"{location}: neither a text nor a choice: {value!r}; use the labelling configuration as exported")
 
 
 def _annotator(completed_by, path: str | Path, name: str) -> str:
@@ -243,17 +243,18 @@ def _row(result: _Result) -> dict:
     sentence_id, source = result.data.get("sentence_id"), result.data.get("source")
     if not isinstance(sentence_id, str) or not isinstance(source, list) or not all(map(_is_text, source)):
         raise InputError(
-            f"{result.place}: no fields 'sentence_id' and 'source'; import the tasks that export_label_studio.py writes"
+            f"{result.location}: no fields 'sentence_id' and 'source'; import the tasks that "
+            "export_label_studio.py writes"
         )
     decisions = result.fields.get("decision", [])
     if len(decisions) != 1 or decisions[0] not in DECISIONS:
         raise InputError(
-            f"{result.place}, field 'decision': {', '.join(decisions) or 'nothing'} chosen; choose accept or reject"
+            f"{result.location}, field 'decision': {', '.join(decisions) or 'nothing'} chosen; choose accept or reject"
         )
     accepted = decisions[0] == "accept"
     reasons = [text for name in ("reason", "details") for text in result.fields.get(name, []) if text.strip()]
     if not accepted and not reasons:
-        raise InputError(f"{result.place}, field 'reason': rejected without one; choose a reason in Label Studio")
+        raise InputError(f"{result.location}, field 'reason': rejected without one; choose a reason in Label Studio")
     return {
         "sentence_id": sentence_id,
         "annotator": result.annotator,
@@ -274,19 +275,19 @@ def _forms(result: _Result, length: int) -> list[dict]:
         name = _name(scope, group)
         if _draft(name) not in result.data:
             continue
-        place = f"{result.place}, field '{name}'"
+        location = f"{result.location}, field '{name}'"
         try:
             words, ground_truth = form_of(_text_of(result, name))
         except ValueError as error:
-            raise InputError(f"{place}: {error}") from None
+            raise InputError(f"{location}: {error}") from None
         if len(words) != length:
             raise InputError(
-                f"{place}: {len(words)} words for {length} of the source; write one for each, {{}} for none, "
+                f"{location}: {len(words)} words for {length} of the source; write one for each, {{}} for none, "
                 "{{two words}} for two in the place of one"
             )
         forms.append({"scope": scope, "group": group, "words": words, "ground_truth": ground_truth})
     if not forms:
-        raise InputError(f"{result.place}: no form in the data; import the tasks that export_label_studio.py writes")
+        raise InputError(f"{result.location}: no form in the data; import the tasks that export_label_studio.py writes")
     return forms
 
 

@@ -49,18 +49,18 @@ def words_of_subject(parse: Parse, subject: Sequence[int], lexicon: Lexicon) -> 
     if gender is None or not subject:
         return set()
     head = subject[0]
-    found = {i for i in same_person(parse, subject) if gender_of_word(parse, i, lexicon) == gender}
+    referring = {i for i in same_person(parse, subject) if gender_of_word(parse, i, lexicon) == gender}
     # The rest of a phrase speaks of others, "*his* uncle", unless a clause or an apposition in it comes back.
-    others = {i for i in subject if i != head} - found
+    not_referring = {i for i in subject if i != head} - referring
     for word in range(len(parse)):
-        if word in found or word in others:
+        if word in referring or word in not_referring:
             continue
         if gender_of_pronoun(parse.words[word]) == gender:
-            if _refers(parse, word, head, found, gender):
-                found.add(word)
-        elif is_gendered_noun(parse, word, lexicon, gender) and _describes(parse, word, {head} | found):
-            found.add(word)
-    return {i for i in found if lexicon.gender_of_name(parse.words[i]) is None}
+            if _refers(parse, word, head, referring, gender):
+                referring.add(word)
+        elif is_gendered_noun(parse, word, lexicon, gender) and _describes(parse, word, {head} | referring):
+            referring.add(word)
+    return {i for i in referring if lexicon.gender_of_name(parse.words[i]) is None}
 
 
 def same_person(parse: Parse, subject: Sequence[int]) -> list[int]:
@@ -75,12 +75,12 @@ def _gender_of_noun(parse: Parse, word: int, lexicon: Lexicon) -> str | None:
 
 def _same_person(parse: Parse, head: int) -> list[int]:
     """The words below ``head`` that name the same person, the nearest first."""
-    found, waiting = [], [head]
+    same_person, waiting = [], [head]
     while waiting:
         for child in children(parse, waiting.pop(0), *_SAME_PERSON):
-            found.append(child)
+            same_person.append(child)
             waiting.append(child)
-    return found
+    return same_person
 
 
 def _clause(parse: Parse, word: int) -> int | None:
@@ -104,13 +104,13 @@ def _clause(parse: Parse, word: int) -> int | None:
         above = head
 
 
-def _refers(parse: Parse, word: int, head: int, found: Collection[int], gender: str) -> bool:
-    """Whether the pronoun at ``word`` refers to the subject, given the words before it that do (``found``)."""
+def _refers(parse: Parse, word: int, head: int, referring: Collection[int], gender: str) -> bool:
+    """Whether the pronoun at ``word`` refers to the subject, given the words before it that do (``referring``)."""
     case = pronoun_case(parse, word)
     if case == "subject":
         return True
     subject = _clause(parse, word)
-    same = subject == head or subject in found
+    same = subject == head or subject in referring
     if case == "object":
         return not same and subject is not None
     rival = subject is not None and not same and gender_of_pronoun(parse.words[subject]) == gender

@@ -60,8 +60,8 @@ def resolve(
 
 def majority(values: Iterable) -> object | None:
     """The value that occurs more often than any other; None after a tie."""
-    (value, count), *others = Counter(values).most_common()
-    return None if others and others[0][1] == count else value
+    (value, count), *less_common = Counter(values).most_common()
+    return None if less_common and less_common[0][1] == count else value
 
 
 def unanimous(values: Iterable) -> object | None:
@@ -83,9 +83,9 @@ def _together(rows: Sequence[dict], agree: Callable[[Iterable], object | None]) 
     rows = [row for row in rows if row["decision"] == decision]
     if not rows:
         return None
-    one = {**rows[0], "annotator": ANNOTATOR}
+    resolved = {**rows[0], "annotator": ANNOTATOR}
     if decision == "reject":
-        return one | {"reason": "; ".join(dict.fromkeys(row["reason"] for row in rows))}
+        return resolved | {"reason": "; ".join(dict.fromkeys(row["reason"] for row in rows))}
     forms = sorted((form for row in rows for form in row["forms"]), key=_form_name)
     versions = [list(same) for _, same in groupby(forms, key=_form_name)]
     together = [_one_form(same, agree) for same in versions]
@@ -93,14 +93,14 @@ def _together(rows: Sequence[dict], agree: Callable[[Iterable], object | None]) 
     if len(rows) > 1:
         # Votes form by form may mark a word in one group's form and not in another's.
         by_scope = {scope: [form for form in together if form and form["scope"] == scope] for scope in SCOPES}
-        open_scopes |= {scope for scope, own in by_scope.items() if not _marked_alike(own)}
+        open_scopes |= {scope for scope, forms in by_scope.items() if not _marked_alike(forms)}
     kept = [form for form in together if form is not None and form["scope"] not in open_scopes]
-    return one | {"forms": kept} if kept else None
+    return resolved | {"forms": kept} if kept else None
 
 
 def _marked_alike(forms: list[dict]) -> bool:
     """Whether every place is marked in all of the forms of one scope, or in none."""
-    return all(len(set(place)) == 1 for place in zip(*(form["ground_truth"] for form in forms), strict=True))
+    return all(len(set(marks)) == 1 for marks in zip(*(form["ground_truth"] for form in forms), strict=True))
 
 
 def _form_name(form: dict) -> tuple[str, str]:
@@ -109,8 +109,8 @@ def _form_name(form: dict) -> tuple[str, str]:
 
 def _one_form(versions: list[dict], agree: Callable[[Iterable], object | None]) -> dict | None:
     """The form that annotators' versions agree on, place by place; None where they do not in one of them."""
-    words = [agree(word.strip() for word in place) for place in zip(*(form["words"] for form in versions), strict=True)]
-    marks = [agree(place) for place in zip(*(form["ground_truth"] for form in versions), strict=True)]
+    words = [agree(word.strip() for word in votes) for votes in zip(*(form["words"] for form in versions), strict=True)]
+    marks = [agree(votes) for votes in zip(*(form["ground_truth"] for form in versions), strict=True)]
     if None in words or None in marks:
         return None
     return {**versions[0], "words": words, "ground_truth": marks}

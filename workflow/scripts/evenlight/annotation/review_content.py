@@ -34,11 +34,13 @@ def review_sentences(candidates: str | Path, drafts: str | Path) -> list[dict]:
     columns = CANDIDATES.only("sentence_id", "text", "words", "root", "subject")
     sentences, number_of_id = [], {}
     for number, row in enumerate(read_arrow(candidates, columns).to_pylist(), start=1):
-        place = f"{candidates}: row {number}, sentence '{row['sentence_id']}'"
+        location = f"{candidates}: row {number}, sentence '{row['sentence_id']}'"
         if row["sentence_id"] in number_of_id:
-            raise InputError(f"{place}: the same sentence_id as in row {number_of_id[row['sentence_id']]}; rename one")
+            raise InputError(
+                f"{location}: the same sentence_id as in row {number_of_id[row['sentence_id']]}; rename one"
+            )
         number_of_id[row["sentence_id"]] = number
-        _check_candidate(row, place)
+        _check_candidate(row, location)
         forms = drafted.pop(row["sentence_id"], None)
         if forms is None:
             raise InputError(f"{drafts}: no form of sentence '{row['sentence_id']}'; {_remedy(DRAFTS)}")
@@ -78,46 +80,46 @@ def _forms_by_sentence(drafts: str | Path) -> dict[str, dict[tuple[str, str], di
     for number, row in enumerate(read_arrow(drafts, DRAFTS).to_pylist(), start=1):
         sentence_id = row.pop("sentence_id")
         key = (row["scope"], row["group"])
-        place = f"{drafts}: row {number}, sentence '{sentence_id}'"
+        location = f"{drafts}: row {number}, sentence '{sentence_id}'"
         if key not in FORMS:
             known = ", ".join(" ".join(form) for form in FORMS)
-            raise InputError(f"{place}: scope and group are '{' '.join(key)}', known are {known}; {_remedy(DRAFTS)}")
+            raise InputError(f"{location}: scope and group are '{' '.join(key)}', known are {known}; {_remedy(DRAFTS)}")
         if key in forms.setdefault(sentence_id, {}):
-            raise InputError(f"{place}: a second form '{' '.join(key)}'; {_remedy(DRAFTS)}")
+            raise InputError(f"{location}: a second form '{' '.join(key)}'; {_remedy(DRAFTS)}")
         forms[sentence_id][key] = row
     return forms
 
 
-def _check_candidate(row: dict, place: str) -> None:
+def _check_candidate(row: dict, location: str) -> None:
     for word in row["words"]:
         if not word.strip():
-            raise InputError(f"{place}: column 'words' has {word!r}, a word of nothing; {_remedy(CANDIDATES)}")
+            raise InputError(f"{location}: column 'words' has {word!r}, a word of nothing; {_remedy(CANDIDATES)}")
     for name, positions in (("root", [row["root"]]), ("subject", row["subject"])):
         for position in positions:
             if position not in range(len(row["words"])):
                 raise InputError(
-                    f"{place}: column '{name}' names word {position} of {len(row['words'])}; {_remedy(CANDIDATES)}"
+                    f"{location}: column '{name}' names word {position} of {len(row['words'])}; {_remedy(CANDIDATES)}"
                 )
 
 
-def _check_lengths(forms: dict[tuple[str, str], dict], length: int, place: str) -> None:
+def _check_lengths(forms: dict[tuple[str, str], dict], length: int, location: str) -> None:
     for (scope, group), form in forms.items():
-        found = (len(form["words"]), len(form["ground_truth"]))
-        if found != (length, length):
+        lengths = (len(form["words"]), len(form["ground_truth"]))
+        if lengths != (length, length):
             raise InputError(
-                f"{place}, form '{scope} {group}': {found[0]} words and {found[1]} values of ground truth for "
+                f"{location}, form '{scope} {group}': {lengths[0]} words and {lengths[1]} values of ground truth for "
                 f"{length} words of the source; {_remedy(DRAFTS)}"
             )
         if not any(word.strip() for word in form["words"]) or not set(form["ground_truth"]) <= {0, 1}:
             raise InputError(
-                f"{place}, form '{scope} {group}': no word at all, or a ground truth other than 0 and 1; "
+                f"{location}, form '{scope} {group}': no word at all, or a ground truth other than 0 and 1; "
                 f"{_remedy(DRAFTS)}"
             )
 
 
 def _check_same_forms(sentences: list[dict], drafts: str | Path) -> None:
-    first, *others = ([(form["scope"], form["group"]) for form in sentence["forms"]] for sentence in sentences)
-    for sentence, forms in zip(sentences[1:], others, strict=True):
+    first, *following = ([(form["scope"], form["group"]) for form in sentence["forms"]] for sentence in sentences)
+    for sentence, forms in zip(sentences[1:], following, strict=True):
         if forms != first:
             raise InputError(
                 f"{drafts}: sentence '{sentence['sentence_id']}' has other forms than "
@@ -129,10 +131,10 @@ def _glued(text: str, words: list[str]) -> list[int]:
     """The words that stand in ``text`` without a space before them; none where the words are not those of the text."""
     glued, position = [], 0
     for index, word in enumerate(words):
-        found = text.find(word, position)
-        if found < 0 or text[position:found].strip():
+        start = text.find(word, position)
+        if start < 0 or text[position:start].strip():
             return []
-        if index and found == position:
+        if index and start == position:
             glued.append(index)
-        position = found + len(word)
+        position = start + len(word)
     return glued

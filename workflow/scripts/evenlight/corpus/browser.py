@@ -239,12 +239,12 @@ def _retry_after(driver: WebDriver) -> str | None:
     if driver.name != "chrome":
         return None
     events = [json.loads(line["message"])["message"] for line in driver.get_log("performance")]
-    found = None
+    retry_after = None
     for event in events:
         if event["method"] == "Network.responseReceived" and event["params"]["type"] == "Document":
             headers = {name.lower(): value for name, value in event["params"]["response"]["headers"].items()}
-            found = headers.get("retry-after")
-    return found
+            retry_after = headers.get("retry-after")
+    return retry_after
 
 
 def start_browser(browser: str, manners: Manners) -> WebDriver:

@@ -223,14 +223,14 @@ def distinct(sentences: Sequence[Sentence], context: Context) -> list[bool]:
     n − ⌈similarity · n⌉ + 1 must meet in any such two (prefix filtering; Chaudhuri, Ganti and Kaushik 2006).
     """
     pairs = [_word_pairs(sentence.parse) for sentence in sentences]
-    frequency = Counter(pair for found in pairs for pair in found)
+    frequency = Counter(pair for word_pairs in pairs for pair in word_pairs)
     kept: dict[tuple[str, str], list[int]] = {}
     verdicts = []
-    for i, found in enumerate(pairs):
-        needed = math.ceil(context.similarity * len(found) - 1e-9)
-        rarest = sorted(found, key=lambda pair: (frequency[pair], pair))[: len(found) - needed + 1]
+    for i, word_pairs in enumerate(pairs):
+        needed = math.ceil(context.similarity * len(word_pairs) - 1e-9)
+        rarest = sorted(word_pairs, key=lambda pair: (frequency[pair], pair))[: len(word_pairs) - needed + 1]
         alike = {j for pair in rarest for j in kept.get(pair, ())}
-        new = not any(len(found & pairs[j]) >= context.similarity * len(found | pairs[j]) for j in alike)
+        new = not any(len(word_pairs & pairs[j]) >= context.similarity * len(word_pairs | pairs[j]) for j in alike)
         verdicts.append(new)
         if new:
             for pair in rarest:
@@ -312,10 +312,10 @@ def parse_of(row: Mapping) -> Parse:
     return Parse(**values, heads=tuple(map(int, row["heads"])), scheme=row["scheme"])
 
 
-def candidates(table: pd.DataFrame, sentences: Sequence[Sentence], places: Sequence[int]) -> pd.DataFrame:
-    """The rows of ``table`` at ``places``, with the finite verb and the subject that the rules found."""
-    chosen = [sentences[i] for i in places]
-    return table.iloc[list(places)].assign(
+def candidates(table: pd.DataFrame, sentences: Sequence[Sentence], rows: Sequence[int]) -> pd.DataFrame:
+    """The ``rows`` of ``table``, given by their numbers, with the finite verb and the subject that the rules found."""
+    chosen = [sentences[i] for i in rows]
+    return table.iloc[list(rows)].assign(
         root=[sentence.verb for sentence in chosen],
         subject=[syntax.noun_phrase(sentence.parse, sentence.subject) for sentence in chosen],
     )

@@ -68,12 +68,12 @@ def children(parse: Parse, word: int, *relations: str) -> list[int]:
 def subtree(parse: Parse, word: int, without: Iterable[str] = ()) -> list[int]:
     """``word`` and everything below it, in the order of the sentence; branches with a relation of ``without`` cut."""
     without = tuple(without)
-    found, waiting = [], [word]
+    below, waiting = [], [word]
     while waiting:
         current = waiting.pop()
-        found.append(current)
+        below.append(current)
         waiting += [i for i in children(parse, current) if not has_relation(parse, i, without)]
-    return sorted(found)
+    return sorted(below)
 
 
 def feature(parse: Parse, word: int, name: str) -> str:
@@ -104,12 +104,12 @@ def finite_verb(parse: Parse, predicate: int) -> int | None:
 
 def own_subject(parse: Parse, predicate: int) -> int | None:
     """The subject that hangs from the predicate itself; a noun rather than a clause, and no expletive."""
-    found = children(parse, predicate, *NOMINAL_SUBJECTS) or children(parse, predicate, *CLAUSAL_SUBJECTS)
+    candidates = children(parse, predicate, *NOMINAL_SUBJECTS) or children(parse, predicate, *CLAUSAL_SUBJECTS)
     # UD's nsubj:outer is the subject of "The trouble is that she left", where *left* has one of its own.
-    found = [i for i in found if parse.relations[i] != "nsubj:outer"] or found
+    candidates = [i for i in candidates if parse.relations[i] != "nsubj:outer"] or candidates
     # Parsers that give a verb two subjects have mostly drawn in one from a clause before.
-    before = [i for i in found if i < predicate]
-    return before[-1] if before else next(iter(found), None)
+    before = [i for i in candidates if i < predicate]
+    return before[-1] if before else next(iter(candidates), None)
 
 
 def subject_of(parse: Parse, predicate: int) -> int | None:
@@ -123,10 +123,10 @@ def subject_of(parse: Parse, predicate: int) -> int | None:
 
 def conjuncts(parse: Parse, word: int) -> list[int]:
     """The words coordinated with ``word``, itself first; both schemes hang them from the first or in a chain."""
-    found = [word]
-    for current in found:
-        found += children(parse, current, "conj")
-    return found
+    coordinated = [word]
+    for current in coordinated:
+        coordinated += children(parse, current, "conj")
+    return coordinated
 
 
 def main_clauses(parse: Parse) -> list[int]:
@@ -150,13 +150,13 @@ def subjects(parse: Parse) -> list[tuple[int, list[int]]]:
     Predicates that are coordinated and have no subject of their own share it: "She comes, sees and has won" gives
     one subject with *comes*, *sees* and *has*. A clause without a finite verb gives an empty list.
     """
-    found = []
+    by_subject = []
     for predicate in range(len(parse)):
         subject = own_subject(parse, predicate)
         if subject is not None:
             verbs = (finite_verb(parse, i) for i in _sharing(parse, predicate))
-            found.append((subject, [verb for verb in verbs if verb is not None]))
-    return sorted(found)
+            by_subject.append((subject, [verb for verb in verbs if verb is not None]))
+    return sorted(by_subject)
 
 
 def _sharing(parse: Parse, predicate: int) -> Iterator[int]:
@@ -172,8 +172,8 @@ def noun_phrase(parse: Parse, head: int) -> list[int]:
 
     Clauses that only tell more ("her brother, *who is ill*") and punctuation are left out.
     """
-    rest = subtree(parse, head, without=(*_CLAUSES_OF_NOUNS, "punct"))
-    return [head, *(i for i in rest if i != head)]
+    phrase = subtree(parse, head, without=(*_CLAUSES_OF_NOUNS, "punct"))
+    return [head, *(i for i in phrase if i != head)]
 
 
 def is_nominal(parse: Parse, word: int) -> bool:

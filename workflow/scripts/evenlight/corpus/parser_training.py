@@ -82,5 +82,5 @@ def _doc(nlp: Language, tree: Tree) -> Doc:
 
 def scores(nlp: Language, trees: Sequence[Tree]) -> dict[str, float]:
     """Shares of right tags (``tag_acc``), heads (``dep_uas``) and labelled heads (``dep_las``), and F1 of sentences."""
-    found = nlp.evaluate(_examples(nlp, trees))
-    return {name: found[name] for name in ("tag_acc", "dep_uas", "dep_las", "sents_f")}
+    measured = nlp.evaluate(_examples(nlp, trees))
+    return {name: measured[name] for name in ("tag_acc", "dep_uas", "dep_las", "sents_f")}

@@ -39,23 +39,23 @@ def load(name_or_path: str | Path) -> Language:
 def scheme_of(nlp: Language) -> str:
     """``ud`` or ``clear``, by the labels that the pipeline's parser knows."""
     labels = {label.lower() for label in nlp.get_pipe("parser").labels}
-    found = [scheme for scheme, telling in _LABELS.items() if telling & labels]
-    if len(found) != 1:
+    schemes = [scheme for scheme, telling in _LABELS.items() if telling & labels]
+    if len(schemes) != 1:
         raise InputError(
             f"parser '{nlp.meta['name']}': its labels ({', '.join(sorted(labels))}) are neither those of Universal "
             "Dependencies (obj, obl) nor ClearNLP's (dobj, pobj); give a pipeline in one of the two schemes"
         )
-    return found[0]
+    return schemes[0]
 
 
 def from_doc(span: Span | Doc, scheme: str) -> Parse:
     """The plain values of one parsed sentence; tokens of white space, which spaCy keeps, are left out."""
     tokens = [token for token in span if not token.is_space]
-    places = {token.i: i for i, token in enumerate(tokens)}
+    position = {token.i: i for i, token in enumerate(tokens)}
 
     def head_of(token) -> int:
         # Above white space or the border of the span there is nothing of this sentence: the word is its own head.
-        return places.get(token.head.i, places[token.i])
+        return position.get(token.head.i, position[token.i])
 
     # The rules know Penn's tags; those of other languages are theirs alone, so UD's parts of speech stand in.
     english = span.vocab.lang == "en"

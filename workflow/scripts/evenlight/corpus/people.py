@@ -49,15 +49,15 @@ def person_nouns(wordnet: str | Path, share: float) -> list[str]:
     names = {offset for offset, (_, is_name) in synsets.items() if is_name}
     people = _below(_PERSON, {offset: hyponyms for offset, (hyponyms, _) in synsets.items()}) - names
     uses = dict(_uses(_lines(folder / "cntlist.rev")))
-    found = []
+    nouns = []
     for lemma, senses in _senses(_lines(folder / "index.noun")):
         weights = {
             sense: uses.get((lemma, rank), 0) + 1 / rank for rank, sense in enumerate(senses, 1) if sense not in names
         }
-        of_people = sum(weight for sense, weight in weights.items() if sense in people)
-        if re.fullmatch(r"[a-z]+(-[a-z]+)*", lemma) and of_people > 0 and of_people >= share * sum(weights.values()):
-            found.append(lemma)
-    return sorted(set(found) - _PRONOUNS)
+        weight_of_people = sum(weight for sense, weight in weights.items() if sense in people)
+        if re.fullmatch(r"[a-z]+(-[a-z]+)*", lemma) and 0 < weight_of_people >= share * sum(weights.values()):
+            nouns.append(lemma)
+    return sorted(set(nouns) - _PRONOUNS)
 
 
 def licence_of(wordnet: str | Path) -> list[str]:
@@ -91,13 +91,13 @@ def _synsets(lines: list[str]) -> Iterator[tuple[int, tuple[list[int], bool]]]:
 
 
 def _below(top: int, hyponyms: dict[int, list[int]]) -> set[int]:
-    found, waiting = set(), [top]
+    below, waiting = set(), [top]
     while waiting:
         offset = waiting.pop()
-        if offset not in found:
-            found.add(offset)
+        if offset not in below:
+            below.add(offset)
             waiting += hyponyms[offset]
-    return found
+    return below
 
 
 def _senses(lines: list[str]) -> Iterator[tuple[str, list[int]]]:

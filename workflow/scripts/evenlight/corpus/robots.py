@@ -55,8 +55,8 @@ def read_robots(text: str, program: str) -> Robots:
             groups[-1][0].add(value.lower())
         elif groups and key in {"allow", "disallow", "crawl-delay"}:
             groups[-1][1].append((key, value))
-    own = [lines for agents, lines in groups if program.lower() in agents]
-    lines = list(chain.from_iterable(own or [lines for agents, lines in groups if "*" in agents]))
+    addressed = [lines for agents, lines in groups if program.lower() in agents]
+    lines = list(chain.from_iterable(addressed or [lines for agents, lines in groups if "*" in agents]))
     rules = tuple((key == "allow", unquote(value)) for key, value in lines if key != "crawl-delay" and value)
     delays = [float(value) for key, value in lines if key == "crawl-delay" and re.fullmatch(r"\d+(\.\d+)?", value)]
     return Robots(rules, max(delays, default=0.0))

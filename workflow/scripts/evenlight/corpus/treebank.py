@@ -350,8 +350,8 @@ class Grammar:
         clause = _with_subject(predicate, self.subject(tense))
         draw = self.draw.random()
         if draw < 0.08:
-            other = self.clause(self.one((PRESENT, PRESENT, PLURAL, PAST)))
-            clause = clause.having(other.having(before=[_comma(), _and(self.one(("and", "but")))]).being("conj"))
+            second = self.clause(self.one((PRESENT, PRESENT, PLURAL, PAST)))
+            clause = clause.having(second.having(before=[_comma(), _and(self.one(("and", "but")))]).being("conj"))
         elif draw < 0.18:
             comma = [_comma()] if self.chance(0.2) else []
             clause = clause.having(
@@ -366,8 +366,8 @@ class Grammar:
         if draw < 0.25:
             return [Node(self.word("fronts"), "ADV", "RB", "", "advmod"), *comma]
         if draw < 0.45:
-            one = Node("one", "NUM", "CD", "NumForm=Word|NumType=Card", "nummod")
-            time = Node(self.word("times"), "NOUN", "NN", "Number=Sing", "obl:unmarked", before=(one,))
+            numeral = Node("one", "NUM", "CD", "NumForm=Word|NumType=Card", "nummod")
+            time = Node(self.word("times"), "NOUN", "NN", "Number=Sing", "obl:unmarked", before=(numeral,))
             return [time, *(comma if self.chance(0.3) else [])]
         if draw < 0.8:
             phrase = self.phrase(self.one(("in", "at", "after", "on", "during")), self.one((self.time, self.inside))())
@@ -425,12 +425,12 @@ def _plural(noun: str) -> Node:
 
 def _pronoun(gender: str, case: str) -> Node:
     form = _PRONOUNS[gender][case]
-    rest = f"Gender={gender}|Number=Sing|Person=3"
+    features = f"Gender={gender}|Number=Sing|Person=3"
     if case == "Gen":
-        return Node(form, "PRON", "PRP$", f"Case=Gen|{rest}|Poss=Yes|PronType=Prs", "nmod:poss")
+        return Node(form, "PRON", "PRP$", f"Case=Gen|{features}|Poss=Yes|PronType=Prs", "nmod:poss")
     if case == "Reflex":
-        return Node(form, "PRON", "PRP", f"Case=Acc|{rest}|PronType=Prs|Reflex=Yes")
-    return Node(form, "PRON", "PRP", f"Case={case}|{rest}|PronType=Prs")
+        return Node(form, "PRON", "PRP", f"Case=Acc|{features}|PronType=Prs|Reflex=Yes")
+    return Node(form, "PRON", "PRP", f"Case={case}|{features}|PronType=Prs")
 
 
 def _auxiliary(verb: str, tense: str, relation: str = "aux") -> Node:
@@ -467,15 +467,15 @@ def _split(verb: Node, noun: Node) -> Node:
 
 def _inflected(entry: str, form: str) -> Node:
     """The verb of an entry "base", "base past", "base past participle", with a particle as the last word if any."""
-    base, *rest = entry.split()
-    particle = rest.pop() if rest and rest[-1] in _PARTICLES else None
-    past = rest[0] if rest else _with_ed(base)
+    base, *past_forms = entry.split()
+    particle = past_forms.pop() if past_forms and past_forms[-1] in _PARTICLES else None
+    past = past_forms[0] if past_forms else _with_ed(base)
     forms = {
         PRESENT: _with_s(base),
         PAST: past,
         PLURAL: base,
         BASE: base,
-        "participle": rest[1] if len(rest) > 1 else past,
+        "participle": past_forms[1] if len(past_forms) > 1 else past,
         "gerund": (base[:-1] if base.endswith("e") and not base.endswith("ee") else base) + "ing",
     }
     tag, features = _VERB[form]
@@ -500,7 +500,7 @@ def _with_ed(word: str) -> str:
 
 def rows(sentence: Node) -> list[tuple[str, str, str, str, int, str]]:
     """(form, part of speech, Penn tag, features, head counted from 1 or 0, relation) of each word, in order."""
-    order: list[tuple[Node, int]] = []  # each with the place of its head in `heads`
+    order: list[tuple[Node, int]] = []  # each with its number in `heads`
     heads: list[int] = []
 
     def lay_out(node: Node, head: int) -> None:
@@ -513,18 +513,18 @@ def rows(sentence: Node) -> list[tuple[str, str, str, str, int, str]]:
             lay_out(child, number)
 
     lay_out(sentence, -1)
-    places = {number: place for place, (_, number) in enumerate(order, 1)}
-    first = next(place for place, (node, _) in enumerate(order) if node.pos != "PUNCT")
+    positions = {number: position for position, (_, number) in enumerate(order, 1)}
+    first = next(index for index, (node, _) in enumerate(order) if node.pos != "PUNCT")
     return [
         (
-            node.form[0].upper() + node.form[1:] if place == first else node.form,
+            node.form[0].upper() + node.form[1:] if index == first else node.form,
             node.pos,
             node.tag,
             "|".join(sorted(node.features.split("|"))),
-            places.get(heads[number], 0),
+            positions.get(heads[number], 0),
             node.relation,
         )
-        for place, (node, number) in enumerate(order)
+        for index, (node, number) in enumerate(order)
     ]
 
 
@@ -535,9 +535,11 @@ def treebank(grammar: str | Path, sentences: int, seed: int) -> Iterator[str]:
         table = rows(Grammar(words, generator_for(seed, "treebank", number)).sentence())
         lines = [f"# sent_id = {number}", f"# text = {written([row[0] for row in table])}"]
         glued = _glued([row[0] for row in table])
-        for place, (form, pos, tag, features, head, relation) in enumerate(table, 1):
-            misc = "SpaceAfter=No" if place < len(table) and glued[place] else "_"
-            lines.append("\t".join((str(place), form, "_", pos, tag, features or "_", str(head), relation, "_", misc)))
+        for position, (form, pos, tag, features, head, relation) in enumerate(table, 1):
+            misc = "SpaceAfter=No" if position < len(table) and glued[position] else "_"
+            lines.append(
+                "\t".join((str(position), form, "_", pos, tag, features or "_", str(head), relation, "_", misc))
+            )
         yield "\n".join(lines) + "\n\n"
 
 
@@ -600,14 +602,14 @@ def _tree(path: str | Path, block: list[tuple[int, list[str]]]) -> Tree:
                 f"{path}: line {number} has {len(fields)} fields, CoNLL-U has 10 with tabs between; mend the line"
             )
     words = [(number, fields) for number, fields in block if fields[0].isdigit()]
-    for place, (number, fields) in enumerate(words, 1):
-        if fields[0] != str(place) or not fields[6].isdigit() or int(fields[6]) > len(words):
+    for index, (number, fields) in enumerate(words, 1):
+        if fields[0] != str(index) or not fields[6].isdigit() or int(fields[6]) > len(words):
             raise InputError(
                 f"{path}: line {number}: word '{fields[0]}' with head '{fields[6]}' in a sentence of {len(words)} "
                 "words; words count from 1, and the head is one of them or 0"
             )
     columns = list(zip(*(fields for _, fields in words), strict=True))
-    heads = tuple(place if head == "0" else int(head) - 1 for place, head in enumerate(columns[6]))
+    heads = tuple(index if head == "0" else int(head) - 1 for index, head in enumerate(columns[6]))
     return Tree(
         words=columns[1],
         spaces=tuple("SpaceAfter=No" not in misc for misc in columns[9]),

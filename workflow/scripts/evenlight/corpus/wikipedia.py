@@ -86,10 +86,10 @@ def _changed(url: str, selector: str) -> InputError:
 
 
 def _one(page: BeautifulSoup, selector: str, url: str) -> Tag:
-    found = page.select_one(selector)
-    if found is None:
+    tag = page.select_one(selector)
+    if tag is None:
         raise _changed(url, selector)
-    return found
+    return tag
 
 
 def _text(tag: Tag) -> str:
@@ -257,7 +257,7 @@ def _read(book: Book, urls: list[str], fetch: Fetch, limit: int, follow: bool = 
             candidates.append(Candidate(article.title, url, article.canonical, score(book, article)))
         elif follow:
             candidates += _read(book, _best_first(book, article.links), fetch, limit, follow=False)
-        if any(found.score == 1 for found in candidates):
+        if any(candidate.score == 1 for candidate in candidates):
             break  # nothing can fit better, and every page is a request
     return candidates
 
@@ -294,7 +294,7 @@ def find_candidates(book: Book, fetch: Fetch, settings: dict, refused: set[str])
     (``matched``). One that robots.txt refuses is noted in ``refused`` and not tried again; an :class:`InputError` if
     that was the last one.
     """
-    found: dict[str, Candidate] = {}
+    by_article: dict[str, Candidate] = {}
     for name in settings["resolvers"]:
         if name in refused:
             continue
@@ -307,11 +307,12 @@ def find_candidates(book: Book, fetch: Fetch, settings: dict, refused: set[str])
                 raise InputError(f"{refusal}; add another resolver, such as 'title'") from None
             continue
         for candidate in candidates:
-            if candidate.canonical not in found or candidate.score > found[candidate.canonical].score:
-                found[candidate.canonical] = candidate
+            known = by_article.setdefault(candidate.canonical, candidate)
+            if candidate.score > known.score:
+                by_article[candidate.canonical] = candidate
         if any(candidate.score >= settings["matched"] for candidate in candidates):
             break
-    return sorted(found.values(), key=lambda candidate: -candidate.score)
+    return sorted(by_article.values(), key=lambda candidate: -candidate.score)
 
 
 def status_of(candidates: list[Candidate], settings: dict) -> str:
@@ -349,7 +350,7 @@ def find_articles(
             status = status_of(candidates, settings)
             if status != "matched":
                 listed = {"book_id": row.book_id, "title": row.title, "author": row.author}
-                alternatives = [vars(found) for found in candidates if found.score >= settings["doubtful"]]
+                alternatives = [vars(candidate) for candidate in candidates if candidate.score >= settings["doubtful"]]
                 doubtful += [listed | alternative for alternative in alternatives or [{}]]
         best = {} if status == "missing" else vars(candidates[0])
         rows.append({"book_id": row.book_id, "status": status} | {key: best.get(key) for key in _FOUND})
@@ -404,18 +405,18 @@ def extract_paragraphs(page: Page, headings: list[str], otherwise: str = "none")
     for tag in content.select(_REMOVED):
         tag.decompose()
     path: dict[int, str] = {}
-    found = []
+    paragraphs = []
     for tag in content.find_all([*_HEADINGS, "p"]):
         if tag.name == "p":
             if text := _text(tag):
-                found.append((tuple(path.values()), text))
+                paragraphs.append((tuple(path.values()), text))
             continue
         level = int(tag.name[1])
         path = {above: title for above, title in path.items() if above < level} | {level: _text(tag)}
     wanted = {heading.casefold() for heading in headings}
-    plot = [part for part in found if part[0] and part[0][0].casefold() in wanted]
+    plot = [part for part in paragraphs if part[0] and part[0][0].casefold() in wanted]
     if not plot and otherwise != "none":
-        plot = [part for part in found if otherwise == "all" or not part[0]]
+        plot = [part for part in paragraphs if otherwise == "all" or not part[0]]
     return [(" > ".join(section), text) for section, text in plot]
 
 

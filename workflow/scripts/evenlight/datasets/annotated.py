@@ -58,19 +58,19 @@ def items_of(annotation: dict, groups: list[str], scope: str) -> list[dict]:
     }
     if not set(groups) <= set(forms):
         return []
-    places = range(len(annotation["source"]))
-    equal = [len({forms[group]["words"][i] for group in groups}) == 1 for i in places]
-    elsewhere = [equal[i] and len({form["words"][i] for form in forms.values()}) > 1 for i in places]
+    positions = range(len(annotation["source"]))
+    equal = [len({forms[group]["words"][i] for group in groups}) == 1 for i in positions]
+    elsewhere = [equal[i] and len({form["words"][i] for form in forms.values()}) > 1 for i in positions]
     items = []
     for group in groups:
         words = forms[group]["words"]
-        marks = [0 if elsewhere[i] else forms[group]["ground_truth"][i] for i in places]
+        marks = [0 if elsewhere[i] else forms[group]["ground_truth"][i] for i in positions]
         items.append(
             {
                 "item_id": f"{annotation['sentence_id']}-{group}",
                 "unit_id": annotation["sentence_id"],
-                "words": [words[i] for i in places if words[i]],
-                "ground_truth": [marks[i] for i in places if words[i]],
+                "words": [words[i] for i in positions if words[i]],
+                "ground_truth": [marks[i] for i in positions if words[i]],
                 "label": [name for name in CLASSES if name in groups].index(group),
                 "split": "train",
                 "cluster": annotation["sentence_id"],
@@ -83,9 +83,9 @@ def items_of(annotation: dict, groups: list[str], scope: str) -> list[dict]:
 def _check_resolved(accepted: list[dict], path: Path) -> None:
     first: dict[str, str] = {}
     for row in accepted:
-        other = first.setdefault(row["sentence_id"], row["annotator"])
-        if other != row["annotator"]:
+        annotator = first.setdefault(row["sentence_id"], row["annotator"])
+        if annotator != row["annotator"]:
             raise InputError(
-                f"{path}: sentence '{row['sentence_id']}' is there of {other} and of {row['annotator']}; resolve the "
-                "annotations first (rule resolve_annotations)"
+                f"{path}: sentence '{row['sentence_id']}' is there of {annotator} and of {row['annotator']}; resolve "
+                "the annotations first (rule resolve_annotations)"
             )

@@ -55,21 +55,21 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     """
     factors = reader_for(settings).factors(settings)
     items, removed = [], 0
-    for place, row in csv_rows(files[COMPAS], FIELDS, PUBLISHED):
-        if not is_kept(row, place):
+    for location, row in csv_rows(files[COMPAS], FIELDS, PUBLISHED):
+        if not is_kept(row, location):
             removed += 1
             continue
         items.append(
             {
                 "item_id": row["id"].zfill(5),
                 "unit_id": row["id"].zfill(5),
-                "words": split_words(text_of(row, place)),
+                "words": split_words(text_of(row, location)),
                 "ground_truth": None,
-                "label": choice(row, "two_year_recid", LABELS, place, PUBLISHED),
+                "label": choice(row, "two_year_recid", LABELS, location, PUBLISHED),
                 "split": "train",
                 "cluster": row["id"].zfill(5),
             }
-            | {f"attribute.{name}": choice(row, *COLUMNS[name], place, PUBLISHED) for name in COMPAS_LEVELS}
+            | {f"attribute.{name}": choice(row, *COLUMNS[name], location, PUBLISHED) for name in COMPAS_LEVELS}
         )
     if not items:
         raise InputError(f"{files[COMPAS]}: no row passes ProPublica's filter; {PUBLISHED}")
@@ -79,7 +79,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     return Dataset(*separated(pd.concat(classes).sort_index(), factors), CLASSES, notes)
 
 
-def is_kept(row: dict[str, str], place: str) -> bool:
+def is_kept(row: dict[str, str], location: str) -> bool:
     """Whether ProPublica's filter keeps the person.
 
     It leaves out people who were screened more than 30 days before or after the arrest, or of whom this is not known;
@@ -88,7 +88,7 @@ def is_kept(row: dict[str, str], place: str) -> bool:
     """
     days = row["days_b_screening_arrest"]
     if not re.fullmatch(r"(-?\d+)?", days):
-        raise InputError(f"{place}: field 'days_b_screening_arrest' is {days!r}, not a whole number; {PUBLISHED}")
+        raise InputError(f"{location}: field 'days_b_screening_arrest' is {days!r}, not a whole number; {PUBLISHED}")
     return (
         days != ""
         and abs(int(days)) <= DAYS
@@ -98,14 +98,16 @@ def is_kept(row: dict[str, str], place: str) -> bool:
     )
 
 
-def text_of(row: dict[str, str], place: str) -> str:
+def text_of(row: dict[str, str], location: str) -> str:
     """The person's row as text; an :class:`InputError` names ``place`` and the field that is not as published."""
 
     def value(field: str, choices: dict):
-        return choice(row, field, choices, place, PUBLISHED)
+        return choice(row, field, choices, location, PUBLISHED)
 
     if not row["priors_count"].isdecimal():
-        raise InputError(f"{place}: field 'priors_count' is {row['priors_count']!r}, not a whole number; {PUBLISHED}")
+        raise InputError(
+            f"{location}: field 'priors_count' is {row['priors_count']!r}, not a whole number; {PUBLISHED}"
+        )
     return (
         f"{row['priors_count']} priors, score factor {value('score_text', SCORE_FACTORS)}, {value('age_cat', AGES)}, "
         f"{value('race', RACES)}, {value('sex', GENDERS)}{value('c_charge_degree', CHARGES)}"

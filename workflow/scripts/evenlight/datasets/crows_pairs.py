@@ -53,8 +53,8 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     known = dict.fromkeys(CROWS_PAIRS_ATTRIBUTES.values())
     items, without_groups, repeated = [], 0, 0
     read_before: set[tuple[str, str]] = set()
-    for place, row in csv_rows(files[CROWS_PAIRS], FIELDS, PUBLISHED):
-        choice(row, "bias_type", known, place, PUBLISHED)
+    for location, row in csv_rows(files[CROWS_PAIRS], FIELDS, PUBLISHED):
+        choice(row, "bias_type", known, location, PUBLISHED)
         if row["bias_type"] != bias_type:
             continue
         sentences = (row["sent_more"], row["sent_less"])
@@ -62,9 +62,9 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
             repeated += 1
             continue
         read_before.add(sentences)
-        of_pair = items_of(row, place, settings["attribute"], lexicon)
-        items.extend(of_pair)
-        without_groups += not of_pair
+        pair_items = items_of(row, location, settings["attribute"], lexicon)
+        items.extend(pair_items)
+        without_groups += not pair_items
     if not items:
         raise InputError(f"{files[CROWS_PAIRS]}: no usable pair of bias type {bias_type}; {PUBLISHED}")
     factors = reader_for(settings).factors(settings)
@@ -77,14 +77,14 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     return Dataset(*separated(rows, factors), CLASSES, notes)
 
 
-def items_of(row: dict[str, str], place: str, attribute: str, lexicon: Lexicon | None) -> list[dict]:
+def items_of(row: dict[str, str], location: str, attribute: str, lexicon: Lexicon | None) -> list[dict]:
     """The items of a pair, all for training; none where a ``lexicon`` is to tell the gender and does not.
 
     Without a lexicon the groups follow from the direction of the pair.
     """
     words = [split_words(row[field]) for field in SENTENCES]
     marks = differing(*words)
-    groups = choice(row, "stereo_antistereo", DIRECTIONS, place, PUBLISHED)
+    groups = choice(row, "stereo_antistereo", DIRECTIONS, location, PUBLISHED)
     if lexicon:
         groups = [gender_of(*sentence, lexicon) for sentence in zip(words, marks, strict=True)]
         if set(groups) != {"male", "female"}:

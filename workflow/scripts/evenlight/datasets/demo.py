@@ -91,12 +91,12 @@ def read_sentences(path: str | Path) -> list[Sentence]:
     sentences = []
     number_of_text = {}
     for number, (split, text) in enumerate(_entries(path), start=1):
-        place = f"{path}: sentence {number} ('{text[:40]}...')"
-        sentence = Sentence(number, split, _words(text, place))
-        _check_subject(sentence, place)
+        location = f"{path}: sentence {number} ('{text[:40]}...')"
+        sentence = Sentence(number, split, _words(text, location))
+        _check_subject(sentence, location)
         plain = " ".join(sentence.variant("male", "all")).lower()
         if plain in number_of_text:
-            raise InputError(f"{place}: the same as sentence {number_of_text[plain]}; delete one of them")
+            raise InputError(f"{location}: the same as sentence {number_of_text[plain]}; delete one of them")
         number_of_text[plain] = number
         sentences.append(sentence)
     return sentences
@@ -113,34 +113,34 @@ def _entries(path: str | Path) -> list[tuple[str, str]]:
     return [(split, text.strip()) for split, texts in content.items() for text in texts]
 
 
-def _words(text: str, place: str) -> list[Word]:
+def _words(text: str, location: str) -> list[Word]:
     """The word positions of a sentence with markings."""
-    _check_text(text, place)
+    _check_text(text, location)
     words = []
     for piece in _MARKING.split(text):
         if piece.startswith(("{", "[")):
-            words.extend(_marked_words(piece, place))
+            words.extend(_marked_words(piece, location))
         else:
             words.extend(Word(dict.fromkeys(GROUPS, word), "fixed", word) for word in _WORD.findall(piece))
     return words
 
 
-def _marked_words(marking: str, place: str) -> list[Word]:
+def _marked_words(marking: str, location: str) -> list[Word]:
     """The word positions of one marking; more than one where a form has several words."""
     role = "subject" if marking.startswith("{") else "other"
     starred = [form.strip() for form in marking[1:-1].split("/")]
     if len(starred) != len(GROUPS) or not all(form.strip("* ") for form in starred):
-        raise InputError(f"{place}: {marking} misses a form; write three, male/female/neutral")
+        raise InputError(f"{location}: {marking} misses a form; write three, male/female/neutral")
     forms = [form.removesuffix("*") for form in starred]
     if len(set(forms)) == 1:
-        raise InputError(f"{place}: the forms of {marking} are all equal; leave the brackets away")
+        raise InputError(f"{location}: the forms of {marking} are all equal; leave the brackets away")
     positions = [_WORD.findall(form) for form in forms]
     if len({len(position) for position in positions}) > 1:
-        raise InputError(f"{place}: the forms of {marking} have unequal numbers of words; use forms of equal length")
+        raise InputError(f"{location}: the forms of {marking} have unequal numbers of words; use forms of equal length")
     stars = [index for index, form in enumerate(starred) if form.endswith("*")]
     if len(stars) != (role == "other") or "*" in "".join(forms):
         raise InputError(
-            f"{place}: {marking} must have {'one star' if role == 'other' else 'no star'}; the star stands behind "
+            f"{location}: {marking} must have {'one star' if role == 'other' else 'no star'}; the star stands behind "
             "the form of another person that stays when only the subject changes"
         )
     return [
@@ -149,21 +149,22 @@ def _marked_words(marking: str, place: str) -> list[Word]:
     ]
 
 
-def _check_text(text: str, place: str) -> None:
+def _check_text(text: str, location: str) -> None:
     if not text.endswith("."):
-        raise InputError(f"{place}: does not end with a period; add one")
+        raise InputError(f"{location}: does not end with a period; add one")
     if re.search(r"[{}\[\]*]", _MARKING.sub("", text)):
         raise InputError(
-            f"{place}: a bracket or star outside of a marking; write whole markings, {{he/she/they}} or [him/her*/them]"
+            f"{location}: a bracket or star outside of a marking; write whole markings, {{he/she/they}} or "
+            "[him/her*/them]"
         )
     touching = re.search(r"\w[{\[]|[}\]]\w", text)
     if touching:
-        raise InputError(f"{place}: a marking touches another word at '{touching[0]}'; mark the whole word")
+        raise InputError(f"{location}: a marking touches another word at '{touching[0]}'; mark the whole word")
 
 
-def _check_subject(sentence: Sentence, place: str) -> None:
+def _check_subject(sentence: Sentence, location: str) -> None:
     """Refuse a sentence whose groups cannot be told apart when only the subject's words change."""
     if not any(word.role == "subject" for word in sentence.words):
-        raise InputError(f"{place}: no word of the subject is marked; mark one, such as {{he/she/they}}")
+        raise InputError(f"{location}: no word of the subject is marked; mark one, such as {{he/she/they}}")
     if len({tuple(sentence.variant(group, "subject")) for group in GROUPS}) < len(GROUPS):
-        raise InputError(f"{place}: the subject's words have the same forms for two groups; mark one more of them")
+        raise InputError(f"{location}: the subject's words have the same forms for two groups; mark one more of them")

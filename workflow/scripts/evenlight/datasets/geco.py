@@ -34,12 +34,12 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     reader = reader_for(settings)
     items, mended, blank = [], 0, 0
     for name in reader.sources(settings):
-        for place, row in _rows(files[name]):
+        for location, row in _rows(files[name]):
             words, ground_truth = row["sentence"], row["ground_truth"]
             if mend_lost_words and _lost_a_word(row):
                 ground_truth = _without(ground_truth, LOST_WORDS[row["sentence_idx"]])
                 mended += 1
-            _check_lengths(words, ground_truth, place)
+            _check_lengths(words, ground_truth, location)
             kept = [(word.strip(), mark) for word, mark in zip(words, ground_truth, strict=True) if word.strip()]
             blank += len(words) - len(kept)
             items.append(_item(row, kept, Path(name).stem))
@@ -55,36 +55,38 @@ def _rows(path: str | Path) -> Iterator[tuple[str, dict]]:
     """(file and line, row) of each line of a GECO file."""
     with open(path, "rb") as file:
         for number, line in enumerate(file, start=1):
-            place = f"{path}, line {number}"
+            location = f"{path}, line {number}"
             try:
                 row = json.loads(line)
             except ValueError as error:
-                raise InputError(f"{place}: not JSON in UTF-8 ({error}); {REMEDY}") from None
-            _check_row(row, place)
-            yield place, row
+                raise InputError(f"{location}: not JSON in UTF-8 ({error}); {REMEDY}") from None
+            _check_row(row, location)
+            yield location, row
 
 
-def _check_row(row, place: str) -> None:
+def _check_row(row, location: str) -> None:
     """Refuse a line whose fields are not those of GECO."""
     if not isinstance(row, dict):
-        raise InputError(f"{place}: not a JSON object; {REMEDY}")
+        raise InputError(f"{location}: not a JSON object; {REMEDY}")
     for name, kind in FIELDS.items():
         if not isinstance(row.get(name), kind):
-            raise InputError(f"{place}: field '{name}' must be of type {kind.__name__}, is {row.get(name)!r}; {REMEDY}")
+            raise InputError(
+                f"{location}: field '{name}' must be of type {kind.__name__}, is {row.get(name)!r}; {REMEDY}"
+            )
     for word in row["sentence"]:
         if not isinstance(word, str):
-            raise InputError(f"{place}: field 'sentence' must hold words, has {word!r}; {REMEDY}")
+            raise InputError(f"{location}: field 'sentence' must hold words, has {word!r}; {REMEDY}")
     if row["target"] not in range(len(CLASSES)) or CLASSES[row["target"]] != row["gender"]:
         raise InputError(
-            f"{place}: field 'target' is {row['target']} for gender '{row['gender']}', it must be the position of "
+            f"{location}: field 'target' is {row['target']} for gender '{row['gender']}', it must be the position of "
             f"the gender in {', '.join(CLASSES)} (from 0); {REMEDY}"
         )
 
 
-def _check_lengths(words: list, ground_truth: list, place: str) -> None:
+def _check_lengths(words: list, ground_truth: list, location: str) -> None:
     if len(words) != len(ground_truth):
         raise InputError(
-            f"{place}: {len(words)} words in 'sentence' but {len(ground_truth)} values in 'ground_truth'; {REMEDY}"
+            f"{location}: {len(words)} words in 'sentence' but {len(ground_truth)} values in 'ground_truth'; {REMEDY}"
         )
 
 

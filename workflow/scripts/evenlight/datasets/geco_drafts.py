@@ -91,14 +91,14 @@ def measure(pairs: Sequence[Pair], scope: str, target: str, lexicon: Lexicon) ->
     rows, counts = [], Counter(sentences=len(pairs))
     for number, pair in enumerate(pairs):
         form = drafts(pair.parse, grammatical_subject(pair.parse, lexicon), scope, lexicon)[target]
-        found = list(differences(pair, form, target, lexicon))
-        counts["identical"] += not found
-        counts["identical_but_slips"] += all(row["kind"] in SLIPS for row in found)
+        differing = list(differences(pair, form, target, lexicon))
+        counts["identical"] += not differing
+        counts["identical_but_slips"] += all(row["kind"] in SLIPS for row in differing)
         counts["same_ground_truth"] += form.ground_truth == pair.ground_truth
         counts["words"] += len(form.ground_truth)
         marks = zip(form.ground_truth, pair.ground_truth, strict=False)
         counts["words_alike"] += sum(drafted == published for drafted, published in marks)
-        rows += [{"sentence": number, **row} for row in found]
+        rows += [{"sentence": number, **row} for row in differing]
     figures = {"sentences": counts["sentences"]} | {
         name: counts[name] / len(pairs) for name in ("identical", "identical_but_slips", "same_ground_truth")
     }

@@ -84,13 +84,13 @@ def compare(labelling: str | Path, published: dict[str, Path]) -> tuple[pd.DataF
         items = geco.read(published, {**SETTINGS, "words": scope}).items
         theirs = {item["item_id"]: item for item in items.to_dict("records")}
         ours = {item["item_id"]: item for row in annotations.values() for item in items_of(row, GROUPS, scope)}
-        found = [
+        differing = [
             row
             for name in sorted(set(ours) & set(theirs))
             for row in _differences(annotations[theirs[name]["cluster"]], scope, theirs[name], named)
         ]
-        counts.append({"scope": scope, **_counts(ours, theirs, found)})
-        differences += found
+        counts.append({"scope": scope, **_counts(ours, theirs, differing)})
+        differences += differing
     counts = pd.DataFrame(counts)
     both = {"scope": "both", **counts.drop(columns="scope").sum()}
     return pd.concat([counts, pd.DataFrame([both])], ignore_index=True), pd.DataFrame(differences, columns=COLUMNS)
@@ -131,16 +131,16 @@ def _differences(annotation: dict, scope: str, published: dict, named: dict[str,
         if operation == "equal":
             continue
         # With the words around it that the form left empty.
-        places = range(ends[start] + 1, ends[stop + 1])
+        span = range(ends[start] + 1, ends[stop + 1])
         labelled, printed = ours[start:stop], theirs[first:last]
-        at_names = set(places) <= named[sentence_id]
-        words = " ".join(source[i] for i in places)
+        at_names = set(span) <= named[sentence_id]
+        words = " ".join(source[i] for i in span)
         yield {
             "sentence_id": sentence_id,
             "scope": scope,
             "group": published["attribute.gender"],
             "split": published["split"],
-            "position": places.start,
+            "position": span.start,
             "source": words,
             "labelling": " ".join(labelled),
             "published": " ".join(printed),

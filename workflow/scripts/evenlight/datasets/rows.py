@@ -23,17 +23,17 @@ def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[t
             if lacking:
                 raise InputError(f"{path}: no column '{lacking[0]}'; the columns are {', '.join(header)}; {remedy}")
             for number, values in enumerate((values for values in lines if values), start=1):
-                place = f"{path}, row {number}"
+                location = f"{path}, row {number}"
                 if len(values) != len(header):
-                    raise InputError(f"{place}: {len(values)} values, the header names {len(header)}; {remedy}")
-                yield place, dict(zip(header, values, strict=True))
+                    raise InputError(f"{location}: {len(values)} values, the header names {len(header)}; {remedy}")
+                yield location, dict(zip(header, values, strict=True))
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: not CSV in UTF-8 ({error}); {remedy}") from None
 
 
-def choice(row: dict, field: str, choices: dict, place: str, remedy: str):
+def choice(row: dict, field: str, choices: dict, location: str, remedy: str):
     """The entry of ``choices`` that ``row[field]`` names; else an :class:`InputError` with place, field and choices."""
     if row[field] not in choices:
         allowed = ", ".join(repr(name) for name in choices)
-        raise InputError(f"{place}: field '{field}' is {row[field]!r}, not one of {allowed}; {remedy}")
+        raise InputError(f"{location}: field '{field}' is {row[field]!r}, not one of {allowed}; {remedy}")
     return choices[row[field]]

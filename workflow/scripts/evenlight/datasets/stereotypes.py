@@ -110,32 +110,32 @@ def read_pairs(path: str | Path) -> list[Pair]:
         for number, (name, theme) in enumerate(themes[kind][gender].items()):
             texts = _texts(theme, frames[kind][number % SHARE :: SHARE], FORMS[kind], f"{path}: theme '{name}'")
             match = f"{kind}-{number:02d}"
-            pairs += [Pair(name, place, gender, match, text) for place, text in enumerate(texts, start=1)]
+            pairs += [Pair(name, number, gender, match, text) for number, text in enumerate(texts, start=1)]
     _check_distinct(pairs, path)
     return pairs
 
 
-def _texts(theme: dict, frames: list[str], forms: set[str], place: str) -> list[str]:
+def _texts(theme: dict, frames: list[str], forms: set[str], location: str) -> list[str]:
     """The sentences of a theme with their markings."""
     if not isinstance(theme, dict) or set(theme) != {"forms", "sentences"}:
-        raise InputError(f"{place}: must have the two keys 'forms' and 'sentences'")
+        raise InputError(f"{location}: must have the two keys 'forms' and 'sentences'")
     if not isinstance(theme["forms"], dict) or set(theme["forms"]) != forms:
-        raise InputError(f"{place}: 'forms' must have {' and '.join(sorted(forms))}, as all themes of its kind")
+        raise InputError(f"{location}: 'forms' must have {' and '.join(sorted(forms))}, as all themes of its kind")
     if not isinstance(theme["sentences"], list) or len(theme["sentences"]) != SENTENCES:
-        raise InputError(f"{place}: 'sentences' must be a list of {SENTENCES}, as many as other themes have")
-    texts = [*theme["sentences"], *(_filled(frame, theme["forms"], place) for frame in frames)]
+        raise InputError(f"{location}: 'sentences' must be a list of {SENTENCES}, as many as other themes have")
+    texts = [*theme["sentences"], *(_filled(frame, theme["forms"], location) for frame in frames)]
     for text in texts:
-        _check_text(text, place)
+        _check_text(text, location)
     return texts
 
 
-def _filled(frame: str, forms: dict[str, str], place: str) -> str:
+def _filled(frame: str, forms: dict[str, str], location: str) -> str:
     """The frame with the theme's forms in their places."""
 
     def form(gap: re.Match) -> str:
         name = gap[1]
         if name.lower() not in forms:
-            raise InputError(f"{place}, frame '{frame}': no form {gap[0]}; its kind has {', '.join(sorted(forms))}")
+            raise InputError(f"{location}, frame '{frame}': no form {gap[0]}; its kind has {', '.join(sorted(forms))}")
         text = forms[name.lower()]
         return text if name.islower() else text[0].upper() + text[1:]
 
@@ -160,8 +160,8 @@ def _content(path: str | Path) -> tuple[dict, dict]:
     return content["frames"], content["themes"]
 
 
-def _check_text(text: str, place: str) -> None:
-    beginning = f"{place}, '{text[:40]}...'"
+def _check_text(text: str, location: str) -> None:
+    beginning = f"{location}, '{text[:40]}...'"
     if not _MARKING.search(text):
         raise InputError(f"{beginning}: no gendered word is marked; write it as {{he/she}}")
     if re.search(r"[{}<>/]", _MARKING.sub("", text)):
@@ -176,13 +176,13 @@ def _check_text(text: str, place: str) -> None:
 
 def _check_distinct(pairs: list[Pair], path: str | Path) -> None:
     """Refuse what would put two pairs under one name or the same sentence on both sides of the split."""
-    first_of: dict[str, Pair] = {}
+    first_pairs: dict[str, Pair] = {}
     for pair in pairs:
         for key, remedy in (
             (pair.pair_id, "rename one theme"),
             (" ".join(pair.variant("male")), "delete one sentence"),
         ):
-            first = first_of.setdefault(key, pair)
+            first = first_pairs.setdefault(key, pair)
             if first is not pair:
                 raise InputError(
                     f"{path}: '{key}' is there twice, in {first.stereotyped} theme '{first.theme}' and "

@@ -37,7 +37,9 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     factors = reader.factors(settings)
     named = [settings[key] for key in ("text", "words", "label", *OPTIONAL) if settings[key] is not None]
     named += [attribute["column"] for attribute in settings["attributes"].values()]
-    items = [_item(row, number, place, settings) for number, (place, row) in enumerate(_rows(path, named), start=1)]
+    items = [
+        _item(row, number, location, settings) for number, (location, row) in enumerate(_rows(path, named), start=1)
+    ]
     if not items:
         raise InputError(f"{path}: no rows; {REMEDY}")
     rows = pd.DataFrame(items)
@@ -64,14 +66,14 @@ def _rows(path: Path, fields: list[str]) -> Iterator[tuple[str, dict]]:
         yield f"{path}, row {number}", row
 
 
-def _item(row: dict, number: int, place: str, settings: dict) -> dict:
+def _item(row: dict, number: int, location: str, settings: dict) -> dict:
     # Labels, levels and identifiers may be numbers in Parquet; the settings name them as text.
     named = {key: settings[key] for key in ("label", *OPTIONAL[:-1]) if settings[key] is not None}
     for key, column in named.items():
         if _is_empty(row[column]):
-            raise InputError(f"{place}: field '{column}' ({key}) is empty; {REMEDY}")
-    words = _words(row, place, settings)
-    ground_truth = _ground_truth(row, len(words), place, settings["ground_truth"])
+            raise InputError(f"{location}: field '{column}' ({key}) is empty; {REMEDY}")
+    words = _words(row, location, settings)
+    ground_truth = _ground_truth(row, len(words), location, settings["ground_truth"])
     columns = {*named.values(), *(attribute["column"] for attribute in settings["attributes"].values())}
     row = {column: None if _is_empty(row[column]) else str(row[column]).strip() for column in columns}
     item_id = row[settings["item"]] if settings["item"] else f"{number:06d}"
@@ -82,23 +84,23 @@ def _item(row: dict, number: int, place: str, settings: dict) -> dict:
         "unit_id": unit_id,
         "words": words,
         "ground_truth": ground_truth,
-        "label": choice(row, settings["label"], labels, place, REMEDY),
-        "split": choice(row, settings["split"], SPLITS, place, REMEDY) if settings["split"] else "train",
+        "label": choice(row, settings["label"], labels, location, REMEDY),
+        "split": choice(row, settings["split"], SPLITS, location, REMEDY) if settings["split"] else "train",
         "cluster": row[settings["cluster"]] if settings["cluster"] else unit_id,
-    } | {ATTRIBUTE + name: _level(row, attribute, place) for name, attribute in settings["attributes"].items()}
+    } | {ATTRIBUTE + name: _level(row, attribute, location) for name, attribute in settings["attributes"].items()}
 
 
 def _is_empty(value) -> bool:
     return value is None or str(value).strip() == ""
 
 
-def _level(row: dict, attribute: dict, place: str) -> str | None:
+def _level(row: dict, attribute: dict, location: str) -> str | None:
     if row[attribute["column"]] is None:
         return None
-    return choice(row, attribute["column"], {level: level for level in attribute["levels"]}, place, REMEDY)
+    return choice(row, attribute["column"], {level: level for level in attribute["levels"]}, location, REMEDY)
 
 
-def _words(row: dict, place: str, settings: dict) -> list[str]:
+def _words(row: dict, location: str, settings: dict) -> list[str]:
     field = settings["text"] or settings["words"]
     value = row[field]
     if settings["text"]:
@@ -108,20 +110,20 @@ def _words(row: dict, place: str, settings: dict) -> list[str]:
         words = value if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
         expected = "a list of words (which only Parquet can hold)"
     if words is None:
-        raise InputError(f"{place}: field '{field}' is {value!r}, not {expected}; {REMEDY}")
+        raise InputError(f"{location}: field '{field}' is {value!r}, not {expected}; {REMEDY}")
     if not all(word.strip() for word in words) or not words:
-        raise InputError(f"{place}: field '{field}' has no words, or an empty one; {REMEDY}")
+        raise InputError(f"{location}: field '{field}' has no words, or an empty one; {REMEDY}")
     return words
 
 
-def _ground_truth(row: dict, length: int, place: str, field: str | None) -> list[int] | None:
+def _ground_truth(row: dict, length: int, location: str, field: str | None) -> list[int] | None:
     """The marks of a list, or of text such as ``0 1 0``; None where there are none for this row."""
     if field is None or row[field] in (None, ""):
         return None
     marks = row[field].split() if isinstance(row[field], str) else row[field]
     values = [{"0": 0, "1": 1}.get(str(mark)) for mark in marks] if isinstance(marks, list) else [None]
     if None in values:
-        raise InputError(f"{place}: field '{field}' is {row[field]!r}, not a 0 or 1 for each word; {REMEDY}")
+        raise InputError(f"{location}: field '{field}' is {row[field]!r}, not a 0 or 1 for each word; {REMEDY}")
     if len(values) != length:
-        raise InputError(f"{place}: field '{field}' has {len(values)} values for {length} words; {REMEDY}")
+        raise InputError(f"{location}: field '{field}' has {len(values)} values for {length} words; {REMEDY}")
     return values

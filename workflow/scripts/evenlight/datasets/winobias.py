@@ -46,12 +46,12 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
                 raise InputError(f"{paths[0]}: {len(forms[0])} lines, but {len(forms[1])} in {paths[1]}; {PUBLISHED}")
             for number, lines in enumerate(zip(*forms, strict=True), start=1):
                 sentences = [marked_words(line, f"{paths[i]}, line {number}") for i, line in enumerate(lines)]
-                of_pair = items_of(*sentences, f"{kind}-{part}-{number:03d}", split)
-                sentence = tuple(of_pair[0]["words"]) if of_pair else None
+                pair_items = items_of(*sentences, f"{kind}-{part}-{number:03d}", split)
+                sentence = tuple(pair_items[0]["words"]) if pair_items else None
                 if sentence in read_before:
                     repeated += 1
                 elif sentence:
-                    items.extend(of_pair)
+                    items.extend(pair_items)
                     read_before.add(sentence)
                 else:
                     unequal += 1
@@ -67,8 +67,8 @@ def items_of(anti: list[tuple[str, int]], pro: list[tuple[str, int]], pair_id: s
     """The items of the two forms of a sentence (words with marks); none where they differ in more than pronouns."""
     if len(anti) != len(pro):
         return []
-    places = range(len(anti))
-    different = [i for i in places if anti[i][0] != pro[i][0]]
+    positions = range(len(anti))
+    different = [i for i in positions if anti[i][0] != pro[i][0]]
     genders = [{GENDERS.get(form[i][0].lower()) for i in different} for form in (anti, pro)]
     if genders not in ([{"male"}, {"female"}], [{"female"}, {"male"}]):
         return []
@@ -78,7 +78,7 @@ def items_of(anti: list[tuple[str, int]], pro: list[tuple[str, int]], pair_id: s
             "unit_id": pair_id,
             "words": [word for word, _ in form],
             # A bracket is sometimes missing in one of the two forms.
-            "ground_truth": [int(i in different or anti[i][1] or pro[i][1]) for i in places],
+            "ground_truth": [int(i in different or anti[i][1] or pro[i][1]) for i in positions],
             "label": label,
             "split": split,
             "cluster": pair_id,
@@ -88,14 +88,14 @@ def items_of(anti: list[tuple[str, int]], pro: list[tuple[str, int]], pair_id: s
     ]
 
 
-def marked_words(line: str, place: str) -> list[tuple[str, int]]:
+def marked_words(line: str, location: str) -> list[tuple[str, int]]:
     """The words of a line, each with 1 where it stands in brackets and is no article, else 0.
 
     The number of the line is taken away, and so is an article that is written both before and in the brackets.
     """
     sentence = re.fullmatch(r"\d+ (.*\S)\s*", line)
     if not sentence or re.search(r"[\[\]]", re.sub(r"\[[^\[\]]+\]", "", sentence[1])):
-        raise InputError(f"{place}: {line!r} is not a number and a sentence with [marked] words; {PUBLISHED}")
+        raise InputError(f"{location}: {line!r} is not a number and a sentence with [marked] words; {PUBLISHED}")
     text = re.sub(r"\bthe \[the ", "[the ", sentence[1])
     pieces = re.split(r"(\[[^\[\]]+\])", text)
     return [

@@ -17,7 +17,7 @@ class Progress:
         self.items = items
         self.seconds_between = seconds_between
         self.clock = clock
-        self.rows = self.items_done = self.items_found = 0
+        self.rows = self.items_done = self.items_done_before = 0
         self.start()
 
     def start(self) -> None:
@@ -29,10 +29,10 @@ class Progress:
         self.rows += rows
         self._say_if_due()
 
-    def count_items(self, items: int, found: bool = False) -> None:
-        """Some items are done, or ``found`` as an earlier attempt at the job left them."""
-        if found:
-            self.items_found += items
+    def count_items(self, items: int, done_before: bool = False) -> None:
+        """Some items are done, or were ``done_before``, by an earlier attempt at the job."""
+        if done_before:
+            self.items_done_before += items
         else:
             self.items_done += items
             self._say_if_due()
@@ -40,15 +40,15 @@ class Progress:
     def summary(self) -> str:
         """Items, rows, seconds, rows per second."""
         seconds = self.clock() - self.started
-        found = f", {self.items_found:,} items done before" if self.items_found else ""
-        return f"{self.items_done:,} items, {self.rows:,} rows, {seconds:.1f} s, {self._rate():,.0f} rows/s{found}"
+        before = f", {self.items_done_before:,} items done before" if self.items_done_before else ""
+        return f"{self.items_done:,} items, {self.rows:,} rows, {seconds:.1f} s, {self._rate():,.0f} rows/s{before}"
 
     def _say_if_due(self) -> None:
         now = self.clock()
         if now - self.said < self.seconds_between:
             return
         self.said = now
-        done = self.items_done + self.items_found
+        done = self.items_done + self.items_done_before
         left = ""
         if self.items_done:
             seconds = (now - self.started) / self.items_done * (self.items - done)
