@@ -255,7 +255,7 @@ EDITS = {
     ),
     "code of one page": (
         text(f"{LIBRARY}/figures/pages/control.py", '"p of the study"]', '"p of all"]'),
-        of("tabulate_control", "draw_control"),
+        of("tabulate_control"),
     ),
     "code of most pages": (
         text(f"{LIBRARY}/figures/page_parts.py", "strength = 0.25 + 0.75", "strength = 0.35 + 0.65"),

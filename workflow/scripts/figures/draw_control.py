@@ -5,8 +5,8 @@ import argparse
 from evenlight import command_line, tables
 from evenlight.errors import InputError
 from evenlight.figures.control_plot import draw_control
-from evenlight.figures.pages.control import ALL
 from evenlight.figures.style import draw
+from evenlight.statistics.study import ALL
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
-from evenlight.figures.pages.control import TESTS
+from evenlight.figures.text import TESTS
 
 # Shape as well as colour, so that the tests are told apart without colours.
 LOOKS = {"mann_whitney": ("o", "#0072B2"), "signed_rank": ("s", "#D55E00"), "sign_flip": ("D", "#009E73")}

@@ -5,6 +5,9 @@ import re
 from collections.abc import Iterable
 from itertools import takewhile
 
+# The tests of the control.
+TESTS = {"mann_whitney": "Mann–Whitney", "signed_rank": "Wilcoxon signed-rank", "sign_flip": "Sign-flip permutation"}
+
 
 def signed(number: float, digits: int = 2) -> str:
     """A number with a typographic minus, and none before a rounded zero; an en dash where it is NaN.

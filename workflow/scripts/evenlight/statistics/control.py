@@ -25,8 +25,8 @@ from evenlight.statistics.designs import Design
 from evenlight.statistics.disparity import shared_flips
 from evenlight.statistics.paired_tests import sign_flip_p, signed_rank_p
 from evenlight.statistics.rank_sum import mann_whitney
+from evenlight.statistics.study import ALL
 
-ALL = "all"
 TESTS = ("mann_whitney", "signed_rank", "sign_flip")
 COLUMNS = [
     "dataset",

@@ -17,7 +17,7 @@ from evenlight.errors import InputError
 from evenlight.readings import COUNTERPART_TOO_LONG, TOO_LONG
 from evenlight.statistics.designs import rows_of
 from evenlight.statistics.files import items_path, reading_path, runs, units_path
-from evenlight.statistics.study import Comparison, ordered_levels, pairs_of
+from evenlight.statistics.study import ALL, Comparison, ordered_levels, pairs_of
 from evenlight.statistics.summary import summarise_over_seeds
 
 COLUMNS = ["measure", "factor", "subset", "size", "value"]
@@ -50,7 +50,7 @@ def model_quality(items: pd.DataFrame, units: pd.DataFrame, comparisons: Mapping
     pairs of items) and ``value``.
     """
     correct = items["predicted"] == items["label"]
-    rows = [("accuracy", None, "all", len(items), correct.mean())]
+    rows = [("accuracy", None, ALL, len(items), correct.mean())]
     pairs = pairs_of(comparisons)
     of_factor = {}
     for factor in list(comparisons) or units["factor"].unique():

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+# In the place of a name, in rows that are about all datasets, models or texts together.
+ALL = "all"
+
 
 @dataclass(frozen=True)
 class Metric:

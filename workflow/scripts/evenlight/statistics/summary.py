@@ -12,8 +12,8 @@ from evenlight.statistics.cells import CELL
 from evenlight.statistics.designs import rows_of
 from evenlight.statistics.files import runs, units_path
 from evenlight.statistics.score_files import STANDARD_ERROR, read_scores
+from evenlight.statistics.study import ALL
 
-ALL = "all"  # the group of all texts, where a dataset has no levels
 COMPUTED = [
     "seeds",
     "significant_seeds",

@@ -4,10 +4,10 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.figures.html_table import Cell, Page, Table
+from evenlight.figures.text import TESTS
+from evenlight.statistics.study import ALL
 
 TABLES = (tables.CONTROL,)
-ALL = "all"  # where the table has all datasets or all models together
-TESTS = {"mann_whitney": "Mann–Whitney", "signed_rank": "Wilcoxon signed-rank", "sign_flip": "Sign-flip permutation"}
 HEADINGS = ["Cells", "Real", "Permuted", "95 % of permutations", "p of the study"]
 
 
