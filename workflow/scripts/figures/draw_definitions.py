@@ -3,22 +3,14 @@
 import argparse
 
 from evenlight import command_line, tables
+from evenlight.figures.dataset_figure import dataset_parser, draw_dataset
 from evenlight.figures.definition_plot import draw_definitions
-from evenlight.figures.settings import keywords
-from evenlight.figures.style import draw
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the figure."""
-    settings = keywords(arguments.settings)
-    title = f"Disputed definitions on {settings.pop('dataset')}"
-    summary = tables.read_dataset(arguments.summary, tables.SUMMARY, arguments.dataset)
-    draw(arguments.output, lambda: draw_definitions(summary, **settings, title=title), title)
+    draw_dataset(arguments, tables.SUMMARY, "Disputed definitions", draw_definitions)
 
 
 if __name__ == "__main__":
-    parser = command_line.settings_parser(__doc__)
-    parser.add_argument("--summary", required=True, metavar="PARQUET")
-    parser.add_argument("--dataset", required=True, metavar="NAME")
-    command_line.add_figure_flag(parser)
-    command_line.run(main, parser)
+    command_line.run(main, dataset_parser(__doc__, "summary"))

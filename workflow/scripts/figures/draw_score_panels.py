@@ -3,24 +3,17 @@
 import argparse
 
 from evenlight import command_line
+from evenlight.figures.model_scores import model_scores
 from evenlight.figures.score_panels import draw_score_panels
 from evenlight.figures.settings import keywords
 from evenlight.figures.style import draw
-from evenlight.figures.text import ordered_levels
-from evenlight.statistics.summary import grouped_scores
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the figure."""
     settings = keywords(arguments.settings)
     metrics, explainers = settings["metrics"], settings["explainers"]
-    (dataset, on_dataset), (model, of_model) = (next(iter(settings[part].items())) for part in ("datasets", "models"))
-    names = {key: settings[key] for key in ("seeds", "explainers", "factors")}
-    scores = grouped_scores(
-        arguments.scores, arguments.datasets, dataset=dataset, model=model, metrics=settings["families"], **names
-    )
-    title = f"{of_model} on {on_dataset}"
-    levels = ordered_levels(scores["group"], settings["levels"])
+    scores, levels, title = model_scores(arguments.scores, arguments.datasets, list(metrics), settings)
     draw(arguments.output, lambda: draw_score_panels(scores, metrics, explainers, levels, title), title)
 
 

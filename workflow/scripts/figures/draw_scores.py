@@ -3,25 +3,18 @@
 import argparse
 
 from evenlight import command_line
+from evenlight.figures.model_scores import model_scores
 from evenlight.figures.score_boxes import draw_score_boxes
 from evenlight.figures.settings import keywords
 from evenlight.figures.style import draw
-from evenlight.figures.text import ordered_levels
-from evenlight.statistics.summary import grouped_scores
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the figure."""
     settings = keywords(arguments.settings)
     metric = settings["metrics"][arguments.metric]
-    (dataset, on_dataset), (model, of_model) = (next(iter(settings[part].items())) for part in ("datasets", "models"))
-    names = {key: settings[key] for key in ("seeds", "explainers", "factors")}
-    metrics = {metric.name: settings["families"][metric.name]}
-    scores = grouped_scores(
-        arguments.scores, arguments.datasets, dataset=dataset, model=model, metrics=metrics, **names
-    )
-    title = f"{metric.label}: {of_model} on {on_dataset}"
-    levels = ordered_levels(scores["group"], settings["levels"])
+    scores, levels, place = model_scores(arguments.scores, arguments.datasets, [metric.name], settings)
+    title = f"{metric.label}: {place}"
     draw(arguments.output, lambda: draw_score_boxes(scores, metric, settings["explainers"], levels, title), title)
 
 
