@@ -63,15 +63,6 @@ AopcDefinition = Annotated[
         )
     ),
 ]
-Draws = Annotated[
-    int,
-    Field(
-        ge=1,
-        description=(
-            "Random draws whose mean is the value. The study takes one, which leaves no standard error and much noise."
-        ),
-    ),
-]
 ScoredSpecialTokens = Annotated[
     Literal["included", "excluded"],
     Field(
@@ -125,31 +116,40 @@ class AopcSufficiency(AopcMetric):
     metric: Literal["aopc_sufficiency"]
 
 
-class SoftComprehensiveness(Metric):
+class SoftMetric(Metric):
+    """What the soft metrics have in common."""
+
+    family: ClassVar[str] = "soft"
+    better: ClassVar[str] = "higher"
+
+    draws: int = Field(
+        10,
+        ge=1,
+        description=(
+            "Random draws whose mean is the value. The study takes one, which leaves no standard error and much noise."
+        ),
+    )
+
+
+class SoftComprehensiveness(SoftMetric):
     """Fall of the target's probability, at least 0, when elements of each token's embedding are set to zero by chance,
     the more the higher its score (Zhao & Aletras 2023). The score table has its Monte-Carlo standard error too.
     """
 
     title: ClassVar[str] = "Soft comprehensiveness"
-    family: ClassVar[str] = "soft"
-    better: ClassVar[str] = "higher"
 
     metric: Literal["soft_comprehensiveness"]
-    draws: Draws = 10
 
 
-class SoftSufficiency(Metric):
+class SoftSufficiency(SoftMetric):
     """One minus the fall of the target's probability, at least 0, when elements of each token's embedding are set to
     zero by chance, the more the lower its score (Zhao & Aletras 2023). The score table has its Monte-Carlo standard
     error too. By its formula a higher value is better; the disparity study's tables mark lower as better.
     """
 
     title: ClassVar[str] = "Soft sufficiency"
-    family: ClassVar[str] = "soft"
-    better: ClassVar[str] = "higher"
 
     metric: Literal["soft_sufficiency"]
-    draws: Draws = 10
 
 
 class FlipArea(Metric):

@@ -68,7 +68,16 @@ SplitSeed = Annotated[
 ]
 
 
-class Geco(Reader):
+class Variants(Reader):
+    """What datasets of sentences in the manner of GECO have in common, whose split is fixed."""
+
+    classes: Classes = "binary"
+    words: Words = "all"
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0
+
+
+class Geco(Variants):
     """The published GECO sentences (plot summaries, manipulated by hand into one variant per gender, with word-level
     ground truth), fetched at a pinned version and checked.
     """
@@ -76,13 +85,9 @@ class Geco(Reader):
     title: ClassVar[str] = "GECO"
 
     reader: Literal["geco"]
-    classes: Classes = "binary"
-    words: Words = "all"
-    validation_share: ValidationShare = 0.1
-    split_seed: SplitSeed = 0
 
 
-class Demo(Reader):
+class Demo(Variants):
     """A small corpus in the manner of GECO that comes with Evenlight and needs no download. It shows that the workflow
     runs; it is too small for conclusions.
     """
@@ -90,10 +95,6 @@ class Demo(Reader):
     title: ClassVar[str] = "Embedded demo corpus"
 
     reader: Literal["demo"]
-    classes: Classes = "binary"
-    words: Words = "all"
-    validation_share: ValidationShare = 0.1
-    split_seed: SplitSeed = 0
 
 
 class AnnotatedSentences(Reader):
