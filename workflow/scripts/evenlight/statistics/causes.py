@@ -101,11 +101,11 @@ def _separable(group: np.ndarray, causes: np.ndarray) -> np.ndarray:
     basis = np.linalg.qr(group)[0]
     used = np.zeros(causes.shape[1], dtype=bool)
     for number, column in enumerate(causes.T):
-        rest = column
+        remainder = column
         for _ in range(2):  # once more for what rounding left of the first time
-            rest = rest - basis @ (basis.T @ rest)
-        if np.linalg.norm(rest) > ROUNDING * np.linalg.norm(column):
-            wider = np.column_stack([basis, rest / np.linalg.norm(rest)])
+            remainder = remainder - basis @ (basis.T @ remainder)
+        if np.linalg.norm(remainder) > ROUNDING * np.linalg.norm(column):
+            wider = np.column_stack([basis, remainder / np.linalg.norm(remainder)])
             # A unit whose leverage is 1 is fitted exactly, and without it the column would depend on the others.
             used[number] = (wider**2).sum(axis=1).max() < 1 - ROUNDING
         if used[number]:
@@ -145,7 +145,9 @@ def cause_table(
     for model in read_models(scores, datasets_folder, **scored):
         files = [reading_path(readings, Run(model.dataset, model.model, seed)) for seed in model.seeds]
         by_seed = [item_causes(items_path(datasets_folder, model.dataset), path) for path in files]
-        causes = np.stack([of_seed.reindex(model.items["item_id"]).to_numpy(float).T for of_seed in by_seed], axis=1)
+        causes = np.stack(
+            [causes_of_seed.reindex(model.items["item_id"]).to_numpy(float).T for causes_of_seed in by_seed], axis=1
+        )
         known = _with_known_causes(model.explainers, causes, model.items, files)
 
         def rows_of(scores: ExplainerScores, design: Design, causes: np.ndarray = causes) -> Iterator[dict]:

@@ -141,9 +141,9 @@ def _explainers(
             table = read_scores(scores, run, explainer, metrics)
             columns = index.get_indexer(table["item_id"])
             if (columns < 0).any():
-                other = table["item_id"].to_numpy()[columns < 0][0]
+                unknown = table["item_id"].to_numpy()[columns < 0][0]
                 raise InputError(
-                    f"{run}: explainer '{explainer}' has scores of item '{other}', explainer '{explainers[0]}' under "
+                    f"{run}: explainer '{explainer}' has scores of item '{unknown}', explainer '{explainers[0]}' under "
                     "no seed; delete the scores of both and run the workflow again"
                 )
             values[:, row, columns] = table[list(metrics)].to_numpy(float).T

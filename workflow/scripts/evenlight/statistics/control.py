@@ -66,9 +66,9 @@ def permuted_rates(
     tallies: dict[tuple[str, str, str], np.ndarray] = {}
     for model in read_models(scores, datasets_folder, **scored):
         in_first = [permuted_labels(design, control_draws) for design in model.designs]
-        for of_explainer in model.explainers:
+        for explainer in model.explainers:
             for design, labels in zip(model.designs, in_first, strict=True):
-                for test, p in permuted_tests(of_explainer, design, labels, sign_flips).items():
+                for test, p in permuted_tests(explainer, design, labels, sign_flips).items():
                     tested = ~np.isnan(p[0])
                     tally = np.append(tested.sum(), (p[:, tested] <= alpha).sum(axis=1))
                     for subset in ((model.dataset, model.model), (model.dataset, ALL), (ALL, ALL)):
@@ -127,6 +127,6 @@ def permuted_labels(design: Design, draws: int) -> np.ndarray:
     numbers = np.array([generator_for(*seed, item).random(draws) for item in items]).T
     in_first = np.zeros((1 + draws, len(items)), dtype=bool)
     in_first[0, : len(design.a.items)] = True
-    for row, of_row in enumerate(numbers):
-        in_first[1 + row, np.argsort(of_row)[: len(design.a.items)]] = True
+    for row, draws in enumerate(numbers):
+        in_first[1 + row, np.argsort(draws)[: len(design.a.items)]] = True
     return in_first

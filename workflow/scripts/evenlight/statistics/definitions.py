@@ -54,12 +54,12 @@ def definitions_table(summary: pd.DataFrame, *, disputed: Mapping[str, list[str]
     - ``correlation``: Pearson's, of the mean d, over cells with finite d; NaN below three cells or without variation.
     """
     rows = []
-    for place, part in summary.groupby(PLACE, sort=False):
+    for cell, part in summary.groupby(PLACE, sort=False):
         for kind, variants in disputed.items():
             cells = by_variant(part, variants)
             for metric, other in combinations_with_replacement(variants, 2):
                 names_of_row = {"kind": kind, "metric": metric, "other": other}
-                rows.append(dict(zip(PLACE, place, strict=True)) | names_of_row | _compare(cells, metric, other))
+                rows.append(dict(zip(PLACE, cell, strict=True)) | names_of_row | _compare(cells, metric, other))
     return pd.DataFrame(rows, columns=[*PLACE, "kind", "metric", "other", *COUNTED])
 
 

@@ -90,13 +90,13 @@ def _rows(scores: ExplainerScores, design: Design, equivalence_bound: float, sig
             known = defined(a[row]), defined(b[row])
             if len(known[0]) == len(known[1]) == 0:
                 continue
-            for level, of_level in zip(design.comparison.levels, known, strict=True):
-                if len(of_level) < 2:
+            for level, level_scores in zip(design.comparison.levels, known, strict=True):
+                if len(level_scores) < 2:
                     raise InputError(
                         f"dataset '{scores.dataset}', model '{scores.model}', seed {seed}, explainer "
                         f"'{scores.explainer}', metric '{metric}': {design.comparison.factor} '{level}' has "
-                        f"{len(of_level)} defined scores, the test needs at least 2; give the test split more items or "
-                        "take the metric or the pair of levels out of the configuration"
+                        f"{len(level_scores)} defined scores, the test needs at least 2; give the test split more "
+                        "items or take the metric or the pair of levels out of the configuration"
                     )
             higher = float(tests.u[0, row] / (len(known[0]) * len(known[1])))
             rows.append(

@@ -41,13 +41,13 @@ def group_tables(
     for model in read_models(scores, datasets_folder, **scored):
         sides = [_sides(model, factor, levels) for factor, levels in sets]
         by_set = [([], []) for _ in sets]
-        for of_explainer in model.explainers:
-            for (factor, _), of_set, rows in zip(sets, sides, by_set, strict=True):
-                if len(of_set) > 2:
-                    _compare(of_explainer, factor, of_set, *rows, notes)
-        for of_tests, of_pairs in by_set:
-            tests += of_tests
-            pairs += of_pairs
+        for explainer in model.explainers:
+            for (factor, _), set_sides, rows in zip(sets, sides, by_set, strict=True):
+                if len(set_sides) > 2:
+                    _compare(explainer, factor, set_sides, *rows, notes)
+        for set_tests, set_pairs in by_set:
+            tests += set_tests
+            pairs += set_pairs
     if not tests:
         listing = "; ".join(", ".join(levels) for _, levels in sets)
         raise InputError(
@@ -75,7 +75,7 @@ def _compare(
     by_level = {level: side.scores(scores.values) for level, (side, _) in sides.items()}
     for row, metric in enumerate(scores.metrics):
         for seed_index, seed in enumerate(scores.seeds):
-            values = {level: defined(of_level[row, seed_index]) for level, of_level in by_level.items()}
+            values = {level: defined(unit_scores[row, seed_index]) for level, unit_scores in by_level.items()}
             kept = {level: part for level, part in values.items() if len(part) >= LEAST}
             for level in sides:
                 if level not in kept:

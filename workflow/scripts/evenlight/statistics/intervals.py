@@ -53,7 +53,7 @@ def bootstrap_intervals(
         resampled = _over_blocks(a, b, _resamples(a.shape[1], b.shape[1], paired, draws, generator))
         accelerations = _accelerations(a, b, paired)
     cells = zip(EFFECTS, estimates, resampled, accelerations, strict=True)
-    return {name: _accelerated(*of_effect, confidence) for name, *of_effect in cells}
+    return {name: _accelerated(*effect, confidence) for name, *effect in cells}
 
 
 def _resamples(
@@ -145,8 +145,8 @@ def _powers(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     values, ranks = np.unique(np.concatenate([a, b]), return_inverse=True)
     origin, ranks = np.median(values) if len(values) else 0.0, ranks.astype(float)
     return tuple(
-        np.stack([scores - origin, (scores - origin) ** 2, own, own**2])
-        for scores, own in ((a, ranks[: len(a)]), (b, ranks[len(a) :]))
+        np.stack([scores - origin, (scores - origin) ** 2, rank, rank**2])
+        for scores, rank in ((a, ranks[: len(a)]), (b, ranks[len(a) :]))
     )
 
 

@@ -52,17 +52,17 @@ def model_quality(items: pd.DataFrame, units: pd.DataFrame, comparisons: Mapping
     correct = items["predicted"] == items["label"]
     rows = [("accuracy", None, ALL, len(items), correct.mean())]
     pairs = pairs_of(comparisons)
-    of_factor = {}
+    texts_by_factor = {}
     for factor in list(comparisons) or units["factor"].unique():
-        of_factor[factor] = rows_of(units, factor)[["unit_id", "item_id", "level"]].merge(
+        texts_by_factor[factor] = rows_of(units, factor)[["unit_id", "item_id", "level"]].merge(
             items.assign(correct=correct), on="item_id"
         )
-        rows += _accuracies(of_factor[factor], factor, [pair for pair in pairs if pair.factor == factor])
+        rows += _accuracies(texts_by_factor[factor], factor, [pair for pair in pairs if pair.factor == factor])
     rows += [
         ("recall", None, f"class {label}", len(part), part.mean()) for label, part in correct.groupby(items["label"])
     ]
     for factor, level_a, level_b in pairs:
-        size, difference = average_prediction_difference(of_factor[factor], level_a, level_b)
+        size, difference = average_prediction_difference(texts_by_factor[factor], level_a, level_b)
         if size:
             rows.append(("average_prediction_difference", factor, f"{level_a} – {level_b}", size, difference))
     return pd.DataFrame(rows, columns=COLUMNS)

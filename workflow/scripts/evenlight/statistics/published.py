@@ -180,8 +180,8 @@ def lay_beside(
     table = ours.merge(theirs, on=["dataset", "training", "published_model", "key", "metric"])
     names = dict(zip(PARTS, (datasets, models, explainers, metrics), strict=True))
     for part in reversed(PARTS):
-        place = {name: number for number, name in enumerate(names[part])}
-        table = table.sort_values(part, key=lambda column, place=place: column.map(place), kind="stable")
+        rank = {name: number for number, name in enumerate(names[part])}
+        table = table.sort_values(part, key=lambda column, rank=rank: column.map(rank), kind="stable")
     table["within_one"] = within_one(table["significant_seeds"], table["seeds"], table["published_significant"])
     for suffix, effect in (("", "mean_d_significant"), ("_all_seeds", "mean_d")):
         table[f"same_direction{suffix}"] = _same_direction(table[effect], table["published_d"])

@@ -65,17 +65,17 @@ def explainer_notes(
     """What a reader must know of the explainers, as their shards say it: each text once, with its runs."""
     # Every family of metrics has scored the same shards.
     family = next(iter(metrics.values()))
-    runs_of: dict[tuple[str, str], dict[tuple[str, str], list[int]]] = {}
+    runs_with_note: dict[tuple[str, str], dict[tuple[str, str], list[int]]] = {}
     for run in runs:
         for explainer in explainers:
             path = score_path(folder, run, family, explainer)
             note = tables.read_metadata(path, tables.SCORES).get("note")
             if note:
-                seeds_of = runs_of.setdefault((explainer, note), {})
-                seeds_of.setdefault((run.dataset, run.model), []).append(run.seed)
+                by_model = runs_with_note.setdefault((explainer, note), {})
+                by_model.setdefault((run.dataset, run.model), []).append(run.seed)
     return [
-        f"explainer '{explainer}': {note} ({'; '.join(_runs(*names, seeds) for names, seeds in seeds_of.items())})"
-        for (explainer, note), seeds_of in runs_of.items()
+        f"explainer '{explainer}': {note} ({'; '.join(_runs(*names, seeds) for names, seeds in by_model.items())})"
+        for (explainer, note), by_model in runs_with_note.items()
     ]
 
 

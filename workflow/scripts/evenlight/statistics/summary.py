@@ -155,7 +155,7 @@ def _levels(units: pd.DataFrame, factors: Sequence[str], items: pd.DataFrame) ->
 
 def _means(table: pd.DataFrame, levels: pd.DataFrame, metrics: Mapping[str, str]) -> pd.DataFrame:
     """Mean score and its Monte-Carlo error of each level and metric: group, metric, score, error."""
-    of_levels = levels.merge(table, on="item_id").groupby("level")
+    with_levels = levels.merge(table, on="item_id").groupby("level")
     parts = []
     for metric in metrics:
         error = f"{metric}{STANDARD_ERROR}"
@@ -163,8 +163,8 @@ def _means(table: pd.DataFrame, levels: pd.DataFrame, metrics: Mapping[str, str]
             pd.DataFrame(
                 {
                     "metric": metric,
-                    "score": of_levels[metric].mean(),
-                    "error": of_levels[error].agg(_error_of_mean) if error in table else np.nan,
+                    "score": with_levels[metric].mean(),
+                    "error": with_levels[error].agg(_error_of_mean) if error in table else np.nan,
                 }
             )
         )
