@@ -151,7 +151,7 @@ def test_aopc_agrees(name, cases, classifier, sentences):
     for metric, (keep, _) in METRICS.items():
         for case, one, value in zip(cases, explanations, values[metric], strict=True):
             inner = np.flatnonzero(~one.is_special)
-            rows = [one.token_id[keep(inner, top)] for top in top_tokens(one.token_score[inner], SHARES)]
+            rows = [one.token_id[keep(inner, top)] for top in top_tokens(one.token_score[inner], SHARES, True)]
             positive = one.token_score[inner][one.token_score[inner] > 0]
             if len(set(positive)) < len(positive):
                 tied += 1  # ferret ranks equal scores in the order that NumPy's unstable sort leaves

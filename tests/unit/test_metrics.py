@@ -76,10 +76,12 @@ def test_aopc_of_the_other_class():
 
 
 def test_aopc_with_negative_scores():
-    """All four prefixes of the ranking sea, ship, calm, storm."""
-    one = of_words(list(WORTH), list(WORTH.values()))
-    expected = (np.mean([0.2, 0.3, 0.3, 0.2]), np.mean([0.0, -0.1, -0.1, 0.0]))
+    """All four prefixes of the ranking sea, ship, storm, storm, while P = 0.6; without the storms the first two."""
+    words = ["sea", "ship", "storm", "storm"]
+    one = of_words(words, [WORTH[word] for word in words])
+    expected = (np.mean([0.2, 0.3, 0.2, 0.1]), np.mean([-0.1, -0.2, -0.1, 0.0]))
     assert aopc(one, positive_only=False) == [pytest.approx(expected, abs=1e-6)]
+    assert aopc(one) == [pytest.approx((np.mean([0.2, 0.3]), np.mean([-0.1, -0.2])), abs=1e-6)]
 
 
 def test_thresholds_by_hand():
@@ -98,12 +100,25 @@ def test_thresholds_by_hand():
     assert aopc(special, definition="threshold", shares=[0.5, 0.6]) == [pytest.approx((0.1, 0.1), abs=1e-6)]
 
 
-def test_eraser_by_hand():
-    """No token, then ⌈0.04⌉, ⌈0.8⌉ and ⌈2⌉ of four: the sea counts twice."""
-    one = of_words(list(WORTH), list(WORTH.values()))
-    found = aopc(one, definition="eraser", shares=[0.01, 0.2, 0.5])
-    expected = (np.mean([0, 0.2, 0.2, 0.3]), np.mean([0.2, 0.0, 0.0, -0.1]))
-    assert found == [pytest.approx(expected, abs=1e-6)]
+@pytest.mark.parametrize(
+    ("positive_only", "without", "alone"),
+    [(True, [0, 0.2, 0.2, 0.3, 0.3], [0.1, -0.1, -0.1, -0.2, -0.2]),
+     (False, [0, 0.2, 0.2, 0.3, 0.1], [0.1, -0.1, -0.1, -0.2, 0.0])],
+)  # fmt: skip
+def test_eraser_by_hand(positive_only, without, alone):
+    """No token, then ⌈0.04⌉, ⌈0.8⌉, ⌈2⌉ and ⌈4⌉ of four: the sea counts twice; the storms only if asked for."""
+    words = ["sea", "ship", "storm", "storm"]
+    one = of_words(words, [WORTH[word] for word in words])
+    found = aopc(one, definition="eraser", shares=[0.01, 0.2, 0.5, 1.0], positive_only=positive_only)
+    assert found == [pytest.approx((np.mean(without), np.mean(alone)), abs=1e-6)]
+
+
+def test_eraser_without_a_token_to_take():
+    """Every set is empty: nothing is lost without it, and P − 0.5 with it alone."""
+    against = of_words(["sea", "ship"], [-2, 0])
+    nothing = of_words([], [])
+    found = aopc(against, nothing, definition="eraser", shares=[0.5, 1.0])
+    assert found == [pytest.approx((0, 0.3), abs=1e-6), (0, 0)]
 
 
 def test_special_tokens_stay_and_do_not_rank():
@@ -149,6 +164,19 @@ def test_a_text_without_special_tokens_can_lose_everything():
     assert found["sufficiency"] == pytest.approx([np.mean([0.2, 0.0])], abs=1e-6)
 
 
+def test_metrics_that_are_asked_together_have_the_values_of_each_alone():
+    """Although they remove sets of different numbers."""
+    one = of_words(list(WORTH), list(WORTH.values()))
+    metrics = {
+        f"{name} {shares}": settings | {"shares": shares, "positive_only": False}
+        for name, settings in AOPC.items()
+        for shares in (TENTHS, [0.25], [0.5, 1.0])
+    }
+    together = score("faithfulness", [one], metrics, Evaluator(CLASSIFIER, 1000))
+    alone = [score("faithfulness", [one], {name: metrics[name]}, Evaluator(CLASSIFIER, 1000)) for name in metrics]
+    assert together == {name: values for of_metric in alone for name, values in of_metric.items()}
+
+
 def test_two_explanations_of_one_item_share_their_rows():
     one = of_words(["sea", "ship"], [0.2, 0.1])
     evaluator = Evaluator(CLASSIFIER, 1000)
@@ -174,17 +202,22 @@ def test_top_tokens_grow_and_never_repeat(scores, shares, positive_only):
 @pytest.mark.parametrize(("share", "tokens", "size"), [(0.3, 10, 3), (0.7, 10, 7), (0.29, 100, 29), (0.6, 5, 3)])
 def test_shares_are_not_lost_to_rounding(share, tokens, size):
     """0.29 × 100 is 28.999… in floating point."""
-    assert [len(top) for top in top_tokens(np.ones(tokens), [share])] == [size]
+    assert [len(top) for top in top_tokens(np.ones(tokens), [share], True)] == [size]
 
 
 @pytest.mark.parametrize("size", range(1, 40))
 def test_tenths_are_whole_tenths(size):
     expected = [tenth * size // 10 for tenth in range(1, 11)]
-    assert [len(top) for top in top_tokens(np.ones(size), TENTHS)] == sorted(set(expected) - {0})
+    assert [len(top) for top in top_tokens(np.ones(size), TENTHS, True)] == sorted(set(expected) - {0})
 
 
 def test_of_equal_scores_the_later_token_comes_first():
-    assert [top.tolist() for top in top_tokens(np.array([1.0, 2.0, 1.0, 1.0]), [0.5, 0.75])] == [[1, 3], [1, 2, 3]]
+    tops = top_tokens(np.array([1.0, 2.0, 1.0, 1.0]), [0.5, 0.75], True)
+    assert [top.tolist() for top in tops] == [[1, 3], [1, 2, 3]]
+    # Sorts differ for many numbers: here the 75 places, of 100, with the two highest scores of four, and the last ones.
+    scores = np.tile([1.0, 2.0, 3.0, 4.0], 25)
+    [top] = top_tokens(scores, [0.6], True)
+    assert top.tolist() == sorted([*range(2, 100, 4), *range(3, 100, 4), *range(61, 100, 4)])
 
 
 @settings(max_examples=30, deadline=None)

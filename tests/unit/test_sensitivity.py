@@ -15,7 +15,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.metrics import Explanation, Origin, explanation_of, score
 from evenlight.metrics.flip_area.corrected import top_places
-from evenlight.metrics.moved_inputs import Input
+from evenlight.metrics.moved_inputs import Input, Moved, loss_gradients
 from evenlight.metrics.worst_change import ascent
 from evenlight.models.classifier import prepared
 from evenlight.models.fast_layers import whole_last_layer
@@ -48,6 +48,26 @@ def of_words(classifier, words, word_score, origin=None, target=1):
 def sensitivity(classifier, explanations, settings, tokens_per_batch=4096):
     evaluator = Evaluator(classifier, tokens_per_batch)
     return score(settings["metric"], explanations, {"it": settings}, evaluator)["it"]
+
+
+# Moved inputs ----------------------------------------------------------------------------------------------------
+
+
+def test_the_gradient_of_a_row_is_its_own_whatever_is_asked_beside_it():
+    """Of the cross-entropy −log P(target), worked out for a row alone; the direction as well as the size."""
+    classifier = tiny_classifier("bert", dtype=torch.float64)
+    rows, expected = [], []
+    for number, sentence in enumerate(sentences_of(classifier)[:3]):
+        vectors = classifier.embed(torch.from_numpy(sentence.token_id)[None])[0].detach()
+        places = torch.arange(1, len(vectors) - 1)[: number + 2]
+        rows.append(Moved(Input(vectors, number % 2), places, torch.tensor(0.01 * number)))
+        start = rows[-1].vectors()[None].requires_grad_()
+        mask = torch.ones(1, len(vectors), dtype=torch.int64)
+        classifier.logits(start, mask).log_softmax(-1)[0, number % 2].neg().backward()
+        expected.append(start.grad[0, places])
+    for tokens_per_batch in (1, 1000):
+        found = loss_gradients(rows, Evaluator(classifier, tokens_per_batch))
+        torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
 
 
 # The smallest flip -----------------------------------------------------------------------------------------------

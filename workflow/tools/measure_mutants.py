@@ -62,6 +62,8 @@ TESTS = {
     "metrics/soft": ("soft_metrics",),
     "metrics/worst_change": ("sensitivity",),
     "metrics/flip_area/__init__": ("sensitivity",),
+    "metrics/flip_area/corrected": ("sensitivity",),
+    "metrics/flip_area/released": ("sensitivity",),
 }
 STATES = ("killed", "survived", "no tests", "timeout", "not checked")
 
@@ -78,7 +80,7 @@ track_dependencies = false
 use_git_change_detection = false
 
 [tool.pytest.ini_options]
-pythonpath = ["src", "tests/unit"]
+pythonpath = ["src", "workflow/scripts", "workflow/tools", "tests/unit"]
 markers = ["slow: takes more than half a minute"]
 """
 

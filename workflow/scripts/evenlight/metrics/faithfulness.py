@@ -8,7 +8,7 @@ from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
 from evenlight.metrics import Explanation
 
 
-def top_tokens(score: np.ndarray, shares: Sequence[float], positive_only: bool = True) -> list[np.ndarray]:
+def top_tokens(score: np.ndarray, shares: Sequence[float], positive_only: bool) -> list[np.ndarray]:
     """The distinct sets of highest-scored tokens, as sorted positions in ``score`` (tokens,).
 
     For each share, the ``int(share × tokens)`` tokens with the highest score, without those that do not speak
@@ -28,7 +28,7 @@ def thresholded_tokens(score: np.ndarray, thresholds: Sequence[float]) -> list[n
     return [np.flatnonzero(score >= threshold) for threshold in thresholds]
 
 
-def binned_tokens(score: np.ndarray, shares: Sequence[float], positive_only: bool = True) -> list[np.ndarray]:
+def binned_tokens(score: np.ndarray, shares: Sequence[float], positive_only: bool) -> list[np.ndarray]:
     """No token, and for each share the ⌈share × tokens⌉ with the highest score (DeYoung et al. 2020, Section 4).
 
     Every share counts in the mean, also where it has the same tokens as the one before.
