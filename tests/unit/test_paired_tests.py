@@ -217,6 +217,17 @@ def test_one_matrix_serves_many_cells():
     assert np.isnan(p[4:]).all()
 
 
+@given(st.integers(0, 60), st.integers(0, 40), st.integers(1, 200))
+def test_blocks_take_every_row_once_within_the_memory(rows, columns, numbers):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "NUMBERS", numbers)
+        sizes = [len(range(rows)[block]) for block in blocks.row_blocks(rows, columns)]
+        assert [row for block in blocks.row_blocks(rows, columns) for row in range(rows)[block]] == list(range(rows))
+    # Four rows where even these are too large; else as many fours as there is room for.
+    assert all(size <= 4 or size * columns <= numbers for size in sizes)
+    assert all(size % 4 == 0 and (size + 4) * max(columns, 1) > numbers for size in sizes[:-1])
+
+
 @pytest.mark.parametrize("pairs", [21, 333])
 def test_a_matrix_made_in_blocks_is_the_same(pairs, monkeypatch):
     whole = matrix(pairs, 1001, "blocks")
