@@ -13,11 +13,12 @@ from models_for_tests import additive, byte_level_tokenizer, sentences_of
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers.attribution import Attribution, attribution_table
-from evenlight.metrics import Explanation, explanations_of, score
+from evenlight.metrics import Explanation, Origin, explanations_of, read_origin, score
 from evenlight.metrics.complexity import gini, sparsity
 from evenlight.metrics.correctness import mass_accuracy
 from evenlight.metrics.faithfulness import top_tokens
 from evenlight.readings import readings_table, token_table
+from evenlight.tables import ATTRIBUTIONS, write_table
 
 TENTHS = [share / 10 for share in range(1, 11)]
 AOPC = {
@@ -420,19 +421,40 @@ def test_explanations_are_read_as_they_were_written(tmp_path):
     nothing = np.array([None, None])
     texts = readings_table(token_table(sentences), "test", np.array([1, 0]), nothing, np.full((2, 2), 0.5))
     texts = texts.append_column("ground_truth", pa.array(truth, pa.list_(pa.int8())))
+    texts = texts.append_column("words", pa.array([list(one.words) for one in sentences]))
     shard = attribution_table(sentences, written)
-    found = explanations_of(texts, shard, "lime.parquet")
+    origin = Origin("lime", {"method": "lime"}, 3, "lime")
+    found = explanations_of(texts, shard, "lime.parquet", origin)
     for one, sentence, attribution, marks in zip(found, sentences, written, truth, strict=True):
         assert (one.item_id, one.target) == (sentence.item_id, sentence.target)
         assert one.token_id.tolist() == sentence.token_id.tolist()
         assert one.word_id.tolist() == sentence.word_id.tolist()
-        assert one.token_text == sentence.token_text
+        assert (one.token_text, one.words) == (sentence.token_text, sentence.words)
+        assert one.origin is origin
         assert one.is_special.tolist() == sentence.is_special.tolist()
         assert one.token_score.tolist() == attribution.token_score.tolist()
         np.testing.assert_array_equal(one.ground_truth, marks)
         assert (one.ground_truth is None) == (marks is None)
-    with pytest.raises(InputError, match=r"lime\.parquet: column 'item_id' does not have the items that are to be"):
+        assert (one.token_score.dtype, found[0].ground_truth.dtype) == (np.float64, np.int8)
+    with pytest.raises(InputError, match=r"lime\.parquet: column 'item_id' does not have the items .* workflow again$"):
         explanations_of(texts.slice(1), shard.slice(0, 1), "lime.parquet")
+    longer = attribution_table(sentences, [written[0], Attribution(np.ones(9), forward_rows=3)])
+    message = (
+        r"^lime\.parquet: column 'token_score' has 9 scores for item .*, which the model reads as 3 tokens; delete .*"
+    )
+    with pytest.raises(InputError, match=message):
+        explanations_of(texts, longer, "lime.parquet")
+
+
+def test_what_made_a_shard_stands_in_it(tmp_path):
+    """In one of an earlier version without the family."""
+    [sentence] = sentences_of(CLASSIFIER, [["sea"]])
+    shard = attribution_table([sentence], [Attribution(np.ones(len(sentence.token_id)), forward_rows=1)])
+    metadata = {"explainer": "grad", "settings": {"method": "saliency"}, "seed": 7}
+    for family in ("gradient", ""):
+        more = {"family": family} if family else {}
+        write_table(shard, tmp_path / "grad.parquet", ATTRIBUTIONS, metadata | more)
+        assert read_origin(tmp_path / "grad.parquet") == Origin("grad", {"method": "saliency"}, 7, family)
 
 
 @given(token_scores)
