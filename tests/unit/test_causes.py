@@ -27,7 +27,7 @@ def numbers(*parts) -> np.random.Generator:
 
 
 def some_data(*parts, units=(40, 40)) -> tuple[np.ndarray, ...]:
-    """Scores and causes of two groups: context and gendered tokens, and confidence."""
+    """Scores and causes of two groups: context and ground-truth tokens, and confidence."""
     random = numbers(*parts)
     causes = [
         np.column_stack([random.integers(5, 15, size), random.integers(1, 4, size), random.uniform(0.5, 1, size)])
@@ -52,8 +52,8 @@ def hc3(design: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def test_a_paired_split_by_hand():
-    # Differences of scores 1, 1, 2 where those of gendered tokens are 0, and 3, 3, 2 where they are 1: means 4/3 and
-    # 8/3, so the line is 4/3 + 4/3 x. The mean of x is 1/2: 2/3 goes with the tokens, 4/3 remains.
+    # Differences of scores 1, 1, 2 where those of ground-truth tokens are 0, and 3, 3, 2 where they are 1: means 4/3
+    # and 8/3, so the line is 4/3 + 4/3 x. The mean of x is 1/2: 2/3 goes with the tokens, 4/3 remains.
     differences = np.array([1, 1, 3, 3, 2, 2.0])
     b = np.array([0, 2, 0, 2, 0, 2.0])
     a = b + differences
@@ -291,8 +291,8 @@ def test_the_causes_of_an_item(study):
     found = item_causes(*files)
     assert list(found.columns) == list(CAUSES)
     # "she was applauded": one gendered token, three others; "actress was applauded": two and three.
-    assert found.loc["0female", ["context_tokens", "gendered_tokens"]].tolist() == [3, 1]
-    assert found.loc["1female", ["context_tokens", "gendered_tokens"]].tolist() == [3, 2]
+    assert found.loc["0female", ["context_tokens", "ground_truth_tokens"]].tolist() == [3, 1]
+    assert found.loc["1female", ["context_tokens", "ground_truth_tokens"]].tolist() == [3, 2]
     readings = tables.read_table(files[1], tables.READINGS).set_index("item_id")
     assert found.at["1female", "confidence"] == readings.at["1female", "probability"][1]
 
@@ -305,13 +305,13 @@ def test_the_table_of_a_study(study):
     split = found.loc["plots", "gini"]
     # One token more in half of the pairs: the whole disparity goes with it.
     assert split["total"] < -0.5
-    assert split["gendered_tokens"] == pytest.approx(split["total"], abs=0.05)
+    assert split["ground_truth_tokens"] == pytest.approx(split["total"], abs=0.05)
     assert split["remaining"] == pytest.approx(0, abs=0.05)
     assert split["context_tokens"] == 0
     assert (split["seeds"], split["significant_seeds"], split["significant_seeds_remaining"]) == (2, 2, 0)
     assert split["pairs_equal"] == 6
     split = found.loc["cases", "gini"]
-    assert split["gendered_tokens"] == 0
+    assert split["ground_truth_tokens"] == 0
     assert split["context_tokens"] != 0
     assert split["remaining"] == pytest.approx(split["total"], rel=0.3)
     assert split["significant_seeds_remaining"] == 2
@@ -327,8 +327,8 @@ def test_the_table_of_a_study(study):
         "dataset 'plots': context_tokens has no coefficient in 2 splits and carries 0 there, since it does not vary "
         "apart from the group and the causes before it",
         "dataset 'plots', metric 'mass': no split of 2 runs, which have fewer than 6 pairs with scores",
-        "dataset 'cases': gendered_tokens has no coefficient in 2 splits and carries 0 there, since it does not vary "
-        "apart from the group and the causes before it",
+        "dataset 'cases': ground_truth_tokens has no coefficient in 2 splits and carries 0 there, since it does not "
+        "vary apart from the group and the causes before it",
         "dataset 'cases', metric 'mass': no split of 2 runs, which have fewer than 6 items of a group with scores",
     ]
 
@@ -371,6 +371,9 @@ def test_script_writes_the_table_and_its_page_says_what_was_left_out(study, tmp_
     assert "no causal claim" in page
     assert "carries 0 there" in page
     assert "in 6 pairs of equally many tokens" in page
+    # What it says of the causes holds of every factor.
+    assert "with tokens of ground-truth words" in page
+    assert "gender" not in page
 
 
 @pytest.mark.parametrize(("name", "rule"), [("items", "import_dataset"), ("readings", "read_texts")])

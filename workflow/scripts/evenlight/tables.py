@@ -400,7 +400,7 @@ CAUSES = Contract(
         [
             *_CELL,
             _required("seeds", pa.int64()),
-            *_columns(pa.float64(), "total", "context_tokens", "gendered_tokens", "confidence", missing=True),
+            *_columns(pa.float64(), "total", "context_tokens", "ground_truth_tokens", "confidence", missing=True),
             pa.field("remaining", pa.float64()),
             *_columns(pa.int64(), "significant_seeds", "significant_seeds_remaining", "significant_seeds_both"),
             *_columns(pa.float64(), "pairs_equal", "d_equal", missing=True),

@@ -1,4 +1,4 @@
-"""Split every disparity into what goes with length, gendered words' pieces and confidence, and what remains."""
+"""Split every disparity into what goes with length, ground-truth words and confidence, and what remains."""
 
 import argparse
 

@@ -1,6 +1,6 @@
-"""What of a disparity comes with differences in length, in the pieces of gendered words and in confidence?
+"""What of a disparity comes with differences in length, in the tokens of ground-truth words and in confidence?
 
-The two forms of a sentence differ in more than gender: "herself" may be two tokens where "he" is one, and the model
+The two forms of a sentence differ in more than the group: "herself" may be two tokens where "he" is one, and the model
 may be surer of one form. The difference of the groups' mean scores is split exactly into what comes with each cause
 and what remains, by a linear regression with heteroscedasticity-consistent errors (HC3; MacKinnon & White 1985):
 
@@ -11,7 +11,7 @@ and what remains, by a linear regression with heteroscedasticity-consistent erro
 
 This is a decomposition and no causal claim. Token counts are given with the text, but confidence is itself an output
 of the model that is explained: it may pass a disparity on (a mediator), and what comes with it is not thereby innocent.
-A cause that differs equally in all pairs cannot be told from gender at all and stays in the remainder.
+A cause that differs equally in all pairs cannot be told from the group at all and stays in the remainder.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import cohens_d
 from evenlight.statistics.files import Run, items_path, reading_path
 
-CAUSES = ("context_tokens", "gendered_tokens", "confidence")
+CAUSES = ("context_tokens", "ground_truth_tokens", "confidence")
 FEWEST = len(CAUSES) + 3
 COMPUTED = [
     "seeds",
@@ -126,13 +126,13 @@ def cause_table(
     ``readings`` is a folder; for the other folders and ``scored`` see :func:`evenlight.statistics.cells.read_models`.
     Causes of an item, in a unit with several items of a level their means:
 
-    - ``gendered_tokens``: tokens of the words that are ground truth (0 where a dataset has none);
+    - ``ground_truth_tokens``: tokens of the words that are ground truth (0 where a dataset has none);
     - ``context_tokens``: tokens of all other words, special tokens not counted;
     - ``confidence``: probability of the explained class.
 
     One row per dataset, model, explainer, metric and pair of levels; besides these names, as means over ``seeds``:
 
-    - ``total`` = ``context_tokens`` + ``gendered_tokens`` + ``confidence`` + ``remaining``, see
+    - ``total`` = ``context_tokens`` + ``ground_truth_tokens`` + ``confidence`` + ``remaining``, see
       :class:`Split`; in a paired design of the pairs with both scores;
     - ``significant_seeds``, ``significant_seeds_remaining``, ``significant_seeds_both``: of these, with p ≤ ``alpha``
       for the total, for what remains, and for both, by the t tests of the regressions (counts);
@@ -182,8 +182,8 @@ def item_causes(items_file: Path, readings_file: Path) -> pd.DataFrame:
                 f"{readings_file}: column 'word_id' has {words.max()} for item '{item}', which has {len(truth)} "
                 f"words in {items_file}; delete the older of both files and run the workflow again"
             )
-        gendered = 0 if truth is None else int(truth[words].sum())
-        rows.append((len(words) - gendered, gendered, probability[int(target)]))
+        marked = 0 if truth is None else int(truth[words].sum())
+        rows.append((len(words) - marked, marked, probability[int(target)]))
     return pd.DataFrame(rows, columns=CAUSES, index=readings["item_id"])
 
 
@@ -256,7 +256,7 @@ def _unfit(a: np.ndarray, b: np.ndarray, paired: bool) -> str | None:
 
 def _equal_tokens(a: np.ndarray, b: np.ndarray, causes_a: np.ndarray, causes_b: np.ndarray) -> tuple[int, float]:
     """The number of pairs whose forms have equally many tokens, and their d; NaN without two, or where infinite."""
-    tokens = [CAUSES.index("context_tokens"), CAUSES.index("gendered_tokens")]
+    tokens = [CAUSES.index("context_tokens"), CAUSES.index("ground_truth_tokens")]
     equal = causes_a[:, tokens].sum(axis=1) == causes_b[:, tokens].sum(axis=1)
     d = cohens_d(a[equal], b[equal]) if equal.sum() >= 2 else np.nan
     return int(equal.sum()), d if np.isfinite(d) else np.nan

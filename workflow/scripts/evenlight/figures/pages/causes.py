@@ -11,7 +11,7 @@ from evenlight.statistics.study import Metric, comparisons_in
 TABLES = (tables.CAUSES,)
 CAUSE_LABELS = {
     "context_tokens": "context tokens",
-    "gendered_tokens": "tokens of gendered words",
+    "ground_truth_tokens": "tokens of ground-truth words",
     "confidence": "confidence of the prediction",
 }
 
