@@ -39,7 +39,8 @@ SETTINGS = {
     "statistics": STATISTICS,
 }
 NOISY = {"noisy": SETTINGS["metrics"]["noisy"]}
-SHOWN = shown(SETTINGS, *COMPARED, equivalence_bound=0.2, confidence=0.95)
+OF_EFFECTS = {"equivalence_bound": 0.2, "confidence": 0.95}
+SHOWN = shown(SETTINGS, *COMPARED, **OF_EFFECTS)
 
 
 def scores(seed: int, pairs: int = 60, apart: bool = False) -> pd.DataFrame:
@@ -236,6 +237,20 @@ def test_page_shows_every_cell_with_its_verdict(paths):
     assert [cell.text[0] for cell in cells] == ["≠", "=", "?"]
     assert [cell.background is None for cell in cells] == [False, False, True]
     assert "equivalent; Holm" in render(page)
+    assert [cell.text.partition("] ")[2] for cell in cells] == ["n 60"] * 3
+
+
+def test_page_says_how_few_texts_an_interval_rests_on(files):
+    """Nine texts that are no pairs, of which one male has no score under one seed."""
+    for seed in SETTINGS["seeds"]:
+        table = scores(seed, pairs=5, apart=True).query("item_id != '4-female'")
+        table.loc[(table["item_id"] == "0-male") & (seed == 1), "noisy"] = np.nan
+        files.write(table, seed, "any", "apart")
+    few = SETTINGS | {"datasets": ["apart"]}
+    effects, (seeds, _) = (computed(function, files, few) for function in (effect_table, disparity_table))
+    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), **shown(few, *COMPARED, **OF_EFFECTS))
+    [(_, [(_, cells)])] = page.tables[1].rows
+    assert [cell.text.partition("] ")[2] for cell in cells] == ["n 5 + 4", "n 5 + 4", "n 4 + 4"]
 
 
 def test_scripts_write_what_the_library_computes(paths, tmp_path):

@@ -47,9 +47,10 @@ def page(
     introduction = (
         "What can be said of further sentences and further trainings of the models? Every cell has the effect pooled "
         "over seeds by a mixed model with crossed random effects of items and seeds, in standard deviations of the "
-        f"scores, with its {confidence:.0%} interval; positive where the "
-        "first-named group has the higher scores. Intervals are of each cell alone, verdicts adjusted by Holm's "
-        "method over all cells of the study. With a single seed nothing is said of further trainings. The first table "
+        f"scores, with its {confidence:.0%} interval; positive where the first-named group has the higher scores; n is "
+        "the number of pairs that it rests on, or, without pairs, of texts in the first and in the second group "
+        "(variants of one text count once). Intervals are of each cell alone, verdicts adjusted by Holm's method over "
+        "all cells of the study. With a single seed nothing is said of further trainings. The first table "
         "counts significant tests of single seeds, for these trained models."
     )
     legend = [
@@ -105,10 +106,7 @@ def _effect_table(
     explainers: dict[str, str],
     metrics: dict[str, Metric],
 ) -> Table:
-    by_names = {
-        row[:3]: row[3:]
-        for row in effects[["model", "explainer", "metric", *_SHOWN]].itertuples(index=False, name=None)
-    }
+    by_names = {(row.model, row.explainer, row.metric): row for row in effects.itertuples(index=False)}
     rows = rows_by_model(
         models, explainers, lambda *row: [_effect_cell(by_names.get((*row, metric))) for metric in metrics]
     )
@@ -116,24 +114,15 @@ def _effect_table(
     return Table(caption, ("Model", "Explainer"), columns, rows)
 
 
-_SHOWN = [
-    "standardised",
-    "standardised_low",
-    "standardised_high",
-    "verdict",
-    "p_holm",
-    "p_equivalence_holm",
-    "detectable_pooled",
-]
-
-
-def _effect_cell(values: tuple | None) -> Cell:
-    if values is None:
+def _effect_cell(row) -> Cell:
+    """One cell; ``row`` is a row of the effects, or None where nothing was tested."""
+    if row is None:
         return Cell("–", "not tested: the metric has no defined scores")
-    effect, low, high, verdict, p, p_equivalence, detectable = values
-    sign, colour = VERDICTS[verdict]
+    sign, colour = VERDICTS[row.verdict]
+    units = f"{row.units_a:,}" if row.paired else f"{row.units_a:,} + {row.units_b:,}"
+    interval = f"[{signed(row.standardised_low)}, {signed(row.standardised_high)}]"
     title = (
-        f"{verdict}; Holm's p {p:.2g}, of equivalence {p_equivalence:.2g}; smallest detectable effect "
-        f"{signed(detectable)}"
+        f"{row.verdict}; Holm's p {row.p_holm:.2g}, of equivalence {row.p_equivalence_holm:.2g}; smallest detectable "
+        f"effect {signed(row.detectable_pooled)}"
     )
-    return Cell(f"{sign} {signed(effect)} [{signed(low)}, {signed(high)}]", title, colour, verdict == "disparity")
+    return Cell(f"{sign} {signed(row.standardised)} {interval} n {units}", title, colour, row.verdict == "disparity")
