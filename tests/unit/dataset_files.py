@@ -1,5 +1,6 @@
 """Datasets for tests, from one row per item that names its unit and its level, too."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -14,8 +15,10 @@ def as_dataset(rows: pd.DataFrame, factor: str = "gender") -> tuple[pd.DataFrame
     return separated(rows.assign(cluster=rows["unit_id"]), [factor])
 
 
-def write_dataset(rows: pd.DataFrame, folder: Path, factor: str = "gender") -> None:
+def write_dataset(
+    rows: pd.DataFrame, folder: Path, factor: str = "gender", classes: Sequence[str] = ("female", "male")
+) -> None:
     """Write ``items.parquet`` and ``units.parquet`` below ``folder``, see :func:`as_dataset`."""
     items, units = as_dataset(rows, factor)
-    write_table(items, folder / "items.parquet", ITEMS)
+    write_table(items, folder / "items.parquet", ITEMS, {"classes": list(classes)})
     write_table(units, folder / "units.parquet", UNITS)

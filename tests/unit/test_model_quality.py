@@ -1,5 +1,7 @@
 """Accuracy, recall and average prediction difference."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -44,6 +46,8 @@ def items_table(split: str = "test") -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+# Not those of the groups.
+CLASSES = ["girl", "boy"]
 GENDER = {"gender": [["male", "female"]]}
 UNITS = as_dataset(items_table())[1]
 
@@ -61,7 +65,7 @@ def readings_table(probabilities: dict[str, float]) -> pa.Table:
 def files(tmp_path):
     """Items, and readings of two seeds, the second of which is always right and sure."""
     items = tmp_path / "datasets" / "plots" / "items.parquet"
-    write_dataset(items_table(), items.parent)
+    write_dataset(items_table(), items.parent, classes=CLASSES)
     sure = {name: float(name.endswith("-male")) for name in PROBABILITIES}
     paths = []
     for seed, probabilities in enumerate((PROBABILITIES, sure)):
@@ -81,10 +85,10 @@ def value(quality: pd.DataFrame, measure: str, subset: str) -> float:
 
 
 def test_measures_by_hand(files):
-    quality = model_quality(predicted_items(files[0], files[1][0]), UNITS, GENDER)
+    quality = model_quality(predicted_items(files[0], files[1][0]), UNITS, GENDER, CLASSES)
     assert value(quality, "accuracy", "all") == pytest.approx(5 / 6)
-    assert value(quality, "accuracy", "male") == value(quality, "recall", "class 1") == pytest.approx(2 / 3)
-    assert value(quality, "accuracy", "female") == value(quality, "recall", "class 0") == 1
+    assert value(quality, "accuracy", "male") == value(quality, "recall", "boy") == pytest.approx(2 / 3)
+    assert value(quality, "accuracy", "female") == value(quality, "recall", "girl") == 1
     # Probabilities of the true class: (0.9, 0.8), (0.4, 0.9), (0.8, 0.7).
     apd = value(quality, "average_prediction_difference", "male – female")
     assert apd == pytest.approx((0.1 + 0.5 + 0.1) / 3)
@@ -92,7 +96,7 @@ def test_measures_by_hand(files):
 
 
 def test_equal_treatment_has_no_prediction_difference(files):
-    quality = model_quality(predicted_items(files[0], files[1][1]), UNITS, GENDER)
+    quality = model_quality(predicted_items(files[0], files[1][1]), UNITS, GENDER, CLASSES)
     assert value(quality, "average_prediction_difference", "male – female") == 0
     assert value(quality, "accuracy", "all") == 1
 
@@ -106,7 +110,7 @@ def test_average_prediction_difference_needs_both_forms():
 
 def test_dataset_without_pairs_has_no_such_row(files):
     items = predicted_items(files[0], files[1][0])
-    quality = model_quality(items, UNITS.assign(unit_id=UNITS["item_id"]), GENDER)
+    quality = model_quality(items, UNITS.assign(unit_id=UNITS["item_id"]), GENDER, CLASSES)
     assert set(quality["measure"]) == {"accuracy", "recall"}
 
 
@@ -121,9 +125,9 @@ def test_three_classes_and_groups():
     )
     levels = pd.DataFrame({"pair_id": ["a", "a", "a", "b"], "group": ["female", "neutral", "male", "male"]})
     _, units = as_dataset(levels.assign(item_id=items["item_id"]))
-    quality = model_quality(items, units, {"gender": [["male", "female"], ["neutral", "male"]]})
-    assert value(quality, "recall", "class 2") == 0
-    assert value(quality, "recall", "class 1") == 0.5
+    quality = model_quality(items, units, {"gender": [["male", "female"], ["neutral", "male"]]}, ["a", "b", "c"])
+    assert value(quality, "recall", "c") == 0
+    assert value(quality, "recall", "b") == 0.5
     assert value(quality, "average_prediction_difference", "neutral – male") == pytest.approx(0.4)
     # The groups stand in the order in which they are compared.
     assert list(quality["subset"])[:4] == ["all", "male", "female", "neutral"]
@@ -148,7 +152,7 @@ def test_levels_of_every_factor_have_an_accuracy(files):
     race = UNITS.assign(factor="race", level=UNITS["unit_id"].map({"0": "asian", "1": "white", "2": "white"}))
     units = pd.concat([UNITS, race])
     items = predicted_items(files[0], files[1][0])
-    quality = model_quality(items, units, GENDER | {"race": [["asian", "white"]]})
+    quality = model_quality(items, units, GENDER | {"race": [["asian", "white"]]}, CLASSES)
     rows = quality[quality["measure"] == "accuracy"]
     assert list(rows["factor"].fillna("")) == ["", "gender", "gender", "race", "race"]
     assert list(rows["subset"]) == ["all", "male", "female", "asian", "white"]
@@ -156,7 +160,7 @@ def test_levels_of_every_factor_have_an_accuracy(files):
     assert value(quality, "accuracy", "white") == pytest.approx(3 / 4)
     # No unit has two races: nothing to take a difference of. Without comparisons all factors are told.
     assert list(quality["measure"]).count("average_prediction_difference") == 1
-    assert list(model_quality(items, units, {})["factor"].dropna().unique()) == ["gender", "race"]
+    assert list(model_quality(items, units, {}, CLASSES)["factor"].dropna().unique()) == ["gender", "race"]
 
 
 def test_what_readings_say_of_left_out_texts_is_noted_once(files):
@@ -213,4 +217,6 @@ def test_scripts_write_all_tables(files, tmp_path):
     assert list(page.csv[1].columns) == ["dataset", "model", "seed", "measure", "factor", "subset", "size", "value"]
     assert set(page.csv[1]["seed"]) == {0, 1}
     assert "0.917 ± 0.083" in page.html
+    assert re.findall("<th[^>]*>(girl|boy)</th>", page.html) == ["girl", "boy"]
+    assert "class 0" not in page.html
     assert "0.917" in page.latex

@@ -331,8 +331,8 @@ def test_one_direction_throughout_has_no_kappa():
 
 def qualities(groups: str = "male – female") -> pd.DataFrame:
     measures = [
-        *[("accuracy", "male", 0.91), ("accuracy", "female", 0.92), ("recall", "class 0", 0.93)],
-        *[("recall", "class 1", 0.94), ("average_prediction_difference", groups, 0.05)],
+        *[("accuracy", "male", 0.91), ("accuracy", "female", 0.92), ("recall", "no_recidivism", 0.93)],
+        *[("recall", "recidivism", 0.94), ("average_prediction_difference", groups, 0.05)],
     ]
     rows = [
         (dataset, "base", measure, subset, 2, mean, 0.01)

@@ -46,6 +46,8 @@ def test_example_of_the_documentation_runs(finished_smaller, tmp_path, monkeypat
     assert names["complexity"].shape == (4,)
     drawn = (tmp_path / "text.html").read_text(encoding="utf-8")
     assert re.findall(r">([^<>]+)<rt>", drawn) == names["texts"][0].split()
+    explained = ("female", "male")[names["explanations"][0].target]
+    assert f"<figcaption>integrated_gradients, {explained}</figcaption>" in drawn
 
 
 def test_explanations_are_those_of_the_workflow(finished_smaller, classifier, items):

@@ -112,13 +112,18 @@ def score(classifier: Classifier, explanations: Sequence[Explanation], metric: s
     return metrics.score(family, list(explanations), {metric: settings}, evaluator)[metric]
 
 
-def plot(explanation: Explanation) -> Page:
-    """The explained text with each word in the colour of its score, the sum over its tokens; shown by notebooks."""
+def plot(explanation: Explanation, classifier: Classifier | None = None) -> Page:
+    """The explained text with each word in the colour of its score, the sum over its tokens; shown by notebooks.
+
+    With the ``classifier`` that was explained, the title names the class; else it has the number.
+    """
+    names = classifier.network.config.id2label if classifier else {}
+    explained = names.get(explanation.target, f"class {explanation.target}")
     text = Sentence(
         explanation.item_id, explanation.words, explanation.token_id, explanation.word_id, explanation.target
     )
     scores = text.word_sums(explanation.token_score)
-    return word_scores_page(explanation.words, scores, f"{explanation.origin.explainer}, class {explanation.target}")
+    return word_scores_page(explanation.words, scores, f"{explanation.origin.explainer}, {explained}")
 
 
 def _completed(section: str, key: str, name: str, parameters: dict) -> dict:

@@ -27,8 +27,8 @@ def word_scores_page(words: Sequence[str], scores: np.ndarray, title: str) -> Pa
         scores: signed, one per word; divided here by the largest absolute one.
         title: stands above the text.
 
-    >>> print(word_scores_page(["She", "sails"], np.array([0.5, 0.0]), "lime, class 1"))
-    <figure style="margin: 0.5em 0"><figcaption>lime, class 1</figcaption><p style="line-height: 2.6"><ruby \
+    >>> print(word_scores_page(["She", "sails"], np.array([0.5, 0.0]), "lime, female"))
+    <figure style="margin: 0.5em 0"><figcaption>lime, female</figcaption><p style="line-height: 2.6"><ruby \
 style="background: rgb(86 180 233 / 1.00); padding: 0.15em">She<rt>1.00</rt></ruby> <ruby \
 style="background: rgb(86 180 233 / 0.00); padding: 0.15em">sails<rt>0.00</rt></ruby></p></figure>
     """

@@ -38,16 +38,19 @@ def average_prediction_difference(items: pd.DataFrame, level_a: str, level_b: st
     return len(differences), float(differences.mean())
 
 
-def model_quality(items: pd.DataFrame, units: pd.DataFrame, comparisons: Mapping[str, list[list[str]]]) -> pd.DataFrame:
+def model_quality(
+    items: pd.DataFrame, units: pd.DataFrame, comparisons: Mapping[str, list[list[str]]], classes: Sequence[str]
+) -> pd.DataFrame:
     """Accuracy overall and per level, recall per class, average prediction difference per pair of levels.
 
     Args:
         items: one row per test item with ``item_id``, ``label``, ``predicted``, ``true_probability``.
         units: those of the dataset.
         comparisons: factor to sets of levels; without any all factors of the dataset have rows of accuracy.
+        classes: their names, in the order of the labels.
 
-    Columns of the result: ``measure``, ``factor`` (None for all items and for classes), ``subset``, ``size`` (items, or
-    pairs of items) and ``value``.
+    Columns of the result: ``measure``, ``factor`` (None for all items and for classes), ``subset`` (``all``, or names
+    of levels or of a class), ``size`` (items, or pairs of items) and ``value``.
     """
     correct = items["predicted"] == items["label"]
     rows = [("accuracy", None, ALL, len(items), correct.mean())]
@@ -59,7 +62,7 @@ def model_quality(items: pd.DataFrame, units: pd.DataFrame, comparisons: Mapping
         )
         rows += _accuracies(texts_by_factor[factor], factor, [pair for pair in pairs if pair.factor == factor])
     rows += [
-        ("recall", None, f"class {label}", len(part), part.mean()) for label, part in correct.groupby(items["label"])
+        ("recall", None, classes[label], len(part), part.mean()) for label, part in correct.groupby(items["label"])
     ]
     for factor, level_a, level_b in pairs:
         size, difference = average_prediction_difference(texts_by_factor[factor], level_a, level_b)
@@ -120,15 +123,21 @@ def quality_per_seed(
     measure, factor, subset, size, value.
     """
     units = {dataset: tables.read_table(units_path(datasets_folder, dataset), tables.UNITS) for dataset in datasets}
+    classes = {dataset: _classes_of(items_path(datasets_folder, dataset)) for dataset in datasets}
     parts, notes = [], {}  # of notes the keys only: each once, in order
     for run in runs(datasets, models, seeds):
         path = reading_path(readings, run)
         items = predicted_items(items_path(datasets_folder, run.dataset), path)
-        part = model_quality(items, units[run.dataset], comparisons)
+        part = model_quality(items, units[run.dataset], comparisons, classes[run.dataset])
         parts.append(part.assign(dataset=run.dataset, model=run.model, seed=run.seed))
         said = tables.read_metadata(path, tables.READINGS).get("notes", [])
         notes |= dict.fromkeys(f"dataset '{run.dataset}', model '{run.model}': {note}" for note in said)
     return pd.concat(parts, ignore_index=True)[["dataset", "model", "seed", *COLUMNS]], list(notes)
+
+
+def _classes_of(items_file: Path) -> list[str]:
+    """The names of a dataset's classes, in the order of the labels."""
+    return tables.read_metadata(items_file, tables.ITEMS)["classes"]
 
 
 def summarise_quality(per_seed: pd.DataFrame) -> pd.DataFrame:

@@ -27,9 +27,15 @@ COMPARISON = ["dataset", "model", "explainer", "metric", "training", "published_
 
 QUALITY = ["dataset", "model", "published_model", "measure", "seeds", "mean", "sd", "published_mean", "published_sd"]
 PREDICTION_DIFFERENCE = ("average_prediction_difference", " – ".join(GROUPS))
-_RECALLS = {"tpr": ("recall", "class 1"), "tnr": ("recall", "class 0"), "apd": PREDICTION_DIFFERENCE}
-_ACCURACIES = {"tpr": ("accuracy", "male"), "tnr": ("accuracy", "female"), "apd": PREDICTION_DIFFERENCE}
-MEASURES = {"geco_all": _ACCURACIES, "geco_subj": _ACCURACIES, "compas": _RECALLS, "stereotypes": _RECALLS}
+RATES = ("tpr", "tnr", "apd")
+# Where ours stand among the measures of quality: measure and subset of each rate.
+_OURS = {
+    "geco_all": [("accuracy", "male"), ("accuracy", "female"), PREDICTION_DIFFERENCE],
+    "geco_subj": [("accuracy", "male"), ("accuracy", "female"), PREDICTION_DIFFERENCE],
+    "compas": [("recall", "recidivism"), ("recall", "no_recidivism"), PREDICTION_DIFFERENCE],
+    "stereotypes": [("recall", "stereotype"), ("recall", "anti_stereotype"), PREDICTION_DIFFERENCE],
+}
+MEASURES = {dataset: dict(zip(RATES, measures, strict=True)) for dataset, measures in _OURS.items()}
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,7 @@ def read_published(folder: str | Path) -> Published:
 
 
 def _read_quality(path: Path) -> pd.DataFrame:
-    means = list(_RECALLS)
+    means = list(RATES)
     table = _read_csv(path, ["dataset", "model"], [*means, *(f"{name}_sd" for name in means)], _RESTORE)
     long = [
         table[["dataset"]].assign(
@@ -276,9 +282,10 @@ def quality_beside(
     groups. They cannot be that elsewhere: RoBERTa has 0.000 and 1.000 on COMPAS, in each of five runs. A model that is
     always wrong on men and always right on women would have to read gender and label exactly; one that always answers
     "no recidivism" has just these recalls, while its accuracy for men is about one half. Likewise 0.800 ± 0.400 on
-    Stereotypes is four runs with 1 and one with 0. So there the rates are taken for the recalls of class 1 (recidivism,
-    stereotype) and class 0. That recidivism is the positive class follows from "no recidivism" being the more frequent
-    label, which a model that learned nothing answers; which class of Stereotypes is positive is a guess.
+    Stereotypes is four runs with 1 and one with 0. So there the rates are taken for the recalls of recidivism and no
+    recidivism, of stereotype and anti-stereotype. That recidivism is the positive class follows from "no recidivism"
+    being the more frequent label, which a model that learned nothing answers; which class of Stereotypes is positive is
+    a guess.
 
     *Average prediction difference.* Eq. 10 takes the two forms of one sentence. COMPAS has no such pairs, and the
     paper does not say what its 0.115 to 0.249 are. The difference between men's and women's mean probability and the

@@ -34,7 +34,7 @@ def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, s
     headings = [(label, subsets[name]) for name, label in MEASURES.items() if subsets[name]]
     introduction = (
         "How well do the models classify each group? Test items, mean ± standard deviation over seeds; – where a "
-        "dataset has no such group, class or pair. Classes are numbered from 0, as docs/datasets.md says. "
+        "dataset has no such group, class or pair. Recall is the accuracy on the texts of one class. "
         "Average prediction difference: how far apart, on average, the "
         "probabilities of the true class are in the two forms of one sentence; 0 is equal treatment."
     )

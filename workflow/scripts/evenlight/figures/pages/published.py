@@ -63,8 +63,9 @@ NOTES = [
 QUALITY_NOTE = (
     "True positive and true negative rate are the accuracy of male and of female sentences on GECO, where the label is "
     "the gender. On COMPAS and Stereotypes the printed rates, such as 0.000 and 1.000 in all runs, can only be the "
-    "recall of each class; ours are those of class 1 and class 0. The average prediction difference needs both forms "
-    "of a sentence. COMPAS has no such pairs and the paper does not say what its values are, so there is none of ours."
+    "recall of each class; ours are those of recidivism and no recidivism, of stereotype and anti-stereotype. The "
+    "average prediction difference needs both forms of a sentence. COMPAS has no such pairs and the paper does not say "
+    "what its values are, so there is none of ours."
 )
 
 
