@@ -49,7 +49,9 @@ rule import_dataset:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=lambda wildcards: as_json(dataset=wildcards.dataset, **config["datasets"][wildcards.dataset]),
+        # Not sorted: the attributes of a table stand in its tables as the configuration has them. All other keys have
+        # one order, whatever that of the configuration.
+        settings=lambda wildcards: json.dumps({"dataset": wildcards.dataset} | config["datasets"][wildcards.dataset]),
         named_sources=named_sources,
         named_resources=lambda wildcards, input: [f"--resource={path}" for path in [*input.resources, *input.own]],
         resource_digests=resource_digests,

@@ -1,5 +1,6 @@
 """Which jobs a configuration stands for, from wherever the workflow is used."""
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -118,6 +119,35 @@ def test_a_table_of_ones_own_is_called_by_its_name(project):
     assert '"datasets": {"loans": "loans"}' in done.stdout  # of the pages
     assert '"dataset": "loans"' in done.stdout  # of the figures
     assert not re.search(r'"datasets?": (\{"loans": )?"repaid"', done.stdout)
+
+
+def import_settings(project: Path, dataset: dict) -> str:
+    """The settings with which a dataset is imported."""
+    (project / "people.csv").write_text("said,kind,sex,origin\n", encoding="utf-8")
+    configure(project, SMALLER | {"datasets": {"people": dataset}, "kind": "description", "statistics": {}})
+    try:
+        done = snakemake(project, "--dry-run", "--printshellcmds", "results/tiny/datasets/people/items.parquet")
+    finally:
+        configure(project, TINY)
+    assert done.returncode == 0, done.stdout
+    return re.search(r"--settings '(\{.*?\})' ", done.stdout)[1]
+
+
+def reversed_keys(value):
+    """The same with the keys of all mappings from the last to the first."""
+    return {key: reversed_keys(value[key]) for key in reversed(value)} if isinstance(value, dict) else value
+
+
+def test_order_of_keys_counts_for_the_attributes_of_a_table_only(project):
+    origin = {"column": "origin", "levels": ["b", "a"], "balanced": False}
+    attributes = {"origin": origin, "gender": {"column": "sex", "levels": ["m", "f"], "balanced": False}}
+    table = {"reader": "table", "file": "people.csv", "text": "said", "label": "kind", "classes": ["y", "x"]}
+    settings = import_settings(project, table | {"attributes": attributes})
+    assert list(json.loads(settings)["attributes"]) == ["origin", "gender"]
+    other_order = {name: reversed_keys(entry) for name, entry in attributes.items()}
+    assert import_settings(project, reversed_keys(table) | {"attributes": other_order}) == settings
+    other_attributes = import_settings(project, table | {"attributes": reversed_keys(attributes)})
+    assert list(json.loads(other_attributes)["attributes"]) == ["gender", "origin"]
 
 
 def test_a_description_tests_nothing(project):
