@@ -1,5 +1,6 @@
 """Tables of the user's own: columns by name, refusals that name the row, and the example of the documentation."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -246,12 +247,20 @@ def test_the_configuration_has_the_settings_that_the_reader_uses():
     assert {*SETTINGS, "file", "validation_share"} == set(Reader.entries["table"].model_fields)
 
 
-def test_the_example_of_the_documentation_runs(tmp_path):
+def documented(form: str) -> list[str]:
+    """The examples of a form in docs/datasets.md."""
     page = (ROOT / "docs/datasets.md").read_text(encoding="utf-8")
-    written = dict(re.findall(r"```(csv|yaml)\n(.*?)```", page, re.DOTALL))
-    (tmp_path / "loans.csv").write_text(written["csv"], encoding="utf-8")
-    study = yaml.safe_load((ROOT / "config/demo.yaml").read_text()) | yaml.safe_load(written["yaml"])
-    [(name, settings)] = configuration.complete(study)["datasets"].items()
+    return re.findall(rf"```{form}\n(.*?)```", page, re.DOTALL)
+
+
+def completed(example: str) -> dict:
+    """The demo's study with the datasets and the comparisons of an example."""
+    return configuration.complete(yaml.safe_load((ROOT / "config/demo.yaml").read_text()) | yaml.safe_load(example))
+
+
+def test_the_example_of_the_documentation_runs(tmp_path):
+    (tmp_path / "loans.csv").write_text(*documented("csv"), encoding="utf-8")
+    [(name, settings)] = completed(documented("yaml")[0])["datasets"].items()
 
     command = [
         sys.executable,
@@ -271,3 +280,18 @@ def test_the_example_of_the_documentation_runs(tmp_path):
     assert items.words[2].tolist() == ["A", "young", "man", ",", "often", "late", "."]
     assert items.ground_truth[0].tolist() == [0, 1, 0, 0, 0, 0, 0]
     assert items.ground_truth[2] is None
+
+
+def test_the_example_of_two_attributes_compares_them_together(tmp_path):
+    study = completed(documented("yaml")[1])
+    [settings] = study["datasets"].values()
+    kinds = itertools.product(("female", "male"), ("asian", "black", "white"), ("refused", "granted"))
+    rows = [("I ask for a loan.", decision, gender, origin) for gender, origin, decision in kinds] * 10
+    table = pd.DataFrame(rows, columns=["letter", "decision", "gender", "origin"])
+    table.to_csv(tmp_path / "applications.csv", index=False)
+    loaded = datasets.load({"applications.csv": tmp_path / "applications.csv"}, settings)
+    both = units_of(loaded.units, "gender+race")
+    for compared in study["statistics"]["compare"]["gender+race"]:
+        assert [(both["level"] == level).sum() for level in compared] == [20, 20]
+    assert list(loaded.units["factor"].unique()) == ["gender", "race"]
+    assert both["level"].nunique() == 6
