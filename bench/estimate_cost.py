@@ -37,7 +37,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.metrics import Origin, explanation_of, score
 from evenlight.models.classifier import Classifier, pick_device, prepared
-from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
+from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, token_ids
 from evenlight.tables import ITEMS, read_table, replacing
 from evenlight.training import OPTIMIZERS
 
@@ -116,8 +116,8 @@ def measured(path: Path, tokenizer: str) -> Dataset:
     """The same from a table of items, tokenised by the tokenizer of a hub id or folder."""
     items = read_table(path, ITEMS.only("words", "split"))
     count = items["split"].value_counts()
-    words = [list(own) for own in items.loc[items["split"] == "test", "words"]]
-    lengths = [len(own) for own in loaded_tokenizer(tokenizer)(words, is_split_into_words=True)["input_ids"]]
+    words = items.loc[items["split"] == "test", "words"]
+    lengths = [len(own) for own in token_ids(loaded_tokenizer(tokenizer), words)]
     percentiles = np.percentile(lengths, np.arange(5, 100, 10)).astype(int).tolist()
     return Dataset(count["train"], count["validation"], count["test"], tuple(percentiles))
 

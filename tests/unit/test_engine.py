@@ -23,10 +23,11 @@ from models_for_tests import (
 )
 
 from evenlight.engine.evaluator import Evaluator, answer_in_lockstep
-from evenlight.engine.sentences import SPECIAL, tokenize
+from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
 from evenlight.explainers.attribution import Attribution, attribution_table
 from evenlight.models.classifier import Classifier
+from evenlight.readings import SPECIAL
 
 TOKENIZER = tiny_tokenizer()
 

@@ -182,8 +182,8 @@ def test_documented_sizes_and_items(cost, tmp_path, monkeypatch):
     items = pd.DataFrame({"words": words, "split": ["test", "train", "validation", "test"]})
     monkeypatch.setattr(cost, "read_table", lambda path, contract: items)
 
-    def tokenizer(sentences, is_split_into_words):
-        return {"input_ids": [[0, *one, 0] for one in sentences]}
+    def tokenizer(texts, **options):
+        return {"input_ids": [[0, *(1 for _ in text.split()), 0] for text in texts]}
 
     monkeypatch.setattr(cost, "loaded_tokenizer", lambda source: tokenizer)
     size = cost.measured(tmp_path, "any")

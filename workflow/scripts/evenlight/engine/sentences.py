@@ -7,13 +7,13 @@ import pandas as pd
 
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier
-from evenlight.readings import SPECIAL, Sentence
+from evenlight.models.tokenizers import read_words, token_ids
+from evenlight.readings import Sentence
 
 
 def token_counts(classifier: Classifier, items: pd.DataFrame) -> np.ndarray:
     """How many tokens each item has, special tokens included; int64 (items,)."""
-    encoded = classifier.tokenizer([list(words) for words in items["words"]], is_split_into_words=True)
-    return np.array([len(token_id) for token_id in encoded["input_ids"]], dtype=np.int64)
+    return np.array([len(row) for row in token_ids(classifier.tokenizer, items["words"])], dtype=np.int64)
 
 
 def wholes_to_drop(
@@ -52,22 +52,12 @@ def wholes_to_drop(
 
 def encoded(classifier: Classifier, items: pd.DataFrame, targets: Sequence[int]) -> list[Sentence]:
     """Tokenise items, however long they are; one target class per item."""
-    encoding = classifier.tokenizer(
-        [list(words) for words in items["words"]], is_split_into_words=True, return_offsets_mapping=True
-    )
-    sentences = []
-    for row, (item_id, words, target) in enumerate(zip(items["item_id"], items["words"], targets, strict=True)):
-        word_id = [SPECIAL if word is None else word for word in encoding.word_ids(row)]
-        # Not the vocabulary's spelling: uncased tokenizers do not tell "But" from "but".
-        token_text = tuple(
-            "" if word == SPECIAL else words[word][first:last]
-            for word, (first, last) in zip(word_id, encoding["offset_mapping"][row], strict=True)
-        )
-        token_id = np.array(encoding["input_ids"][row], dtype=np.int64)
-        sentences.append(
-            Sentence(item_id, tuple(words), token_id, np.array(word_id, dtype=np.int64), int(target), token_text)
-        )
-    return sentences
+    readings = read_words(classifier.tokenizer, items["words"], list(items["item_id"]))
+    rows = zip(items["item_id"], items["words"], targets, readings, strict=True)
+    return [
+        Sentence(item_id, tuple(words), reading.token_id, reading.word_id, int(target), reading.token_text)
+        for item_id, words, target, reading in rows
+    ]
 
 
 def tokenize(

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenlight.engine.evaluator import Question, answer_in_lockstep
-from evenlight.engine.sentences import SPECIAL, Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
+from evenlight.readings import SPECIAL, Sentence
 from evenlight.seeds import generator_for
 
 # shap's text masker asks for 5 rows at once, filled up two by two. More would be asked in another order.

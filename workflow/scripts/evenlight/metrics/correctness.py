@@ -12,16 +12,16 @@ def mass_accuracy(explanation: Explanation, definition: str) -> float:
 
     ``paper``: scores are normalised over the tokens of words, so the word scores sum to one. ``released``:
     normalised over all tokens, special ones dropped afterwards, so that what they took is missing.
-    NaN where there is no ground-truth word, or nothing to normalise by.
+    NaN where no ground-truth word has a token, or there is nothing to normalise by.
     """
-    if explanation.ground_truth is None or not explanation.ground_truth.any():
+    if explanation.ground_truth is None:
         return np.nan
     weight = np.abs(explanation.token_score)
     inside = ~explanation.is_special
     total = weight.sum() if definition == "released" else weight[inside].sum()
-    if total == 0:
-        return np.nan
     on_truth = explanation.ground_truth[explanation.word_id[inside]] == 1
+    if total == 0 or not on_truth.any():
+        return np.nan
     return float(weight[inside][on_truth].sum() / total)
 
 

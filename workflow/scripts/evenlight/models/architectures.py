@@ -1,6 +1,5 @@
 """The registry of architectures: settings to an untrained or pre-trained classifier."""
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,8 +9,15 @@ from transformers import BertConfig, BertForSequenceClassification, PreTrainedTo
 
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier, load_network, untrained_network
+from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.one_layer_attention import OneLayerAttention, OneLayerAttentionConfig
-from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
+from evenlight.models.tokenizers import (
+    learned_tokenizer,
+    loaded_tokenizer,
+    refuse_unstable,
+    special_token_id,
+    token_ids,
+)
 
 Sentences = Sequence[Sequence[str]]
 Parts = tuple[nn.Module, PreTrainedTokenizerBase]
@@ -32,7 +38,7 @@ def one_layer_attention(settings: dict, sentences: Sentences, classes: int) -> P
         hidden_size=settings["hidden_size"],
         dropout=settings["dropout"],
         num_labels=classes,
-        pad_token_id=tokenizer.pad_token_id,
+        pad_token_id=special_token_id(tokenizer, "pad"),
     )
     return OneLayerAttention(config), tokenizer
 
@@ -50,7 +56,7 @@ def bert(settings: dict, sentences: Sentences, classes: int) -> Parts:
         attention_probs_dropout_prob=settings["dropout"],
         max_position_embeddings=settings["max_tokens"],
         num_labels=classes,
-        pad_token_id=tokenizer.pad_token_id,
+        pad_token_id=special_token_id(tokenizer, "pad"),
     )
     return BertForSequenceClassification(config), tokenizer
 
@@ -68,7 +74,7 @@ def pretrained(settings: dict, sentences: Sentences, classes: int) -> Parts:
         network = untrained_network(source, num_labels=classes, **options)
     else:
         network = load_network(source, num_labels=classes, ignore_mismatched_sizes=True, **options)
-    network.config.pad_token_id = tokenizer.pad_token_id
+    network.config.pad_token_id = special_token_id(tokenizer, "pad")
     _renew_head(network)
     return network, tokenizer
 
@@ -89,9 +95,7 @@ def _renew_head(network: nn.Module) -> None:
 @torch.no_grad()
 def _refuse_batch_dependence(classifier: Classifier) -> None:
     """Some architectures read the padding; their results would depend on which sentences share a batch."""
-    classifier.network.eval()
-    token = classifier.tokenizer(["a"], is_split_into_words=True)["input_ids"]
-    short = np.array(token, dtype=np.int64)
+    [short] = token_ids(classifier.tokenizer, [["a"]])
     long = np.concatenate([short, short, short])
     (alone, alone_mask), (both, both_mask) = classifier.padded([short]), classifier.padded([short, long])
     difference = classifier.logits(classifier.embed(both), both_mask)[0] - classifier.logits(
@@ -125,13 +129,8 @@ def new_classifier(settings: dict, sentences: Sentences, classes: int, seed: int
     """
     torch.manual_seed(seed)
     network, tokenizer = ARCHITECTURES[settings["architecture"]](settings, sentences, classes)
-    # Some position tables are longer than the text that they allow (RoBERTa's by two).
-    limit = min(tokenizer.model_max_length, getattr(network.config, "max_position_embeddings", math.inf))
-    if settings["max_tokens"] > limit:
-        raise InputError(
-            f"models.<model>.max_tokens is {settings['max_tokens']}, but this {network.config.model_type} model "
-            f"reads at most {limit} tokens; lower max_tokens"
-        )
-    classifier = Classifier(network, tokenizer, settings["max_tokens"])
+    classifier = Classifier(network.eval(), tokenizer, settings["max_tokens"])
+    refuse_unstable(tokenizer, network.config, sentences)
+    refuse_beyond_limit(classifier)
     _refuse_batch_dependence(classifier)
     return classifier

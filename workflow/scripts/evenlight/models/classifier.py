@@ -14,7 +14,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrai
 from evenlight.errors import InputError
 from evenlight.models import one_layer_attention  # noqa: F401 (registers the architecture)
 from evenlight.models.fast_layers import linear_layers, use_fast_layers
-from evenlight.models.tokenizers import cannot_load, loaded_tokenizer
+from evenlight.models.tokenizers import cannot_load, loaded_tokenizer, special_token_id
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Classifier:
         Raises:
             InputError: the tokenizer has no such token.
         """
-        token = getattr(self.tokenizer, f"{role}_token_id")
+        token = special_token_id(self.tokenizer, role)
         if token is None:
             raise InputError(
                 f"the tokenizer of this {self.network.config.model_type} model has no {role} token, which is needed "

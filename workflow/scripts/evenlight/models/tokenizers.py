@@ -1,8 +1,17 @@
-"""Tokenizers: learned from the training split, or loaded with a pre-trained model."""
+"""Tokenizers: learned from the training split, or loaded with a pre-trained model; and how they read words.
 
+What a model reads of an item is the text that its words make, joined by spaces, exactly as Transformers' own call on
+that text gives it: the first word as a text begins, the others with the space before them. Which token belongs to which
+word follows from the characters that it stands for.
+"""
+
+import tempfile
+import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from huggingface_hub.errors import LocalEntryNotFoundError
 from tokenizers import Tokenizer
 from tokenizers.decoders import WordPiece as WordPieceDecoder
@@ -11,9 +20,16 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import WordPieceTrainer
-from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import (
+    AutoTokenizer,
+    BatchEncoding,
+    PreTrainedConfig,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+)
 
 from evenlight.errors import InputError
+from evenlight.readings import SPECIAL
 
 SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
@@ -22,6 +38,7 @@ SPECIAL_TOKENS = {
     "sep_token": "[SEP]",
     "mask_token": "[MASK]",
 }
+STAND_INS = "stand_ins"  # the key of tokenizer_config.json
 
 
 def _uncased_word_piece(vocabulary: dict[str, int] | None = None) -> Tokenizer:
@@ -63,12 +80,13 @@ def loaded_tokenizer(
     special_tokens: dict[str, str | None] | None = None,
     key: str = "source",
 ) -> PreTrainedTokenizerBase:
-    """The tokenizer at ``source`` (hub id or folder), able to take sentences that are split into words.
+    """The tokenizer at ``source`` (hub id or folder), as it is published.
 
     Args:
         source: hub id or folder.
         revision: commit or tag on the hub.
-        special_tokens: tokens of the vocabulary that serve as ``pad`` or ``mask`` where the tokenizer has none.
+        special_tokens: tokens of the vocabulary that serve as ``pad`` or ``mask`` where the tokenizer has none; they
+            are kept when it is saved, see :func:`special_token_id`.
         key: of ``models.<model>`` that names the source, for messages.
 
     Raises:
@@ -76,25 +94,169 @@ def loaded_tokenizer(
             ``special_tokens``.
     """
     try:
-        # A leading space makes byte-level tokenizers (GPT-2, RoBERTa) read a word as it stands in a text.
-        tokenizer = AutoTokenizer.from_pretrained(source, revision=revision, add_prefix_space=True)
-    except (OSError, ValueError) as error:
+        tokenizer = AutoTokenizer.from_pretrained(source, revision=revision)
+    # Files may be wrong in any way, and the library in Rust raises nothing more precise.
+    except Exception as error:
         raise InputError(cannot_load(source, error, key)) from None
-    # Where a folder has no vocabulary, Transformers makes a tokenizer that knows no word.
-    if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
-        raise InputError(cannot_load(source, "there is no vocabulary", key))
     if not tokenizer.is_fast:
-        raise InputError(f"tokenizer {source}: has no fast version, which is needed to align tokens with words")
-    for role, token in (special_tokens or {}).items():
-        if token is None:
-            continue
-        if token not in tokenizer.get_vocab():
+        raise InputError(
+            f"tokenizer {source}: {type(tokenizer).__name__} has no fast version, which is needed to align tokens with "
+            "words; choose a model whose tokenizer has one (a tokenizer.json)"
+        )
+    # Where a folder has no vocabulary, Transformers makes a tokenizer that knows no word.
+    vocabulary = tokenizer.get_vocab()
+    if set(vocabulary) <= set(tokenizer.all_special_tokens):
+        raise InputError(cannot_load(source, "there is no vocabulary", key))
+    named = {role: token for role, token in (special_tokens or {}).items() if token is not None}
+    for role, token in named.items():
+        if token not in vocabulary:
             raise InputError(
                 f"tokenizer {source}: special_tokens.{role} is '{token}', which is not in its vocabulary; "
                 "name a token that is"
             )
-        setattr(tokenizer, f"{role}_token", token)
+    if named:
+        tokenizer.init_kwargs[STAND_INS] = named
     return tokenizer
+
+
+def special_token_id(tokenizer: PreTrainedTokenizerBase, role: str) -> int | None:
+    """The id of the ``pad``, ``mask``, ``cls`` or ``sep`` token, or of what stands in for it; None if there is none.
+
+    A token that stands in stays an ordinary one. As a special token of Transformers it would be found inside of words,
+    once the tokenizer was saved and loaded again.
+    """
+    token = tokenizer.init_kwargs.get(STAND_INS, {}).get(role)
+    return getattr(tokenizer, f"{role}_token_id") if token is None else tokenizer.get_vocab()[token]
+
+
+# Reading -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a tokenizer reads the words of one text.
+
+    Attributes:
+        token_id: ids, special tokens included; int64 (tokens,).
+        word_id: index of the word of each token, ``SPECIAL`` for tokens that are put around the text; int64 (tokens,).
+        token_text: the piece of its word that each token stands for, as the text writes it; empty for special tokens
+            and for tokens of white space; (tokens,).
+    """
+
+    token_id: np.ndarray
+    word_id: np.ndarray
+    token_text: tuple[str, ...]
+
+
+def token_ids(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
+    """Ids of texts that are given as words, special tokens included; an int64 array (tokens,) for each."""
+    return [np.array(token_id, dtype=np.int64) for token_id in _encoded(tokenizer, sentences)["input_ids"]]
+
+
+def read_words(
+    tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], names: Sequence[str] | None = None
+) -> list[Reading]:
+    """How texts that are given as words are read, and to which word each token belongs.
+
+    A token that stands for white space alone belongs to the word behind it. A word may have no token: tokenizers drop
+    some characters, such as spaces of no width.
+
+    Args:
+        tokenizer: a fast one.
+        sentences: the words of each text, which are joined by spaces.
+        names: of the texts, for messages.
+
+    Raises:
+        InputError: a token stands for several words, or a text cannot be read.
+    """
+    encoding = _encoded(tokenizer, sentences, return_offsets_mapping=True)
+    readings = []
+    for row, words in enumerate(sentences):
+        try:
+            word_id, token_text = _aligned(words, encoding["offset_mapping"][row], encoding.sequence_ids(row))
+        except InputError as error:
+            place = f"text '{_shortened(' '.join(words))}'" if names is None else f"item {names[row]}"
+            raise InputError(f"{place}: {error}") from None
+        readings.append(Reading(np.array(encoding["input_ids"][row], dtype=np.int64), word_id, token_text))
+    return readings
+
+
+def _encoded(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], **options) -> BatchEncoding:
+    texts = [" ".join(words) for words in sentences]
+    try:
+        return tokenizer(texts, padding=False, truncation=False, verbose=False, **options)
+    except Exception as error:  # see loaded_tokenizer
+        raise InputError(f"the tokenizer cannot read the texts ({error}); choose another model") from None
+
+
+def _aligned(
+    words: Sequence[str], spans: Sequence[tuple[int, int]], sequence: Sequence[int | None]
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The word of each token (tokens,) and the piece of it that the token stands for.
+
+    ``spans`` are the first character of each token in the text and the one after its last; ``sequence`` is None for
+    tokens that are put around the text. Where the space before a word is part of its token, the span may have it or
+    not; that of a token without any character is empty.
+    """
+    length = np.array([len(word) for word in words])
+    end = np.cumsum(length + 1) - 1
+    start = end - length
+    span = np.array(spans, dtype=np.int64).reshape(-1, 2)
+    # The words that a span touches: from the first that ends behind its first character to the last that begins before
+    # its end. In a space between two words, the first of them is behind the last.
+    first = np.searchsorted(end, span[:, 0], side="right").clip(max=len(words) - 1)
+    last = np.searchsorted(start, span[:, 1], side="left") - 1
+    is_special = np.array([one is None for one in sequence], dtype=bool)
+    for token in np.flatnonzero((last > first) & ~is_special):
+        first[token] = _only_visible(words, range(first[token], last[token] + 1), " ".join(words)[slice(*spans[token])])
+    word_id = np.where(is_special, SPECIAL, first)
+    inside = (span - start[first, None]).clip(0, length[first, None])
+    pieces = zip(word_id.tolist(), inside.tolist(), strict=True)
+    return word_id, tuple("" if word == SPECIAL else words[word][slice(*piece)] for word, piece in pieces)
+
+
+def _only_visible(words: Sequence[str], touched: range, text: str) -> int:
+    """The one of several words that one token stands for that has something to see."""
+    visible = [word for word in touched if any(unicodedata.category(one)[0] in "LNPS" for one in words[word])]
+    if len(visible) > 1:
+        raise InputError(
+            f"the tokenizer makes one token, '{_shortened(text.strip())}', of the words "
+            f"{', '.join(repr(words[word]) for word in visible[:3])}, and its score cannot be divided; choose another "
+            "model"
+        )
+    return visible[0] if visible else touched[0]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]} …"
+
+
+def refuse_unstable(
+    tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig, sentences: Sequence[Sequence[str]]
+) -> None:
+    """Refuse a tokenizer that reads otherwise once it is saved beside a model and loaded again.
+
+    Args:
+        tokenizer: of a model that is to be trained.
+        config: of the model, by which Transformers chooses the tokenizer's class.
+        sentences: words of texts that must be read alike.
+
+    Raises:
+        InputError: a text is read otherwise.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        config.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        again = loaded_tokenizer(folder)
+    if again.backend_tokenizer.to_str() == tokenizer.backend_tokenizer.to_str():
+        return
+    both = (token_ids(one, sentences) for one in (tokenizer, again))
+    for words, before, after in zip(sentences, *both, strict=True):
+        if not np.array_equal(before, after):
+            raise InputError(
+                f"the tokenizer of this {config.model_type} model reads the text '{_shortened(' '.join(words))}' "
+                "otherwise once it was saved and loaded; choose another model, or repair its tokenizer_config.json"
+            )
 
 
 def cannot_load(source: str | Path, reason: Exception | str, key: str = "source") -> str:
@@ -106,7 +268,7 @@ def cannot_load(source: str | Path, reason: Exception | str, key: str = "source"
         key: of ``models.<model>`` that names the source.
     """
     is_unreachable = isinstance(getattr(reason, "__cause__", None), LocalEntryNotFoundError)
-    reason = str(reason).strip().splitlines()[0].rstrip(".")
+    reason = (str(reason).strip() or type(reason).__name__).splitlines()[0].rstrip(".")
     if is_unreachable:
         reason = f"the Hugging Face hub cannot be reached and its cache has no such files: {reason}"
     return (

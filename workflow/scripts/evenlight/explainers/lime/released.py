@@ -10,6 +10,7 @@ from evenlight.errors import InputError
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.lime.paper import bag_of_words, coefficients
 from evenlight.models.classifier import Classifier
+from evenlight.models.tokenizers import token_ids
 
 
 def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generator: np.random.Generator) -> Question:
@@ -33,14 +34,14 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
     def rows(kept: np.ndarray) -> Rows:
         stays = np.concatenate([kept, np.ones((len(kept), 1), dtype=bool)], axis=1)[:, feature]
         texts = ["".join(piece for piece, here in zip(pieces, row, strict=True) if here).split() for row in stays]
-        token_ids = tokenizer(texts, is_split_into_words=True)["input_ids"]
-        if (longest := max(map(len, token_ids))) > classifier.max_tokens:
+        reduced = token_ids(tokenizer, texts)
+        if (longest := max(map(len, reduced))) > classifier.max_tokens:
             raise InputError(
                 f"item {sentence.item_id}: LIME's definition 'released' tokenises changed texts again, and one became "
                 f"{longest} tokens long, beyond models.<model>.max_tokens = {classifier.max_tokens}; raise max_tokens "
                 "or set explainers.<name>.definition to 'paper'"
             )
-        return [np.array(token_id, dtype=np.int64) for token_id in token_ids]
+        return reduced
 
     coefficient, asked = yield from coefficients(len(words), rows, 1, settings, generator)
     by_size = sorted(zip(words, coefficient, strict=True), key=lambda pair: -abs(pair[1]))

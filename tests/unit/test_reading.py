@@ -1,0 +1,396 @@
+"""How texts become tokens, with tokenizers as published models have them: the ids, the words, what is refused."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hub_tokenizers import KINDS, write_tokenizer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from models_for_tests import WORDS, byte_level_tokenizer, items_of
+from tokenizers import normalizers, pre_tokenizers
+from transformers import (
+    AutoConfig,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    BertConfig,
+    CanineConfig,
+    CanineForSequenceClassification,
+    GPT2Config,
+    RobertaConfig,
+)
+
+from evenlight import training
+from evenlight.engine.sentences import encoded, token_counts
+from evenlight.errors import InputError
+from evenlight.metrics import Explanation
+from evenlight.metrics.correctness import mass_accuracy
+from evenlight.models.architectures import new_classifier
+from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.limits import refuse_beyond_limit
+from evenlight.models.tokenizers import loaded_tokenizer, read_words, special_token_id, token_ids
+from evenlight.readings import SPECIAL
+
+SENTENCE = ["She", "is", "also", "representative", "of", "creativity", "in", "1984", ",", "isn't", "she", "?"]
+SENTENCES = [*WORDS, SENTENCE]
+# Words of no training text: other scripts, characters that become several, a space inside, names of special tokens.
+HARD = ["café", "東京", "½", "New York", "don't", "3.14", "😀", "[MASK]", "<s>", "naïve", "É", "ﬁn", "…", "She"]
+READABLE = [kind for kind in KINDS if kind != "across_words"]
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory):
+    """A folder for each kind."""
+    root = tmp_path_factory.mktemp("tokenizers")
+    return {kind: write_tokenizer(kind, root / kind, SENTENCES) for kind in KINDS}
+
+
+def tokens_of(tokenizer, reading):
+    return tokenizer.convert_ids_to_tokens(reading.token_id.tolist())
+
+
+# What is read ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", READABLE)
+def test_ids_are_those_of_transformers_on_the_text(kind, folders):
+    """A second tokenizer, loaded without us and called on the text."""
+    theirs, ours = AutoTokenizer.from_pretrained(folders[kind]), loaded_tokenizer(folders[kind])
+    sentences = [*SENTENCES, HARD]
+    expected = [theirs(" ".join(words), padding=False, truncation=False)["input_ids"] for words in sentences]
+    assert [reading.token_id.tolist() for reading in read_words(ours, sentences)] == expected
+    assert [row.tolist() for row in token_ids(ours, sentences)] == expected
+
+
+@pytest.mark.parametrize("kind", READABLE)
+def test_every_word_has_its_own_tokens_in_order(kind, folders):
+    tokenizer = loaded_tokenizer(folders[kind])
+    for words, reading in zip([*SENTENCES, HARD], read_words(tokenizer, [*SENTENCES, HARD]), strict=True):
+        inside = reading.word_id[reading.word_id != SPECIAL]
+        assert (np.diff(inside) >= 0).all()
+        assert set(inside) == set(range(len(words)))
+        # What tokens stand for lies in their word, and no letter of the word is left out.
+        for index, word in enumerate(words):
+            pieces = [text for own, text in zip(reading.word_id, reading.token_text, strict=True) if own == index]
+            assert all(piece in word for piece in pieces)
+            assert set("".join(pieces)) >= set(word) - {" "}
+        special = [text for own, text in zip(reading.word_id, reading.token_text, strict=True) if own == SPECIAL]
+        assert not any(special)
+
+
+@pytest.mark.parametrize(
+    "kind", ["gpt2", "roberta", "modernbert", "llama3", "qwen2", "bloom", "falcon", "gemma", "llama2"]
+)
+def test_tokens_of_a_word_spell_it(kind, folders):
+    """A second way to the words, without offsets: these vocabularies give the text back letter by letter."""
+    tokenizer = loaded_tokenizer(folders[kind])
+    words = [word for word in HARD if word not in ("[MASK]", "<s>")]
+    [reading] = read_words(tokenizer, [words])
+    spelt = [
+        tokenizer.backend_tokenizer.decode(reading.token_id[reading.word_id == index].tolist()).strip()
+        for index in range(len(words))
+    ]
+    assert spelt == words
+
+
+@pytest.mark.parametrize("kind", ["modernbert", "llama3", "gemma"])
+def test_spaces_do_not_vanish(kind, folders):
+    """The sentence that was read as "Sheisalsorepresentativeofcreativity"."""
+    tokenizer = loaded_tokenizer(folders[kind])
+    [reading] = read_words(tokenizer, [["She", "is", "also", "creative"]])
+    first = np.array([np.flatnonzero(reading.word_id == word)[0] for word in range(4)])
+    space = "▁" if kind == "gemma" else "Ġ"
+    starts = [tokens_of(tokenizer, reading)[place][0] for place in first]
+    assert [start == space for start in starts] == [False, True, True, True]
+
+
+def test_a_token_of_white_space_belongs_to_the_word_behind_it(folders):
+    tokenizer = loaded_tokenizer(folders["llama3"])
+    [reading] = read_words(tokenizer, [["in", "1984", ","]])
+    assert tokens_of(tokenizer, reading) == ["<|begin_of_text|>", "in", "Ġ", "198", "4", "Ġ,"]
+    assert reading.word_id.tolist() == [SPECIAL, 0, 1, 1, 1, 2]
+    assert reading.token_text == ("", "in", "", "198", "4", ",")
+
+
+def test_nothing_is_cut_off_or_filled_up(folders):
+    """Such a tokenizer.json says to."""
+    tokenizer = loaded_tokenizer(folders["sentence_transformers"])
+    assert len(tokenizer.backend_tokenizer.encode("a").ids) == 12
+    tokenizer = loaded_tokenizer(folders["sentence_transformers"])
+    lengths = [len(reading.token_id) for reading in read_words(tokenizer, SENTENCES)]
+    assert max(lengths) > 12 > min(lengths)
+    assert [len(row) for row in token_ids(tokenizer, SENTENCES)] == lengths
+
+
+def test_word_pieces_are_those_of_the_words_one_by_one(folders):
+    """For vocabularies without spaces, words and text were always the same."""
+    for kind in ("bert", "bert_cased"):
+        tokenizer = loaded_tokenizer(folders[kind])
+        theirs = tokenizer([*SENTENCES, HARD], is_split_into_words=True, return_offsets_mapping=True)
+        for row, (words, reading) in enumerate(
+            zip([*SENTENCES, HARD], read_words(tokenizer, [*SENTENCES, HARD]), strict=True)
+        ):
+            assert reading.token_id.tolist() == theirs["input_ids"][row]
+            assert [None if word == SPECIAL else word for word in reading.word_id] == theirs.word_ids(row)
+            spans = zip(theirs.word_ids(row), theirs["offset_mapping"][row], strict=True)
+            assert reading.token_text == tuple(
+                "" if word is None else words[word][slice(*span)] for word, span in spans
+            )
+
+
+LETTERS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Zs", "Zl", "Zp", "M"]), min_size=1, max_size=6)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "llama3", "gemma", "llama2", "t5", "deberta_v3", "falcon"])
+@settings(max_examples=60, deadline=None)
+@given(words=st.lists(LETTERS, min_size=1, max_size=8))
+def test_any_words(kind, folders, words):
+    """Ids of the text; tokens in the order of the words; a word's piece is in the word."""
+    tokenizer = loaded_once(kind, folders)
+    [reading] = read_words(tokenizer, [words])
+    assert reading.token_id.tolist() == tokenizer(" ".join(words))["input_ids"]
+    inside = reading.word_id != SPECIAL
+    assert (np.diff(reading.word_id[inside]) >= 0).all()
+    for word, text in zip(reading.word_id[inside], np.array(reading.token_text, dtype=object)[inside], strict=True):
+        assert text in words[word]
+
+
+def loaded_once(kind, folders, kept={}):  # noqa: B006 (so many examples would load it as often)
+    return kept.setdefault(kind, loaded_tokenizer(folders[kind]))
+
+
+def test_a_word_that_is_dropped_has_no_token(folders):
+    tokenizer = loaded_tokenizer(folders["bert"])
+    [reading] = read_words(tokenizer, [["\u200b", "He", "\u0301", "waits"]])
+    assert reading.word_id.tolist() == [SPECIAL, 1, 3, SPECIAL]
+
+
+def test_a_token_over_a_word_that_cannot_be_seen_belongs_to_the_other(folders):
+    """SentencePiece's cleaning makes one space of "a \\u200b b", which then stands for the word between, too."""
+    tokenizer = loaded_tokenizer(folders["deberta_v3"])
+    backend = tokenizer.backend_tokenizer
+    backend.normalizer = normalizers.Sequence([normalizers.Replace("\u200b", " "), backend.normalizer])
+    [reading] = read_words(tokenizer, [["She", "\u200b", "is"]])
+    pieces = [text for text, word in zip(reading.token_text, reading.word_id, strict=True) if word == 2]
+    assert set(reading.word_id) == {SPECIAL, 0, 2}
+    assert pieces == ["is"]
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+
+def test_a_token_of_several_words_is_refused_with_its_place(folders):
+    tokenizer = loaded_tokenizer(folders["across_words"])
+    with pytest.raises(
+        InputError, match=r"item first: .*one token, 'She is also.*', of the words 'She', 'is'.*another model"
+    ):
+        read_words(tokenizer, [SENTENCE], ["first"])
+    with pytest.raises(InputError, match=r"text 'She is also .*one token"):
+        read_words(tokenizer, [SENTENCE])
+
+
+def settings_for(folder: Path, **changes) -> dict:
+    return {
+        "architecture": "pretrained",
+        "source": str(folder),
+        "revision": None,
+        "training": {"start": "random"},
+        "special_tokens": {},
+        "max_tokens": 48,
+    } | changes
+
+
+def write_model(config, kind: str, folder: Path) -> Path:
+    """A model of this configuration with random weights and a tokenizer of this kind."""
+    write_tokenizer(kind, folder, SENTENCES)
+    config.vocab_size = 1000
+    AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
+    return folder
+
+
+def test_a_tokenizer_without_a_fast_version_is_refused_in_words(tmp_path):
+    config = CanineConfig(
+        hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16, num_hash_buckets=64
+    )
+    CanineForSequenceClassification(config).save_pretrained(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "CanineTokenizer"}))
+    with pytest.raises(InputError, match=r"tokenizer \S+: CanineTokenizer has no fast version"):
+        new_classifier(settings_for(tmp_path), SENTENCES, 2, seed=0)
+
+
+def test_a_tokenizer_that_needs_another_library_is_refused_in_words(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "xlm"}))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "XLMTokenizer"}))
+    (tmp_path / "vocab.json").write_text(json.dumps({"<s>": 0, "</s>": 1, "<pad>": 2, "<unk>": 3, "a</w>": 4}))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\n")
+    with pytest.raises(InputError, match=r"cannot be loaded|no fast version"):
+        loaded_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize("content", ['{"version": "1.0", "model": {"type": "Nothing"}}', "version https://git-lfs"])
+def test_a_damaged_tokenizer_is_refused_in_words(content, folders, tmp_path):
+    shutil.copytree(folders["llama3"], tmp_path / "model")
+    (tmp_path / "model" / "tokenizer.json").write_text(content)
+    with pytest.raises(InputError, match=r"model \S+: cannot be loaded \(") as refusal:
+        loaded_tokenizer(tmp_path / "model")
+    assert "\n" not in str(refusal.value)
+
+
+# Before and after saving ----------------------------------------------------------------------------------------------
+
+
+def saved(tokenizer, config, folder: Path):
+    """The same tokenizer as a trained model's folder gives it."""
+    config.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return loaded_tokenizer(folder)
+
+
+@pytest.mark.parametrize("kind", READABLE)
+def test_reading_is_the_same_after_saving(kind, folders, tmp_path):
+    """Beside the model's own configuration and beside that of another one, which takes its tokenizer."""
+    tokenizer = loaded_tokenizer(folders[kind])
+    own = AutoTokenizer.from_pretrained(folders[kind])
+    before = [own(" ".join(words))["input_ids"] for words in [*SENTENCES, HARD]]
+    shutil.copytree(folders[kind], tmp_path / "own")
+    tokenizer.save_pretrained(tmp_path / "own")
+    for again in (loaded_tokenizer(tmp_path / "own"), saved(tokenizer, BertConfig(), tmp_path / "other")):
+        assert [row.tolist() for row in token_ids(again, [*SENTENCES, HARD])] == before
+
+
+def inner_token(tokenizer) -> str:
+    """An ordinary token of two letters, that stands inside of words."""
+    return next(
+        token for token in sorted(tokenizer.get_vocab()) if token.isalpha() and token.islower() and len(token) == 2
+    )
+
+
+@pytest.mark.parametrize("kind", ["gemma", "llama3", "gpt2", "t5", "openai_gpt", "bert"])
+def test_an_ordinary_token_as_mask_or_pad_splits_no_word(kind, folders, tmp_path):
+    plain = loaded_tokenizer(folders[kind])
+    token = inner_token(plain)
+    words = [f"a{token}s", token, f"w{token}", "She"]
+    expected = token_ids(plain, [words])[0].tolist()
+    named = loaded_tokenizer(folders[kind], special_tokens={"mask": token, "pad": token})
+    again = saved(named, BertConfig(), tmp_path)
+    for tokenizer in (named, again, saved(again, BertConfig(), tmp_path / "twice")):
+        assert token_ids(tokenizer, [words])[0].tolist() == expected
+        roles = {special_token_id(tokenizer, role) for role in ("mask", "pad")}
+        assert roles == {plain.get_vocab()[token]} != {special_token_id(plain, "mask")}
+
+
+def test_trained_and_explained_alike(tmp_path):
+    """The whole way: a new classifier with stand-ins, saved, loaded."""
+    source = write_model(GPT2Config(n_embd=16, n_layer=1, n_head=2, n_positions=64), "gpt2", tmp_path / "source")
+    theirs = AutoTokenizer.from_pretrained(source)
+    token = inner_token(theirs)
+    settings = settings_for(source, special_tokens={"pad": "Ġshe", "mask": token})
+    classifier = new_classifier(settings, SENTENCES, 2, seed=0)
+    words = [[f"a{token}s", token, "she"]]
+    training.save_classifier(classifier, tmp_path / "trained", pd.DataFrame(), {})
+    loaded = load_classifier(tmp_path / "trained", 48)
+    assert loaded.special_token("mask") == classifier.special_token("mask") == theirs.get_vocab()[token]
+    pad = theirs.get_vocab()["Ġshe"]
+    assert loaded.special_token("pad") == classifier.special_token("pad") == loaded.network.config.pad_token_id == pad
+    [before], [after] = (encoded(one, items_of(words), [0]) for one in (classifier, loaded))
+    assert before.token_id.tolist() == after.token_id.tolist() == theirs(" ".join(words[0]))["input_ids"]
+    assert before.word_id.tolist() == after.word_id.tolist()
+    assert token_counts(loaded, items_of(words)).tolist() == [len(after.token_id)]
+
+
+def test_a_tokenizer_that_reads_otherwise_after_saving_is_refused(tmp_path, monkeypatch):
+    """Such as one whose class makes its pipeline anew from the vocabulary, and not as its tokenizer.json has it."""
+    source = write_model(GPT2Config(n_embd=16, n_layer=1, n_head=2), "gpt2", tmp_path / "source")
+    load = loaded_tokenizer
+
+    def altered(folder, *arguments, **options):
+        tokenizer = load(folder, *arguments, **options)
+        if str(folder) == str(source):
+            tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+        return tokenizer
+
+    monkeypatch.setattr("evenlight.models.architectures.loaded_tokenizer", altered)
+    with pytest.raises(InputError, match=r"tokenizer .*reads the text 'Mara leaves .* otherwise once it was saved"):
+        new_classifier(settings_for(source, special_tokens={"pad": "<|endoftext|>"}), SENTENCES, 2, seed=0)
+
+
+# Limits ---------------------------------------------------------------------------------------------------------------
+
+TINY = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+TABLE = TINY | {"max_position_embeddings": 64, "pad_token_id": 1}
+# A configuration, the tokenizer's own limit, and the longest text that the model reads, None where any length will do.
+LIMITS = {
+    "roberta": ("roberta", TABLE, None, 62),
+    "roberta, padding with its fifth token": ("roberta", TABLE | {"pad_token_id": 4}, None, 59),
+    "roberta, whose tokenizer knows": ("roberta", TABLE, 62, 62),
+    "roberta, whose tokenizer wants less": ("roberta", TABLE, 40, 40),
+    "xlm-roberta": ("xlm-roberta", TABLE, None, 62),
+    "camembert": ("camembert", TABLE, None, 62),
+    "mpnet": ("mpnet", TABLE, None, 62),
+    "bert": ("bert", TABLE, None, 64),
+    "distilbert": ("distilbert", {"dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 16} | TABLE, None, 64),
+    "gpt2": ("gpt2", {"n_embd": 16, "n_layer": 1, "n_head": 2, "n_positions": 64}, None, 64),
+    "opt, whose table is two rows longer": ("opt", TABLE | {"ffn_dim": 16, "word_embed_proj_dim": 16}, None, 64),
+    "llama, trained on so many": ("llama", TABLE, None, 64),
+    "deberta v3, with relative positions": (
+        "deberta-v2",
+        TABLE | {"relative_attention": True, "position_biased_input": False, "pos_att_type": ["p2c", "c2p"]},
+        None,
+        None,
+    ),
+    "bloom, without positions": ("bloom", {"hidden_size": 16, "n_layer": 1, "n_head": 2}, None, None),
+    "xlnet, which says -1": ("xlnet", {"d_model": 16, "n_layer": 1, "n_head": 2, "d_inner": 16}, None, None),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_the_longest_text_works_and_one_more_is_refused(name):
+    model_type, sizes, of_tokenizer, limit = LIMITS[name]
+    config = AutoConfig.for_model(model_type, **sizes, vocab_size=400)
+    network = AutoModelForSequenceClassification.from_config(config).eval()
+    tokenizer = byte_level_tokenizer(pad_token="<|endoftext|>")
+    if of_tokenizer is not None:
+        tokenizer.model_max_length = of_tokenizer
+    longest = 700 if limit is None else limit
+    classifier = Classifier(network, tokenizer, longest)
+    refuse_beyond_limit(classifier)
+    token_id, mask = classifier.padded([np.full(longest, 20)])
+    assert classifier.logits(classifier.embed(token_id), mask).shape == (1, 2)
+    for more in () if limit is None else (limit + 1, limit + 2, limit + 7, 4000):
+        said = rf"max_tokens is {more}, but this {model_type} model reads at most {limit} tokens; lower max_tokens"
+        with pytest.raises(InputError, match=said):
+            refuse_beyond_limit(replace(classifier, max_tokens=more))
+
+
+def test_a_limit_is_said_before_training(tmp_path):
+    config = RobertaConfig(**TABLE)
+    folder = write_model(config, "roberta", tmp_path / "model")
+    (folder / "tokenizer_config.json").write_text("{}")
+    with pytest.raises(InputError, match=r"max_tokens is 63, but this roberta model reads at most 62 tokens"):
+        new_classifier(settings_for(folder, max_tokens=63), SENTENCES, 2, seed=0)
+    assert new_classifier(settings_for(folder, max_tokens=62), SENTENCES, 2, seed=0).max_tokens == 62
+
+
+# A word without a token -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("definition", ["paper", "released"])
+def test_mass_accuracy_is_undefined_where_no_marked_word_has_a_token(definition):
+    def explanation(truth: list[int]) -> Explanation:
+        return Explanation(
+            item_id="item",
+            token_id=np.arange(4),
+            word_id=np.array([SPECIAL, 1, 2, SPECIAL]),
+            target=0,
+            token_score=np.array([0.0, 3.0, 1.0, 0.0]),
+            ground_truth=np.array(truth),
+            words=("\u200b", "he", "waits"),
+        )
+
+    assert np.isnan(mass_accuracy(explanation([1, 0, 0]), definition))
+    assert mass_accuracy(explanation([1, 1, 0]), definition) == 0.75
+    assert mass_accuracy(explanation([0, 0, 1]), definition) == 0.25
