@@ -4,17 +4,21 @@ import json
 import math
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import mannwhitneyu, wilcoxon
 from statsmodels.stats.multitest import multipletests
 from study_files import StudyFiles
 
 from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.statistics.disparity import adjusted, disparity_table
+from evenlight.statistics.effect_sizes import hedges_g
+from evenlight.statistics.equivalence import equivalence_p
 
 NAN = float("nan")
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
@@ -98,6 +102,45 @@ def test_positive_d_means_the_first_group_is_higher(two_seeds):
     assert (higher["level_a"], higher["mean_a"], higher["mean_b"]) == ("male", 109.5, 9.5)
     assert (higher["u"], higher["size_a"], higher["size_b"]) == (400, 20, 20)
     assert higher["p"] < 1e-7
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_every_number_of_a_row_is_that_of_its_own_scores(files, paired):
+    """Of its explainer, metric and seed, with a score that is not defined; the tests of pairs beside scipy's."""
+    random = np.random.default_rng(2)
+    values = random.normal(size=(2, 2, 2, 2, 14))  # explainers, metrics, seeds, levels, pairs
+    values[:, :, :, 0, 3] = values[:, :, :, 1, 5] = NAN
+    for seed in (0, 1):
+        for metric, family in enumerate(("complexity", "other")):
+            parts = [
+                score_table(*values[number, metric, seed], explainers=[name], metric=("gini", "area")[metric])
+                for number, name in enumerate(("lime", "grad"))
+            ]
+            table = pd.concat(parts)
+            files.write(table if paired else table.assign(pair_id=table["item_id"]), seed, family)
+    table, _ = table_of(files, metrics={"gini": "complexity", "area": "other"})
+    assert table[["explainer", "metric", "seed"]].to_numpy().tolist() == [
+        [explainer, metric, seed] for explainer in ("lime", "grad") for metric in ("gini", "area") for seed in (0, 1)
+    ]
+    for row, (male, female) in zip(table.itertuples(), values.reshape(8, 2, 14), strict=True):
+        a, b = male[~np.isnan(male)], female[~np.isnan(female)]
+        assert (row.size_a, row.size_b, row.mean_a, row.mean_b) == pytest.approx((13, 13, a.mean(), b.mean()))
+        theirs = mannwhitneyu(a, b, method="asymptotic")
+        assert (row.u, row.p) == pytest.approx((theirs.statistic, theirs.pvalue))
+        assert row.common_language_effect == pytest.approx(np.mean(a[:, None] > b))
+        assert row.cliffs_delta == pytest.approx(2 * row.common_language_effect - 1)
+        assert row.cohens_d == pytest.approx((a.mean() - b.mean()) / np.sqrt((a.var() + b.var()) / 2))
+        assert row.hedges_g == pytest.approx(hedges_g(a, b))
+        assert row.p_equivalence == pytest.approx(equivalence_p(male, female, 0.2, paired))
+        if not paired:
+            assert (row.pairs, np.isnan(row.p_signed_rank), np.isnan(row.p_sign_flip)) == (0, True, True)
+            continue
+        difference = (male - female)[~np.isnan(male - female)]
+        assert row.pairs == len(difference) == 12
+        assert row.p_signed_rank == pytest.approx(wilcoxon(difference, method="exact").pvalue)
+        sums = np.abs(np.array(list(product((-1, 1), repeat=12))) @ difference)
+        exact = np.mean(sums >= abs(difference.sum()) - 1e-9)
+        assert row.p_sign_flip == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 1000) + 1e-3)
 
 
 def test_swapped_pair_swaps_the_sign(two_seeds):
