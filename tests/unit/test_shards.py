@@ -61,6 +61,15 @@ FAMILIES = {
         "igxi": {"method": "integrated_gradients", "steps": 4, "baseline": "pad"} | COMMON,
     },
     "baseline": {"random": {"method": "uniform_random"}, "pattern": {"method": "pattern_variant"}},
+    "shapley_sampling": {
+        "shapley": {
+            "method": "shapley_sampling",
+            "permutations": 2,
+            "estimator": "independent",
+            "hidden_token": "mask",
+            "special_tokens": "excluded",
+        }
+    },
 }
 METRICS = {
     "faithfulness": {
@@ -228,6 +237,21 @@ def test_shards_do_not_depend_on_the_groups(study, tmp_path, family):
                     np.testing.assert_allclose(score_, attribution.token_score, rtol=1e-4, atol=1e-6)
 
 
+def test_some_items_are_explained_again_whatever_the_groups(study, tmp_path):
+    """What the shard says of them goes with the scores."""
+    found = []
+    for size in (1, 5, 1000):
+        output = tmp_path / str(size)
+        attribute.main(attribute_arguments(study, output, "shapley_sampling", size))
+        found.append(read_metadata(output / "shapley.parquet", ATTRIBUTIONS)["explained_again"])
+    assert len(found[0]) == 4
+    assert all(item["error"] > 0.01 for item in found[0])
+    for other in found[1:]:
+        assert [item["error"] for item in other] == pytest.approx([item["error"] for item in found[0]], rel=0.01)
+    score.main(score_arguments(study, [output / "shapley.parquet"], tmp_path / "scores", "complexity", 4))
+    assert read_metadata(tmp_path / "scores" / "shapley.parquet", SCORES)["explained_again"] == found[-1]
+
+
 def test_same_groups_give_the_same_bytes(study, tmp_path):
     for folder in ("first", "second"):
         attribute.main(attribute_arguments(study, tmp_path / folder, "path"))
@@ -378,10 +402,10 @@ def _copy(path: Path, other: Path) -> Path:
 # Interruption ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [0, 1, 3])
-def test_interrupted_job_goes_on_and_gives_the_same_bytes(study, tmp_path, monkeypatch, capsys, number):
-    attribute.main(attribute_arguments(study, tmp_path / "whole", "path"))
-    arguments = attribute_arguments(study, tmp_path / "interrupted", "path")
+@pytest.mark.parametrize(("family", "number"), [("path", 0), ("path", 1), ("path", 3), ("shapley_sampling", 2)])
+def test_interrupted_job_goes_on_and_gives_the_same_bytes(study, tmp_path, monkeypatch, capsys, family, number):
+    attribute.main(attribute_arguments(study, tmp_path / "whole", family))
+    arguments = attribute_arguments(study, tmp_path / "interrupted", family)
     with monkeypatch.context() as patch:
         killed_before_part(patch, attribute, number)
         with pytest.raises(Killed):

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from evenlight.chance import note_on_chance
 from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
-from evenlight.explainers import NEED_TRAINING, Context, explain
+from evenlight.explainers import NEED_TRAINING, Context, explain, explained_again
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
 from evenlight.parts import (
     Parts,
@@ -59,7 +60,9 @@ def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
 def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     """Explain all groups of items that no earlier attempt has done; how many groups there are."""
     settings = arguments.settings
-    count = len(explained_items(arguments.readings))
+    items = explained_items(arguments.readings).to_pylist()
+    count = len(items)
+    drawn = explained_again.drawn_items(settings["family"], items, settings["seed"])
     progress = Progress(count)
     evaluator = open_evaluator(arguments, progress.count_rows)
     device = f" on {evaluator.classifier.device}" if evaluator else ""
@@ -76,11 +79,16 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
             sentences = sentences_of(texts)
             explanations = explain(settings["family"], sentences, methods, context)
             tables = {name: attribution_table(sentences, each.attributions) for name, each in explanations.items()}
-            remarks = {
-                name: {"items": len(sentences), "remarks": [[remark.text, remark.counts] for remark in each.remarks]}
+            again = explained_again.agreements(settings["family"], sentences, methods, context, explanations, drawn)
+            metadata = {
+                name: {
+                    "items": len(sentences),
+                    "remarks": [[remark.text, remark.counts] for remark in each.remarks],
+                    "explained_again": again[name],
+                }
                 for name, each in explanations.items()
             }
-            write_part(parts, number, tables, remarks)
+            write_part(parts, number, tables, metadata)
         progress.count_items(len(texts), is_there)
     print(progress.summary(), flush=True)
     return groups
@@ -90,10 +98,11 @@ def write_shard(arguments: argparse.Namespace, parts: Parts, groups: int, path: 
     """Join the parts of one explainer."""
     settings = arguments.settings
     name = path.stem
-    remarks = part_metadata(parts, name, groups)
-    note = note_of(([Remark(*remark) for remark in part["remarks"]], part["items"]) for part in remarks)
-    if note:
-        print(f"{name}: note: {note}")
+    of_parts = part_metadata(parts, name, groups)
+    note = note_of(([Remark(*remark) for remark in part["remarks"]], part["items"]) for part in of_parts)
+    again = [item for part in of_parts for item in part["explained_again"]]
+    for said in filter(None, (note, note_on_chance([again]))):
+        print(f"{name}: note: {said}")
     metadata = {
         "explainer": name,
         "family": settings["family"],
@@ -104,6 +113,7 @@ def write_shard(arguments: argparse.Namespace, parts: Parts, groups: int, path: 
         "libraries": libraries(arguments),
         "code": arguments.code,
         "note": note,
+        "explained_again": again,
         "digest": digest,
     }
     join_parts(parts, [name], groups, path, metadata)

@@ -31,6 +31,8 @@ from evenlight.tables import ATTRIBUTIONS, SCORES, count_rows, read_groups, read
 
 # Rows of a table of scores that are written, and read, together.
 ROWS_PER_GROUP = 2**16
+# What a shard says of its explainer that a reader of the scores must know.
+CARRIED = ("note", "explained_again")
 
 
 def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
@@ -49,7 +51,7 @@ def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
 def shard_digest(path: Path) -> str:
     """Of what a shard says: by the same explanations of other code, nothing is scored again."""
     metadata = read_metadata(path, ATTRIBUTIONS)
-    of_origin = {name: metadata[name] for name in ("explainer", "family", "settings", "seed", "note")}
+    of_origin = {name: metadata[name] for name in ("explainer", "family", "settings", "seed", *CARRIED)}
     return digest_of(of_origin | {"rows": digest_of_rows(path, ATTRIBUTIONS.only("item_id", "token_score"))}, [])
 
 
@@ -114,9 +116,10 @@ def main(arguments: argparse.Namespace) -> None:
     parts = open_parts(stale[0].parent, family, digest_of(depends_on, []), [path.stem for path in stale], SCORES)
     groups = complete(parts, lambda: score_in_parts(arguments, shards, parts))
     for path in stale:
+        of_shard = read_metadata(shard_of[path.stem], ATTRIBUTIONS)
         metadata = {
             "settings": arguments.settings,
-            "note": read_metadata(shard_of[path.stem], ATTRIBUTIONS)["note"],
+            **{name: of_shard[name] for name in CARRIED},
             "digest": digests[path.stem],
         }
         join_parts(parts, [path.stem], groups, path, metadata, ROWS_PER_GROUP)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight import tables
+from evenlight.chance import note_on_chance
 from evenlight.errors import InputError
 from evenlight.statistics.files import Run, score_path
 
@@ -62,21 +63,28 @@ def _in_order(table: pd.DataFrame, items: pd.Series, path: Path) -> pd.DataFrame
 def explainer_notes(
     folder: str | Path, runs: Iterable[Run], explainers: Collection[str], metrics: Mapping[str, str]
 ) -> list[str]:
-    """What a reader must know of the explainers, as their shards say it: each text once, with its runs."""
+    """What a reader must know of the explainers, as their shards say it: each text once, with its runs.
+
+    How much of the scores is chance is said once for each explainer, over all runs.
+    """
     # Every family of metrics has scored the same shards.
     family = next(iter(metrics.values()))
     runs_with_note: dict[tuple[str, str], dict[tuple[str, str], list[int]]] = {}
+    explained_again: dict[str, list[list[dict]]] = {}
     for run in runs:
         for explainer in explainers:
             path = score_path(folder, run, family, explainer)
-            note = tables.read_metadata(path, tables.SCORES).get("note")
-            if note:
+            metadata = tables.read_metadata(path, tables.SCORES)
+            explained_again.setdefault(explainer, []).append(metadata.get("explained_again", []))
+            if note := metadata.get("note"):
                 by_model = runs_with_note.setdefault((explainer, note), {})
                 by_model.setdefault((run.dataset, run.model), []).append(run.seed)
-    return [
+    notes = [
         f"explainer '{explainer}': {note} ({'; '.join(_runs(*names, seeds) for names, seeds in by_model.items())})"
         for (explainer, note), by_model in runs_with_note.items()
     ]
+    on_chance = {explainer: note_on_chance(of_runs) for explainer, of_runs in explained_again.items()}
+    return notes + [f"explainer '{explainer}': {note}" for explainer, note in on_chance.items() if note]
 
 
 def _runs(dataset: str, model: str, seeds: list[int]) -> str:

@@ -1,0 +1,124 @@
+"""How much of random explainers' scores is chance: the measure against known errors, and its way to the tables."""
+
+import numpy as np
+import pytest
+from models_for_tests import context_of, sentences_of, tiny_classifier
+
+from evenlight import tables
+from evenlight.chance import agreement, note_on_chance
+from evenlight.configuration import completed_entry, family_of
+from evenlight.configuration.explainers import Explainer
+from evenlight.explainers import explain, explained_again
+from evenlight.statistics.files import Run, score_path
+from evenlight.statistics.score_files import explainer_notes
+
+LIME = completed_entry("explainers", "lime", {"method": "lime", "samples": 60})
+
+
+def test_agreement_by_hand():
+    """Differences 2, 0, −2, 0: a run's variance is half their mean square, 1; both runs have variance 5."""
+    first, second = np.array([6.0, 2.0, 4.0, 0.0]), np.array([4.0, 2.0, 6.0, 0.0])
+    # Ranks 4, 2, 3, 1 and 3, 2, 4, 1: squared differences add up to 2, and 1 − 6 · 2 / (4 · 15) = 0.8.
+    assert agreement(first, second) == {"error": float(f"{(1 / 5) ** 0.5:.3g}"), "rank": 0.8}
+
+
+def test_agreement_where_something_is_undefined():
+    some, flat, nothing = np.array([1.0, 2.0]), np.zeros(2), np.zeros(0)
+    assert agreement(some, some) == {"error": 0.0, "rank": 1.0}
+    assert agreement(some, flat)["rank"] is None
+    assert agreement(some, flat)["error"] > 1
+    assert agreement(flat, flat) == agreement(nothing, nothing) == {"error": None, "rank": None}
+
+
+@pytest.mark.parametrize(("noise", "expected"), [(0.0, 0.0), (0.5, 0.5 / 1.25**0.5), (1e3, 1.0)])
+def test_the_error_is_that_of_known_noise(noise, expected):
+    """Of standard normal scores: the noise's share of the standard deviation of what one run shows."""
+    random = np.random.default_rng(0)
+    truth = random.normal(size=20_000)
+    runs = [truth + noise * random.normal(size=truth.shape) for _ in range(2)]
+    assert agreement(*runs)["error"] == pytest.approx(expected, abs=0.02)
+
+
+def again(sentences, context, settings=LIME):
+    """The agreement of every sentence."""
+    explanations = explain("lime", sentences, {"lime": settings}, context)
+    drawn = {sentence.item_id for sentence in sentences}
+    return explained_again.agreements("lime", sentences, {"lime": settings}, context, explanations, drawn)["lime"]
+
+
+def test_one_repetition_measures_what_many_seeds_show():
+    """LIME's standard error over forty seeds, item by item, and that of one pair of runs, averaged over ten pairs."""
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)
+    runs = [explain("lime", sentences, {"lime": LIME}, context_of(classifier, seed=seed)) for seed in range(40)]
+    measured = [again(sentences, context_of(classifier, seed=seed)) for seed in range(10)]
+    for index, sentence in enumerate(sentences):
+        scores = np.array([run["lime"].attributions[index].token_score for run in runs])[:, ~sentence.is_special]
+        expected = np.sqrt(scores.var(axis=0, ddof=1).mean() / scores.var(axis=1).mean())
+        found = np.sqrt(np.mean([items[index]["error"] ** 2 for items in measured]))
+        assert found == pytest.approx(expected, rel=0.4 if len(scores.T) < 5 else 0.25)
+
+
+def test_a_repetition_draws_anew_and_changes_nothing():
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)
+    context = context_of(classifier)
+    before = explain("lime", sentences, {"lime": LIME}, context)["lime"].attributions
+    assert all(item["error"] > 0 for item in again(sentences, context))
+    after = explain("lime", sentences, {"lime": LIME}, context)["lime"].attributions
+    assert all((one.token_score == other.token_score).all() for one, other in zip(before, after, strict=True))
+
+
+def test_items_are_drawn_from_all_within_bounds():
+    names = [f"item{number}" for number in range(2000)]
+    counts = {count: len(explained_again.drawn_items("lime", names[:count], 0)) for count in (0, 3, 50, 160, 2000)}
+    assert counts == {0: 0, 3: 3, 50: 4, 160: 10, 2000: 32}
+    drawn = explained_again.drawn_items("lime", names, 0)
+    assert drawn == explained_again.drawn_items("lime", names[::-1], 0)
+    assert drawn != explained_again.drawn_items("lime", names, 1)
+    assert explained_again.drawn_items("gradient", names, 0) == set()
+
+
+@pytest.mark.parametrize("method", sorted(Explainer.entries))
+def test_exactly_the_explainers_that_depend_on_the_seed_are_explained_again(method):
+    """But for random scores, which estimate nothing; the order of sums is no difference."""
+    family = family_of("explainers", method)
+    if family == "baseline":
+        assert family not in explained_again.FAMILIES
+        return
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)
+    settings = {"it": completed_entry("explainers", "it", {"method": method})}
+    of_seeds = [explain(family, sentences, settings, context_of(classifier, seed=seed))["it"] for seed in (0, 1)]
+    differ = any(
+        np.abs(one.token_score - other.token_score).max() > 1e-9 * np.abs(one.token_score).max()
+        for one, other in zip(*(explanations.attributions for explanations in of_seeds), strict=True)
+    )
+    assert differ == (family in explained_again.FAMILIES)
+
+
+# The way to the tables -------------------------------------------------------------------------------------------
+
+
+def test_a_note_over_several_runs():
+    runs = [[{"error": 0.2, "rank": 0.9}, {"error": 0.4, "rank": 0.7}], [{"error": 0.5, "rank": None}], []]
+    assert note_on_chance(runs) == (
+        "explained again with other random draws, the scores of 3 items have a standard error of 0.40 (0.30 to 0.50) "
+        "of their spread over tokens and a rank correlation of 0.80 (medians, lowest to highest of a run)"
+    )
+    assert note_on_chance([[], []]) == note_on_chance([[{"error": None, "rank": None}]]) == ""
+    assert note_on_chance([[{"error": 0.71, "rank": 0.1}]]).endswith("(medians), mostly chance")
+
+
+def test_tables_say_it_once_for_each_explainer(tmp_path):
+    runs = [Run("geco", "bert", seed) for seed in (0, 1)]
+    for run, error in zip(runs, (0.2, 0.6), strict=True):
+        for explainer in ("grad", "lime"):
+            path = score_path(tmp_path, run, "complexity", explainer)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            values = [{"error": error, "rank": 1 - error}] if explainer == "lime" else []
+            table = tables.SCORES.schema.empty_table()
+            tables.write_table(table, path, tables.SCORES, {"note": "", "explained_again": values})
+    [note] = explainer_notes(tmp_path, runs, ("grad", "lime"), {"gini": "complexity"})
+    assert note.startswith("explainer 'lime': explained again with other random draws, the scores of 2 items have a ")
+    assert "0.40 (0.20 to 0.60)" in note

@@ -1,0 +1,66 @@
+"""How much of the scores of explainers that draw at random is chance, measured: some items are explained twice."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from evenlight.chance import agreement
+from evenlight.explainers import Context, Explanations, explain
+from evenlight.readings import Sentence
+from evenlight.seeds import derived_seed
+
+# Families that estimate by random draws; ``partition_shap`` draws to break ties only.
+FAMILIES = {"gradient_shap", "kernel_shap", "lime", "shapley_sampling"}
+# How many items are explained again: a part of them, which is what it costs, within bounds.
+SHARE, LEAST, MOST = 1 / 16, 4, 32
+
+
+def drawn_items(family: str, item_ids: Iterable[str], seed: int) -> set[str]:
+    """The items that are explained again: those with the lowest numbers, which each draws from its own name.
+
+    Args:
+        family: of the explainers; none of those that do not estimate by random draws is explained again.
+        item_ids: of all items that are explained.
+        seed: the study seed.
+    """
+    if family not in FAMILIES:
+        return set()
+    order = sorted(item_ids, key=lambda item: derived_seed(seed, item, "explained again"))
+    return set(order[: max(LEAST, min(MOST, round(SHARE * len(order))))])
+
+
+def agreements(
+    family: str,
+    sentences: Sequence[Sentence],
+    methods: dict[str, dict],
+    context: Context,
+    explanations: dict[str, Explanations],
+    drawn: set[str],
+) -> dict[str, list[dict]]:
+    """How the explanations agree with those of other draws, by the explainer's name; of each item explained again.
+
+    Each value is of :func:`evenlight.chance.agreement`. Special tokens, which many explainers always score 0, do not
+    count.
+
+    Args:
+        family: as for :func:`evenlight.explainers.explain`, like ``methods`` and ``context``.
+        sentences: what was explained.
+        methods: explainer name to its settings.
+        context: model and seed of the explanations.
+        explanations: of ``sentences``.
+        drawn: the items that are explained again, others may be among them.
+    """
+    chosen = [index for index, sentence in enumerate(sentences) if sentence.item_id in drawn]
+    if not chosen:
+        return {name: [] for name in methods}
+    other = replace(context, seed=derived_seed(context.seed, "explained again"))
+    again = explain(family, [sentences[index] for index in chosen], methods, other)
+    return {
+        name: [
+            agreement(
+                explanations[name].attributions[index].token_score[~sentences[index].is_special],
+                second.token_score[~sentences[index].is_special],
+            )
+            for index, second in zip(chosen, again[name].attributions, strict=True)
+        ]
+        for name in methods
+    }
