@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from hub_tokenizers import KINDS, write_tokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models_for_tests import WORDS, byte_level_tokenizer, items_of
-from tokenizers import normalizers, pre_tokenizers
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import (
     AutoConfig,
     AutoModelForSequenceClassification,
@@ -21,10 +22,12 @@ from transformers import (
     CanineConfig,
     CanineForSequenceClassification,
     GPT2Config,
+    PreTrainedTokenizerFast,
     RobertaConfig,
 )
 
 from evenlight import training
+from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
 from evenlight.errors import InputError
 from evenlight.metrics import Explanation
@@ -39,6 +42,7 @@ SENTENCE = ["She", "is", "also", "representative", "of", "creativity", "in", "19
 SENTENCES = [*WORDS, SENTENCE]
 # Words of no training text: other scripts, characters that become several, a space inside, names of special tokens.
 HARD = ["café", "東京", "½", "New York", "don't", "3.14", "😀", "[MASK]", "<s>", "naïve", "É", "ﬁn", "…", "She"]
+TINY = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
 READABLE = [kind for kind in KINDS if kind != "across_words"]
 
 
@@ -169,15 +173,70 @@ def test_a_word_that_is_dropped_has_no_token(folders):
     assert reading.word_id.tolist() == [SPECIAL, 1, 3, SPECIAL]
 
 
-def test_a_token_over_a_word_that_cannot_be_seen_belongs_to_the_other(folders):
-    """SentencePiece's cleaning makes one space of "a \\u200b b", which then stands for the word between, too."""
-    tokenizer = loaded_tokenizer(folders["deberta_v3"])
-    backend = tokenizer.backend_tokenizer
-    backend.normalizer = normalizers.Sequence([normalizers.Replace("\u200b", " "), backend.normalizer])
-    [reading] = read_words(tokenizer, [["She", "\u200b", "is"]])
-    pieces = [text for text, word in zip(reading.token_text, reading.word_id, strict=True) if word == 2]
-    assert set(reading.word_id) == {SPECIAL, 0, 2}
-    assert pieces == ["is"]
+def by_pieces(*pieces: str, cleaning: normalizers.Normalizer, split=None) -> PreTrainedTokenizerFast:
+    """BPE of "▁" and letters that merges each of ``pieces`` from left to right."""
+    letters = sorted(set("".join(pieces)))
+    merges = list(dict.fromkeys((piece[:end], piece[end]) for piece in pieces for end in range(1, len(piece))))
+    known = list(dict.fromkeys(["<unk>", *letters, *(first + last for first, last in merges)]))
+    tokenizer = Tokenizer(models.BPE({piece: i for i, piece in enumerate(known)}, merges, unk_token="<unk>"))
+    tokenizer.normalizer = normalizers.Sequence([cleaning, normalizers.Replace(" ", "▁")])
+    if split is not None:
+        tokenizer.pre_tokenizer = split
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>")
+
+
+def test_a_token_over_a_word_that_cannot_be_seen_belongs_to_the_other():
+    """Where the cleaning drops a character, the spaces around it may become one token, and so may what is behind."""
+    tokenizer = by_pieces("▁▁b", cleaning=normalizers.Replace("\u200b", ""))
+    words = ["a", "\u200b", "b"]
+    [reading] = read_words(tokenizer, [words])
+    assert tokenizer(" ".join(words), return_offsets_mapping=True)["offset_mapping"] == [(0, 1), (1, 5)]
+    assert reading.word_id.tolist() == [0, 2]
+    assert reading.token_text == ("a", "b")
+
+
+def test_a_token_with_the_space_behind_it_belongs_to_the_word_before():
+    """The other way round than most: "a ", "b"."""
+    split = pre_tokenizers.Split("▁", "merged_with_previous")
+    tokenizer = by_pieces("a▁", "b▁", cleaning=normalizers.NFC(), split=split)
+    words = ["a", "b", "a"]
+    [reading] = read_words(tokenizer, [words])
+    assert tokenizer(" ".join(words), return_offsets_mapping=True)["offset_mapping"] == [(0, 2), (2, 4), (4, 5)]
+    assert reading.word_id.tolist() == [0, 1, 2]
+    assert reading.token_text == ("a", "b", "a")
+
+
+def test_a_space_at_the_end_belongs_to_the_last_word(folders):
+    """RoBERTa's tokenizer says of it that it has no characters, and lies behind the text."""
+    tokenizer = loaded_tokenizer(folders["roberta"])
+    words = ["She", "is "]
+    [reading] = read_words(tokenizer, [words])
+    assert tokens_of(tokenizer, reading) == ["<s>", "She", "Ġis", "Ġ", "</s>"]
+    assert tokenizer(" ".join(words), return_offsets_mapping=True)["offset_mapping"][3] == (7, 7)
+    assert reading.word_id.tolist() == [SPECIAL, 0, 1, 1, SPECIAL]
+    assert reading.token_text == ("", "She", "is", "", "")
+
+
+@pytest.mark.parametrize("kind", ["roberta", "modernbert", "llama3", "gemma", "deberta_v3"])
+def test_probabilities_are_those_of_transformers_on_the_text(kind, folders):
+    """Their tokenizer and network, called on the text, beside our way from words over embeddings."""
+    theirs = AutoTokenizer.from_pretrained(folders[kind])
+    sizes = TINY | {"max_position_embeddings": 64, "num_key_value_heads": 2, "head_dim": 8, "pad_token_id": 1}
+    config = AutoConfig.for_model(
+        KINDS[kind].model_type, **sizes, vocab_size=len(theirs), bos_token_id=0, eos_token_id=2
+    )
+    torch.manual_seed(0)
+    network = AutoModelForSequenceClassification.from_config(config).eval().requires_grad_(False)
+    for weight in network.parameters():
+        if weight.dim() > 1:
+            torch.nn.init.normal_(weight, std=0.3)
+    pad = theirs.convert_ids_to_tokens(1)
+    classifier = Classifier(network, loaded_tokenizer(folders[kind], special_tokens={"pad": pad}), 64)
+    expected = [network(**theirs(" ".join(words), return_tensors="pt")).logits.softmax(-1) for words in SENTENCES]
+    rows = [sentence.token_id for sentence in encoded(classifier, items_of(SENTENCES), [0] * len(SENTENCES))]
+    found = Evaluator(classifier, 200).probabilities(rows)
+    assert found[:, 0].std() > 0.01
+    np.testing.assert_allclose(found, torch.cat(expected), atol=2e-6)
 
 
 # What is refused ------------------------------------------------------------------------------------------------------
@@ -191,6 +250,14 @@ def test_a_token_of_several_words_is_refused_with_its_place(folders):
         read_words(tokenizer, [SENTENCE], ["first"])
     with pytest.raises(InputError, match=r"text 'She is also .*one token"):
         read_words(tokenizer, [SENTENCE])
+
+
+def test_a_token_of_two_words_is_refused():
+    tokenizer = by_pieces("a▁b", cleaning=normalizers.NFC())
+    assert read_words(tokenizer, [["b", "a"]])[0].word_id.tolist() == [0, 1, 1]
+    said = "item two: the tokenizer makes one token, 'a b', of the words 'a', 'b', and its score cannot be divided"
+    with pytest.raises(InputError, match=said):
+        read_words(tokenizer, [["b"], ["b", "a", "b"]], ["one", "two"])
 
 
 def settings_for(folder: Path, **changes) -> dict:
@@ -320,7 +387,6 @@ def test_a_tokenizer_that_reads_otherwise_after_saving_is_refused(tmp_path, monk
 
 # Limits ---------------------------------------------------------------------------------------------------------------
 
-TINY = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
 TABLE = TINY | {"max_position_embeddings": 64, "pad_token_id": 1}
 # A configuration, the tokenizer's own limit, and the longest text that the model reads, None where any length will do.
 LIMITS = {
