@@ -260,6 +260,13 @@ def test_a_token_of_two_words_is_refused():
         read_words(tokenizer, [["b"], ["b", "a", "b"]], ["one", "two"])
 
 
+def test_a_text_that_cannot_be_read_is_refused_in_words():
+    """WordPiece without a token for what it does not know."""
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordPiece({"a": 0}, unk_token="[UNK]")))
+    with pytest.raises(InputError, match=r"the tokenizer cannot read the texts \(.*\[UNK\].*\); choose another model"):
+        read_words(tokenizer, [["b"]])
+
+
 def settings_for(folder: Path, **changes) -> dict:
     return {
         "architecture": "pretrained",
