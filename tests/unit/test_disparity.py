@@ -188,6 +188,34 @@ def test_notes_of_explainers_say_of_which_runs(files):
     assert table_of(files)[1] == ["explainer 'grad': equals saliency (dataset 'plots', model 'small', seeds 0, 1)"]
 
 
+def test_notes_come_in_turn_and_each_once(files):
+    """What is not compared, what is undefined, what is infinite, and what the explainers say; of two models."""
+    for model in ("small", "large"):
+        files.write(score_table([1, 1, 1, NAN], [0, 0, 0, 0], ["lime"]), 0, model=model, note="equals saliency")
+        # Under the other seed the last man and the last woman have no scores at all, which is not counted.
+        files.write(score_table([1, 2, 3], [NAN, 2, 3], ["lime"]), 1, model=model)
+    comparisons = {"gender": [["male", "neutral"], ["male", "female"]]}
+    table, notes = table_of(files, models=["small", "large"], explainers=["lime"], comparisons=comparisons)
+    assert table["size_a"].tolist() == [3, 3] * 2
+    assert notes == [
+        "dataset 'plots': 'male' and 'neutral' are not compared, no scores of gender 'neutral'",
+        "dataset 'plots', metric 'gini': undefined scores, left out: 2 of 14 (male), 2 of 14 (female)",
+        *(
+            f"dataset 'plots', model '{model}', seed 0, explainer 'lime', metric 'gini': d is infinite, every score is "
+            "1 (male) or 0 (female)"
+            for model in ("small", "large")
+        ),
+        "explainer 'lime': equals saliency (dataset 'plots', model 'small', seed 0; dataset 'plots', model 'large', "
+        "seed 0)",
+    ]
+
+
+def test_large_numbers_of_undefined_scores_are_written_with_commas(files):
+    for seed in (0, 1):
+        files.write(score_table([NAN] * 400 + [1, 2], [1] * 402), seed)
+    assert table_of(files)[1][0].endswith("undefined scores, left out: 1,600 of 1,608 (male)")
+
+
 def refused(files: StudyFiles, **changes) -> str:
     with pytest.raises(InputError) as caught:
         table_of(files, **changes)
@@ -210,7 +238,10 @@ def test_level_with_too_few_scores_is_refused(files, female, count):
     assert message.startswith(
         "dataset 'plots', model 'small', seed 0, explainer 'lime', metric 'gini': gender 'female'"
     )
-    assert f"has {count} defined scores, the test needs at least 2" in message
+    assert message.endswith(
+        f"has {count} defined scores, the test needs at least 2; give the test split more items or take the metric or "
+        "the pair of levels out of the configuration"
+    )
 
 
 def test_infinite_effect_is_noted_with_its_place(files):

@@ -92,7 +92,15 @@ def test_measures_by_hand(files):
     # Probabilities of the true class: (0.9, 0.8), (0.4, 0.9), (0.8, 0.7).
     apd = value(quality, "average_prediction_difference", "male – female")
     assert apd == pytest.approx((0.1 + 0.5 + 0.1) / 3)
-    assert dict(zip(quality["subset"], quality["size"], strict=True))["male – female"] == 3
+    assert quality[["measure", "subset", "size"]].to_numpy().tolist() == [
+        ["accuracy", "all", 6],
+        ["accuracy", "male", 3],
+        ["accuracy", "female", 3],
+        ["recall", "girl", 3],
+        ["recall", "boy", 3],
+        ["average_prediction_difference", "male – female", 3],
+    ]
+    assert quality["factor"].fillna("").tolist() == ["", "gender", "gender", "", "", "gender"]
 
 
 def test_equal_treatment_has_no_prediction_difference(files):
@@ -173,10 +181,14 @@ def test_what_readings_say_of_left_out_texts_is_noted_once(files):
 
 def test_items_and_readings_must_be_of_each_other(files):
     readings = readings_table(PROBABILITIES)
-    other = readings.set_column(0, "item_id", pa.array(["other"] * len(readings)))
+    other = readings.set_column(0, "item_id", pa.array(["other", *readings["item_id"].to_pylist()[1:]]))
+    message = (
+        rf"seed0\.parquet: column 'item_id' has items twice, or that are no test items of {files[0]}; delete "
+        rf"{files[1][0]} and run the workflow again$"
+    )
     for wrong in (pa.concat_tables([readings, readings.slice(0, 1)]), other):
         tables.write_table(wrong, files[1][0], tables.READINGS)
-        with pytest.raises(InputError, match=r"seed0\.parquet: column 'item_id' has items twice, or that are no test"):
+        with pytest.raises(InputError, match=message):
             predicted_items(files[0], files[1][0])
 
 
@@ -190,14 +202,60 @@ def test_items_that_were_too_long_are_left_out_and_those_not_drawn_are_not(files
 
 def test_items_without_a_test_split_are_refused(files):
     write_dataset(items_table(split="train"), files[0].parent)
-    with pytest.raises(InputError, match=r"items\.parquet: column 'split' has no 'test' item"):
+    with pytest.raises(InputError, match=r"items\.parquet: column 'split' has no 'test' item; rule import"):
         predicted_items(files[0], files[1][0])
 
 
-def test_label_without_a_probability_is_refused(files):
-    write_dataset(items_table().assign(label=2), files[0].parent)
-    with pytest.raises(InputError, match=r"'probability' has no class 2, the label of item '0-male'"):
+@pytest.mark.parametrize("label", [-1, 2])
+def test_label_without_a_probability_is_refused(files, label):
+    labels = [1, 0, label, 0, label, 0]
+    write_dataset(items_table().assign(label=labels), files[0].parent)
+    message = rf"seed0\.parquet: column 'probability' has no class {label}, the label of item '1-male'; delete .*"
+    with pytest.raises(InputError, match=message):
         predicted_items(files[0], files[1][0])
+
+
+def test_items_and_readings_of_other_splits_do_not_count(files):
+    items = items_table()
+    train = items.assign(split="train", item_id="t" + items["item_id"], pair_id="t" + items["pair_id"])
+    write_dataset(pd.concat([items, train]), files[0].parent)
+    readings = readings_table(PROBABILITIES)
+    other = [row | {"item_id": f"t{row['item_id']}", "split": "train"} for row in readings.to_pylist()]
+    expected = predicted_items(files[0], files[1][0])
+    assert expected["true_probability"].tolist() == pytest.approx([0.9, 0.8, 0.4, 0.9, 0.8, 0.7])
+    both = pa.Table.from_pylist(other + readings.to_pylist(), schema=tables.READINGS.schema)
+    tables.write_table(both, files[1][0], tables.READINGS)
+    pd.testing.assert_frame_equal(predicted_items(files[0], files[1][0]), expected)
+
+
+def test_every_run_has_its_rows_under_its_names(files):
+    """Two datasets, of which the second has no levels, two models and two seeds; each reads its own files."""
+    datasets, readings = folders_of(files)
+    write_dataset(items_table(), datasets / "films", classes=["bad", "good"])
+    tables.write_table(UNITS.head(0).astype(object), datasets / "films" / "units.parquet", tables.UNITS)
+    runs = [(dataset, model, seed) for dataset in ("plots", "films") for model in ("small", "large") for seed in (0, 1)]
+    for number, (dataset, model, seed) in enumerate(runs):
+        probabilities = {name: p if place < number else 1 - p for place, (name, p) in enumerate(PROBABILITIES.items())}
+        path = readings / dataset / model / f"seed{seed}.parquet"
+        tables.write_table(readings_table(probabilities), path, tables.READINGS, {"notes": [f"of {model}", dataset]})
+    table, notes = quality_per_seed(
+        datasets, readings, datasets=["plots", "films"], models=["small", "large"], seeds=[0, 1], comparisons={}
+    )
+    overall = table[table["subset"] == "all"]
+    assert list(overall[["dataset", "model", "seed"]].itertuples(index=False, name=None)) == runs
+    # All answers but the third are right until they are turned.
+    right = [sum((place < number) != (place == 2) for place in range(6)) for number in range(8)]
+    assert overall["value"].tolist() == pytest.approx([count / 6 for count in right])
+    classes = table[table["measure"] == "recall"].groupby("dataset")["subset"].unique()
+    assert {dataset: list(names) for dataset, names in classes.items()} == {"films": ["bad", "good"], "plots": CLASSES}
+    assert table.groupby("dataset")["factor"].count().to_dict() == {"films": 0, "plots": 8}
+    assert table.index.tolist() == list(range(len(table)))
+    assert notes == [
+        f"dataset '{dataset}', model '{model}': {note}"
+        for dataset in ("plots", "films")
+        for model in ("small", "large")
+        for note in (f"of {model}", dataset)
+    ]
 
 
 def test_dataset_without_items_is_refused(files):
