@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import product
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,7 +18,9 @@ from evenlight.figures.contrast import contrast_ratio
 from evenlight.figures.html_table import INK, Cell, Page, Table, render
 from evenlight.figures.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.figures.text import mean_sd, signed
+from evenlight.statistics.cells import CELL
 from evenlight.statistics.counts import count_tests
+from evenlight.statistics.files import units_path
 from evenlight.statistics.summary import grouped_scores, summarise_disparity, summarise_scores
 
 SETTINGS = {
@@ -63,9 +66,11 @@ def test_summary_by_hand():
     [("gini", 0.4, "male"), ("gini", -0.4, "female"), ("sparsity", 0.4, "female"), ("sparsity", -0.4, "male")],
 )
 def test_better_group_follows_the_direction_of_the_metric(metric, d, better):
-    row = cell(metric, [(0.01, d)])
+    # A seed without any effect is for neither.
+    row = cell(metric, [(0.01, d), (0.02, d), (0.03, -d / 2), (0.05, 0.0), (0.5, -9 * d)])
     assert row["better_group"] == better
-    assert row[f"significant_seeds_{'a' if better == 'male' else 'b'}_better"] == 1
+    counts = row[["significant_seeds_a_better", "significant_seeds_b_better"]].tolist()
+    assert counts == ([2, 1] if better == "male" else [1, 2])
 
 
 @pytest.mark.parametrize(("d", "considerable"), [(0.2, True), (-0.2, True), (0.199, False)])
@@ -88,14 +93,47 @@ def test_without_significant_seeds_nobody_is_better():
     assert row["mean_d"] == pytest.approx(0.6)
 
 
-def test_unknown_metric_is_refused():
-    with pytest.raises(InputError, match="metric sufficiency is not in 'metrics' of the configuration"):
-        summarise_disparity(disparity("sufficiency", [(0.1, 0.1)]), **asked(summarise_disparity, SETTINGS))
+def test_infinite_effects_have_no_spread():
+    row = cell("gini", [(0.01, np.inf), (0.01, 0.3), (0.6, 0.1)])
+    assert (row["mean_d_significant"], row["mean_d"], row["better_group"]) == (np.inf, np.inf, "male")
+    assert row[["sd_d_significant", "sd_d"]].isna().all()
+
+
+def test_effects_that_cancel_make_nobody_better():
+    assert pd.isna(cell("gini", [(0.01, 0.5), (0.01, -0.5)])["better_group"])
+
+
+def test_cells_come_in_the_order_of_the_table_with_their_names():
+    names = [("plots", "small", "lime", "sparsity", "gender", "male", "female"),
+             ("films", "small", "lime", "gini", "gender", "male", "female"),
+             ("plots", "large", "grad", "gini", "race", "asian", "white"),
+             ("plots", "large", "grad", "gini", "race", "asian", "black")]  # fmt: skip
+    rows = [
+        dict(zip(CELL, cell_names, strict=True)) | {"seed": seed, "p": 0.01, "cohens_d": 0.1 * number}
+        for seed in (0, 1)
+        for number, cell_names in enumerate(names)
+    ]
+    summary = summarise_disparity(disparity_rows(rows), **asked(summarise_disparity, SETTINGS))
+    assert list(summary[CELL].itertuples(index=False, name=None)) == names
+    assert summary["mean_d"].tolist() == pytest.approx([0, 0.1, 0.2, 0.3])
+    assert summary["better_group"].tolist()[1:] == ["male", "asian", "asian"]
+
+
+def test_unknown_metrics_are_refused():
+    table = pd.concat([disparity(metric, [(0.1, 0.1)]) for metric in ("sufficiency", "gini", "area")])
+    message = (
+        r"^disparity table: metric area, sufficiency is not in 'metrics' of the configuration; make the table again "
+        r"\(rule measure_disparity\)$"
+    )
+    with pytest.raises(InputError, match=message):
+        summarise_disparity(table, **asked(summarise_disparity, SETTINGS))
 
 
 def test_empty_disparity_table_gives_an_empty_summary():
     empty = pd.DataFrame(columns=tables.DISPARITY.schema.names)
-    assert summarise_disparity(empty, **asked(summarise_disparity, SETTINGS)).empty
+    summary = summarise_disparity(empty, **asked(summarise_disparity, SETTINGS))
+    assert summary.empty
+    assert list(summary.columns) == tables.SUMMARY.schema.names
 
 
 # HTML
@@ -244,6 +282,60 @@ def test_mean_over_seeds_of_means_over_items(score_files):
     assert undefined["seeds"] == 0
     assert np.isnan(undefined["mean"])
     assert np.isnan(undefined["sd"])
+
+
+def test_every_mean_is_of_its_own_scores(tmp_path):
+    """Of two datasets, models, explainers, seeds, families of metrics and factors; in the order of the study."""
+    files = StudyFiles(tmp_path)
+    people = [("a", "male", "white"), ("b", "female", "asian"), ("c", "male", "asian"), ("d", "female", None)]
+    draw = np.random.default_rng(5)
+    names = {"datasets": ["plots", "films"], "models": ["small", "large"], "seeds": [4, 2]}
+    metrics = {"area": "other", "gini": "complexity"}
+    scores = {}
+    for dataset, model, seed, family in product(*names.values(), ("complexity", "other")):
+        metric = {"other": "area", "complexity": "gini"}[family]
+        rows = []
+        for explainer, (item, gender, _) in product(("lime", "grad"), people):
+            value = scores[dataset, model, seed, explainer, item, metric] = draw.normal()
+            rows.append({"item_id": item, "pair_id": item, "group": gender, "explainer": explainer, metric: value})
+        files.write(pd.DataFrame(rows), seed, family, dataset, model)
+    units = tables.read_table(units_path(files.datasets, "plots"), tables.UNITS)
+    race = pd.DataFrame([(a, a, "form", "race", c) for a, _, c in people if c], columns=units.columns)
+    tables.write_table(pd.concat([units, race]), units_path(files.datasets, "plots"), tables.UNITS)
+    levels = {
+        "gender": {"female": "bd", "male": "ac"},
+        "race": {"asian": "bc", "white": "a"},
+    }
+    expected = []
+    for dataset, model, explainer in product(names["datasets"], names["models"], ("grad", "lime")):
+        for factor in ("gender", "race") if dataset == "plots" else ("gender",):
+            for (level, items), metric in product(levels[factor].items(), metrics):
+                means = [
+                    np.mean([scores[dataset, model, seed, explainer, item, metric] for item in items])
+                    for seed in names["seeds"]
+                ]
+                row = (dataset, model, explainer, factor, level, metric, 2)
+                expected.append((*row, pytest.approx(np.mean(means)), pytest.approx(np.std(means))))
+    summary = summarise_scores(*files.folders, **names, explainers=["grad", "lime"], metrics=metrics)
+    assert list(summary.columns) == tables.SCORE_SUMMARY.schema.names
+    assert summary["monte_carlo_error"].isna().all()
+    rows = summary.drop(columns="monte_carlo_error")
+    assert list(rows.itertuples(index=False, name=None)) == expected
+    # One factor alone, and all single scores of one model.
+    by_race = summarise_scores(*files.folders, **names, explainers=["grad", "lime"], metrics=metrics, factors=["race"])
+    assert by_race["factor"].fillna("").tolist() == ["race"] * 16 + [""] * 8
+    drawn = grouped_scores(
+        *files.folders, dataset="plots", model="large", seeds=[4, 2], explainers=["grad", "lime"], metrics=metrics
+    )
+    assert list(drawn.columns) == ["group", "metric", "score", "explainer"]
+    assert drawn.index.tolist() == list(range(len(drawn)))
+    assert sorted(drawn.itertuples(index=False, name=None)) == sorted(
+        (level, metric, scores["plots", "large", seed, explainer, item, metric], explainer)
+        for seed, explainer, metric in product((4, 2), ("grad", "lime"), metrics)
+        for by_level in levels.values()
+        for level, items in by_level.items()
+        for item in items
+    )
 
 
 def test_a_dataset_without_levels_has_one_group_of_all_texts(score_files, tmp_path):
