@@ -123,13 +123,15 @@ def test_order_of_the_rows_does_not_matter():
 
 
 def test_pairs_of_groups_are_counted_apart():
-    both = pd.concat([summary(), summary(paper=[(-d, *rest) for d, *rest in PAPER]).assign(level_b="neutral")])
+    both = pd.concat([summary(paper=[(-d, *rest) for d, *rest in PAPER]).assign(level_b="neutral"), summary()])
     table = definitions_table(both, disputed=DISPUTED)
+    # As they stand in the table of cells.
+    assert table["level_b"].tolist() == ["neutral"] * 3 + ["female"] * 3
     between = table[table["metric"] != table["other"]].set_index("level_b")
     assert between["opposed"].to_dict() == {"female": 1, "neutral": 1}
     assert between["correlation"].to_dict() == pytest.approx({"female": -0.4019, "neutral": 0.4019}, abs=1e-4)
     assert (
-        page_of("definitions", table, **SHOWN).tables[2].caption == "What each definition finds, male against neutral"
+        page_of("definitions", table, **SHOWN).tables[0].caption == "What each definition finds, male against neutral"
     )
 
 
@@ -138,6 +140,10 @@ def test_direction_flips():
     assert direction_flips(cells["effect"], cells["significant"]) == (1, 1)
     cells = by_variant(summary(paper=[(0.4, 2, True), (0.6, 1, True), *PAPER[2:]]), ["tau", "tau_paper"])
     assert direction_flips(cells["effect"], cells["significant"]) == (1, 0)
+    # No effect has no direction.
+    for others in ([(0.0, 2, True)] * 4, [(-0.0, 2, True), (np.nan, 0, False), (0.0, 2, True), (-0.1, 2, True)]):
+        cells = by_variant(summary(paper=others), ["tau", "tau_paper"])
+        assert direction_flips(cells["effect"], cells["significant"]) == (0, 0)
 
 
 # The figure

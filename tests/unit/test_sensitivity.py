@@ -122,27 +122,31 @@ def test_larger_scores_on_what_counts_make_smaller_flips():
     assert 0 < found[0] < found[1] <= 2
 
 
-def naive_released(classifier, one, hidden_state):
-    """The released search, one attack and one sentence at a time, nothing remembered."""
+def naive(classifier, one, definition):
+    """The search of a definition, one attack and one sentence at a time, nothing remembered."""
+    released = definition == "released"
     inner = np.flatnonzero(~one.is_special)
-    token_id = torch.from_numpy(one.token_id[inner])[None]
+    token_id = torch.from_numpy(one.token_id[inner] if released else one.token_id)[None]
     mask = torch.ones_like(token_id)
-    start = hidden_state(token_id, mask)
-    predicted = classifier.logits(classifier.embed(token_id), mask).argmax(-1)
+    embedding = classifier.embed(token_id).detach()
+    base = classifier.network.base_model
+    start = base(input_ids=token_id, attention_mask=mask).last_hidden_state.detach() if released else embedding
+    predicted = classifier.logits(embedding, mask).argmax(-1)
     radii = []
     for count in range(1, min(len(inner), 3) + 1):
         top = np.argsort(np.abs(one.token_score[inner]), kind="stable")[-count:]
-        chosen = torch.zeros(len(inner), 1, dtype=start.dtype)
-        chosen[top] = 1
-        low, high, best = 0.0, 1.0, 0.0
+        chosen = torch.zeros(token_id.shape[1], 1, dtype=start.dtype)
+        chosen[top if released else inner[top]] = 1
+        low, high, best = 0.0, 1.0, 0.0 if released else 1.0
         while high - low >= 1e-3:
             middle = (low + high) / 2
+            steps, step = (5, 0.1) if released else (4, 2.5 * middle / 4)
             vectors = start.clone()
-            for _ in range(5):
+            for _ in range(steps):
                 vectors = vectors.detach().requires_grad_()
                 loss = torch.nn.functional.cross_entropy(classifier.logits(vectors, mask), predicted)
                 sign = torch.autograd.grad(loss, vectors)[0].sign() * chosen
-                vectors = start + (vectors + 0.1 * sign - start).clamp(-middle, middle)
+                vectors = start + (vectors + step * sign - start).clamp(-middle, middle)
             if classifier.logits(vectors, mask).argmax(-1) != predicted:
                 best = high = middle
             else:
@@ -161,18 +165,14 @@ def of_sentences(classifier, count=4):
     ]
 
 
+@pytest.mark.parametrize("settings", [RELEASED, CORRECTED], ids=["released", "corrected"])
 @pytest.mark.parametrize("architecture", ["bert", "gpt2"])
-def test_released_search_written_down_a_second_time(architecture):
-    """In double precision, with what the search remembers and without; the base model's output is its own."""
+def test_the_search_written_down_a_second_time(architecture, settings):
+    """In double precision, with what the search remembers and without."""
     classifier = tiny_classifier(architecture, dtype=torch.float64)
     explanations = of_sentences(classifier)
-    base = classifier.network.base_model
-
-    def hidden_state(token_id, mask):
-        return base(input_ids=token_id, attention_mask=mask).last_hidden_state.detach()
-
-    expected = [naive_released(classifier, one, hidden_state) for one in explanations]
-    assert sensitivity(classifier, explanations, RELEASED) == pytest.approx(expected, abs=1e-9)
+    expected = [naive(classifier, one, settings["definition"]) for one in explanations]
+    assert sensitivity(classifier, explanations, settings) == pytest.approx(expected, abs=1e-9)
     assert len(set(expected)) > 2
 
 
@@ -253,6 +253,35 @@ def test_the_worst_change_by_hand(norm, radius):
         np.nan,
     ]
     assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)
+
+
+@pytest.mark.parametrize("norm", ["linf", "l2"])
+def test_steps_of_the_attack_by_hand(norm):
+    """2.5 radii in four steps, along a gradient that is the same everywhere: the second reaches the end of the ball."""
+    classifier = linear({"sea": 0.3, "ship": 0.5})
+    vectors = torch.tensor([[9.0], [0.3], [0.5]])
+    [path] = ascent([Input(vectors, 1)], [torch.tensor([1, 2])], WORST | {"norm": norm}, Evaluator(classifier, 1000))
+    size = np.array([0.0625, 0.1, 0.1, 0.1]) / (np.sqrt(2) if norm == "l2" else 1)
+    assert torch.stack(path).squeeze(-1).numpy() == pytest.approx(-np.stack([size, size], axis=1), abs=1e-7)
+
+
+@pytest.mark.parametrize("norm", ["linf", "l2"])
+def test_without_a_gradient_nothing_moves(norm):
+    classifier = linear({"sea": 0.3})
+    flat = replace(classifier, network=by_hand({"sea": (0.3,)}, lambda embedding, mask: embedding.sum((1, 2))[:, None]
+                                               * torch.zeros(2)).network)  # fmt: skip
+    one = of_words(flat, ["sea"], [2.0])
+    vectors = flat.embed(torch.from_numpy(one.token_id)[None])[0].detach()
+    [path] = ascent([Input(vectors, 1)], [torch.tensor([1])], WORST | {"norm": norm}, Evaluator(flat, 1000))
+    assert not torch.stack(path).any()
+
+
+def test_the_worst_change_is_the_same_in_portions(monkeypatch):
+    classifier = tiny_classifier("bert", dtype=torch.float64)
+    explanations = [replace(one, origin=Origin("grad", SALIENCY, 0, "gradient")) for one in of_sentences(classifier, 4)]
+    whole = sensitivity(classifier, explanations, WORST)
+    monkeypatch.setattr("evenlight.metrics.worst_change.SENTENCES_AT_ONCE", 3)
+    assert sensitivity(classifier, explanations, WORST) == pytest.approx(whole, rel=1e-9)
 
 
 def test_explainers_that_hide_tokens_see_the_moved_embeddings():

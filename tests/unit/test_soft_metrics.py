@@ -68,6 +68,28 @@ def test_one_draw_has_no_error():
     assert np.isfinite(found["sufficiency"]).all()
 
 
+def test_two_draws_have_half_their_difference_as_error():
+    """The first of two draws is that of one alone: m = (v + w) / 2, and the error is |v − w| / √2 / √2 = |v − m|."""
+    classifier = additive({word: worth / 10 for word, worth in WORTH.items()}, tokenizer=CLASSIFIER.tokenizer)
+    one = of_words(["sea", "ship", "calm"] * 7, np.sin(np.arange(21)), classifier)
+    found, first = (soft(one, draws=draws, classifier=classifier) for draws in (2, 1))
+    for name in ("comprehensiveness", "sufficiency"):
+        error = np.abs(first[name] - found[name])
+        assert error > 0
+        assert found[f"{name}_standard_error"] == pytest.approx(error, rel=1e-4)
+
+
+def test_a_text_without_words_has_nothing_to_lose():
+    one = of_words(["sea"], [1])
+    found = soft(replace(one, word_id=np.full(len(one.word_id), -1)))
+    assert (found["comprehensiveness"], found["sufficiency"]) == ([0], [1])
+
+
+def test_unit_scores_of_the_largest_numbers():
+    """The difference of which is no finite number."""
+    assert unit_scores(np.array([-1.7e308, 0.0, 1.7e308])).tolist() == [0, 0.5, 1]
+
+
 @pytest.mark.parametrize(
     ("scores", "comprehensiveness", "sufficiency"),
     [([0.0, 0.0], 0.0, 0.7), ([-1.0, -1.0], 0.0, 0.7), ([1.0, 1.0], 0.3, 1.0)],
