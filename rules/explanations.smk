@@ -24,6 +24,7 @@ for family, explainers in EXPLAINER_FAMILIES.items():
             dataset="<results>/datasets/{dataset}/items.parquet",
             readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
             model=asked_model("explainers", family),
+            imported=imported_files(family),
         output:
             update(of_explainers(SHARD, explainers)),
         log:

@@ -38,13 +38,25 @@ def asking_settings(section, family, model):
     return {"precision": config["explain"]["precision"], "max_tokens": config["models"][model]["max_tokens"]}
 
 
+def methods_of(family, wildcards):
+    """The explainers of one family; one that is read from a file with the file of this run."""
+    methods = configuration.without_labels({name: config["explainers"][name] for name in EXPLAINER_FAMILIES[family]})
+    return {
+        name: method | {key: method[key].format(**wildcards) for key in ("file",) if key in method}
+        for name, method in methods.items()
+    }
+
+
+def imported_files(family):
+    """The files that the explainers of one family are read from, as a function of the wildcards."""
+    return lambda wildcards: [method["file"] for method in methods_of(family, wildcards).values() if "file" in method]
+
+
 def attribute_settings(family):
     """What the explainers of one family depend on, as a function of the wildcards."""
     return lambda wildcards: as_json(
         family=family,
-        explainers=configuration.without_labels(
-            {name: config["explainers"][name] for name in EXPLAINER_FAMILIES[family]}
-        ),
+        explainers=methods_of(family, wildcards),
         seed=int(wildcards.seed),
         **asking_settings("explainers", family, wildcards.model),
     )

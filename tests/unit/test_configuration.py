@@ -276,6 +276,16 @@ LEARNING_RATE = "trainings.short.learning_rate"
         ("explain.pairs_on", {"geco_all": 0}, r"pairs_on\.geco_all: found 0; allowed is an integer, at least 1"),
         ("explainers.grad.method", "lyme", r'explainers\.grad\.method: found "lyme"; .*; did you mean lime\?'),
         ("explainers.grad.steps", 5, r"explainers\.grad\.steps: unknown key; allowed here: method, label, output"),
+        (
+            "explainers.theirs",
+            {"method": "imported", "file": "{dataset}-{model}.json"},
+            r"theirs\.file: has no {seed}, and the seeds are 0, 1, 2, 3, 4; give each a file$",
+        ),
+        (
+            "explainers.theirs",
+            {"method": "imported", "file": "{dataset}/{sed}.json"},
+            r"theirs\.file: found {sed}; allowed are {dataset}, {model}, {seed}$",
+        ),
         ("explainers.again", {"method": "lime", "label": "grad"}, r'again\.label: "grad" is the heading of explainers'),
         ("metrics.again", {"metric": "gini"}, r'metrics\.again\.label: "Gini" is the heading of metrics\.gini too'),
         ("metrics.item_id", {"metric": "sparsity"}, r"metrics\.item_id: this name is a column of every score table"),

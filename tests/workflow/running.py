@@ -79,6 +79,7 @@ FAMILY = {
     "lime": "lime",
     "partition_shap": "partition_shap",
     "saliency": "gradient",
+    "imported": "imported",
     "aopc_comprehensiveness": "faithfulness",
     "gini": "complexity",
     "sparsity": "complexity",

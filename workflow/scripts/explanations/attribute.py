@@ -53,8 +53,14 @@ def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
     }
     explainers = arguments.settings["explainers"]
     return {
-        name: digest_of(common | {"explainer": name, "settings": method}, []) for name, method in explainers.items()
+        name: digest_of(common | {"explainer": name, "settings": method}, imported_files(method))
+        for name, method in explainers.items()
     }
+
+
+def imported_files(method: dict) -> list[Path]:
+    """The file that an explainer is read from, if it is."""
+    return [Path(method["file"])] if "file" in method else []
 
 
 def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:

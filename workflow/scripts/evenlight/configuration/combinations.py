@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import combinations
 
+from evenlight.configuration.explainers import FILE_FIELDS
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
 from evenlight.configuration.settings import shown
@@ -71,6 +72,15 @@ def _check_metrics(config: dict) -> Iterator[str]:
     for name in config["metrics"]:
         if name in SCORE_COLUMNS:
             yield f"metrics.{name}: this name is a column of every score table; choose another name"
+
+
+def _check_files(config: dict) -> Iterator[str]:
+    """Explanations of one model are not those of another, nor are those of one training."""
+    for name, settings in config["explainers"].items():
+        for part, names in ((part, config[f"{part}s"]) for part in FILE_FIELDS):
+            if "file" in settings and len(names) > 1 and f"{{{part}}}" not in settings["file"]:
+                listing = ", ".join(map(str, names))
+                yield f"explainers.{name}.file: has no {{{part}}}, and the {part}s are {listing}; give each a file"
 
 
 def _check_needs(config: dict) -> Iterator[str]:
@@ -147,6 +157,7 @@ CHECKS = (
     (("explainers",), partial(_check_labels, "explainers")),
     (("metrics",), partial(_check_labels, "metrics")),
     (("metrics",), _check_metrics),
+    (("datasets", "models", "seeds", "explainers"), _check_files),
     (("kind", "statistics"), _check_needs),
     (("statistics",), _check_twice),
     (("models", "statistics"), _check_published),

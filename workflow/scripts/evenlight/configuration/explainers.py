@@ -3,11 +3,12 @@
 A family is one module of ``evenlight.explainers``; its explainers share their passes through the model.
 """
 
+import re
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from evenlight.configuration.settings import Entry, Text
+from evenlight.configuration.settings import Entry, Text, refusal
 
 
 class Explainer(Entry):
@@ -443,3 +444,31 @@ class PatternVariant(Explainer):
     asks_model: ClassVar[bool] = False
 
     method: Literal["pattern_variant"]
+
+
+FILE_FIELDS = ("dataset", "model", "seed")
+
+
+def _with_known_fields(path: str) -> str:
+    unknown = [name for name in re.findall(r"{([^{}]*)}", path) if name not in FILE_FIELDS]
+    if unknown:
+        raise refusal(((), f"found {{{unknown[0]}}}; allowed are {', '.join(f'{{{name}}}' for name in FILE_FIELDS)}"))
+    return path
+
+
+class Imported(Explainer):
+    """Explanations that another tool has made of the same model and the same texts, read from a file, then scored and
+    tested like any other.
+    """
+
+    title: ClassVar[str] = "Imported"
+    family: ClassVar[str] = "imported"
+    asks_model: ClassVar[bool] = False
+
+    method: Literal["imported"]
+    file: Annotated[Text, AfterValidator(_with_known_fields)] = Field(
+        description=(
+            "Path of a file (.jsonl, .json or .parquet) with one row per text: `item_id` or `text`, `words` or "
+            "`tokens`, and `scores`. `{dataset}`, `{model}` and `{seed}` in it stand for the names of the run."
+        )
+    )

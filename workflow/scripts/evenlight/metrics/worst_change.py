@@ -14,6 +14,9 @@ from evenlight.metrics.moved_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
 from evenlight.readings import Sentence
 
+# Families that have an explanation of the text as it is and of no other.
+CANNOT_EXPLAIN_AGAIN = {"imported"}
+
 # Sentences whose perturbed forms are explained together.
 SENTENCES_AT_ONCE = 64
 
@@ -143,9 +146,11 @@ def explained_again(
 
 
 def worst_changes(explanations: Sequence[Explanation], settings: dict, evaluator: Evaluator) -> np.ndarray:
-    """The largest ‖Φ(y) − Φ(x)‖ / ‖Φ(x)‖ over the steps y of :func:`ascent`; NaN where Φ(x) is zero."""
+    """The largest ‖Φ(y) − Φ(x)‖ / ‖Φ(x)‖ over the steps y of :func:`ascent`; NaN where Φ(x) is 0 or imported."""
     by_sentence: dict[tuple, list[int]] = {}
     for index, explanation in enumerate(explanations):
+        if explanation.origin.family in CANNOT_EXPLAIN_AGAIN:
+            continue
         key = (explanation.item_id, explanation.target, explanation.token_id.tobytes())
         by_sentence.setdefault(key, []).append(index)
     groups = list(by_sentence.values())

@@ -1,0 +1,146 @@
+"""Explanations of other tools: read from their files, aligned with the texts, or refused."""
+
+import json
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hub_tokenizers import KINDS, write_tokenizer
+from models_for_tests import WORDS, sentences_of, tiny_classifier
+from transformers import AutoTokenizer
+
+from evenlight.errors import InputError
+from evenlight.explainers import Context
+from evenlight.explainers.imported import aligned, explain
+from evenlight.readings import SPECIAL, Sentence
+
+SENTENCE = Sentence(
+    "1-male",
+    ("He", "rows", "home"),
+    np.array([2, 10, 11, 12, 13, 3]),
+    np.array([SPECIAL, 0, 1, 1, 2, SPECIAL]),
+    1,
+    ("", "He", "row", "s", "home", ""),
+)
+
+
+def imported(tmp_path, rows, sentences=(SENTENCE,), name="theirs.jsonl"):
+    path = tmp_path / name
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    context = Context(None, 0, None)
+    return explain(sentences, {"theirs": {"method": "imported", "file": str(path)}}, context)["theirs"].attributions
+
+
+def scores(tmp_path, row, sentence=SENTENCE):
+    (attribution,) = imported(tmp_path, [row], [sentence])
+    return attribution.token_score.tolist()
+
+
+def test_a_words_score_is_shared_by_its_tokens(tmp_path):
+    row = {"item_id": "1-male", "words": ["He", "rows", "home"], "scores": [1, -3, 0.5]}
+    assert scores(tmp_path, row) == [0, 1, -1.5, -1.5, 0.5, 0]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        (["[CLS]", "he", "row", "##s", "home", "[SEP]"], [1, 2, 3, 4, 5, 6]),
+        (["he", "row", "##s", "home"], [0, 1, 2, 3, 4, 0]),
+        (["▁He", "▁row", "s", "▁home"], [0, 1, 2, 3, 4, 0]),
+        (["He</w>", "row", "s</w>", "[UNK]"], [0, 1, 2, 3, 4, 0]),
+    ],
+)
+def test_tokens_are_those_that_the_model_reads(tmp_path, tokens, expected):
+    row = {"item_id": "1-male", "tokens": tokens, "scores": list(range(1, len(tokens) + 1)), "target": 1}
+    assert scores(tmp_path, row) == expected
+
+
+def test_a_text_is_known_by_its_words_as_well(tmp_path):
+    """As ferret's explanations, which are written with ``asdict``."""
+
+    @dataclass
+    class Explanation:
+        text: str
+        tokens: list
+        scores: list
+        explainer: str
+        target: int
+
+    row = asdict(Explanation("He rows home", ["[CLS]", "he", "row", "##s", "home", "[SEP]"], [1.0] * 6, "LIME", 1))
+    assert scores(tmp_path, row) == [1] * 6
+
+
+def test_json_and_parquet_say_the_same(tmp_path):
+    row = {"item_id": "1-male", "words": ["He", "rows", "home"], "scores": [1.0, 2.0, 3.0]}
+    (tmp_path / "list.json").write_text(json.dumps([row]))
+    pq.write_table(pa.Table.from_pylist([row | {"tokens": None}]), tmp_path / "rows.parquet")
+    for name in ("list.json", "rows.parquet"):
+        methods = {"theirs": {"file": str(tmp_path / name)}}
+        (attribution,) = explain([SENTENCE], methods, Context(None, 0, None))["theirs"].attributions
+        assert attribution.token_score.tolist() == [0, 1, 1, 1, 3, 0]
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"across_words"}))  # which no text is read with
+def test_tokens_of_published_tokenizers_fit(kind, tmp_path):
+    """What a tool writes of a text that it gives to the tokenizer itself."""
+    write_tokenizer(kind, tmp_path / kind, WORDS)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / kind)
+    classifier = tiny_classifier("bert")
+    classifier = replace(classifier, tokenizer=tokenizer, max_tokens=512)
+    for sentence in sentences_of(classifier)[:4]:
+        tokens = tokenizer.convert_ids_to_tokens(sentence.token_id.tolist())
+        row = {"text": " ".join(sentence.words), "tokens": tokens, "scores": [float(i) for i in range(len(tokens))]}
+        assert aligned(sentence, row, tmp_path / "x").tolist() == row["scores"]
+
+
+ROW = {"item_id": "1-male", "words": ["He", "rows", "home"], "scores": [1, 2, 3]}
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            ROW | {"words": ["He", "rows"], "scores": [1, 2]},
+            r"item '1-male': 2 words, but the study reads 3: He rows home",
+        ),
+        (ROW | {"words": ["She", "rows", "home"]}, r"word 0 \(from 0\) is 'She', but the study reads 'He'"),
+        (ROW | {"target": 0}, r"explained for class 0, the study explains class 1; .* explain\.target"),
+        (ROW | {"scores": [1, 2]}, r"row 1: 2 scores of 3 words; give one for each"),
+        (ROW | {"scores": [1, 2, float("nan")]}, r"row 1: field 'scores' must be a list of finite numbers"),
+        (ROW | {"tokens": ["he"]}, r"row 1: words and tokens; give one of the two"),
+        ({"item_id": "1-male", "scores": [1]}, r"row 1: neither words nor tokens"),
+        ({"words": ["He"], "scores": [1]}, r"row 1: neither 'item_id' nor 'text'"),
+        (ROW | {"item_id": "2-male"}, r"no explanation of item '1-male' \(He rows home\); every text"),
+        (ROW | {"words": "He rows home"}, r"row 1: field 'words' must be a list of texts"),
+        ("He", r"row 1: not an object"),
+    ],
+)
+def test_what_does_not_fit_is_refused(tmp_path, row, message):
+    with pytest.raises(InputError, match=message):
+        imported(tmp_path, [row])
+
+
+def test_a_second_explanation_of_a_text_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"row 2: a second explanation of '1-male'; delete one"):
+        imported(tmp_path, [ROW, ROW])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("rows.csv", "item_id", r"none of \.parquet, \.jsonl and \.json; convert"),
+        ("rows.jsonl", "{", r"rows\.jsonl: not readable"),
+        ("rows.jsonl", "", r"rows\.jsonl: no rows"),
+    ],
+)
+def test_files_of_other_kinds_are_refused(tmp_path, name, content, message):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=message):
+        explain([SENTENCE], {"theirs": {"file": str(tmp_path / name)}}, Context(None, 0, None))
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(InputError, match="not readable"):
+        explain([SENTENCE], {"theirs": {"file": str(tmp_path / "rows.parquet")}}, Context(None, 0, None))

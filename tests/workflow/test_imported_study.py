@@ -1,0 +1,57 @@
+"""Explanations that another tool has made, through the whole workflow."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import yaml
+from running import PROJECT, SMALLER, TINY, all_jobs, chosen, configure, planned_jobs, results, run_study
+
+from evenlight.tables import SCORES, read_table
+
+THEIRS = SMALLER | {
+    "explainers": SMALLER["explainers"] | {"theirs": {"method": "imported", "file": "theirs/{model}-{seed}.jsonl"}}
+}
+
+
+def test_what_was_written_and_read_again_scores_the_same(finished_smaller, copy_of):
+    project = copy_of(finished_smaller)
+    run = "demo/ola_cea/seed0"
+    shard = pd.read_parquet(results(project) / "attributions" / run / "igxi.parquet")
+    readings = pd.read_parquet(results(project) / "readings" / f"{run}.parquet").set_index("item_id")
+    rows = [
+        {"item_id": name, "tokens": list(readings.loc[name, "token_text"]), "scores": list(scores)}
+        for name, scores in zip(shard["item_id"], shard["token_score"], strict=True)
+    ]
+    path = project / "theirs" / "ola_cea-0.jsonl"
+    path.parent.mkdir()
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    configure(project, THEIRS)
+    # The families' jobs run and take over the other explainers' files, and what shows explainers is made again.
+    planned = planned_jobs(project)
+    assert chosen(planned, "attribute_") == chosen(all_jobs(THEIRS), "attribute_imported")
+    run_study(project)
+    for family in ("faithfulness", "complexity"):
+        folder = results(project) / "scores" / run / family
+        igxi, theirs = (read_table(folder / f"{name}.parquet", SCORES) for name in ("igxi", "theirs"))
+        pd.testing.assert_frame_equal(igxi, theirs)
+    assert planned_jobs(project) == set()
+    path.write_text(path.read_text(encoding="utf-8").replace('"scores": [', '"scores": [1.5, ', 1), encoding="utf-8")
+    assert chosen(planned_jobs(project), "attribute_") == chosen(all_jobs(THEIRS), "attribute_imported")
+
+
+def test_example_of_the_documentation_is_read(finished, copy_of, monkeypatch):
+    project = copy_of(finished)
+    page = (PROJECT / "docs" / "imported.md").read_text(encoding="utf-8")
+    configuration = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.DOTALL).group(1))
+    example = re.search(r"```python\n(.*?)```", page, re.DOTALL).group(1)
+    monkeypatch.chdir(project)
+    exec(example.replace("results/demo/", "results/tiny/").replace("demo_subj/", "demo/"), {})
+    configure(project, TINY | {"explainers": TINY["explainers"] | configuration["explainers"]})
+    shard = "results/tiny/attributions/demo/small_bert/seed0/theirs.parquet"
+    run_study(project, shard)
+    theirs, igxi = (pd.read_parquet(str(shard).replace("theirs", name)) for name in ("theirs", "igxi"))
+    # The same method; the study's has few steps.
+    correlation = [np.corrcoef(a, b)[0, 1] for a, b in zip(theirs["token_score"], igxi["token_score"], strict=True)]
+    assert np.median(correlation) > 0.95

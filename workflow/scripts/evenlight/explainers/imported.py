@@ -1,0 +1,156 @@
+"""Explanations that another tool has made, read from a file and aligned with the texts.
+
+A file has one row per text: ``item_id``, or the ``text`` itself, its words with one space between them; ``words`` or
+``tokens``, a list; and ``scores``, one number for each of them. ``target``, the number of the explained class, may be
+there and is then checked. JSON Lines, JSON (a list of objects) and Parquet are read.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from itertools import compress
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evenlight.errors import InputError
+from evenlight.explainers import Context, Explanations
+from evenlight.explainers.attribution import Attribution
+from evenlight.readings import Sentence
+
+UNITS = ("words", "tokens")
+# What tokenizers write before a token to say that a word begins there (byte-level, SentencePiece), that none does
+# (WordPiece), or behind it where a word ends (CLIP, XLM).
+_MARKS = re.compile(r"^(##|[Ġ▁]+)|(</w>)$")
+_UNKNOWN = ("[UNK]", "<unk>")
+
+
+def read_explanations(path: Path) -> dict[str, dict]:
+    """The rows of a file by the ``item_id``, or by the ``text``, of each.
+
+    Raises:
+        InputError: the file cannot be read, or a row lacks a field, has one of another kind, or is there twice.
+    """
+    rows: dict[str, dict] = {}
+    for number, row in enumerate(_rows(path), start=1):
+        location = f"{path}, row {number}"
+        key = _checked(row, location)
+        if key in rows:
+            raise InputError(f"{location}: a second explanation of '{key}'; delete one of them")
+        rows[key] = row
+    if not rows:
+        raise InputError(f"{path}: no rows; write one for each text that is explained")
+    return rows
+
+
+def _rows(path: Path) -> list:
+    try:
+        if path.suffix == ".parquet":
+            return pq.read_table(path).to_pylist()
+        if path.suffix == ".jsonl":
+            return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        if path.suffix == ".json":
+            rows = json.loads(path.read_text(encoding="utf-8"))
+            return rows if isinstance(rows, list) else [rows]
+    except (OSError, pa.ArrowInvalid, ValueError) as error:
+        raise InputError(f"{path}: not readable ({error}); write it anew") from None
+    raise InputError(f"{path}: none of .parquet, .jsonl and .json; convert it to one of them")
+
+
+def _checked(row, location: str) -> str:
+    """What a row is found by; refuses a row that is not as it must be."""
+    if not isinstance(row, dict):
+        raise InputError(f"{location}: not an object with the fields 'item_id', 'words' and 'scores'")
+    key = row.get("item_id", row.get("text"))
+    if not isinstance(key, str) or not key:
+        raise InputError(f"{location}: neither 'item_id' nor 'text'; give one of the two")
+    unit = [name for name in UNITS if row.get(name) is not None]
+    if len(unit) != 1:
+        raise InputError(f"{location}: {' and '.join(unit) or 'neither words nor tokens'}; give one of the two")
+    pieces, scores = row[unit[0]], row.get("scores")
+    if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
+        raise InputError(f"{location}: field '{unit[0]}' must be a list of texts")
+    if not isinstance(scores, list) or not all(map(_is_number, scores)):
+        raise InputError(f"{location}: field 'scores' must be a list of finite numbers")
+    if len(scores) != len(pieces):
+        raise InputError(f"{location}: {len(scores)} scores of {len(pieces)} {unit[0]}; give one for each")
+    return key
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
+
+
+def aligned(sentence: Sentence, row: dict, path: Path) -> np.ndarray:
+    """The scores of a text's tokens, float64 (tokens,), special tokens included.
+
+    The score of a word is shared equally by its tokens, so that they add up to it. Tokens must be those that the model
+    reads, by their texts without the marks that tokenizers give them; special tokens may be missing, and then score 0.
+
+    Raises:
+        InputError: the row is of another text, of another class, or of other tokens.
+    """
+    location = f"{path}: item '{sentence.item_id}'"
+    if row.get("target") is not None and row["target"] != sentence.target:
+        raise InputError(
+            f"{location}: explained for class {row['target']}, the study explains class {sentence.target}; explain "
+            "that class, or choose another explain.target"
+        )
+    scores, inside = np.array(row["scores"], dtype=float), ~sentence.is_special
+    result = np.zeros(len(sentence.token_id))
+    if row.get("words") is not None:
+        _check_alike(row["words"], sentence.words, "word", location)
+        word_id = sentence.word_id[inside]
+        result[inside] = (scores / np.bincount(word_id, minlength=len(scores)).clip(min=1))[word_id]
+        return result
+    has_special = len(scores) == len(result)
+    tokens = list(compress(row["tokens"], inside)) if has_special else row["tokens"]
+    _check_alike(
+        [_MARKS.sub("", token) for token in tokens], list(compress(sentence.token_text, inside)), "token", location
+    )
+    result[slice(None) if has_special else inside] = scores
+    return result
+
+
+def _check_alike(pieces: Sequence[str], expected: Sequence[str], unit: str, location: str) -> None:
+    if len(pieces) != len(expected):
+        raise InputError(
+            f"{location}: {len(pieces)} {unit}s, but the study reads {len(expected)}: {' '.join(expected)}; explain "
+            "this text, split in this way"
+        )
+    for number, (piece, wanted) in enumerate(zip(pieces, expected, strict=True)):
+        if (unit == "word" or _is_comparable(piece, wanted)) and piece.casefold() != wanted.casefold():
+            raise InputError(
+                f"{location}: {unit} {number} (from 0) is '{piece}', but the study reads '{wanted}'; explain this "
+                "text, split in this way"
+            )
+
+
+def _is_comparable(token: str, wanted: str) -> bool:
+    """Whether a token's text tells: not where it is but a mark, an unknown token, or letters beyond ASCII, which
+    tokenizers write without accents or byte by byte.
+    """
+    return bool(token) and token not in _UNKNOWN and token.isascii() and wanted.isascii()
+
+
+def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
+    """The explanations in the file of each method, for the texts that the study explains."""
+    explanations = {}
+    for name, settings in methods.items():
+        path = Path(settings["file"])
+        if path not in context.memory:
+            context.memory[path] = read_explanations(path)
+        rows = context.memory[path]
+        attributions = []
+        for sentence in sentences:
+            row = rows.get(sentence.item_id) or rows.get(" ".join(sentence.words))
+            if row is None:
+                raise InputError(
+                    f"{path}: no explanation of item '{sentence.item_id}' ({' '.join(sentence.words)}); every text "
+                    "that the study explains needs one"
+                )
+            attributions.append(Attribution(aligned(sentence, row, path), forward_rows=0))
+        explanations[name] = Explanations(attributions)
+    return explanations
