@@ -1,6 +1,7 @@
 """Shards in parts: killed jobs go on where they were, and results do not depend on how the items were grouped."""
 
 import argparse
+import itertools
 import json
 import os
 import signal
@@ -30,7 +31,7 @@ from evenlight.items import wholes
 from evenlight.models.classifier import load_classifier
 from evenlight.readings import SPECIAL
 from evenlight.statistics.files import Run, score_path
-from evenlight.statistics.score_files import explainer_notes
+from evenlight.statistics.score_files import explainer_notes, score_notes
 from evenlight.tables import (
     ATTRIBUTIONS,
     ITEMS,
@@ -320,6 +321,9 @@ def test_predicted_classes_and_drawn_pairs(study, tmp_path):
     assert set(found.loc[~is_explained, "left_out"]) == {"not_drawn"}
     assert found.loc[is_explained, "target"].tolist() == found.loc[is_explained, "predicted"].tolist()
     assert found["probability"].notna().all()
+    pairs = len(found) // 2
+    [note] = read_metadata(tmp_path / "readings.parquet", READINGS)["notes"]
+    assert note == f"2 of {pairs} pairs, drawn at random (explain.pairs), are explained and scored"
     # Only what is drawn is explained, whatever the size of the groups.
     arguments = attribute_arguments(study, tmp_path, size=1)
     arguments.readings = tmp_path / "readings.parquet"
@@ -548,6 +552,26 @@ def test_notes_reach_the_tables(study, tmp_path):
     assert note.startswith("explainer 'ig': these scores are rounding noise: ")
     assert note.endswith(" (dataset 'geco', model 'bert', seeds 0, 1)")
     assert explainer_notes(tmp_path / "scores", runs, ["igxi"], families) == []
+    about = {"datasets": ["geco"], "models": ["bert"], "seeds": [0, 1], "explainers": ["igxi", "ig"]}
+    assert score_notes(tmp_path / "scores", **about, metrics=families, alpha=0.05) == [note]
+
+
+def test_what_was_left_out_reaches_the_tables(study, tmp_path):
+    """Of every table of scores, said once for all models, seeds and explainers of a dataset."""
+    readings = tmp_path / "readings.parquet"
+    read_texts.main(reading_arguments(study, readings, pairs=2))
+    explained = attribute_arguments(study, tmp_path / "shards", "path")
+    explained.readings = readings
+    attribute.main(explained)
+    for model, seed in itertools.product(("bert", "other"), (0, 1)):
+        folder = score_path(tmp_path / "scores", Run("geco", model, seed), "complexity", "ig").parent
+        scored = score_arguments(study, explained.output, folder, "complexity", 1000)
+        scored.readings = readings
+        score.main(scored)
+    about = {"datasets": ["geco"], "models": ["bert", "other"], "seeds": [0, 1], "explainers": ["igxi"]}
+    [note] = score_notes(tmp_path / "scores", **about, metrics={"gini": "complexity"})
+    [said] = read_metadata(readings, READINGS)["notes"]
+    assert note == f"dataset 'geco', models 'bert', 'other': {said}"
 
 
 # Taking over -----------------------------------------------------------------------------------------------------

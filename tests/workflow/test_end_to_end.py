@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import xml.etree.ElementTree as ElementTree
+from html import unescape
 from itertools import product
 from pathlib import Path
 
@@ -97,6 +98,17 @@ def test_page_has_a_cell_for_each_row_of_the_table(finished, table, cells_per_ro
     page = (results(finished) / "tables" / f"{table}.html").read_text(encoding="utf-8")
     assert len(rows) > 0
     assert len(re.findall(r"<td\b", page)) == cells_per_row * len(rows)
+
+
+def test_every_page_says_that_not_all_texts_are_explained(finished):
+    pages = list((results(finished) / "tables").glob("*.html"))
+    assert len(pages) == 6
+    items = pd.read_parquet(results(finished) / "datasets" / "demo" / "items.parquet")
+    models = ", ".join(f"'{name}'" for name in TINY["models"])
+    explained = f"{TINY['explain']['pairs']} of {(items['split'] == 'test').sum() // 2} pairs"
+    note = f"dataset 'demo', models {models}: {explained}, drawn at random (explain.pairs), are explained and scored"
+    for page in pages:
+        assert unescape(page.read_text(encoding="utf-8")).count(note) == 1, page
 
 
 def test_figures_are_drawn_in_both_formats(finished):

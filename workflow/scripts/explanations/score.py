@@ -27,7 +27,7 @@ from evenlight.parts import (
     write_part,
 )
 from evenlight.readings import explained_items, read_explained
-from evenlight.tables import ATTRIBUTIONS, SCORES, count_rows, read_groups, read_metadata
+from evenlight.tables import ATTRIBUTIONS, READINGS, SCORES, count_rows, read_groups, read_metadata
 
 # Rows of a table of scores that are written, and read, together.
 ROWS_PER_GROUP = 2**16
@@ -120,6 +120,7 @@ def main(arguments: argparse.Namespace) -> None:
         metadata = {
             "settings": arguments.settings,
             **{name: of_shard[name] for name in CARRIED},
+            "left_out": read_metadata(arguments.readings, READINGS).get("notes", []),
             "digest": digests[path.stem],
         }
         join_parts(parts, [path.stem], groups, path, metadata, ROWS_PER_GROUP)

@@ -60,10 +60,13 @@ def left_out(
             f"every drawn pair has a text of more than models.<model>.max_tokens = {max_tokens} tokens; raise "
             "max_tokens up to the model's limit, or explain.pairs"
         )
-    if not dropped:
-        return reason, []
-    count = f"{len(dropped)} of {whole.nunique()} pairs"
-    return reason, [f"{count} have a text of more than {max_tokens} tokens and are left out"]
+    notes, pairs = [], whole.nunique()
+    if dropped:
+        notes.append(f"{len(dropped)} of {pairs} pairs have a text of more than {max_tokens} tokens and are left out")
+    if NOT_DRAWN in reason:
+        explained = whole[np.equal(reason, None)].nunique()
+        notes.append(f"{explained} of {pairs} pairs, drawn at random (explain.pairs), are explained and scored")
+    return reason, notes
 
 
 def tokens_of(items: pd.DataFrame, classifier: Classifier) -> pa.Table:

@@ -7,9 +7,11 @@ from evenlight.statistics.definitions import definitions_table
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the table of definitions."""
+    """Write the table of definitions, with the notes of the summary."""
     summary = tables.read_table(arguments.summary, tables.SUMMARY)
-    tables.write_table(definitions_table(summary, **arguments.settings), arguments.output, tables.DEFINITIONS)
+    notes = tables.read_metadata(arguments.summary, tables.SUMMARY).get("notes", [])
+    table = definitions_table(summary, **arguments.settings)
+    tables.write_table(table, arguments.output, tables.DEFINITIONS, {"notes": notes})
 
 
 if __name__ == "__main__":

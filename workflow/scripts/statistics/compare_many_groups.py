@@ -4,11 +4,13 @@ import argparse
 
 from evenlight import command_line, tables
 from evenlight.statistics.groups import group_tables
+from evenlight.statistics.score_files import score_notes
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write both tables and print which groups were too small."""
+    """Write both tables, with which groups were too small and what is to be said of the scores."""
     tests, pairs, notes = group_tables(arguments.scores, arguments.datasets, **arguments.settings)
+    notes += score_notes(arguments.scores, **arguments.settings)
     tables.write_table(tests, arguments.output, tables.GROUPS, {"notes": notes})
     tables.write_table(pairs, arguments.pairs, tables.GROUP_PAIRS)
     for note in notes:

@@ -7,7 +7,10 @@ from evenlight.statistics.published import agreement, lay_beside, quality_beside
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the comparison, the summary of agreement, and the models' quality beside the published one."""
+    """Write the comparison, the summary of agreement, and the models' quality beside the published one.
+
+    The notes are those of the summary of disparities.
+    """
     names = {key: arguments.settings[key] for key in ("datasets", "models", "explainers", "metrics")}
     beside = arguments.settings["beside"]
     published = read_published(arguments.published)
@@ -15,7 +18,8 @@ def main(arguments: argparse.Namespace) -> None:
     quality = quality_beside(
         tables.read_table(arguments.models, tables.QUALITY), published, datasets=names["datasets"], beside=beside
     )
-    tables.write_table(comparison, arguments.output, tables.PUBLISHED)
+    notes = tables.read_metadata(arguments.summary, tables.SUMMARY).get("notes", [])
+    tables.write_table(comparison, arguments.output, tables.PUBLISHED, {"notes": notes})
     tables.write_table(agreement(comparison, **names), arguments.agreement, tables.PUBLISHED_AGREEMENT)
     tables.write_table(quality, arguments.quality, tables.PUBLISHED_QUALITY)
 

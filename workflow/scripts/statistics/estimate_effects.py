@@ -4,12 +4,14 @@ import argparse
 
 from evenlight import command_line, tables
 from evenlight.statistics.effects import effect_table
+from evenlight.statistics.score_files import score_notes
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the table of effects."""
+    """Write the table of effects, with what is to be said of the scores."""
     effects = effect_table(arguments.scores, arguments.datasets, **arguments.settings)
-    tables.write_table(effects, arguments.output, tables.EFFECTS)
+    notes = score_notes(arguments.scores, **arguments.settings)
+    tables.write_table(effects, arguments.output, tables.EFFECTS, {"notes": notes})
     print(effects["verdict"].value_counts().to_string())
 
 

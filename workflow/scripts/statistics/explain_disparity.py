@@ -4,11 +4,13 @@ import argparse
 
 from evenlight import command_line, tables
 from evenlight.statistics.causes import cause_table
+from evenlight.statistics.score_files import score_notes
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the table of causes."""
+    """Write the table of causes, with what is to be said of it and of the scores."""
     table, notes = cause_table(arguments.scores, arguments.datasets, arguments.readings, **arguments.settings)
+    notes += score_notes(arguments.scores, **arguments.settings)
     tables.write_table(table, arguments.output, tables.CAUSES, {"notes": notes})
 
 

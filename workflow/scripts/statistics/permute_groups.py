@@ -4,12 +4,14 @@ import argparse
 
 from evenlight import command_line, tables
 from evenlight.statistics.control import permuted_rates
+from evenlight.statistics.score_files import score_notes
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the table of the control."""
+    """Write the table of the control, with what is to be said of the scores."""
     rates = permuted_rates(arguments.scores, arguments.datasets, **arguments.settings)
-    tables.write_table(rates, arguments.output, tables.CONTROL)
+    notes = score_notes(arguments.scores, **arguments.settings)
+    tables.write_table(rates, arguments.output, tables.CONTROL, {"notes": notes})
 
 
 if __name__ == "__main__":

@@ -3,17 +3,14 @@
 import argparse
 
 from evenlight import command_line, tables
-from evenlight.statistics.files import runs
-from evenlight.statistics.score_files import explainer_notes
+from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.summary import summarise_scores
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the summary of scores, with what the explainers say of themselves."""
-    settings = arguments.settings
-    summary = summarise_scores(arguments.scores, arguments.datasets, **settings)
-    study = runs(settings["datasets"], settings["models"], settings["seeds"])
-    notes = explainer_notes(arguments.scores, study, settings["explainers"], settings["metrics"])
+    """Write the summary of scores, with what is to be said of them."""
+    summary = summarise_scores(arguments.scores, arguments.datasets, **arguments.settings)
+    notes = score_notes(arguments.scores, **arguments.settings)
     tables.write_table(summary, arguments.output, tables.SCORE_SUMMARY, {"notes": notes})
 
 

@@ -18,10 +18,9 @@ from evenlight.statistics.cells import ExplainerScores, ModelScores, check_compa
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import cohens_d, defined, hedges_g
 from evenlight.statistics.equivalence import equivalence_p
-from evenlight.statistics.files import runs
 from evenlight.statistics.paired_tests import SignFlips, sign_flip_p, signed_rank_p
 from evenlight.statistics.rank_sum import mann_whitney
-from evenlight.statistics.score_files import explainer_notes
+from evenlight.statistics.score_files import score_notes
 from evenlight.tables import DISPARITY
 
 # Each is adjusted over all rows of the study. The sign-flip test is not: its p cannot be lower than one over the
@@ -43,8 +42,8 @@ def disparity_table(
     For the folders and ``scored`` see :func:`evenlight.statistics.cells.read_models`. One row per dataset, model, seed,
     explainer, metric and pair of levels; a pair is compared on the datasets that have both. A metric without any
     defined score in either level of a pair (word-level metrics on a dataset without ground truth) gives no row but
-    a note, and so has an infinite d; the notes of the explainers' shards follow. :class:`InputError` where a
-    dataset has no compared levels, and where a level has fewer than two defined scores.
+    a note, and so has an infinite d; those of all scores follow (:func:`evenlight.statistics.score_files.score_notes`).
+    :class:`InputError` where a dataset has no compared levels, and where a level has fewer than two defined scores.
     """
     rows, notes, gaps = [], {}, {}  # of notes the keys only: each once, in order
     for model in read_models(scores, datasets_folder, **scored):
@@ -55,8 +54,7 @@ def disparity_table(
         )
     table = adjusted(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)[DISPARITY.schema.names]
     notes = [*notes, *_undefined_notes(gaps), *_infinite_notes(table)]
-    study = runs(*(scored[names] for names in ("datasets", "models", "seeds")))
-    return table, notes + explainer_notes(scores, study, scored["explainers"], scored["metrics"])
+    return table, notes + score_notes(scores, **scored)
 
 
 def adjusted(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:

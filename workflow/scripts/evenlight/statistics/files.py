@@ -1,6 +1,6 @@
 """Where the files of a study's runs lie: the one place that builds these paths."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -21,6 +21,22 @@ class Run:
 def runs(datasets: list[str], models: list[str], seeds: list[int]) -> Iterator[Run]:
     """Every run of a study, in configured order."""
     return (Run(*names) for names in product(datasets, models, seeds))
+
+
+def notes_of_runs(notes: Mapping[Run, Sequence[str]]) -> list[str]:
+    """What is said of runs: each text of a dataset once, with the models of which it is said.
+
+    >>> notes_of_runs({Run("plots", model, 0): ["2 of 8 pairs are left out"] for model in ("small", "large")})
+    ["dataset 'plots', models 'small', 'large': 2 of 8 pairs are left out"]
+    """
+    models: dict[tuple[str, str], dict[str, None]] = {}
+    for run, texts in notes.items():
+        for text in texts:
+            models.setdefault((run.dataset, text), {})[run.model] = None
+    return [
+        f"dataset '{dataset}', {'model' if len(names) == 1 else 'models'} {', '.join(map(repr, names))}: {text}"
+        for (dataset, text), names in models.items()
+    ]
 
 
 def score_path(scores: str | Path, run: Run, family: str, explainer: str) -> Path:

@@ -16,7 +16,7 @@ from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.readings import COUNTERPART_TOO_LONG, TOO_LONG
 from evenlight.statistics.designs import rows_of
-from evenlight.statistics.files import items_path, reading_path, runs, units_path
+from evenlight.statistics.files import items_path, notes_of_runs, reading_path, runs, units_path
 from evenlight.statistics.study import ALL, Comparison, ordered_levels, pairs_of
 from evenlight.statistics.summary import summarise_over_seeds
 
@@ -124,15 +124,14 @@ def quality_per_seed(
     """
     units = {dataset: tables.read_table(units_path(datasets_folder, dataset), tables.UNITS) for dataset in datasets}
     classes = {dataset: _classes_of(items_path(datasets_folder, dataset)) for dataset in datasets}
-    parts, notes = [], {}  # of notes the keys only: each once, in order
+    parts, notes = [], {}
     for run in runs(datasets, models, seeds):
         path = reading_path(readings, run)
         items = predicted_items(items_path(datasets_folder, run.dataset), path)
         part = model_quality(items, units[run.dataset], comparisons, classes[run.dataset])
         parts.append(part.assign(dataset=run.dataset, model=run.model, seed=run.seed))
-        said = tables.read_metadata(path, tables.READINGS).get("notes", [])
-        notes |= dict.fromkeys(f"dataset '{run.dataset}', model '{run.model}': {note}" for note in said)
-    return pd.concat(parts, ignore_index=True)[["dataset", "model", "seed", *COLUMNS]], list(notes)
+        notes[run] = tables.read_metadata(path, tables.READINGS).get("notes", [])
+    return pd.concat(parts, ignore_index=True)[["dataset", "model", "seed", *COLUMNS]], notes_of_runs(notes)
 
 
 def _classes_of(items_file: Path) -> list[str]:

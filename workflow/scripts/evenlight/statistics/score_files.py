@@ -1,7 +1,8 @@
 """Reading score files: one row per item, one column per metric, a file per explainer and family of metrics."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pandas as pd
 from evenlight import tables
 from evenlight.chance import note_on_chance
 from evenlight.errors import InputError
-from evenlight.statistics.files import Run, score_path
+from evenlight.statistics.files import Run, notes_of_runs, runs, score_path
 
 STANDARD_ERROR = "_standard_error"
 _REMEDY = "delete the file and run the workflow again"
@@ -58,6 +59,34 @@ def _in_order(table: pd.DataFrame, items: pd.Series, path: Path) -> pd.DataFrame
             f"{path}: column 'item_id' has other items than the other metrics of the same explainer; {_REMEDY}"
         )
     return table.set_index("item_id").loc[items].reset_index()
+
+
+def score_notes(
+    folder: str | Path,
+    *,
+    datasets: Sequence[str],
+    models: Sequence[str],
+    seeds: Sequence[int],
+    explainers: Sequence[str],
+    metrics: Mapping[str, str],
+    **_: Any,
+) -> list[str]:
+    """What a reader of any table of the scores must know: which texts are left out, and of the explainers.
+
+    ``folder`` has the scores, ``metrics`` are name to family; other settings of the table do not matter.
+    """
+    study = list(runs(datasets, models, seeds))
+    return left_out_notes(folder, study, explainers, metrics) + explainer_notes(folder, study, explainers, metrics)
+
+
+def left_out_notes(
+    folder: str | Path, runs: Iterable[Run], explainers: Sequence[str], metrics: Mapping[str, str]
+) -> list[str]:
+    """Which texts have no scores, as the readings say it."""
+    # All scores of a run are of the same texts.
+    family, explainer = next(iter(metrics.values())), explainers[0]
+    metadata = {run: tables.read_metadata(score_path(folder, run, family, explainer), tables.SCORES) for run in runs}
+    return notes_of_runs({run: of_run.get("left_out", []) for run, of_run in metadata.items()})
 
 
 def explainer_notes(
