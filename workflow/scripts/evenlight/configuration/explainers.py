@@ -4,9 +4,9 @@ A family is one module of ``evenlight.explainers``; its explainers share their p
 """
 
 import re
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from evenlight.configuration.settings import Entry, Text, refusal
 
@@ -192,10 +192,22 @@ class GradientShap(GradientExplainer):
     layer: Layer = "word_embeddings"
     definition: GradientDefinition = "paper"
     baseline: Baseline = "pad"
-    samples: int = Field(5, ge=1, description="Random points of each item.")
+    samples: int | None = Field(
+        None,
+        ge=1,
+        description=(
+            "Random points of each item; `null` is 50, but 5 where `definition` is `released`, as GECOBench has it."
+        ),
+    )
     noise: float = Field(
         0.0, ge=0, description="Standard deviation of the normal noise that each sample adds to the input."
     )
+
+    @model_validator(mode="after")
+    def _as_defined(self) -> Self:
+        if self.samples is None:
+            self.samples = 5 if self.definition == "released" else 50
+        return self
 
 
 class Deeplift(GradientExplainer):
@@ -360,11 +372,16 @@ class KernelShap(Explainer):
     family: ClassVar[str] = "kernel_shap"
 
     method: Literal["kernel_shap"]
-    evaluations: int = Field(
-        25, ge=4, description="Most reduced texts per item, the whole text and the one without any token included."
+    evaluations: int | None = Field(
+        None,
+        ge=4,
+        description=(
+            "Most reduced texts per item, the whole text and the one without any token included; `null` is 512, but "
+            "25 where `definition` is `released`, as GECOBench has it."
+        ),
     )
     estimator: Literal["sampled", "paired", "leverage", "surrogate"] = Field(
-        "sampled",
+        "leverage",
         description=(
             "How the subsets are chosen: `sampled` independently, as published; `paired` with their complements; "
             "`leverage`, pairs without repetition by their leverage scores (Musco and Witter 2024). `surrogate` "
@@ -382,6 +399,12 @@ class KernelShap(Explainer):
     )
     hidden_token: HiddenToken = "mask"
     special_tokens: SpecialTokenFeatures = "excluded"
+
+    @model_validator(mode="after")
+    def _as_defined(self) -> Self:
+        if self.evaluations is None:
+            self.evaluations = 25 if self.definition == "released" else 512
+        return self
 
 
 class ShapleySampling(Explainer):

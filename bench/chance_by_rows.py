@@ -1,0 +1,183 @@
+"""Measure how much of random explainers' scores is chance, by the number of rows they take, on real sentences.
+
+Every setting explains the same test sentences twice with independent draws, and the two are compared as a study does it
+(:mod:`evenlight.chance`).
+
+Writes a table (CSV), and beside it a page that shows it (the same name, ``.md``).
+"""
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+
+from evenlight import command_line
+from evenlight.chance import agreement
+from evenlight.configuration import completed_entry, family_of
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.sentences import Sentence, tokenize
+from evenlight.errors import InputError
+from evenlight.explainers import Context, explain
+from evenlight.items import wholes
+from evenlight.models.classifier import load_classifier
+from evenlight.seeds import generator_for
+from evenlight.tables import ITEMS, UNITS, read_table, replacing
+
+# Settings of each row of the page, and the key that the budgets are values of.
+ROWS = (25, 64, 128, 256, 512, 1024, 2048)
+CURVES: dict[str, tuple[dict, str, tuple[int | None, ...]]] = {
+    **{
+        f"kernel_shap, {estimator}": ({"method": "kernel_shap", "estimator": estimator}, "evaluations", ROWS[:limit])
+        # The surrogate inverts a matrix of its rows.
+        for estimator, limit in (("sampled", 7), ("paired", 7), ("leverage", 7), ("surrogate", 4))
+    },
+    "kernel_shap, released": ({"method": "kernel_shap", "definition": "released"}, "evaluations", (25, 512)),
+    **{
+        f"shapley_sampling, {estimator}": (
+            {"method": "shapley_sampling", "estimator": estimator},
+            "permutations",
+            (2, 6, 12, 25, 50)[: 3 if estimator == "adjusted" else 5],
+        )
+        for estimator in ("independent", "paired", "adjusted")
+    },
+    # None is the squared number of tokens.
+    "lime": ({"method": "lime"}, "samples", (None, 100, 250, 500, 1000, 2000, 5000)),
+    "lime, words": ({"method": "lime", "features": "word"}, "samples", (100, 500, 2000)),
+    "lime, asked": ({"method": "lime", "samples": 5000}, "asked", (64, 128, 256)),
+    "gradient_shap": ({"method": "gradient_shap"}, "samples", (5, 10, 25, 50, 100, 200)),
+}
+
+
+def measured(sentences: list[Sentence], evaluator: Evaluator, settings: dict) -> dict:
+    """Medians over sentences of what :func:`evenlight.chance.agreement` says, and the rows."""
+    family = family_of("explainers", settings["method"])
+    completed = {"it": completed_entry("explainers", "it", settings)}
+    one, other = (explain(family, sentences, completed, Context(evaluator, seed, None))["it"] for seed in (0, 1))
+    values = pd.DataFrame(
+        [
+            agreement(first.token_score[~sentence.is_special], second.token_score[~sentence.is_special])
+            for sentence, first, second in zip(sentences, one.attributions, other.attributions, strict=True)
+        ],
+        dtype=float,
+    )
+    rows = [attribution.forward_rows for attribution in one.attributions]
+    return {
+        "rows": round(float(np.mean(rows))),
+        "error": values["error"].median(),
+        "rank": values["rank"].median(),
+        "rank_lower_quartile": values["rank"].quantile(0.25),
+    }
+
+
+def curves(sentences: list[Sentence], evaluator: Evaluator) -> Iterator[dict]:
+    """A row for each setting and budget."""
+    for name, (settings, key, budgets) in CURVES.items():
+        for budget in budgets:
+            found = measured(sentences, evaluator, settings | {key: budget})
+            print(f"{name}, {key} {budget}: error {found['error']:.3f}, rank {found['rank']:.3f}", flush=True)
+            yield {"setting": name, "budget": f"{key} {budget or 'null'}", **found}
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """A table as Markdown."""
+    lines = [list(table.columns), ["---"] * len(table.columns), *table.astype(str).to_numpy().tolist()]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def machine() -> str:
+    """Processor, cores and versions."""
+    processor = platform.processor() or platform.machine()
+    if (info := Path("/proc/cpuinfo")).exists():
+        models = [
+            line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
+        processor = models[0] if models else processor
+    versions = ", ".join(f"{name} {version(name)}" for name in ("torch", "transformers", "numpy"))
+    return f"{processor}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}"
+
+
+PAGE = """\
+# Chance in explanations by the number of rows
+
+{count} test sentences of {items} with {least} to {most} tokens (median {median}, special ones not counted), explained
+twice with independent draws; medians over sentences.
+
+- *error*: standard error of a token's score, divided by the standard deviation of the sentence's scores. 0 is no
+  chance, about 1 nothing but chance; its square is the share of the variance that is chance.
+- *rank*: Spearman's correlation of the tokens' scores in two runs; in brackets its lower quartile.
+- *rows*: rows that went through the model for a sentence, on average. Short sentences are exact where the rows
+  allow it.
+
+Made by `{command}` on {machine}.
+
+{tables}
+"""
+
+
+def page(table: pd.DataFrame, sentences: list[Sentence], arguments: argparse.Namespace) -> str:
+    """The page that shows the table, a part for each model."""
+    tokens = [int((~sentence.is_special).sum()) for sentence in sentences]
+    parts = []
+    for model, rows in table.groupby("model", sort=False):
+        shown = rows[["setting", "budget", "rows"]].assign(
+            error=rows["error"].map("{:.2f}".format),
+            rank=rows["rank"].map("{:.2f}".format) + " (" + rows["rank_lower_quartile"].map("{:.2f}".format) + ")",
+        )
+        parts.append(f"## {model}\n\n{markdown(shown)}")
+    models = " ".join(f"--model {path.name}" for path in arguments.model)
+    command = (
+        f"python bench/chance_by_rows.py {models} --items {arguments.items.name} --sentences {arguments.sentences} "
+        f"--output {arguments.output}"
+    )
+    return PAGE.format(
+        count=len(sentences),
+        items=arguments.items.name,
+        least=min(tokens),
+        most=max(tokens),
+        median=round(float(np.median(tokens))),
+        command=command,
+        machine=machine(),
+        tables="\n\n".join(parts),
+    )
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Measure and write both files."""
+    if arguments.output.suffix != ".csv":
+        raise InputError(f"--output: '{arguments.output}' must end in .csv; the page is written beside it")
+    torch.set_num_threads(1)
+    items = read_table(arguments.items, ITEMS)
+    units = read_table(arguments.items.with_name("units.parquet"), UNITS)
+    test = items[items["split"] == "test"]
+    chosen = test.iloc[generator_for(0, "chance by rows").permutation(len(test))[: arguments.sentences]]
+    tables = []
+    for model in arguments.model:
+        classifier = load_classifier(model, max_tokens=128)
+        sentences = tokenize(classifier, chosen, chosen["label"], wholes(chosen, units))
+        table = pd.DataFrame(curves(sentences, Evaluator(classifier)))
+        tables.append(table.assign(model=model.name))
+    table = pd.concat(tables, ignore_index=True)
+    with replacing(arguments.output) as path:
+        table.to_csv(path, index=False, float_format="%.4g")
+    with replacing(arguments.output.with_suffix(".md")) as path:
+        path.write_text(page(table, sentences, arguments))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--model", type=Path, required=True, action="append", help="folder of a trained model; several are allowed"
+    )
+    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet), of which the test split")
+    parser.add_argument("--sentences", type=int, default=32, help="how many sentences")
+    parser.add_argument("--output", type=Path, required=True, help="table (CSV); the page is written beside it")
+    command_line.run(main, parser)
