@@ -292,7 +292,11 @@ LEARNING_RATE = "trainings.short.learning_rate"
         ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [0.2, 0.1]}, r"shares: .*ascending"),
         ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [0.1, 2]}, r"shares\[1\]: found 2\.0; .*at most 1"),
         ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [float("nan")]}, r"shares\[0\]: found NaN; allowed"),
-        ("metrics.gini", {"metric": "aopc_sufficiency", "positive_only": 1}, r"found 1; allowed is true or false"),
+        (
+            "metrics.gini",
+            {"metric": "aopc_sufficiency", "positive_only": 1},
+            r"found 1; allowed is null or true or false",
+        ),
         (
             "statistics.compare.gender",
             [["male"]],

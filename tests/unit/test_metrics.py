@@ -1,7 +1,6 @@
 """The metrics against values worked out on paper, and what must hold for any scores."""
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,13 +10,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from models_for_tests import additive, byte_level_tokenizer, sentences_of
 
+from evenlight.configuration import completed_entry
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers.attribution import Attribution, attribution_table
 from evenlight.metrics import Explanation, Origin, explanations_of, read_origin, score
 from evenlight.metrics.complexity import gini, sparsity
 from evenlight.metrics.correctness import mass_accuracy
-from evenlight.metrics.faithfulness import top_tokens
+from evenlight.metrics.faithfulness import binned_tokens, top_tokens
 from evenlight.readings import readings_table, token_table
 from evenlight.tables import ATTRIBUTIONS, write_table
 
@@ -102,25 +102,46 @@ def test_thresholds_by_hand():
     assert aopc(special, definition="threshold", shares=[0.5, 0.6]) == [pytest.approx((0.1, 0.1), abs=1e-6)]
 
 
-@pytest.mark.parametrize(
-    ("positive_only", "without", "alone"),
-    [(True, [0, 0.2, 0.2, 0.3, 0.3], [0.1, -0.1, -0.1, -0.2, -0.2]),
-     (False, [0, 0.2, 0.2, 0.3, 0.1], [0.1, -0.1, -0.1, -0.2, 0.0])],
-)  # fmt: skip
-def test_eraser_by_hand(positive_only, without, alone):
-    """No token, then ⌈0.04⌉, ⌈0.8⌉, ⌈2⌉ and ⌈4⌉ of four: the sea counts twice; the storms only if asked for."""
-    words = ["sea", "ship", "storm", "storm"]
-    one = of_words(words, [WORTH[word] for word in words])
-    found = aopc(one, definition="eraser", shares=[0.01, 0.2, 0.5, 1.0], positive_only=positive_only)
-    assert found == [pytest.approx((np.mean(without), np.mean(alone)), abs=1e-6)]
+def eraser(*explanations):
+    """With the definition's own shares and ranking."""
+    metrics = {
+        name: completed_entry("metrics", name, {"metric": AOPC[name]["metric"], "definition": "eraser"})
+        for name in AOPC
+    }
+    found = score("faithfulness", explanations, metrics, Evaluator(CLASSIFIER, 1000))
+    return list(zip(found["comprehensiveness"], found["sufficiency"], strict=True))
 
 
-def test_eraser_without_a_token_to_take():
-    """Every set is empty: nothing is lost without it, and P − 0.5 with it alone."""
-    against = of_words(["sea", "ship"], [-2, 0])
-    nothing = replace(against, word_id=np.full(len(against.word_id), -1))
-    found = aopc(against, nothing, definition="eraser", shares=[0.5, 1.0])
-    assert found == [pytest.approx((0, 0.3), abs=1e-6), (0, 0)]
+def test_eraser_by_hand():
+    """No token, then ⌈0.04⌉, ⌈0.2⌉, ⌈0.4⌉, ⌈0.8⌉ and ⌈2⌉ of four: the sea counts four times."""
+    one = of_words(list(WORTH), list(WORTH.values()))
+    expected = (np.mean([0, 0.2, 0.2, 0.2, 0.2, 0.3]), np.mean([0.2, 0.0, 0.0, 0.0, 0.0, -0.1]))
+    assert eraser(one) == [pytest.approx(expected, abs=1e-6)]
+
+
+def test_eraser_ranks_tokens_of_either_sign_and_asks_about_the_predicted_class():
+    """The order is calm, storm, ship, sea whatever the sign, and the model predicts class 1: P is 0.7.
+
+    Without {calm} 0.7, without {calm, storm} 0.8; these alone 0.5 and 0.4.
+    """
+    one = of_words(list(WORTH), [-4.0, -3.0, -2.0, -1.0], target=0)
+    expected = (np.mean([0, 0, 0, 0, 0, -0.1]), np.mean([0.2, 0.2, 0.2, 0.2, 0.2, 0.3]))
+    assert eraser(one) == [pytest.approx(expected, abs=1e-6)]
+
+
+def test_eraser_without_a_token():
+    assert [places.tolist() for places in binned_tokens(np.zeros(0), [0.01, 0.5])] == [[], [], []]
+
+
+@pytest.mark.parametrize(("key", "value"), [("shares", [0.1, 0.5]), ("positive_only", True)])
+def test_eraser_has_its_own_shares_and_ranking(key, value):
+    settings = {"metric": "aopc_sufficiency", "definition": "eraser"}
+    with pytest.raises(InputError, match=rf'metrics\.it\.{key}: found .* with definition "eraser", which has'):
+        completed_entry("metrics", "it", settings | {key: value})
+    completed = completed_entry("metrics", "it", settings)
+    assert completed["shares"] == [0.01, 0.05, 0.1, 0.2, 0.5]
+    assert completed["positive_only"] is False
+    assert completed_entry("metrics", "it", completed) == completed
 
 
 def test_special_tokens_stay_and_do_not_rank():

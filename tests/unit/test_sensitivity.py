@@ -5,24 +5,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from captum.metrics import sensitivity_max
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
 
+from evenlight.configuration import family_of
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.metrics import Explanation, Origin, explanation_of, score
 from evenlight.metrics.flip_area.corrected import top_places
 from evenlight.metrics.moved_inputs import Input, Moved, loss_gradients
-from evenlight.metrics.worst_change import ascent
+from evenlight.metrics.worst_change import ascent, draws_in_ball, into_ball, radius_of
 from evenlight.models.classifier import prepared
 from evenlight.models.fast_layers import whole_last_layer
 
 RELEASED = {"metric": "flip_area", "definition": "released", "steps": 4, "tokens": 3}
 CORRECTED = RELEASED | {"definition": "corrected"}
-WORST = {"metric": "worst_change", "steps": 4, "radius": 0.1, "norm": "linf"}
+WORST = {"metric": "worst_change", "steps": 4, "radius": 0.1, "norm": "linf", "relative": False}
+MAXIMUM = {"metric": "max_sensitivity", "draws": 4, "rounds": 1, "radius": 0.1, "norm": "linf", "relative": False}
 RADIUS = 2.0**-10
 SALIENCY = {"method": "saliency", "layer": "word_embeddings", "definition": "paper", "output": "logit"}
 GXI = SALIENCY | {"method": "input_x_gradient"}
@@ -47,7 +50,7 @@ def of_words(classifier, words, word_score, origin=None, target=1):
 
 def sensitivity(classifier, explanations, settings, tokens_per_batch=4096):
     evaluator = Evaluator(classifier, tokens_per_batch)
-    return score(settings["metric"], explanations, {"it": settings}, evaluator)["it"]
+    return score(family_of("metrics", settings["metric"]), explanations, {"it": settings}, evaluator)["it"]
 
 
 # Moved inputs ----------------------------------------------------------------------------------------------------
@@ -189,7 +192,9 @@ def test_fast_last_layer_is_whole_where_its_output_is_read():
     assert sensitivity(fast, explanations, RELEASED) == pytest.approx(expected, abs=2 * RADIUS)
 
 
-@pytest.mark.parametrize("settings", [RELEASED, CORRECTED, WORST], ids=["released", "corrected", "worst_change"])
+@pytest.mark.parametrize(
+    "settings", [RELEASED, CORRECTED, WORST, MAXIMUM | {"rounds": 2}], ids=["released", "corrected", "worst", "maximum"]
+)
 @pytest.mark.parametrize("architecture", ["bert", "gpt2"])
 def test_values_do_not_depend_on_the_batch(architecture, settings):
     classifier = tiny_classifier(architecture, dtype=torch.float64)
@@ -325,6 +330,128 @@ def test_a_ball_of_no_size_changes_nothing_and_a_larger_one_more(architecture):
     found = [sensitivity(classifier, explanations, WORST | {"radius": radius}) for radius in (1e-12, 1e-3, 0.1)]
     assert (found[0] < 1e-4).all()
     assert (found[1] < found[2]).all()
+
+
+@pytest.mark.parametrize("norm", ["l2", "linf"])
+def test_a_relative_radius_is_a_share_of_the_embeddings(norm):
+    """The norm of the numbers of (3, 0) and (0, 4) together is 5, and the largest number 4."""
+    classifier = by_hand({"sea": (3.0, 0.0), "ship": (0.0, 4.0)}, lambda embedding, mask: embedding[:, 0])
+    text = of_words(classifier, ["sea", "ship"], [1, 1])
+    start = Input(classifier.embed(torch.from_numpy(text.token_id)), 1)
+    places = torch.from_numpy(np.flatnonzero(~text.is_special))
+    settings = {"norm": norm, "radius": 0.5, "relative": True}
+    assert radius_of(start, places, settings) == pytest.approx(0.5 * (5 if norm == "l2" else 4))
+    assert radius_of(start, places, settings | {"relative": False}) == 0.5
+    assert radius_of(start, places[:0], settings) == 0.5
+
+
+@pytest.mark.parametrize("metric", ["worst_change", "max_sensitivity"])
+def test_a_relative_radius_does_not_see_the_scale_of_the_embeddings(metric):
+    """A model with embeddings a hundred times as large, and a first layer that makes up for it."""
+    found = []
+    for scale in (1.0, 100.0):
+        classifier = by_hand(
+            {"sea": (scale,), "ship": (2 * scale,)},
+            lambda embedding, mask, scale=scale: torch.stack(
+                [(total := ((embedding[..., 0] / scale) ** 2 * mask).sum(-1)) * 0, total], dim=-1
+            ),
+        )
+        one = of_words(
+            classifier, ["sea", "ship"], np.array([2.0, 4.0]) / scale, Origin("grad", SALIENCY, 0, "gradient")
+        )
+        settings = (WORST if metric == "worst_change" else MAXIMUM) | {"relative": True}
+        found.append(sensitivity(classifier, [one], settings)[0])
+    assert found[0] == pytest.approx(found[1], rel=1e-6) != 0
+
+
+# Max-sensitivity -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("norm", ["l2", "linf"])
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_max_sensitivity_is_captum_s_with_the_same_draws(architecture, norm):
+    """Of the saliency that autograd has, at the embeddings moved by our draws, one sentence at a time."""
+    classifier = tiny_classifier(architecture, dtype=torch.float64)
+    sentences = sentences_of(classifier)[:3]
+    settings = MAXIMUM | {"norm": norm}
+    [found] = [explain("gradient", sentences, {"grad": SALIENCY}, context_of(classifier))["grad"]]
+    explanations = [
+        explanation_of(sentence, one.token_score, origin=Origin("grad", SALIENCY, 3, "gradient"))
+        for sentence, one in zip(sentences, found.attributions, strict=True)
+    ]
+    for one, ours in zip(explanations, sensitivity(classifier, explanations, settings), strict=True):
+        vectors = classifier.embed(torch.from_numpy(one.token_id)[None])
+        inside = torch.from_numpy(~one.is_special)
+
+        def saliency(moved, one=one):
+            # The sentence itself comes as a tuple, and its explanation must be one.
+            is_tuple = isinstance(moved, tuple)
+            moved = (moved[0] if is_tuple else moved).detach()
+            with torch.enable_grad():
+                moved.requires_grad_()
+                mask = torch.ones(moved.shape[:2], dtype=torch.int64)
+                logit = classifier.logits(moved, mask)[:, one.target].sum()
+                scores = torch.autograd.grad(logit, moved)[0].abs().sum(-1)
+            return (scores,) if is_tuple else scores
+
+        def perturbed(inputs, radius, one=one, inside=inside):
+            moved = inputs.clone()
+            moved[:, inside] += torch.stack(draws_in_ball(one, moved[0, inside], settings, radius, 0))
+            return moved
+
+        theirs = sensitivity_max(
+            saliency, vectors, perturb_func=perturbed, perturb_radius=settings["radius"], n_perturb_samples=4
+        )
+        assert ours == pytest.approx(theirs.item(), rel=1e-9)
+
+
+@pytest.mark.parametrize("norm", ["l2", "linf"])
+def test_draws_fill_the_ball_and_are_those_of_the_item(norm):
+    classifier = tiny_classifier("bert", dtype=torch.float64)
+    one, other = of_sentences(classifier, 2)
+    like = torch.zeros(1, 3, dtype=torch.float64)
+    settings = MAXIMUM | {"norm": norm, "draws": 4000}
+    draws = torch.stack(draws_in_ball(one, like, settings, 2.0, 0)).flatten(1)
+    order = 2 if norm == "l2" else float("inf")
+    length = torch.linalg.vector_norm(draws, order, dim=1)
+    assert length.max() <= 2
+    # Half of the volume of a ball in three dimensions lies within 0.5^(1/3) of its radius.
+    assert (length < 2 * 0.5 ** (1 / 3)).double().mean() == pytest.approx(0.5, abs=0.03)
+    assert draws.mean(0).abs().max() < 0.1
+    again = torch.stack(draws_in_ball(replace(one, origin=Origin("lime")), like, settings, 2.0, 0)).flatten(1)
+    assert (again == draws).all()
+    for changed in (draws_in_ball(one, like, settings, 2.0, 1), draws_in_ball(other, like, settings, 2.0, 0)):
+        assert not (torch.stack(changed).flatten(1) == draws).any()
+
+
+@given(arrays(np.float64, (2, 3), elements=st.floats(-5, 5)), st.sampled_from(["l2", "linf"]))
+def test_into_ball_goes_to_its_nearest_point(offset, norm):
+    moved = into_ball(torch.from_numpy(offset), 1.0, norm).numpy()
+    order = 2 if norm == "l2" else np.inf
+    assert np.linalg.norm(moved.ravel(), order) <= 1 + 1e-12
+    if np.linalg.norm(offset.ravel(), order) <= 1:
+        assert (moved == offset).all()
+    else:
+        assert np.linalg.norm(moved.ravel(), order) == pytest.approx(1)
+
+
+def test_further_rounds_come_near_a_worst_corner_of_the_ball():
+    """The saliency is 2x: in a cube it changes most in any corner, by r √2 / √5. 2x² does in (1.1, 2.1), but the search
+    may end in the next best corner, (0.9, 1.9). Each explainer is attacked by itself.
+    """
+    classifier = squares()
+    start = np.array([1.0, 2.0])
+    explanations = [
+        of_words(classifier, ["sea", "ship"], 2 * start, Origin("grad", SALIENCY, 0, "gradient")),
+        of_words(classifier, ["sea", "ship"], 2 * start**2, Origin("gxi", GXI, 0, "gradient")),
+    ]
+    rounds = [sensitivity(classifier, explanations, MAXIMUM | {"rounds": number}) for number in (1, 2, 40)]
+    assert (rounds[0] <= rounds[1]).all()
+    corners = [np.linalg.norm((start + move) ** 2 - start**2) / np.linalg.norm(start**2) for move in (-0.1, 0.1)]
+    assert rounds[2][0] == pytest.approx(0.1 * 2**0.5 / 5**0.5, rel=0.01)
+    assert 0.99 * corners[0] < rounds[2][1] <= corners[1] + 1e-9
+    nothing = replace(explanations[0], token_score=np.zeros(len(explanations[0].token_score)))
+    assert np.isnan(sensitivity(classifier, [nothing], MAXIMUM)).all()
 
 
 @pytest.mark.parametrize("norm", ["l2", "linf"])

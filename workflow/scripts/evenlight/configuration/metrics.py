@@ -3,12 +3,12 @@
 A family is one module of ``evenlight.metrics``; its metrics share their questions to the model.
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from evenlight.configuration.settings import Different, Entry, Text, shown
+from evenlight.configuration.settings import Different, Entry, Text, refusal, shown
 
 
 class Metric(Entry):
@@ -42,24 +42,26 @@ def _ascending(values: list) -> list:
 
 
 Shares = Annotated[
-    Different[Annotated[float, Field(gt=0, le=1)]],
-    AfterValidator(_ascending),
+    Annotated[Different[Annotated[float, Field(gt=0, le=1)]], AfterValidator(_ascending), Field(min_length=1)] | None,
     Field(
-        min_length=1,
         description=(
-            "Shares of the tokens that are removed or kept, ascending; thresholds where `definition` is `threshold`."
+            "Shares of the tokens that are removed or kept, ascending; thresholds where `definition` is `threshold`. "
+            "`null` is 0.1, 0.2 and so on to 1, or those of `eraser`, which allows no others."
         ),
     ),
 ]
+TENTHS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+ERASER_SHARES = [0.01, 0.05, 0.1, 0.2, 0.5]
 AopcDefinition = Annotated[
     Literal["share", "threshold", "eraser"],
     Field(
         description=(
             "Which tokens are removed or kept. `share` takes shares of the tokens, rounded down, without "
             "repetitions, as ferret does. `threshold` takes the tokens whose score, divided by the sum of the "
-            "absolute scores, reaches each of `shares`, as the disparity study's text says. `eraser` takes no "
-            "token and then shares, rounded up, each of which counts in the mean (DeYoung et al. 2020, whose "
-            "`shares` are 0.01, 0.05, 0.1, 0.2 and 0.5)."
+            "absolute scores, reaches each of `shares`, as the disparity study's text says. `eraser` is that of "
+            "DeYoung et al. 2020: no token and then the shares 0.01, 0.05, 0.1, 0.2 and 0.5, rounded up, all of "
+            "which count in the mean; all tokens are ranked, whatever their sign; and the probability is that of "
+            "the predicted class, so that `explain.target` should be `prediction`."
         )
     ),
 ]
@@ -74,11 +76,23 @@ ScoredSpecialTokens = Annotated[
     ),
 ]
 PositiveOnly = Annotated[
-    bool,
+    bool | None,
     Field(
         description=(
             "Whether tokens that speak against the target (score 0 or less) are left out of the ranking, as in "
-            "the disparity study. Thresholds leave them out in any case."
+            "the disparity study. Thresholds leave them out in any case. `null` is `true`, but `false` where "
+            "`definition` is `eraser`, which allows nothing else."
+        )
+    ),
+]
+
+
+Norm = Annotated[
+    Literal["l2", "linf"],
+    Field(
+        description=(
+            "Norm of the ball, `l2` over all embeddings of a sentence together or `linf`, the largest change of one "
+            "number."
         )
     ),
 ]
@@ -88,8 +102,24 @@ class AopcMetric(Metric):
     """What the areas over a perturbation curve have in common."""
 
     definition: AopcDefinition = "share"
-    shares: Shares = Field([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
-    positive_only: PositiveOnly = True
+    shares: Shares = None
+    positive_only: PositiveOnly = None
+
+    @model_validator(mode="after")
+    def _as_defined(self) -> Self:
+        is_eraser = self.definition == "eraser"
+        defined = {"shares": ERASER_SHARES if is_eraser else TENTHS, "positive_only": not is_eraser}
+        problems = []
+        for key, value in defined.items():
+            found = getattr(self, key)
+            if found is None:
+                setattr(self, key, list(value) if key == "shares" else value)
+            elif is_eraser and found != value:
+                said = f'found {shown(found)} with definition "eraser", which has {shown(value)}'
+                problems.append(((key,), f"{said}; leave the key out, or choose another definition"))
+        if problems:
+            raise refusal(*problems)
+        return self
 
 
 class AopcComprehensiveness(AopcMetric):
@@ -177,7 +207,19 @@ class FlipArea(Metric):
     tokens: int = Field(3, ge=2, description="Most tokens that are attacked together, first one, then two, and so on.")
 
 
-class WorstChange(Metric):
+class ExplainedAgain(Metric):
+    """What the metrics have in common that move the embeddings of all words within a ball and explain again."""
+
+    relative: bool = Field(
+        False,
+        description=(
+            "Whether `radius` is a share of the norm of the sentence's embeddings, so that long sentences, and models "
+            "with large embeddings, move by as much as others do."
+        ),
+    )
+
+
+class WorstChange(ExplainedAgain):
     """Largest relative change of the explanation when the embeddings of all words move within a ball: the model is
     attacked, and at each step explained again. "Sensitivity" in the disparity study's text.
     """
@@ -190,13 +232,28 @@ class WorstChange(Metric):
     metric: Literal["worst_change"]
     steps: int = Field(5, ge=1, description="Steps of the attack.")
     radius: float = Field(0.1, gt=0, description="Radius of the ball, in the units of word embeddings.")
-    norm: Literal["l2", "linf"] = Field(
-        "l2",
-        description=(
-            "Norm of the ball, `l2` over all embeddings of a sentence together or `linf`, the largest change of one "
-            "number."
-        ),
+    norm: Norm = "l2"
+
+
+class MaxSensitivity(ExplainedAgain):
+    """Largest relative change of the explanation over random draws from a ball around the embeddings of all words (Yeh
+    et al. 2019); with several `rounds` an attack on the explanation itself.
+    """
+
+    title: ClassVar[str] = "Max-sensitivity"
+    family: ClassVar[str] = "worst_change"
+    better: ClassVar[str] = "lower"
+    measures: ClassVar[str] = "sensitivity"
+
+    metric: Literal["max_sensitivity"]
+    draws: int = Field(10, ge=1, description="Random draws of each round, at each of which the model is explained.")
+    rounds: int = Field(
+        1,
+        ge=1,
+        description="Rounds of draws: the first around the sentence, each other one around the worst draw so far.",
     )
+    radius: float = Field(0.02, gt=0, description="Radius of the ball, in the units of word embeddings.")
+    norm: Norm = "linf"
 
 
 class Gini(Metric):

@@ -28,15 +28,15 @@ def thresholded_tokens(score: np.ndarray, thresholds: Sequence[float]) -> list[n
     return [np.flatnonzero(score >= threshold) for threshold in thresholds]
 
 
-def binned_tokens(score: np.ndarray, shares: Sequence[float], positive_only: bool) -> list[np.ndarray]:
+def binned_tokens(score: np.ndarray, shares: Sequence[float]) -> list[np.ndarray]:
     """No token, and for each share the ⌈share × tokens⌉ with the highest score (DeYoung et al. 2020, Section 4).
 
-    Every share counts in the mean, also where it has the same tokens as the one before.
+    All tokens are ranked, also those that speak against the class. Every share counts in the mean, also where it has
+    the same tokens as the one before.
     """
-    size = len(score)
-    # As a share of so many tokens, each number of tokens is exact.
-    tops = [top_tokens(score, [np.ceil(share * size - 1e-9) / size] if size else [], positive_only) for share in shares]
-    return [np.zeros(0, dtype=int), *(top[0] if top else np.zeros(0, dtype=int) for top in tops)]
+    ranking = np.argsort(score, kind="stable")[::-1]
+    sizes = [0, *(int(np.ceil(share * len(score) - 1e-9)) for share in shares)]
+    return [np.sort(ranking[:size]) for size in sizes]
 
 
 def token_sets(explanation: Explanation, settings: dict) -> list[np.ndarray]:
@@ -44,8 +44,9 @@ def token_sets(explanation: Explanation, settings: dict) -> list[np.ndarray]:
     inside = ~explanation.is_special
     if settings["definition"] == "threshold":
         return thresholded_tokens(explanation.normalized[inside], settings["shares"])
-    sets = top_tokens if settings["definition"] == "share" else binned_tokens
-    return sets(explanation.token_score[inside], settings["shares"], settings["positive_only"])
+    if settings["definition"] == "eraser":
+        return binned_tokens(explanation.token_score[inside], settings["shares"])
+    return top_tokens(explanation.token_score[inside], settings["shares"], settings["positive_only"])
 
 
 def without_top(inner: np.ndarray, top: np.ndarray) -> np.ndarray:
@@ -76,12 +77,14 @@ def _question(explanation: Explanation, metrics: dict[str, dict]) -> Question:
         keep, _ = METRICS[settings["metric"]]
         rows[name] = [reduced(keep(inner, top)) for top in token_sets(explanation, settings)]
     answer = yield [explanation.token_id] + [row for reduced_rows in rows.values() for row in reduced_rows]
-    full, *changed = answer[:, explanation.target]
+    full, changed = answer[0], answer[1:]
     values, used = {}, 0
     for name, reduced_rows in rows.items():
         _, without_tokens = METRICS[metrics[name]["metric"]]
-        answers = changed[used : used + len(reduced_rows)]
-        values[name] = np.mean(full - answers) if reduced_rows else without_tokens
+        # ERASER asks about the class that the model predicts, whichever is explained.
+        judged = full.argmax() if metrics[name]["definition"] == "eraser" else explanation.target
+        answers = changed[used : used + len(reduced_rows), judged]
+        values[name] = np.mean(full[judged] - answers) if reduced_rows else without_tokens
         used += len(reduced_rows)
     return values
 

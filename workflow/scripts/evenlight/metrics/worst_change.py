@@ -1,4 +1,4 @@
-"""Worst change: what a small change of the input does to the explanation at most."""
+"""Worst change and max-sensitivity: what a small change of the input does to the explanation at most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,12 +13,35 @@ from evenlight.metrics import Explanation, Origin
 from evenlight.metrics.moved_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
 from evenlight.readings import Sentence
+from evenlight.seeds import generator_for
 
 # Families that have an explanation of the text as it is and of no other.
 CANNOT_EXPLAIN_AGAIN = {"imported"}
 
 # Sentences whose perturbed forms are explained together.
 SENTENCES_AT_ONCE = 64
+
+
+def radius_of(start: Input, moved: torch.Tensor, settings: dict) -> float:
+    """Radius of the ball in which the tokens ``moved`` of an input move, in the units of its vectors.
+
+    Args:
+        start: what is moved.
+        moved: which of its tokens, int64 (moved,).
+        settings: ``radius``; whether it is ``relative`` to the norm of these tokens' vectors; which ``norm``, ``l2``
+            over all of them together, or ``linf``, the largest absolute number.
+    """
+    if not settings["relative"] or not len(moved):
+        return settings["radius"]
+    vectors = start.vectors[moved]
+    return settings["radius"] * float(vectors.norm() if settings["norm"] == "l2" else vectors.abs().max())
+
+
+def into_ball(offset: torch.Tensor, radius: float, norm: str) -> torch.Tensor:
+    """The point of a ball around zero that is nearest to ``offset`` (moved, hidden)."""
+    if norm == "linf":
+        return offset.clamp(-radius, radius)
+    return offset * (radius / offset.norm().clamp(min=radius))
 
 
 def ascent(
@@ -29,11 +52,10 @@ def ascent(
     Args:
         inputs: what is moved, with the class whose loss is raised.
         places: which of its tokens, int64 (moved,) each.
-        settings: ``radius`` and ``norm`` (``l2`` over all moved tokens together, or ``linf``) of the ball, ``steps``.
+        settings: ``steps``, and the ball's, see :func:`radius_of`.
         evaluator: asks the model.
     """
-    radius = settings["radius"]
-    step = REACH * radius / settings["steps"]
+    radii = [radius_of(start, moved, settings) for start, moved in zip(inputs, places, strict=True)]
     offset = [
         start.vectors.new_zeros(len(moved), start.vectors.shape[1]) for start, moved in zip(inputs, places, strict=True)
     ]
@@ -41,14 +63,32 @@ def ascent(
     for _ in range(settings["steps"]):
         rows = [Moved(*row) for row in zip(inputs, places, offset, strict=True)]
         for index, gradient in enumerate(loss_gradients(rows, evaluator)):
+            step = REACH * radii[index] / settings["steps"]
             if settings["norm"] == "linf":
-                offset[index] = (offset[index] + step * gradient.sign()).clamp(-radius, radius)
+                moved = offset[index] + step * gradient.sign()
             else:
                 # Where the gradient is zero there is no direction.
                 moved = offset[index] + step * gradient / gradient.norm().clamp(min=torch.finfo(gradient.dtype).tiny)
-                offset[index] = moved * (radius / moved.norm().clamp(min=radius))
+            offset[index] = into_ball(moved, radii[index], settings["norm"])
             path[index].append(offset[index])
     return path
+
+
+def draws_in_ball(
+    explanation: Explanation, like: torch.Tensor, settings: dict, radius: float, search: int
+) -> list[torch.Tensor]:
+    """Offsets (moved, hidden) drawn uniformly from a ball around zero, as many as ``draws``.
+
+    All explanations of an item have the same ones in the same round of the ``search``.
+    """
+    generator = generator_for(explanation.origin.seed, explanation.item_id, "max_sensitivity", search)
+    shape = (settings["draws"], *like.shape)
+    if settings["norm"] == "linf":
+        return list(like.new_tensor(generator.uniform(-radius, radius, shape)))
+    normal = like.new_tensor(generator.standard_normal(shape))
+    # Of the directions all are equally likely, and of the volume within a radius.
+    lengths = radius * like.new_tensor(generator.random(settings["draws"])) ** (1 / max(1, like.numel()))
+    return [length * draw / draw.norm() for length, draw in zip(lengths, normal, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -85,33 +125,49 @@ def require_explains_again(origin: Origin) -> None:
     if origin.settings["method"] == "lime" and origin.settings["definition"] == "released":
         raise InputError(
             f"explainers.{origin.explainer} works on text (definition 'released') and cannot explain moved embeddings, "
-            "as metric 'worst_change' asks; use 'flip_area'"
+            "as metrics 'worst_change' and 'max_sensitivity' ask; use 'flip_area'"
         )
 
 
+@dataclass(frozen=True)
+class Start:
+    """An explained sentence as it is.
+
+    Attributes:
+        explanation: one of its explanations.
+        input: its vectors.
+        places: the tokens that move, those of words; int64 (moved,).
+    """
+
+    explanation: Explanation
+    input: Input
+    places: torch.Tensor
+
+
+def start_of(explanation: Explanation, classifier: Classifier) -> Start:
+    """Where the movement begins."""
+    with torch.no_grad():
+        vectors = classifier.embed(torch.from_numpy(explanation.token_id).to(classifier.device))
+    places = torch.from_numpy(np.flatnonzero(~explanation.is_special)).to(classifier.device)
+    return Start(explanation, Input(vectors, explanation.target), places)
+
+
 def moved_sentences(
-    explanations: Sequence[Explanation], settings: dict, evaluator: Evaluator
+    starts: Sequence[Start], offsets: Sequence[Sequence[torch.Tensor]], classifier: Classifier
 ) -> tuple[list[Sentence], torch.Tensor]:
-    """The steps of :func:`ascent` from each explanation's sentence, as sentences of further token ids, in a row.
+    """Each sentence moved by each of its offsets, (moved, hidden), as sentences of further token ids, in a row.
 
     Returns:
-        The sentences, ``steps`` for each explanation, and the vectors of their further ids, (further, hidden).
+        The sentences, and the vectors of their further ids, (further, hidden).
     """
-    classifier = evaluator.classifier
-    inputs, places = [], []
-    for explanation in explanations:
-        with torch.no_grad():
-            vectors = classifier.embed(torch.from_numpy(explanation.token_id).to(classifier.device))
-        inputs.append(Input(vectors, explanation.target))
-        places.append(torch.from_numpy(np.flatnonzero(~explanation.is_special)).to(classifier.device))
     sentences, further = [], []
     next_id = classifier.network.get_input_embeddings().num_embeddings
-    paths = ascent(inputs, places, settings, evaluator)
-    for explanation, start, moved, path in zip(explanations, inputs, places, paths, strict=True):
-        for offset in path:
+    for start, of_start in zip(starts, offsets, strict=True):
+        explanation = start.explanation
+        for offset in of_start:
             token_id = explanation.token_id.copy()
-            token_id[~explanation.is_special] = next_id + np.arange(len(moved))
-            next_id += len(moved)
+            token_id[~explanation.is_special] = next_id + np.arange(len(start.places))
+            next_id += len(start.places)
             sentences.append(
                 Sentence(
                     explanation.item_id,
@@ -122,7 +178,7 @@ def moved_sentences(
                     explanation.token_text,
                 )
             )
-            further.append(start.vectors[moved] + offset)
+            further.append(start.input.vectors[start.places] + offset)
     return sentences, torch.cat(further)
 
 
@@ -145,8 +201,103 @@ def explained_again(
     return scores
 
 
-def worst_changes(explanations: Sequence[Explanation], settings: dict, evaluator: Evaluator) -> np.ndarray:
-    """The largest ‖Φ(y) − Φ(x)‖ / ‖Φ(x)‖ over the steps y of :func:`ascent`; NaN where Φ(x) is 0 or imported."""
+def changes(
+    starts: Sequence[Start],
+    offsets: Sequence[Sequence[torch.Tensor]],
+    explained: Sequence[Sequence[Explanation]],
+    evaluator: Evaluator,
+) -> list[list[np.ndarray]]:
+    """‖Φ(y) − Φ(x)‖ / ‖Φ(x)‖ at each offset y, (offsets,), for each of the explanations Φ of each sentence x.
+
+    Args:
+        starts: the sentences.
+        offsets: of each sentence, (moved, hidden).
+        explained: the explanations of each sentence.
+        evaluator: asks the model.
+    """
+    origins = {each.origin.explainer: each.origin for of_start in explained for each in of_start}
+    sentences, vectors = moved_sentences(starts, offsets, evaluator.classifier)
+    again = explained_again(sentences, vectors, list(origins.values()), evaluator)
+    found, first = [], 0
+    for of_start, of_offsets in zip(explained, offsets, strict=True):
+        here = slice(first, first + len(of_offsets))
+        first = here.stop
+        found.append([])
+        for explanation in of_start:
+            score = explanation.token_score
+            others = again.get(explanation.origin.explainer, [score] * len(sentences))[here]
+            norm = np.linalg.norm(score)
+            found[-1].append(np.array([np.linalg.norm(other - score) / norm if norm else np.nan for other in others]))
+    return found
+
+
+def worst_change(
+    starts: Sequence[Start], explained: Sequence[Sequence[Explanation]], settings: dict, evaluator: Evaluator
+) -> list[list[float]]:
+    """The largest change over the steps of :func:`ascent` (Dhaini et al. 2025, Eq. 6), for each explanation."""
+    inputs, places = [start.input for start in starts], [start.places for start in starts]
+    offsets = ascent(inputs, places, settings, evaluator)
+    return [[each.max() for each in of_start] for of_start in changes(starts, offsets, explained, evaluator)]
+
+
+def max_sensitivity(
+    starts: Sequence[Start], explained: Sequence[Sequence[Explanation]], settings: dict, evaluator: Evaluator
+) -> list[list[float]]:
+    """The largest change over random draws from the ball (Yeh et al. 2019, Definition 3), for each explanation.
+
+    Further rounds draw around the offset that changed the explanation most so far, and are brought back into the
+    ball: an attack on the explanation itself, which needs none of its gradients.
+    """
+    # Each explanation has a search of its own from the second round on.
+    one_each = [start for start, of_start in zip(starts, explained, strict=True) for _ in of_start]
+    each = [explanation for of_start in explained for explanation in of_start]
+    radii = [radius_of(start.input, start.places, settings) for start in one_each]
+    centre = [start.input.vectors.new_zeros(len(start.places), start.input.vectors.shape[1]) for start in one_each]
+    worst = np.full(len(each), -np.inf)
+    for search in range(settings["rounds"]):
+        offsets = [
+            [
+                into_ball(middle + draw, radius, settings["norm"])
+                for draw in draws_in_ball(explanation, middle, settings, radius, search)
+            ]
+            for explanation, middle, radius in zip(each, centre, radii, strict=True)
+        ]
+        if search == 0:
+            firsts = np.cumsum([0, *map(len, explained)])[:-1]
+            found = changes(starts, [offsets[first] for first in firsts], explained, evaluator)
+            of_draws = [change for of_start in found for change in of_start]
+        else:
+            of_draws = _one_by_one(one_each, offsets, each, evaluator)
+        for index, change in enumerate(of_draws):
+            best = int(np.argmax(change))
+            if not change[best] <= worst[index]:
+                worst[index], centre[index] = change[best], offsets[index][best]
+    rest = iter(worst)
+    return [[next(rest) for _ in of_start] for of_start in explained]
+
+
+def _one_by_one(
+    starts: Sequence[Start],
+    offsets: Sequence[Sequence[torch.Tensor]],
+    explanations: Sequence[Explanation],
+    evaluator: Evaluator,
+) -> list[np.ndarray]:
+    """The :func:`changes` of one explanation of each sentence, explainer by explainer."""
+    found: list[np.ndarray] = [np.zeros(0)] * len(explanations)
+    for explainer in dict.fromkeys(explanation.origin.explainer for explanation in explanations):
+        own = [index for index, each in enumerate(explanations) if each.origin.explainer == explainer]
+        parts = ([part[index] for index in own] for part in (starts, offsets))
+        of_own = changes(*parts, [[explanations[index]] for index in own], evaluator)
+        for index, [change] in zip(own, of_own, strict=True):
+            found[index] = change
+    return found
+
+
+METRICS = {"worst_change": worst_change, "max_sensitivity": max_sensitivity}
+
+
+def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator: Evaluator) -> dict[str, np.ndarray]:
+    """The largest relative change of each explanation in a ball; NaN where it is all zero, or imported."""
     by_sentence: dict[tuple, list[int]] = {}
     for index, explanation in enumerate(explanations):
         if explanation.origin.family in CANNOT_EXPLAIN_AGAIN:
@@ -154,24 +305,13 @@ def worst_changes(explanations: Sequence[Explanation], settings: dict, evaluator
         key = (explanation.item_id, explanation.target, explanation.token_id.tobytes())
         by_sentence.setdefault(key, []).append(index)
     groups = list(by_sentence.values())
-    worst = np.full(len(explanations), np.nan)
-    for start in range(0, len(groups), SENTENCES_AT_ONCE):
-        chosen = groups[start : start + SENTENCES_AT_ONCE]
-        origins = {
-            explanations[index].origin.explainer: explanations[index].origin for group in chosen for index in group
-        }
-        sentences, vectors = moved_sentences([explanations[group[0]] for group in chosen], settings, evaluator)
-        again = explained_again(sentences, vectors, list(origins.values()), evaluator)
-        for number, group in enumerate(chosen):
-            steps = slice(number * settings["steps"], (number + 1) * settings["steps"])
-            for index in group:
-                score = explanations[index].token_score
-                changed = again.get(explanations[index].origin.explainer, [score] * len(sentences))[steps]
-                if score.any():
-                    worst[index] = max(np.linalg.norm(other - score) for other in changed) / np.linalg.norm(score)
-    return worst
-
-
-def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator: Evaluator) -> dict[str, np.ndarray]:
-    """The worst relative change of the explanation in a ball (Dhaini et al. 2025, Eq. 6); NaN where it is undefined."""
-    return {name: worst_changes(explanations, settings, evaluator) for name, settings in metrics.items()}
+    values = {name: np.full(len(explanations), np.nan) for name in metrics}
+    for first in range(0, len(groups), SENTENCES_AT_ONCE):
+        chosen = groups[first : first + SENTENCES_AT_ONCE]
+        explained = [[explanations[index] for index in group] for group in chosen]
+        starts = [start_of(of_start[0], evaluator.classifier) for of_start in explained]
+        for name, settings in metrics.items():
+            found = METRICS[settings["metric"]](starts, explained, settings, evaluator)
+            for group, of_group in zip(chosen, found, strict=True):
+                values[name][group] = of_group
+    return values
