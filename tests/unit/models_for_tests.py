@@ -172,6 +172,9 @@ def tiny_classifier(architecture: str, classes: int = 2, dtype: torch.dtype = to
         tokenizer = tiny_tokenizer()
     network = NETWORKS[architecture](tokenizer, classes).to(dtype).eval()
     network.requires_grad_(False)
+    if architecture == "llama":
+        # An end of text that was trained; foreign_classifiers.py has the zeros of a new network.
+        network.get_input_embeddings().weight[tokenizer.pad_token_id].normal_(0, 0.3)
     return Classifier(network, tokenizer, MAX_TOKENS)
 
 
@@ -192,6 +195,11 @@ class ByHand(nn.Module):
         self.config = SimpleNamespace(num_labels=2, model_type="by_hand")
         self.device, self.dtype = torch.device("cpu"), torch.float64
         self.batch_sizes: list[tuple[int, int]] = []
+
+    @property
+    def base_model(self) -> nn.Module:
+        """As Transformers' models have it."""
+        return self
 
     def get_input_embeddings(self) -> nn.Embedding:
         """The embeddings (vocabulary, hidden)."""

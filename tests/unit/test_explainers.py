@@ -144,6 +144,8 @@ def test_integrated_gradients_are_captum_s(architecture):
     classifier = tiny_classifier(architecture, 3)
     sentences = sentences_of(classifier)
     methods = {name: settings for name, settings in PATH.items() if settings["method"] == "integrated_gradients"}
+    if architecture == "llama":
+        del methods["igxi_zero"]  # its path does not begin in zeros
     found = explain("path", sentences, methods, context_of(classifier, tokens_per_batch=700))
     for name, settings in methods.items():
         for sentence, attribution in zip(sentences[:5], found[name].attributions, strict=False):
@@ -158,7 +160,7 @@ def test_mean_path_gradient_is_captum_s_where_it_means_something(architecture):
     classifier = tiny_classifier(architecture, 3)
     sentences = sentences_of(classifier)
     found = explain("path", sentences, {"ig": PATH["ig"]}, context_of(classifier))["ig"]
-    assert found.note == ""
+    assert "rounding noise" not in found.note
     for sentence, attribution in zip(sentences, found.attributions, strict=True):
         expected, _ = captum_integrated_gradients(classifier, sentence, PATH["ig"], multiply=False)
         assert relative_error(attribution.token_score, expected.sum(-1)) < 1e-5
@@ -183,7 +185,7 @@ def test_mean_path_gradient_is_zero_where_embeddings_are_normalised(architecture
     notes = explain("path", sentences_of(single), PATH, context_of(single))
     assert "rounding noise" in found["ig"].note
     assert "rounding noise" in notes["ig"].note
-    assert notes["igxi"].note == ""
+    assert "rounding noise" not in notes["igxi"].note
 
 
 # Integrated Gradients ------------------------------------------------------------------------------------------
@@ -197,13 +199,15 @@ def test_quadrature_is_exact_for_polynomials():
 
 
 # The largest relative gap at 200 steps. The path of the tiny DistilBERT passes close to the point where its first
-# normalisation has nothing to normalise. Llama's begins in it: without positions, the zero vector is normalised to
-# itself and all others of the path to one vector, a jump that no number of steps resolves.
-CONVERGED = {"one_layer_attention": 1e-12, "bert": 1e-12, "roberta": 1e-12, "gpt2": 1e-12, "distilbert": 0.05}
+# normalisation has nothing to normalise.
+CONVERGED = dict.fromkeys(NETWORKS, 1e-12) | {"distilbert": 0.05}
 
 
-@pytest.mark.parametrize("baseline", ["pad", "mask", "zero"])
-@pytest.mark.parametrize("architecture", NETWORKS)
+# Llama's path does not begin in zeros, see test_foreign_gradients.py.
+@pytest.mark.parametrize(
+    ("architecture", "baseline"),
+    [(name, start) for name in NETWORKS for start in ("pad", "mask", "zero") if (name, start) != ("llama", "zero")],
+)
 def test_completeness_gap_is_the_sum_minus_the_difference_and_shrinks(architecture, baseline):
     classifier = tiny_classifier(architecture, 3, dtype=torch.float64)
     sentences = sentences_of(classifier, WORDS[:3])
@@ -222,9 +226,8 @@ def test_completeness_gap_is_the_sum_minus_the_difference_and_shrinks(architectu
             assert attribution.forward_rows == steps + 2
             gaps[steps].append(abs(attribution.completeness_gap) / abs(difference))
     worst = {steps: max(some) for steps, some in gaps.items()}
-    if architecture in CONVERGED:
-        assert worst[200] < CONVERGED[architecture]
-        assert worst[200] <= worst[50] + 1e-12 <= worst[10] + 2e-12 <= worst[2] + 3e-12
+    assert worst[200] < CONVERGED[architecture]
+    assert worst[200] <= worst[50] + 1e-12 <= worst[10] + 2e-12 <= worst[2] + 3e-12
 
 
 @pytest.mark.parametrize(("steps", "largest"), [(10, 1e-3), (50, 1e-12), (200, 1e-12)])

@@ -12,13 +12,16 @@ from torch import nn
 
 from evenlight.configuration import complete
 from evenlight.configuration.explainers import Explainer
+from evenlight.engine.batches import Batch
 from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.adaptive_path import clenshaw_curtis
 from evenlight.explainers.attribution import attribution_table
 from evenlight.explainers.deeplift.paper import STAND_INS, logarithmic_mean
+from evenlight.explainers.derivatives import target_output
 from evenlight.explainers.operations import Operations, modules_replaced
 from evenlight.explainers.rectified.paper import RECTIFIERS
+from evenlight.explainers.starts import path_ends
 from evenlight.models.classifier import Classifier
 from evenlight.tables import ATTRIBUTIONS, read_table, write_table
 
@@ -209,8 +212,11 @@ def test_adaptive_steps_differ_by_item_and_are_all_that_is_computed():
     classifier = tiny_classifier("distilbert", classes=3)
     sentences = three_targets(classifier)
     rows = []
+    context = context_of(classifier, tokens_per_batch=500)
+    methods = {"it": ADAPTIVE | WORDS_LAYER | {"absolute_bound": 1e-3}}
+    explain("adaptive_path", sentences[:1], methods, context)  # tries the baseline out, once
     classifier.network.pre_classifier.register_forward_hook(lambda module, inputs, output: rows.append(len(output)))
-    found = explained("adaptive_path", classifier, sentences, tokens_per_batch=500, absolute_bound=1e-3).attributions
+    found = explain("adaptive_path", sentences, methods, context)["it"].attributions
     assert sum(rows) == sum(one.forward_rows for one in found)
     for one in found:
         change = one.token_score.sum() - one.completeness_gap
@@ -278,10 +284,13 @@ def test_deeplift_adds_up_on_transformers(architecture, attention, settings, bas
     sentences = three_targets(classifier)
     settings = settings | {"output": output}
     found = explained("deeplift", classifier, sentences, settings, baseline=baseline)
-    exact = explained("path", classifier, sentences, settings, baseline=baseline, steps=1).attributions
+    entrance, batch = classifier.entrance(settings["layer"]), Batch.of(sentences, classifier)
+    at_start, at_end = (
+        target_output(entrance.logits(end, batch.mask), batch.target, output)
+        for end in path_ends(batch, classifier, entrance, baseline)
+    )
     assert found.note == ""
-    for one, other in zip(found.attributions, exact, strict=True):
-        change = other.token_score.sum() - other.completeness_gap
+    for one, change in zip(found.attributions, (at_end - at_start).tolist(), strict=True):
         assert np.abs(one.token_score).max() > 1e-3
         assert abs(one.completeness_gap) < 1e-10 * np.abs(one.token_score).sum()
         assert one.token_score.sum() == pytest.approx(change, abs=1e-10)

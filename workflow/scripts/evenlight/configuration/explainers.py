@@ -61,13 +61,23 @@ RectifiedDefinition = Annotated[
         )
     ),
 ]
+Aggregation = Annotated[
+    Literal["sum", "l1", "l2"],
+    Field(
+        description=(
+            "What becomes of a token's numbers, one for each hidden dimension: their `sum`, which keeps the sign, or "
+            "their `l1` or `l2` norm. Only sums have a completeness gap."
+        )
+    ),
+]
 Steps = Annotated[int, Field(ge=1, description="Gauss–Legendre points on the path.")]
 Baseline = Annotated[
     Literal["pad", "mask", "zero"],
     Field(
         description=(
             "Where the path begins: special tokens kept and all others replaced by the `pad` or `mask` token, or "
-            "embeddings that are all `zero`."
+            "embeddings that are all `zero`. Where a model's output jumps at this point, another special token stands "
+            "in, which the note names (not for `deeplift`, which follows no path)."
         )
     ),
 ]
@@ -97,8 +107,8 @@ class GradientExplainer(Explainer):
 
 
 class Saliency(GradientExplainer):
-    """Gradient of the target's output at the word embeddings, absolute value, summed over the hidden dimension
-    (Simonyan et al. 2014); never negative. "Grad" in the disparity study.
+    """Gradient of the target's output at the word embeddings, by default the sum of its absolute values over the hidden
+    dimension, which is never negative (Simonyan et al. 2014). "Grad" in the disparity study.
     """
 
     title: ClassVar[str] = "Saliency"
@@ -106,6 +116,7 @@ class Saliency(GradientExplainer):
 
     method: Literal["saliency"]
     layer: Layer = "word_embeddings"
+    aggregation: Aggregation = "l1"
     definition: GradientDefinition = "paper"
 
 
@@ -119,6 +130,7 @@ class InputXGradient(GradientExplainer):
 
     method: Literal["input_x_gradient"]
     layer: Layer = "word_embeddings"
+    aggregation: Aggregation = "sum"
     definition: GradientDefinition = "paper"
 
 
@@ -132,6 +144,7 @@ class PathGradient(GradientExplainer):
 
     method: Literal["path_gradient"]
     layer: Layer = "word_embeddings"
+    aggregation: Aggregation = "sum"
     steps: Steps = 50
     baseline: Baseline = "pad"
 
@@ -146,6 +159,7 @@ class IntegratedGradients(GradientExplainer):
 
     method: Literal["integrated_gradients"]
     layer: Layer = "word_embeddings"
+    aggregation: Aggregation = "sum"
     steps: Steps = 50
     baseline: Baseline = "pad"
 
@@ -190,6 +204,7 @@ class GradientShap(GradientExplainer):
 
     method: Literal["gradient_shap"]
     layer: Layer = "word_embeddings"
+    aggregation: Aggregation = "sum"
     definition: GradientDefinition = "paper"
     baseline: Baseline = "pad"
     samples: int | None = Field(
@@ -220,6 +235,7 @@ class Deeplift(GradientExplainer):
 
     method: Literal["deeplift"]
     layer: Layer = "word_embeddings"
+    aggregation: Aggregation = "sum"
     baseline: Baseline = "pad"
     definition: Literal["paper", "released"] = Field(
         "paper",
@@ -242,6 +258,7 @@ class GuidedBackprop(GradientExplainer):
 
     method: Literal["guided_backprop"]
     layer: Layer = "word_embeddings"
+    aggregation: Aggregation = "sum"
     definition: RectifiedDefinition = "paper"
 
 
@@ -255,6 +272,7 @@ class Deconvolution(GradientExplainer):
 
     method: Literal["deconvolution"]
     layer: Layer = "word_embeddings"
+    aggregation: Aggregation = "sum"
     definition: RectifiedDefinition = "paper"
 
 

@@ -11,7 +11,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.derivatives import target_gradient
-from evenlight.explainers.path import path_ends
+from evenlight.explainers.starts import path_ends, sound_baseline
 
 # The coarsest rule that is tried; its 9 points contain the 5 of the rule that it is compared with.
 FEWEST_INTERVALS = 8
@@ -146,8 +146,10 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     """Each explainer refines its own paths."""
     explanations = {}
     for name, settings in methods.items():
+        entrance = context.evaluator.classifier.entrance(settings["layer"])
+        baseline, remarks = sound_baseline(context, entrance, settings["baseline"], settings["layer"])
+        settings = settings | {"baseline": baseline}
         attributions, missed = adaptive_integrated_gradients(sentences, settings, context)
-        remarks = []
         if missed:
             text = (
                 "{missed:.0f} of {items} items did not come within the bound on the completeness gap in "

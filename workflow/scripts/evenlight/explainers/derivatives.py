@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 
+from evenlight.engine.batches import Batch
 from evenlight.explainers.attribution import Remark
 from evenlight.models.classifier import Entrance
 
@@ -13,6 +15,9 @@ CANCELLED = (
     "these scores are rounding noise: the model normalises its embeddings, so that the gradient's hidden dimensions "
     "add up to zero for every token"
 )
+
+# Of a random direction's |cosine| to another in n dimensions, times √n.
+MEDIAN_OF_CHANCE = 0.6745
 
 
 def target_output(logits: torch.Tensor, target: torch.Tensor, output: str) -> torch.Tensor:
@@ -47,6 +52,53 @@ def remarks_on_cancelling(left: Sequence[float]) -> list[Remark]:
         left: what :func:`left_over` says of each batch.
     """
     return [Remark(CANCELLED)] if left and max(left) < 1e-4 else []
+
+
+def along_embedding(gradient: torch.Tensor, embedding: torch.Tensor, batch: Batch) -> list[float]:
+    """How far the output changes when tokens' embeddings are scaled, for each sentence.
+
+    The absolute cosine of gradient and embedding, both (rows, tokens, hidden), as a share of its median for random
+    directions; the third quartile of the tokens that change the output at all, NaN where none does. Where embeddings go
+    into a normalisation and nowhere else, their length is divided out again, and only its ε keeps this from being 0.
+    """
+    size = gradient.norm(dim=-1) * embedding.norm(dim=-1)
+    cosine = (gradient * embedding).sum(-1).abs() / torch.where(size > 0, size, torch.nan)
+    shares = batch.without_padding(cosine * embedding.shape[-1] ** 0.5 / MEDIAN_OF_CHANCE)
+    return [float(np.nanquantile(share, 0.75)) if not np.isnan(share).all() else np.nan for share in shares]
+
+
+def remarks_on_scaling(along: Sequence[float], way_out: str) -> list[Remark]:
+    """Whether input × gradient, which is what scaling the embeddings does, is next to nothing.
+
+    Args:
+        along: what :func:`along_embedding` says of each item.
+        way_out: what to take instead.
+    """
+    unscaled = int((np.array(along) < 0.1).sum())
+    if not unscaled:
+        return []
+    text = (
+        "the scores of {unscaled:.0f} of {items} items are a remainder: this model normalises its embeddings, so that "
+        "scaling one changes the output by less than a tenth of what a random change of its size does (three of four "
+        f"tokens); {way_out}"
+    )
+    return [Remark(text, {"unscaled": unscaled})]
+
+
+def remarks_on_gaps(gaps: Sequence[tuple[float, float]]) -> list[Remark]:
+    """How many paths have too few steps, with the bound of Sundararajan et al. 2017, Section 5: 5 %.
+
+    Args:
+        gaps: of each item the completeness gap and the change of the output from baseline to input.
+    """
+    open_gaps = sum(abs(gap) > 0.05 * max(abs(change), 0.01) for gap, change in gaps)
+    if not open_gaps:
+        return []
+    text = (
+        "the steps are too few for the paths of {open_gaps:.0f} of {items} items: what the gradients along them add up "
+        "to misses the change of the output by more than 5 %"
+    )
+    return [Remark(text, {"open_gaps": open_gaps})]
 
 
 def sharing(methods: dict[str, dict], *keys: str) -> list[tuple[tuple, dict[str, dict]]]:

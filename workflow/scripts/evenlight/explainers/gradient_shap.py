@@ -8,15 +8,16 @@ import torch
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
+from evenlight.explainers.aggregation import aggregated, aggregation_of
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.explainers.entrances import ENTRANCES
-from evenlight.explainers.path import path_ends
+from evenlight.explainers.starts import path_ends, sound_baseline
 from evenlight.seeds import generator_for
 
 
-def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, context: Context) -> list[Attribution]:
-    """Mean over samples of gradient × (noisy input − baseline), summed over the hidden dimension.
+def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, context: Context) -> Explanations:
+    """Mean over samples of gradient × (noisy input − baseline).
 
     Erion et al. 2021 ("expected gradients"), as captum's ``GradientShap``: each sample draws noise for the input
     and, uniformly, a point on the straight path from the baseline to the noisy input, where the gradient is taken.
@@ -26,16 +27,19 @@ def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, cont
         sentences: what is explained.
         name: of the explainer; every sentence's draws derive from it.
         settings: ``samples``, ``noise`` (standard deviation at the entrance), ``baseline``, ``layer``,
-            ``definition``, ``output``.
+            ``definition``, ``output``, ``aggregation``.
         context: model and seed.
     """
     evaluator = context.evaluator
     classifier = evaluator.classifier
     entrance = ENTRANCES[settings["definition"]](classifier, settings["layer"])
     samples, noise = settings["samples"], settings["noise"]
+    baseline, remarks = sound_baseline(
+        context, entrance, settings["baseline"], settings["layer"], settings["definition"]
+    )
 
     def compute(batch: Batch) -> list[Attribution]:
-        start, end = path_ends(batch, classifier, entrance, settings["baseline"])
+        start, end = path_ends(batch, classifier, entrance, baseline)
         generators = [generator_for(context.seed, sentence.item_id, name) for sentence in batch.sentences]
         shares = end.new_tensor(np.array([generator.random(samples) for generator in generators]))
         total = torch.zeros_like(end)
@@ -46,9 +50,10 @@ def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, cont
             points = start + shares[:, sample, None, None] * difference
             _, gradient = target_gradient(entrance, points, batch.mask, batch.target, settings["output"])
             total += gradient * difference
-        return [Attribution(score, samples) for score in batch.without_padding(total.sum(-1) / samples)]
+        scores = aggregated(total, aggregation_of(settings)) / samples
+        return [Attribution(score, samples) for score in batch.without_padding(scores)]
 
-    return sentences_in_batches(sentences, evaluator, compute)
+    return Explanations(sentences_in_batches(sentences, evaluator, compute), remarks)
 
 
 def _normal(batch: Batch, generators: list[np.random.Generator], like: torch.Tensor) -> torch.Tensor:
@@ -62,4 +67,4 @@ def _normal(batch: Batch, generators: list[np.random.Generator], like: torch.Ten
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
     """Every explainer makes its own draws, so none shares its passes."""
-    return {name: Explanations(gradient_shap(sentences, name, settings, context)) for name, settings in methods.items()}
+    return {name: gradient_shap(sentences, name, settings, context) for name, settings in methods.items()}

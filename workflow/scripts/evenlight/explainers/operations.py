@@ -19,12 +19,15 @@ LINEAR = {
     "expand_as", "squeeze", "unsqueeze", "repeat", "repeat_interleave", "movedim", "swapaxes", "roll", "flip", "pad",
     "cat", "stack", "chunk", "split", "unbind", "select", "narrow", "gather", "index_select", "where", "masked_fill",
     "__get__", "__getitem__", "to", "type", "type_as", "float", "double", "half", "bfloat16", "clone", "dropout",
+    "avg_pool1d", "avg_pool2d",
 }
 # fmt: on
 # These are linear as long as only one factor depends on the embeddings.
-PRODUCTS = {"mul", "multiply", "__mul__", "__rmul__", "__imul__", "matmul", "__matmul__", "mm", "bmm"}
+PRODUCTS = {"mul", "multiply", "__mul__", "__rmul__", "__imul__", "matmul", "__matmul__", "mm", "bmm", "einsum"}
 # And these as long as the divisor does not.
 QUOTIENTS = {"div", "divide", "true_divide", "__truediv__", "__itruediv__"}
+# They change a value that others may hold, so that no stand-in can take their place.
+IN_PLACE = {"mul_", "div_"}
 
 
 class Operations(TorchFunctionMode):
@@ -68,8 +71,8 @@ def depends(value: object) -> bool:
 
 
 def _is_linear(name: str, arguments: tuple) -> bool:
-    if name in PRODUCTS:
-        return sum(map(depends, arguments)) < 2
+    if name in PRODUCTS or name in IN_PLACE:
+        return sum(map(depends, arguments)) < 2 and not (name == "div_" and depends(arguments[1]))
     return name in LINEAR or (name in QUOTIENTS and not depends(arguments[1]))
 
 

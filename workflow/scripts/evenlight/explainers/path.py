@@ -8,9 +8,17 @@ import torch
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
+from evenlight.explainers.aggregation import aggregated, aggregation_of
 from evenlight.explainers.attribution import Attribution
-from evenlight.explainers.derivatives import left_over, remarks_on_cancelling, sharing, target_gradient, target_output
-from evenlight.models.classifier import Classifier, Entrance
+from evenlight.explainers.derivatives import (
+    left_over,
+    remarks_on_cancelling,
+    remarks_on_gaps,
+    sharing,
+    target_gradient,
+    target_output,
+)
+from evenlight.explainers.starts import path_ends, sound_baseline
 
 
 def gauss_legendre(steps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -20,64 +28,36 @@ def gauss_legendre(steps: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def path_gradient(mean_gradient: torch.Tensor, difference: torch.Tensor) -> torch.Tensor:
-    """Mean gradient along the straight path, summed over the hidden dimension, (rows, tokens).
+    """Mean gradient along the straight path, (rows, tokens, hidden).
 
     The disparity study's "IG"; it says how steep the path is, not what a token contributes.
     """
-    return mean_gradient.sum(-1)
+    return mean_gradient
 
 
 def integrated_gradients(mean_gradient: torch.Tensor, difference: torch.Tensor) -> torch.Tensor:
-    """Mean gradient along the path × (input − baseline), summed over the hidden dimension, (rows, tokens).
+    """Mean gradient along the path × (input − baseline), (rows, tokens, hidden).
 
-    Sundararajan et al. 2017, Eq. 1; the disparity study's "IGxI". The scores add up to the change of the
+    Sundararajan et al. 2017, Eq. 1; the disparity study's "IGxI". Their sums add up to the change of the
     output from the baseline to the input, apart from the completeness gap.
     """
-    return (mean_gradient * difference).sum(-1)
+    return mean_gradient * difference
 
 
 METHODS = {"path_gradient": path_gradient, "integrated_gradients": integrated_gradients}
-
-
-def baseline_ids(batch: Batch, classifier: Classifier, baseline: str) -> torch.Tensor:
-    """The batch's ids, (rows, tokens), with every word's token replaced; special tokens stay.
-
-    Args:
-        batch: the sentences.
-        classifier: gives the replacement.
-        baseline: ``pad`` or ``mask``.
-    """
-    fill = classifier.special_token(baseline)
-    return classifier.padded([np.where(s.is_special, s.token_id, fill) for s in batch.sentences])[0]
-
-
-@torch.no_grad()
-def path_ends(
-    batch: Batch, classifier: Classifier, entrance: Entrance, baseline: str
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Where the path of each sentence begins and ends: baseline and input at the entrance, (rows, tokens, hidden).
-
-    With baseline ``zero`` the special tokens keep their values and all others are zero.
-    """
-    end = entrance.embed(batch.token_id, batch.mask)
-    if baseline == "zero":
-        special, _ = classifier.padded([sentence.is_special.astype(np.int64) for sentence in batch.sentences])
-        return end * (special * batch.mask)[..., None], end
-    return entrance.embed(baseline_ids(batch, classifier, baseline), batch.mask), end
 
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
     """All methods with the same output, number of steps and baseline share one path per sentence."""
     explanations: dict[str, Explanations] = {}
     for (layer, output, steps, baseline), wanted in sharing(methods, "layer", "output", "steps", "baseline"):
-        method_names = {name: settings["method"] for name, settings in wanted.items()}
-        explanations |= _along(sentences, method_names, context, layer, output, steps, baseline)
+        explanations |= _along(sentences, wanted, context, layer, output, steps, baseline)
     return {name: explanations[name] for name in methods}
 
 
 def _along(
     sentences: Sequence[Sentence],
-    wanted: dict[str, str],
+    wanted: dict[str, dict],
     context: Context,
     layer: str,
     output: str,
@@ -87,12 +67,13 @@ def _along(
     evaluator = context.evaluator
     classifier = evaluator.classifier
     entrance = classifier.entrance(layer)
+    baseline, remarks = sound_baseline(context, entrance, baseline, layer)
     nodes, weights = (
         torch.tensor(part, dtype=classifier.network.dtype, device=classifier.device) for part in gauss_legendre(steps)
     )
     left: list[float] = []
 
-    def compute(batch: Batch) -> list[dict[str, Attribution]]:
+    def compute(batch: Batch) -> list[tuple]:
         mask, target = batch.mask, batch.target
         start, end = path_ends(batch, classifier, entrance, baseline)
         difference = end - start
@@ -113,17 +94,23 @@ def _along(
         with torch.no_grad():
             ends = entrance.logits(torch.cat([end, start]), mask.repeat(2, 1))
             at_end, at_start = target_output(ends, target.repeat(2), output).double().cpu().numpy().reshape(2, -1)
-        results: list[dict[str, Attribution]] = [{} for _ in batch.sentences]
-        for name, method in wanted.items():
-            for row, score in enumerate(batch.without_padding(METHODS[method](mean_gradient, difference))):
-                gap = None
-                if method == "integrated_gradients":
-                    gap = float(score.sum() - (at_end[row] - at_start[row]))
-                results[row][name] = Attribution(score, forward_rows=steps + 2, completeness_gap=gap)
-        return results
+        values = {method: METHODS[method](mean_gradient, difference) for method in METHODS}
+        sums = batch.without_padding(values["integrated_gradients"].sum(-1))
+        changes = at_end - at_start
+        gaps = [(float(score.sum() - change), float(change)) for score, change in zip(sums, changes, strict=True)]
+        scores = [aggregated(values[each["method"]], aggregation_of(each)) for each in wanted.values()]
+        return list(zip(gaps, *map(batch.without_padding, scores), strict=True))
 
-    results = sentences_in_batches(sentences, evaluator, compute, rows=steps)
-    remarks = {"path_gradient": remarks_on_cancelling(left), "integrated_gradients": []}
-    return {
-        name: Explanations([result[name] for result in results], remarks[method]) for name, method in wanted.items()
-    }
+    gaps, *columns = zip(*sentences_in_batches(sentences, evaluator, compute, rows=steps), strict=True)
+    remarks += remarks_on_gaps(gaps)
+    explanations = {}
+    for (name, settings), scores in zip(wanted.items(), columns, strict=True):
+        is_sum = aggregation_of(settings) == "sum"
+        adds_up = is_sum and settings["method"] == "integrated_gradients"
+        cancels = remarks_on_cancelling(left) if is_sum and settings["method"] == "path_gradient" else []
+        attributions = [
+            Attribution(score, forward_rows=steps + 2, completeness_gap=gap if adds_up else None)
+            for score, (gap, _) in zip(scores, gaps, strict=True)
+        ]
+        explanations[name] = Explanations(attributions, [*cancels, *remarks])
+    return explanations

@@ -125,41 +125,70 @@ class Classifier:
             return Entrance(lambda token_id, mask: self.embed(token_id), self.logits)
 
         def embed(token_id: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-            def stop(module: nn.Module, arguments: tuple, output: torch.Tensor):
-                raise _Reached(output)
+            def stop(features: torch.Tensor):
+                raise _Reached(features)
 
-            hook = block.register_forward_hook(stop)
+            handle = block.hook(stop)
             try:
                 self.logits(self.embed(token_id), mask)
             except _Reached as reached:
+                if reached.output.shape[:2] != mask.shape:
+                    raise InputError(self._without_block()) from None
                 return reached.output
             finally:
-                hook.remove()
+                handle.remove()
             raise RuntimeError("the forward pass does not go through the embedding block")
 
         def logits(embedding: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-            hook = block.register_forward_hook(lambda module, arguments, output: embedding)
+            handle = block.hook(lambda features: embedding)
             try:
                 # What goes in is replaced; its shape counts.
                 words = embedding.new_zeros(*embedding.shape[:2], self.network.get_input_embeddings().embedding_dim)
                 return self.logits(words, mask)
             finally:
-                hook.remove()
+                handle.remove()
 
         return Entrance(embed, logits)
 
-    def _embedding_block(self) -> nn.Module | None:
-        """The module whose output is the embedding layer's; None where that is the word embeddings themselves."""
+    def _embedding_block(self) -> "_Block | None":
+        """What makes the embedding layer's output; None where that is the word embeddings themselves."""
         base = self.network.base_model
         block = getattr(base, "embeddings", None) or getattr(base, "drop", None)
         if isinstance(block, nn.Embedding):
             return None
-        if block is None:
-            raise InputError(
-                f"this {self.network.config.model_type} model has no known embedding block; explain it at layer "
-                "'word_embeddings'"
-            )
-        return block
+        if block is not None:
+            return _Block(block)
+        layers = next((part for part in base.children() if isinstance(part, nn.ModuleList) and len(part)), None)
+        if layers is None:
+            raise InputError(self._without_block())
+        # Under other names: BLOOM's normalisation, Gemma's scaling, OPT's positions. All end where the layers begin.
+        return _Block(layers[0], before=True)
+
+    def _without_block(self) -> str:
+        return (
+            f"this {self.network.config.model_type} model has no known embedding block; explain it at layer "
+            "'word_embeddings'"
+        )
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The embedding layer, by the module whose output (or, with ``before``, whose first input) its output is."""
+
+    module: nn.Module
+    before: bool = False
+
+    def hook(self, replace: Callable[[torch.Tensor], torch.Tensor]) -> torch.utils.hooks.RemovableHandle:
+        """Let what the block gives out, (rows, tokens, hidden), be what ``replace`` makes of it."""
+        if not self.before:
+            return self.module.register_forward_hook(lambda module, arguments, output: replace(output))
+
+        def enter(module: nn.Module, arguments: tuple, keywords: dict) -> tuple[tuple, dict]:
+            if arguments:
+                return (replace(arguments[0]), *arguments[1:]), keywords
+            return arguments, keywords | {"hidden_states": replace(keywords["hidden_states"])}
+
+        return self.module.register_forward_pre_hook(enter, with_kwargs=True)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -9,10 +10,11 @@ from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations
+from evenlight.explainers.aggregation import aggregated, aggregation_of
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.derivatives import target_output
 from evenlight.explainers.operations import PRODUCTS, QUOTIENTS, Operations, StandIn, depends, modules_replaced
-from evenlight.explainers.path import path_ends
+from evenlight.explainers.starts import path_ends
 from evenlight.models.classifier import Entrance
 
 # Input and baseline go through the network together, the inputs in the first half of the rows, the baselines in the
@@ -126,12 +128,30 @@ def rescale(function: Callable, value: torch.Tensor, *constants, **keywords) -> 
     """Stand-in for a function of each element of ``value``."""
     if any(map(depends, constants)):
         raise InputError(f"DeepLIFT has no rule for '{function.__name__}' of two changing values; leave deeplift out")
-    return _Rescale.apply(value, lambda element: function(element, *constants, **keywords))
+    result = _Rescale.apply(value, lambda element: function(element, *constants, **keywords))
+    # Normalisations that a model writes out itself (Llama's) multiply by this.
+    result.is_scale = function.__name__ == "rsqrt"
+    return result
 
 
 def product(function: Callable, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    """Stand-in for products of two values."""
-    return _Product.apply(first, second, function, _half)
+    """Stand-in for products of two values, of which the second may be a normalisation's scale."""
+    is_scale = getattr(second, "is_scale", False)
+    return _Product.apply(first, second, function, _harmonic if is_scale else _half)
+
+
+def einsum(function: Callable, equation: str, *factors: torch.Tensor) -> torch.Tensor:
+    """Stand-in for sums of products of two values."""
+    if len(factors) != 2:
+        raise InputError("DeepLIFT has no rule for 'einsum' of more than two values; leave deeplift out")
+    return _Product.apply(*factors, lambda first, second: function(equation, first, second), _half)
+
+
+def added_product(
+    function: Callable, value: torch.Tensor, batch1: torch.Tensor, batch2: torch.Tensor, *, beta=1, alpha=1
+) -> torch.Tensor:
+    """Stand-in for a product of matrices that is added to something (BLOOM's scores)."""
+    return beta * value + alpha * product(torch.matmul, batch1, batch2)
 
 
 def quotient(function: Callable, dividend: torch.Tensor, divisor: torch.Tensor) -> torch.Tensor:
@@ -157,9 +177,24 @@ def layer_norm(
     dims = tuple(range(-len(normalized_shape), 0))
     centred = value - value.mean(dims, keepdim=True)
     variance = product(torch.mul, centred, centred).mean(dims, keepdim=True)
-    result = _Product.apply(centred, rescale(torch.rsqrt, variance + eps), torch.mul, _harmonic)
+    result = product(torch.mul, centred, rescale(torch.rsqrt, variance + eps))
     result = result if weight is None else result * weight
     return result if bias is None else result + bias
+
+
+def rms_norm(
+    function: Callable,
+    value: torch.Tensor,
+    normalized_shape: Sequence[int],
+    weight: torch.Tensor | None = None,
+    eps: float | None = None,
+) -> torch.Tensor:
+    """Stand-in for normalisation by the root mean square, which is layer normalisation without centring."""
+    dims = tuple(range(-len(normalized_shape), 0))
+    square = product(torch.mul, value, value).mean(dims, keepdim=True)
+    eps = torch.finfo(value.dtype).eps if eps is None else eps
+    result = product(torch.mul, value, rescale(torch.rsqrt, square + eps))
+    return result if weight is None else result * weight
 
 
 def attention(
@@ -201,8 +236,11 @@ STAND_INS: dict[str, StandIn] = {
     **dict.fromkeys(ELEMENTWISE, rescale),
     **dict.fromkeys(PRODUCTS, product),
     **dict.fromkeys(QUOTIENTS, quotient),
+    "einsum": einsum,
+    "baddbmm": added_product,
     "softmax": softmax,
     "layer_norm": layer_norm,
+    "rms_norm": rms_norm,
     "scaled_dot_product_attention": attention,
 }
 
@@ -234,41 +272,60 @@ def multipliers(
 
 
 def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: Context) -> Explanations:
-    """DeepLIFT with the rescale rule (Shrikumar et al. 2017): multiplier × (input − baseline), summed over the hidden
-    dimension.
+    """DeepLIFT with the rescale rule (Shrikumar et al. 2017): multiplier × (input − baseline).
 
-    Every operation of the usual transformers has a rule, so that the scores add up to the change of the output;
-    ``completeness_gap`` says how well.
+    Every operation of the usual transformers has a rule, so that the sums over the hidden dimension add up to the
+    change of the output; ``completeness_gap`` says how well.
 
     Args:
         sentences: what is explained.
         name: of the explainer.
-        settings: ``baseline``, ``layer``, ``output``.
+        settings: ``baseline``, ``layer``, ``output``, ``aggregation``.
         context: the model.
+
+    Raises:
+        InputError: most sentences' scores miss the change by more than the change.
     """
     classifier = context.evaluator.classifier
     entrance = classifier.entrance(settings["layer"])
     operations = Operations(STAND_INS)
-    # An activation is one operation, however Transformers puts it together.
-    activations = [
-        module for module in classifier.network.modules() if type(module).__module__ == "transformers.activations"
-    ]
+    activations = list(filter(_is_activation, classifier.network.modules()))
 
-    def compute(batch: Batch) -> list[Attribution]:
+    adds_up = aggregation_of(settings) == "sum"
+
+    def compute(batch: Batch) -> list[tuple[Attribution, float]]:
         start, end = path_ends(batch, classifier, entrance, settings["baseline"])
         multiplier, change = multipliers(start, end, batch, entrance, settings["output"], operations, activations)
-        scores = batch.without_padding((multiplier * (end - start)).sum(-1))
-        return [
-            Attribution(score, forward_rows=2, completeness_gap=float(score.sum() - difference))
-            for score, difference in zip(scores, change.tolist(), strict=True)
+        values = multiplier * (end - start)
+        sums, scores = (batch.without_padding(aggregated(values, how)) for how in ("sum", aggregation_of(settings)))
+        gaps = [float(each.sum() - difference) for each, difference in zip(sums, change.tolist(), strict=True)]
+        shares = [abs(gap) / max(abs(difference), 0.01) for gap, difference in zip(gaps, change.tolist(), strict=True)]
+        attributions = [
+            Attribution(score, forward_rows=2, completeness_gap=gap if adds_up else None)
+            for score, gap in zip(scores, gaps, strict=True)
         ]
+        return list(zip(attributions, shares, strict=True))
 
-    attributions = sentences_in_batches(sentences, context.evaluator, compute, rows=2)
+    attributions, shares = zip(*sentences_in_batches(sentences, context.evaluator, compute, rows=2), strict=True)
+    if not np.median(shares) <= 1:
+        raise InputError(
+            f"explainers.{name}: DeepLIFT from baseline '{settings['baseline']}' does not explain this "
+            f"{classifier.network.config.model_type} model: for half of the sentences the scores miss the change of "
+            f"the output by {np.median(shares):.1g} times the change or more; choose another baseline, or take the "
+            "explainer or the model out of the study"
+        )
     remarks = []
-    if open_gaps := sum(map(_does_not_add_up, attributions)):
-        text = "the scores of {open_gaps:.0f} of {items} items do not add up, see completeness_gap"
+    # With operations that have no rule, or with rounding.
+    if open_gaps := sum(share > 0.01 for share in shares):
+        text = "the scores of {open_gaps:.0f} of {items} items do not add up to the change of the output within 1 %"
         remarks.append(Remark(text, {"open_gaps": open_gaps}))
-    return Explanations(attributions, remarks + remarks_on(operations))
+    return Explanations(list(attributions), remarks + remarks_on(operations))
+
+
+def _is_activation(module: nn.Module) -> bool:
+    """Whether a module is an activation, which is one operation however it is put together, be it BLOOM's own."""
+    kind = type(module)
+    return kind.__module__ == "transformers.activations" or kind.__name__.lower().endswith("gelu")
 
 
 def remarks_on(operations: Operations) -> list[Remark]:
@@ -276,12 +333,3 @@ def remarks_on(operations: Operations) -> list[Remark]:
     if not operations.unhandled:
         return []
     return [Remark(f"these operations pass on their plain gradient: {', '.join(sorted(operations.unhandled))}")]
-
-
-def _does_not_add_up(attribution: Attribution) -> bool:
-    """Whether the gap is more than 1 % of the output's change, as with operations that have no rule.
-
-    Or with rounding, where a baseline of zeros makes a normalisation divide by nearly nothing (Llama's).
-    """
-    gap = attribution.completeness_gap
-    return abs(gap) > 0.01 * max(abs(attribution.token_score.sum() - gap), 0.01)

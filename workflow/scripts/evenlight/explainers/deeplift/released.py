@@ -9,18 +9,19 @@ from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations, entrances
+from evenlight.explainers.aggregation import aggregated, aggregation_of
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.deeplift.paper import multipliers, remarks_on
 from evenlight.explainers.derivatives import left_over, remarks_on_cancelling
 from evenlight.explainers.operations import Operations
-from evenlight.explainers.path import baseline_ids
+from evenlight.explainers.starts import baseline_ids
 
 # The modules to which captum's DeepLift applies the rescale rule, and no subclasses of them.
 RESCALED = (nn.ReLU, nn.ELU, nn.LeakyReLU, nn.Sigmoid, nn.Tanh, nn.Softplus)
 
 
 def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: Context) -> Explanations:
-    """Multipliers alone, summed over the hidden dimension.
+    """Multipliers alone, aggregated over the hidden dimension.
 
     The baseline is the *id* of each token of the baseline sentence, in all hidden dimensions; the rescale rule acts on
     captum's list of modules and everything else passes on its plain gradient.
@@ -28,7 +29,7 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
     Args:
         sentences: what is explained.
         name: of the explainer, for messages.
-        settings: ``baseline``, ``layer``, ``output``.
+        settings: ``baseline``, ``layer``, ``output``, ``aggregation``.
         context: the model.
     """
     if settings["baseline"] == "zero":
@@ -48,7 +49,8 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
         start = baseline_ids(batch, classifier, settings["baseline"])[..., None].expand_as(end).to(end)
         multiplier, _ = multipliers(start, end, batch, entrance, settings["output"], operations, modules)
         left.append(left_over(multiplier))
-        return [Attribution(score, forward_rows=2) for score in batch.without_padding(multiplier.sum(-1))]
+        scores = aggregated(multiplier, aggregation_of(settings))
+        return [Attribution(score, forward_rows=2) for score in batch.without_padding(scores)]
 
     attributions = sentences_in_batches(sentences, context.evaluator, compute, rows=2)
     rescaled = " and ".join(sorted({type(module).__name__ for module in modules}))
@@ -57,4 +59,5 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
         if rescaled
         else "equals the plain gradient: no module of this model is one that the rescale rule acts on"
     )
-    return Explanations(attributions, [remark, *remarks_on(operations), *remarks_on_cancelling(left)])
+    cancels = remarks_on_cancelling(left) if aggregation_of(settings) == "sum" else []
+    return Explanations(attributions, [remark, *remarks_on(operations), *cancels])

@@ -9,6 +9,7 @@ from torch import nn
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
+from evenlight.explainers.aggregation import aggregated, aggregation_of
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.derivatives import left_over, remarks_on_cancelling, target_output
 from evenlight.explainers.operations import Operations, StandIn
@@ -58,11 +59,11 @@ def rectified_gradient(
     enter: Callable[[Classifier, str], Entrance] = Classifier.entrance,
     replaced: Callable[[nn.Module, StandIn], AbstractContextManager[set[str]]] = rectifiers_replaced,
 ) -> Explanations:
-    """Gradient through other rectifiers, summed over the hidden dimension, as GECOBench sums it.
+    """Gradient through other rectifiers; GECOBench sums it over the hidden dimension.
 
     Args:
         sentences: what is explained.
-        settings: ``method``, ``layer``, ``output``.
+        settings: ``method``, ``layer``, ``output``, ``aggregation``.
         context: the model.
         enter: gives the entrance of a classifier at a layer.
         replaced: other rectifiers in a network, see :func:`rectifiers_replaced`.
@@ -86,8 +87,10 @@ def rectified_gradient(
         gradient = torch.autograd.grad(output.sum(), embedding)[0]
         names.update(names_in_batch)
         left.append(left_over(gradient))
-        return [Attribution(score, forward_rows=1) for score in batch.without_padding(gradient.sum(-1))]
+        scores = aggregated(gradient, aggregation_of(settings))
+        return [Attribution(score, forward_rows=1) for score in batch.without_padding(scores)]
 
     attributions = sentences_in_batches(sentences, context.evaluator, compute)
     remarks = [] if names else [Remark("equals the plain gradient: this model has no rectifier (ReLU)")]
-    return Explanations(attributions, remarks + remarks_on_cancelling(left))
+    cancels = remarks_on_cancelling(left) if aggregation_of(settings) == "sum" else []
+    return Explanations(attributions, remarks + cancels)

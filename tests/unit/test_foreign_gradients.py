@@ -1,0 +1,225 @@
+"""Explainers that take gradients, on architectures that normalise otherwise than BERT does.
+
+Elsewhere, word embeddings go straight into a normalisation (ModernBERT, DeBERTa, BLOOM, Funnel), or nothing is added to
+them before the first one (Llama's kind), and the pad token's embedding is zero.
+"""
+
+import numpy as np
+import pytest
+import torch
+from foreign_classifiers import FOREIGN, foreign_classifier
+from models_for_tests import context_of, sentences_of, three_targets, tiny_classifier
+
+from evenlight.engine.batches import Batch
+from evenlight.errors import InputError
+from evenlight.explainers import explain
+from evenlight.explainers.deeplift import paper
+from evenlight.explainers.starts import probes
+
+# Their word embeddings go into a normalisation and nowhere else.
+NORMALISED_AT_ONCE = ("modernbert", "deberta-v2", "bloom", "funnel")
+# Where a path that begins without embeddings begins in a jump.
+JUMPING = (*NORMALISED_AT_ONCE, "llama", "qwen2", "qwen3", "gemma", "gemma2", "mistral", "gpt_neox")
+KNOWN = ("one_layer_attention", "bert", "roberta", "distilbert", "gpt2")
+COMMON = {"layer": "word_embeddings", "definition": "paper", "output": "logit", "baseline": "pad", "aggregation": "sum"}
+GXI = COMMON | {"method": "input_x_gradient"}
+IG = COMMON | {"method": "integrated_gradients", "steps": 200}
+FAMILIES = {
+    "path": IG,
+    "adaptive_path": COMMON
+    | {"method": "adaptive_integrated_gradients", "bound": 0.01, "absolute_bound": 0.0, "maximum_steps": 1025},
+    "gradient_shap": COMMON | {"method": "gradient_shap", "samples": 3, "noise": 0.0},
+}
+
+
+def classifier_of(architecture, **options):
+    return (foreign_classifier if architecture in FOREIGN else tiny_classifier)(architecture, classes=3, **options)
+
+
+def explained(family, classifier, settings, sentences=None):
+    sentences = sentences or three_targets(classifier)
+    return explain(family, sentences, {"it": settings}, context_of(classifier))["it"]
+
+
+def sizes(explanations):
+    return np.array([np.abs(one.token_score).sum() for one in explanations.attributions])
+
+
+# Where explainers take hold --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("architecture", FOREIGN)
+def test_what_leaves_the_embedding_layer_can_be_put_back(architecture):
+    classifier = classifier_of(architecture)
+    batch = Batch.of(three_targets(classifier), classifier)
+    entrance = classifier.entrance("embedding_output")
+    words = classifier.embed(batch.token_id)
+    block = entrance.embed(batch.token_id, batch.mask)
+    expected = classifier.logits(words, batch.mask)
+    torch.testing.assert_close(entrance.logits(block, batch.mask), expected)
+    assert not torch.allclose(entrance.logits(block.flip(-1), batch.mask), expected)
+    with_layer_of_its_own = architecture in (*NORMALISED_AT_ONCE, "electra")
+    assert (words.shape == block.shape and torch.equal(words, block)) != with_layer_of_its_own
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in classifier.network.modules())
+
+
+# Input × gradient -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("architecture", NORMALISED_AT_ONCE)
+def test_input_x_gradient_of_what_is_normalised_at_once_is_a_remainder(architecture):
+    """Scaling an embedding changes nothing but what the normalisation's ε leaves; behind it, the scores are real."""
+    classifier = classifier_of(architecture)
+    paths = sizes(explained("path", classifier, IG))
+    words = explained("gradient", classifier, GXI)
+    assert np.median(sizes(words) / paths) < 1e-3
+    assert words.note.startswith("the scores of 8 of 8 items are a remainder: this model normalises its embeddings")
+    assert words.note.endswith("take layer 'embedding_output'")
+    behind = explained("gradient", classifier, GXI | {"layer": "embedding_output"})
+    assert behind.note == ""
+    assert 0.1 < np.median(sizes(behind) / paths) < 10
+    # Norms have no sign and saliency has no input: neither cancels out.
+    assert explained("gradient", classifier, GXI | {"aggregation": "l2"}).note == ""
+    assert explained("gradient", classifier, GXI | {"method": "saliency", "aggregation": "l1"}).note == ""
+
+
+def test_without_an_embedding_layer_a_path_is_the_way_out():
+    classifier = classifier_of("llama", spread=0.02)  # whose layers hardly add to the embeddings
+    note = explained("gradient", classifier, GXI).note
+    assert "items are a remainder" in note
+    assert note.endswith("take a method with a path, such as integrated_gradients")
+
+
+@pytest.mark.parametrize("architecture", [*KNOWN, "electra"])
+def test_input_x_gradient_is_no_remainder_where_positions_are_added(architecture):
+    assert explained("gradient", classifier_of(architecture), GXI).note == ""
+
+
+# Where paths begin ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("architecture", JUMPING)
+def test_no_path_begins_where_the_output_jumps(architecture, family):
+    classifier = classifier_of(architecture)
+    found = explained(family, classifier, FAMILIES[family])
+    mask = classifier.tokenizer.mask_token
+    assert found.note.startswith(f"the path begins at the token {mask} and not at baseline 'pad'")
+    at_mask = explained(family, classifier, FAMILIES[family] | {"baseline": "mask"})
+    assert at_mask.note == ""
+    for one, other in zip(found.attributions, at_mask.attributions, strict=True):
+        np.testing.assert_array_equal(one.token_score, other.token_score)
+        if one.completeness_gap is not None:
+            change = one.token_score.sum() - one.completeness_gap
+            assert abs(one.completeness_gap) < 0.01 * max(abs(change), 0.01)
+
+
+@pytest.mark.parametrize("baseline", ["pad", "mask", "zero"])
+@pytest.mark.parametrize("architecture", [*KNOWN, "electra"])
+def test_paths_begin_without_embeddings_where_positions_are_added(architecture, baseline):
+    classifier = classifier_of(architecture)
+    classifier.network.get_input_embeddings().weight[classifier.special_token("pad")] = 0
+    note = explained("path", classifier, IG | {"baseline": baseline}).note
+    assert "begins" not in note
+
+
+def test_a_full_stop_is_the_last_resort():
+    classifier = classifier_of("llama")
+    weight = classifier.network.get_input_embeddings().weight
+    weight[classifier.tokenizer.all_special_ids] = 0
+    [stop] = classifier.tokenizer(["."], is_split_into_words=True)["input_ids"]
+    found = explained("path", classifier, IG)
+    assert found.note.startswith(f"the path begins at the token {classifier.tokenizer.convert_ids_to_tokens(stop)} and")
+    weight[stop] = 0
+    with pytest.raises(InputError, match="this llama model jumps where a path leaves baseline 'pad', any other"):
+        explained("path", classifier, IG)
+
+
+@pytest.mark.parametrize("architecture", ["llama", "modernbert"])
+def test_the_texts_that_try_a_model_out_are_framed_as_its_own(architecture):
+    classifier = classifier_of(architecture)
+    [text] = sentences_of(classifier, [["a"]])
+    for probe in probes(classifier):
+        np.testing.assert_array_equal(probe.token_id[probe.is_special], text.token_id[text.is_special])
+        assert not set(probe.token_id[~probe.is_special]) & set(classifier.tokenizer.all_special_ids)
+        assert (~probe.is_special).sum() == 8
+        assert probe.is_special[0] == probe.is_special[-1] == (architecture == "modernbert")
+
+
+@pytest.mark.parametrize("method", ["integrated_gradients", "path_gradient"])
+def test_paths_with_too_few_steps_are_counted(method):
+    classifier = classifier_of("distilbert")
+    sentences = three_targets(classifier)
+    exact = explained("path", classifier, IG | {"steps": 1}).attributions
+    gaps = [abs(one.completeness_gap) / abs(one.token_score.sum() - one.completeness_gap) for one in exact]
+    missed = sum(gap > 0.05 for gap in gaps)
+    assert 0 < missed <= len(sentences)
+    note = explained("path", classifier, IG | {"steps": 1, "method": method}).note
+    assert f"the steps are too few for the paths of {missed} of 8 items" in note
+
+
+# DeepLIFT ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("baseline", ["pad", "mask"])
+@pytest.mark.parametrize("architecture", FOREIGN)
+def test_deeplift_adds_up_whatever_the_normalisation(architecture, baseline):
+    """In single precision and from words without embedding, where scales of a thousand meet differences of nothing."""
+    classifier = classifier_of(architecture)
+    found = explained("deeplift", classifier, COMMON | {"method": "deeplift", "baseline": baseline})
+    assert found.note == ""
+    for one in found.attributions:
+        assert abs(one.completeness_gap) < 1e-4 * np.abs(one.token_score).sum()
+
+
+def test_deeplift_that_does_not_add_up_is_refused(monkeypatch):
+    """As with the mean of both scales, the rule for other products."""
+    monkeypatch.setattr(paper, "_harmonic", paper._half)
+    with pytest.raises(InputError, match=r"explainers\.it: DeepLIFT from baseline 'pad' does not explain this llama"):
+        explained("deeplift", classifier_of("llama"), COMMON | {"method": "deeplift"})
+
+
+def test_in_place_products_of_two_changing_values_are_named():
+    both = torch.tensor([[2.0, 3.0], [0.0, 1.0]], requires_grad=True)
+    with paper.Operations(paper.STAND_INS) as operations:
+        (both * 2).mul_(3.0).div_(2.0)
+        assert operations.unhandled == set()
+        (both * 2).mul_(both)
+        (both * 2).div_(both)
+    assert operations.unhandled == {"mul", "div"}
+
+
+# Aggregation ------------------------------------------------------------------------------------------------------
+
+GRADIENT_METHODS = {
+    "saliency": "gradient",
+    "input_x_gradient": "gradient",
+    "path_gradient": "path",
+    "integrated_gradients": "path",
+    "gradient_shap": "gradient_shap",
+    "deeplift": "deeplift",
+    "guided_backprop": "rectified",
+    "deconvolution": "rectified",
+}
+
+
+@pytest.mark.parametrize("method", GRADIENT_METHODS)
+def test_norms_bound_sums_and_have_no_gap(method):
+    """And shards from before there was a choice are explained again as they were."""
+    classifier = classifier_of("bert")
+    settings = COMMON | {"method": method, "steps": 5, "samples": 2, "noise": 0.1}
+    family = GRADIENT_METHODS[method]
+    found = {how: explained(family, classifier, settings | {"aggregation": how}) for how in ("sum", "l1", "l2")}
+    hidden = 16
+    for total, l1, l2 in zip(*(found[how].attributions for how in ("sum", "l1", "l2")), strict=True):
+        assert (np.abs(total.token_score) <= l1.token_score * (1 + 1e-6)).all()
+        assert (l2.token_score <= l1.token_score * (1 + 1e-6)).all()
+        assert (l1.token_score <= hidden**0.5 * l2.token_score * (1 + 1e-6)).all()
+        assert l1.completeness_gap is None is l2.completeness_gap
+        assert (total.completeness_gap is not None) == (method in ("integrated_gradients", "deeplift"))
+    before = explained(family, classifier, {key: value for key, value in settings.items() if key != "aggregation"})
+    default = found["l1" if method == "saliency" else "sum"]
+    for one, other in zip(before.attributions, default.attributions, strict=True):
+        np.testing.assert_array_equal(one.token_score, other.token_score)
+    assert "cancel" not in found["l1"].note
+    assert "add up to zero" not in found["l1"].note

@@ -1,0 +1,135 @@
+"""Where a path or a comparison begins: the baseline of a sentence, and whether a path may begin there."""
+
+import numpy as np
+import torch
+
+from evenlight.engine.batches import Batch, sentences_in_batches
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.sentences import Sentence
+from evenlight.errors import InputError
+from evenlight.explainers import Context
+from evenlight.explainers.attribution import Remark
+from evenlight.models.classifier import Classifier, Entrance
+from evenlight.readings import SPECIAL
+
+# Where the output changes evenly, it has changed by a hundredth after the first hundredth of the path. Twenty times
+# that is a jump: paths of twelve architectures with random weights have up to 2 % where words begin at another word,
+# and 40 to 100 % where they begin without embedding and a normalisation divides by nothing.
+FIRST, MOST = 0.01, 0.2
+# The special tokens that may stand in for a baseline at which no path can begin, the first that can, and at last a full
+# stop, which every text has.
+OTHERS = ("mask", "unk", "eos", "sep", "bos", "cls")
+PROBES, PROBE_TOKENS = 8, 8
+
+
+def baseline_ids(batch: Batch, classifier: Classifier, baseline: str | int) -> torch.Tensor:
+    """The batch's ids, (rows, tokens), with every word's token replaced; special tokens stay.
+
+    Args:
+        batch: the sentences.
+        classifier: gives the replacement.
+        baseline: ``pad`` or ``mask``, or a token's id.
+    """
+    fill = baseline if isinstance(baseline, int) else classifier.special_token(baseline)
+    return classifier.padded([np.where(s.is_special, s.token_id, fill) for s in batch.sentences])[0]
+
+
+@torch.no_grad()
+def path_ends(
+    batch: Batch, classifier: Classifier, entrance: Entrance, baseline: str | int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Where the path of each sentence begins and ends: baseline and input at the entrance, (rows, tokens, hidden).
+
+    With baseline ``zero`` the special tokens keep their values and all others are zero.
+    """
+    end = entrance.embed(batch.token_id, batch.mask)
+    if baseline == "zero":
+        special, _ = classifier.padded([sentence.is_special.astype(np.int64) for sentence in batch.sentences])
+        return end * (special * batch.mask)[..., None], end
+    return entrance.embed(baseline_ids(batch, classifier, baseline), batch.mask), end
+
+
+def probes(classifier: Classifier) -> list[Sentence]:
+    """Texts of tokens from the whole vocabulary, by which a model is tried out; the same for every job."""
+    tokenizer = classifier.tokenizer
+    encoding = tokenizer(["a"], is_split_into_words=True)
+    frame = [(token, word is None) for token, word in zip(encoding["input_ids"], encoding.word_ids(), strict=True)]
+    before = [token for token, is_special in frame[: len(frame) // 2] if is_special]
+    after = [token for token, is_special in frame[len(frame) // 2 :] if is_special]
+    length = max(1, min(PROBE_TOKENS, classifier.max_tokens - len(before) - len(after)))
+    ordinary = np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
+    # Neighbours in a vocabulary resemble each other.
+    chosen = ordinary[np.linspace(0, len(ordinary) - 1, PROBES * length).astype(int)].reshape(length, PROBES).T
+    word_id = np.array([SPECIAL] * len(before) + list(range(length)) + [SPECIAL] * len(after))
+    return [
+        Sentence(f"probe{row}", (), np.array([*before, *tokens, *after], dtype=np.int64), word_id, 0)
+        for row, tokens in enumerate(chosen)
+    ]
+
+
+def share_of_the_start(evaluator: Evaluator, entrance: Entrance, baseline: str | int) -> float:
+    """How much of what a path changes it changes in its first hundredth, 0 to 1; median of the :func:`probes`' logits.
+
+    Large where the baseline is a point at which the network is not smooth: words without embedding whose
+    normalisation divides by the root of its ε alone.
+    """
+    classifier = evaluator.classifier
+
+    @torch.no_grad()
+    def compute(batch: Batch) -> list[list[float]]:
+        start, end = path_ends(batch, classifier, entrance, baseline)
+        shares = (0, FIRST / 100, FIRST / 10, FIRST, 0.5, 1)
+        logits = torch.stack([entrance.logits(start + share * (end - start), batch.mask) for share in shares]).double()
+        change = (logits[1:4] - logits[0]).abs().amax(0)
+        span = logits.amax(0) - logits.amin(0)
+        # What is rounding has no course.
+        rounding = 100 * torch.finfo(end.dtype).eps * logits.abs().amax(0)
+        return torch.where(span > rounding, change / span, 0).tolist()
+
+    return float(np.median(sentences_in_batches(probes(classifier), evaluator, compute)))
+
+
+def sound_baseline(
+    context: Context, entrance: Entrance, baseline: str, layer: str, definition: str = "paper"
+) -> tuple[str | int, list[Remark]]:
+    """``baseline``, or the id of the token that stands in for it because no path can begin there, and a remark on it.
+
+    Gradients along a path that begins in a jump miss the jump, whatever the number of steps. The decision is the
+    model's and not a sentence's, so that all items of a study begin alike.
+
+    Args:
+        context: the model, and the decisions so far.
+        entrance: where the path lies.
+        baseline: ``pad``, ``mask`` or ``zero``.
+        layer: of the entrance, with ``definition`` its name in the context's memory.
+        definition: of the entrance.
+
+    Raises:
+        InputError: no token can stand in.
+    """
+    key = ("sound_baseline", layer, definition, baseline)
+    if key not in context.memory:
+        context.memory[key] = _sound_baseline(context.evaluator, entrance, baseline)
+    start = context.memory[key]
+    if start == baseline:
+        return baseline, []
+    token = context.evaluator.classifier.tokenizer.convert_ids_to_tokens(start)
+    text = (
+        f"the path begins at the token {token} and not at baseline '{baseline}', from which this model's output jumps: "
+        "its first normalisations have nothing to divide by"
+    )
+    return start, [Remark(text)]
+
+
+def _sound_baseline(evaluator: Evaluator, entrance: Entrance, baseline: str) -> str | int:
+    tokenizer = evaluator.classifier.tokenizer
+    others = [getattr(tokenizer, f"{role}_token_id", None) for role in OTHERS]
+    stop = tokenizer(["."], is_split_into_words=True, add_special_tokens=False)["input_ids"][-1:]
+    for start in (baseline, *(token for token in others if token is not None), *stop):
+        if share_of_the_start(evaluator, entrance, start) <= MOST:
+            return start
+    raise InputError(
+        f"explainers: the output of this {evaluator.classifier.network.config.model_type} model jumps where a path "
+        f"leaves baseline '{baseline}', any other special token, or the full stop; take the methods with a path out of "
+        "the study, or the model"
+    )
