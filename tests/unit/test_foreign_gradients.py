@@ -15,6 +15,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.deeplift import paper
 from evenlight.explainers.starts import probes
+from evenlight.models.tokenizers import token_ids
 
 # Their word embeddings go into a normalisation and nowhere else.
 NORMALISED_AT_ONCE = ("modernbert", "deberta-v2", "bloom", "funnel")
@@ -84,7 +85,7 @@ def test_input_x_gradient_of_what_is_normalised_at_once_is_a_remainder(architect
 
 
 def test_without_an_embedding_layer_a_path_is_the_way_out():
-    classifier = classifier_of("llama", spread=0.02)  # whose layers hardly add to the embeddings
+    classifier = classifier_of("gemma", spread=0.02)  # whose layers hardly add to the embeddings
     note = explained("gradient", classifier, GXI).note
     assert "items are a remainder" in note
     assert note.endswith("take a method with a path, such as integrated_gradients")
@@ -127,7 +128,7 @@ def test_a_full_stop_is_the_last_resort():
     classifier = classifier_of("llama")
     weight = classifier.network.get_input_embeddings().weight
     weight[classifier.tokenizer.all_special_ids] = 0
-    [stop] = classifier.tokenizer(["."], is_split_into_words=True)["input_ids"]
+    stop = int(token_ids(classifier.tokenizer, [["."]])[0][-1])
     found = explained("path", classifier, IG)
     assert found.note.startswith(f"the path begins at the token {classifier.tokenizer.convert_ids_to_tokens(stop)} and")
     weight[stop] = 0

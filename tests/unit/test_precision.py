@@ -310,7 +310,10 @@ def test_every_row_through_the_network_is_counted(family, methods, rows):
     counted = []
     classifier = replace(tiny_classifier("bert"), on_rows=counted.append)
     sentences = sentences_of(classifier)
-    explain(family, sentences, methods, context_of(classifier))
+    context = context_of(classifier)
+    explain(family, sentences[:1], methods, context)  # paths try their baseline out, once
+    counted.clear()
+    explain(family, sentences, methods, context)
     assert sum(counted) == rows * len(sentences)
     counted.clear()
     Evaluator(classifier).probabilities([sentence.token_id for sentence in sentences] * 2)

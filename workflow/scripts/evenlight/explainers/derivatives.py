@@ -1,6 +1,6 @@
 """The explained output of a network and its gradient, for all explainers that differentiate."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -15,9 +15,6 @@ CANCELLED = (
     "these scores are rounding noise: the model normalises its embeddings, so that the gradient's hidden dimensions "
     "add up to zero for every token"
 )
-
-# Of a random direction's |cosine| to another in n dimensions, times √n.
-MEDIAN_OF_CHANCE = 0.6745
 
 
 def target_output(logits: torch.Tensor, target: torch.Tensor, output: str) -> torch.Tensor:
@@ -57,30 +54,30 @@ def remarks_on_cancelling(left: Sequence[float]) -> list[Remark]:
 def along_embedding(gradient: torch.Tensor, embedding: torch.Tensor, batch: Batch) -> list[float]:
     """How far the output changes when tokens' embeddings are scaled, for each sentence.
 
-    The absolute cosine of gradient and embedding, both (rows, tokens, hidden), as a share of its median for random
-    directions; the third quartile of the tokens that change the output at all, NaN where none does. Where embeddings go
-    into a normalisation and nowhere else, their length is divided out again, and only its ε keeps this from being 0.
+    The cosine of gradient and embedding, both (rows, tokens, hidden), times the root of the hidden dimensions' number;
+    root mean square over the tokens that change the output at all, NaN where none does. Of random directions it is 1.
+    Where embeddings go into a normalisation and nowhere else, their length is divided out again, and only its ε keeps
+    this from being 0.
     """
     size = gradient.norm(dim=-1) * embedding.norm(dim=-1)
-    cosine = (gradient * embedding).sum(-1).abs() / torch.where(size > 0, size, torch.nan)
-    shares = batch.without_padding(cosine * embedding.shape[-1] ** 0.5 / MEDIAN_OF_CHANCE)
-    return [float(np.nanquantile(share, 0.75)) if not np.isnan(share).all() else np.nan for share in shares]
+    cosine = (gradient * embedding).sum(-1) / torch.where(size > 0, size, torch.nan)
+    squares = batch.without_padding(embedding.shape[-1] * cosine.square())
+    return [float(np.nanmean(square) ** 0.5) if not np.isnan(square).all() else np.nan for square in squares]
 
 
-def remarks_on_scaling(along: Sequence[float], way_out: str) -> list[Remark]:
+def remarks_on_scaling(along: Sequence[float], way_out: Callable[[], str]) -> list[Remark]:
     """Whether input × gradient, which is what scaling the embeddings does, is next to nothing.
 
     Args:
         along: what :func:`along_embedding` says of each item.
-        way_out: what to take instead.
+        way_out: says what to take instead.
     """
     unscaled = int((np.array(along) < 0.1).sum())
     if not unscaled:
         return []
     text = (
         "the scores of {unscaled:.0f} of {items} items are a remainder: this model normalises its embeddings, so that "
-        "scaling one changes the output by less than a tenth of what a random change of its size does (three of four "
-        f"tokens); {way_out}"
+        f"scaling one changes the output by less than a tenth of what a random change of its size does; {way_out()}"
     )
     return [Remark(text, {"unscaled": unscaled})]
 

@@ -1,6 +1,7 @@
 """Saliency and input × gradient, from one backward pass."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 
@@ -63,7 +64,7 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
             if aggregation_of(settings) == "sum" and settings["method"] == "saliency":
                 remarks = remarks_on_cancelling(left)
             if aggregation_of(settings) == "sum" and settings["method"] == "input_x_gradient":
-                remarks = remarks_on_scaling(along, _way_out(classifier, layer, sentences[0]))
+                remarks = remarks_on_scaling(along, partial(_way_out, classifier, layer, sentences[0]))
             explanations[name] = Explanations([Attribution(score, forward_rows=1) for score in scores], remarks)
     return {name: explanations[name] for name in methods}
 

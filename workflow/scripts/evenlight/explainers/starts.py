@@ -10,6 +10,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import Context
 from evenlight.explainers.attribution import Remark
 from evenlight.models.classifier import Classifier, Entrance
+from evenlight.models.tokenizers import read_words, special_token_id
 from evenlight.readings import SPECIAL
 
 # Where the output changes evenly, it has changed by a hundredth after the first hundredth of the path. Twenty times
@@ -52,17 +53,16 @@ def path_ends(
 def probes(classifier: Classifier) -> list[Sentence]:
     """Texts of tokens from the whole vocabulary, by which a model is tried out; the same for every job."""
     tokenizer = classifier.tokenizer
-    encoding = tokenizer(["a"], is_split_into_words=True)
-    frame = [(token, word is None) for token, word in zip(encoding["input_ids"], encoding.word_ids(), strict=True)]
-    before = [token for token, is_special in frame[: len(frame) // 2] if is_special]
-    after = [token for token, is_special in frame[len(frame) // 2 :] if is_special]
+    [reading] = read_words(tokenizer, [["."]])
+    inside = np.flatnonzero(reading.word_id != SPECIAL)
+    before, after = reading.token_id[: inside[0]], reading.token_id[inside[-1] + 1 :]
     length = max(1, min(PROBE_TOKENS, classifier.max_tokens - len(before) - len(after)))
     ordinary = np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
     # Neighbours in a vocabulary resemble each other.
     chosen = ordinary[np.linspace(0, len(ordinary) - 1, PROBES * length).astype(int)].reshape(length, PROBES).T
-    word_id = np.array([SPECIAL] * len(before) + list(range(length)) + [SPECIAL] * len(after))
+    word_id = np.concatenate([np.full(len(before), SPECIAL), np.arange(length), np.full(len(after), SPECIAL)])
     return [
-        Sentence(f"probe{row}", (), np.array([*before, *tokens, *after], dtype=np.int64), word_id, 0)
+        Sentence(f"probe{row}", (), np.concatenate([before, tokens, after]), word_id, 0)
         for row, tokens in enumerate(chosen)
     ]
 
@@ -123,9 +123,10 @@ def sound_baseline(
 
 def _sound_baseline(evaluator: Evaluator, entrance: Entrance, baseline: str) -> str | int:
     tokenizer = evaluator.classifier.tokenizer
-    others = [getattr(tokenizer, f"{role}_token_id", None) for role in OTHERS]
-    stop = tokenizer(["."], is_split_into_words=True, add_special_tokens=False)["input_ids"][-1:]
-    for start in (baseline, *(token for token in others if token is not None), *stop):
+    others = [special_token_id(tokenizer, role) for role in OTHERS]
+    [reading] = read_words(tokenizer, [["."]])
+    stop = int(reading.token_id[reading.word_id != SPECIAL][-1])
+    for start in (baseline, *(token for token in others if token is not None), stop):
         if share_of_the_start(evaluator, entrance, start) <= MOST:
             return start
     raise InputError(

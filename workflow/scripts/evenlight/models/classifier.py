@@ -140,7 +140,8 @@ class Classifier:
             raise RuntimeError("the forward pass does not go through the embedding block")
 
         def logits(embedding: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-            handle = block.hook(lambda features: embedding)
+            # Some networks change what they are given (RoCBert).
+            handle = block.hook(lambda features: embedding.clone())
             try:
                 # What goes in is replaced; its shape counts.
                 words = embedding.new_zeros(*embedding.shape[:2], self.network.get_input_embeddings().embedding_dim)
