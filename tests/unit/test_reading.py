@@ -12,7 +12,7 @@ import torch
 from hub_tokenizers import KINDS, write_tokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models_for_tests import WORDS, byte_level_tokenizer, items_of
+from models_for_tests import WORDS, by_hand, byte_level_tokenizer, items_of
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import (
     AutoConfig,
@@ -437,6 +437,13 @@ def test_the_longest_text_works_and_one_more_is_refused(name):
         said = rf"max_tokens is {more}, but this {model_type} model reads at most {limit} tokens; lower max_tokens"
         with pytest.raises(InputError, match=said):
             refuse_beyond_limit(replace(classifier, max_tokens=more))
+
+
+def test_a_network_that_reads_nothing_is_not_said_to_have_a_limit():
+    def rule(embedding, mask):
+        raise TypeError("this network takes other arguments")
+
+    refuse_beyond_limit(by_hand({"sea": (1.0,)}, rule))
 
 
 def test_a_limit_is_said_before_training(tmp_path):

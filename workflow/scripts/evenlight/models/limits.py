@@ -8,6 +8,8 @@ import torch
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier
 
+SHORTEST = 3  # the least that a configuration may allow
+
 
 def refuse_beyond_limit(classifier: Classifier) -> None:
     """Refuse ``max_tokens`` beyond what the model reads, by what is declared and by what it does.
@@ -18,8 +20,8 @@ def refuse_beyond_limit(classifier: Classifier) -> None:
     limit = _declared(classifier)
     longest = min(classifier.max_tokens, limit)
     # A table of positions may allow less than its length: RoBERTa's has two rows that are no positions.
-    if not _reads(classifier, longest) and _reads(classifier, 1):
-        limit, beyond = 1, longest
+    if not _reads(classifier, longest) and _reads(classifier, SHORTEST):
+        limit, beyond = SHORTEST, longest
         while beyond - limit > 1:
             middle = (limit + beyond) // 2
             limit, beyond = (middle, beyond) if _reads(classifier, middle) else (limit, middle)
@@ -46,6 +48,6 @@ def _reads(classifier: Classifier, tokens: int) -> bool:
     token_id, mask = classifier.padded([np.zeros(tokens, dtype=np.int64)])
     try:
         classifier.logits(classifier.embed(token_id), mask)
-    except (IndexError, RuntimeError, ValueError):
+    except Exception:  # networks fail in every way; those that read no text at all have a refusal of their own
         return False
     return True
