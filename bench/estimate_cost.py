@@ -426,6 +426,9 @@ def main(arguments: argparse.Namespace) -> None:
     config = configuration.complete(yaml.safe_load(arguments.configfile.read_text(encoding="utf-8")))
     if config["explain"]["pairs"] or config["explain"]["pairs_on"]:
         raise InputError(f"{arguments.configfile}: explain.pairs names a sample; the estimate is of whole test splits")
+    for name in config["models"]:
+        if not configuration.is_trained_here(config, name):
+            raise InputError(f"models.{name}: is trained already; the estimate is of studies that train their models")
     device = pick_device(arguments.device)
     tables = dict(arguments.items)
     datasets = {

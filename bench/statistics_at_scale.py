@@ -43,7 +43,7 @@ def write_study(folder: Path, items: int, names: dict) -> None:
     units = pd.DataFrame({"unit_id": unit, "item_id": item, "role": "form", "factor": "gender", "level": level})
     tables.write_table(units, units_path(folder / "datasets", "large"), tables.UNITS)
     contract = tables.SCORES.only("item_id", *names["metrics"])
-    for seed in names["seeds"]:
+    for seed in names["models"]["model"]:
         for number, explainer in enumerate(names["explainers"]):
             random = np.random.default_rng([seed, number])
             columns = {metric: random.normal(size=items) for metric in names["metrics"]}
@@ -56,8 +56,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Write the study and print what each step needs."""
     names = {
         "datasets": ["large"],
-        "models": ["model"],
-        "seeds": list(range(arguments.seeds)),
+        "models": {"model": list(range(arguments.seeds))},
         "explainers": [f"explainer{n}" for n in range(arguments.explainers)],
         "metrics": {f"metric{n}": "any" for n in range(arguments.metrics)},
         "comparisons": {"gender": [["male", "female"]]},

@@ -102,10 +102,18 @@ def as_json(**settings):
     return json.dumps(settings, sort_keys=True)
 
 
+def seeds_of(model):
+    """The seeds of a model's runs."""
+    return configuration.seeds_of(config, model)
+
+
 def every(path, **values):
-    """``path`` for all datasets, models and seeds of the study, or for those that ``values`` give."""
-    named = dict(dataset=config["datasets"], model=config["models"], seed=config["seeds"])
-    return expand(path, **{**named, **values})
+    """``path`` for all runs of the study, or for those of a ``dataset`` or ``model``, and for all other ``values``."""
+    datasets, models = (values.pop(name, config[f"{name}s"]) for name in ("dataset", "model"))
+    of_models = [(name, seeds_of(name)) for name in ([models] if isinstance(models, str) else models)]
+    files = (expand(path, dataset=datasets, model=model, seed=seeds, **values) for model, seeds in of_models)
+    # A path without a model would stand there once for each.
+    return list(dict.fromkeys(file for of_model in files for file in of_model))
 
 
 def factors_of(dataset):

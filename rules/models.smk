@@ -1,5 +1,7 @@
 # From items to trained models, and how they read the texts.
 #
+# A model is trained here, or was before: then it is only loaded, and its folder has no history.csv.
+#
 # Comes in: <results>/datasets/. Goes out: <results>/models/, <results>/readings/.
 
 
@@ -12,7 +14,7 @@ rule train:
         script=script("models/train.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
-        pretrained=local_model_files,
+        pretrained=pretrained_files,
     output:
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         config="<results>/models/{dataset}/{model}/seed{seed}/config.json",
@@ -24,6 +26,8 @@ rule train:
         "<logs>/train/{dataset}/{model}/seed{seed}.log",
     benchmark:
         "<benchmarks>/train/{dataset}/{model}/seed{seed}.tsv"
+    wildcard_constraints:
+        model=any_of(name for name in config["models"] if configuration.is_trained_here(config, name)),
     conda:
         "../envs/models.yaml"
     threads: config["threads"]
@@ -38,6 +42,37 @@ rule train:
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --settings {params.settings:q} "
         "--device {resources.device} --threads {threads} --output $(dirname {output.weights:q}) > {log:q} 2>&1"
+
+
+rule load_model:
+    """Take over a model that is trained already, with the classes of one dataset as its outputs."""
+    input:
+        script=script("models/load_model.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        checkpoint=checkpoint_files,
+    output:
+        weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
+        config="<results>/models/{dataset}/{model}/seed{seed}/config.json",
+        tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
+        tokenizer_config="<results>/models/{dataset}/{model}/seed{seed}/tokenizer_config.json",
+        manifest="<results>/models/{dataset}/{model}/seed{seed}/manifest.json",
+    log:
+        "<logs>/load_model/{dataset}/{model}/seed{seed}.log",
+    benchmark:
+        "<benchmarks>/load_model/{dataset}/{model}/seed{seed}.tsv"
+    wildcard_constraints:
+        model=any_of(name for name in config["models"] if not configuration.is_trained_here(config, name)),
+    conda:
+        "../envs/models.yaml"
+    resources:
+        mem_mb=8000,
+        runtime=60,
+    params:
+        settings=lambda wildcards: as_json(**checkpoint(wildcards)),
+        code=code_of("models/load_model.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
+        "--output $(dirname {output.weights:q}) > {log:q} 2>&1"
 
 
 rule read_texts:

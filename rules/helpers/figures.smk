@@ -47,7 +47,7 @@ def scores_shown(wildcards, metrics):
     )
     settings = {"datasets": datasets, "models": models, "metrics": directions(metrics)}
     families = {name: METRICS[name]["family"] for name in metrics}
-    names = {"seeds": config["seeds"], "families": families, "factors": list(comparisons())}
+    names = {"seeds": seeds_of(wildcards.model), "families": families, "factors": list(comparisons())}
     return shown("explainers", **settings, **names, levels=compared_levels())
 
 

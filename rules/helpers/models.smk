@@ -6,11 +6,31 @@ def recipe(wildcards):
     return configuration.recipe(config, wildcards.model, wildcards.dataset)
 
 
-def local_model_files(wildcards):
+def checkpoint(wildcards):
+    """What a model that is trained already is, in one run."""
+    settings = configuration.checkpoint(config, wildcards.model, wildcards.dataset, int(wildcards.seed))
+    return {name: settings[name] for name in ("source", "revision", "classes", "special_tokens", "max_tokens")}
+
+
+def pretrained_files(wildcards):
     """The files of a pre-trained model that the configuration names by a folder, whose change retrains."""
-    source = Path(config["models"][wildcards.model].get("source", ""))
+    return local_model_files(config["models"][wildcards.model].get("source", ""))
+
+
+def checkpoint_files(wildcards):
+    """The files of a model that is trained already and named by a folder, whose change loads it anew."""
+    return local_model_files(checkpoint(wildcards)["source"])
+
+
+def local_model_files(source):
+    """The files of a model in a folder; none of a model on the hub."""
     patterns = ("config.json", "*.safetensors", "*.bin", "*token*", "vocab*", "merges.txt")
-    return sorted(str(path) for pattern in patterns for path in source.glob(pattern)) if source.name else []
+    return sorted({str(path) for pattern in patterns for path in Path(source).glob(pattern)}) if source else []
+
+
+def any_of(names):
+    """A pattern of the names, which holds of nothing where there are none."""
+    return "|".join(names) or "(?!)"
 
 
 def reading_settings(wildcards):

@@ -35,8 +35,8 @@ def of_statistics(*keys):
 
 
 def runs_of_study():
-    """The names of all runs, in the configuration's order."""
-    return {"datasets": list(config["datasets"]), "models": list(config["models"]), "seeds": config["seeds"]}
+    """The names of all runs, in the configuration's order: the datasets, and the seeds of each model."""
+    return {"datasets": list(config["datasets"]), "models": {name: seeds_of(name) for name in config["models"]}}
 
 
 def scored():

@@ -67,7 +67,9 @@ def asked(function: Callable, settings: dict) -> dict:
     for name, entry in entries.items():
         kinds.setdefault(entry.get("metric", name), []).append(name)
     known = statistics | {
-        **{part: list(settings.get(part, ())) for part in ("datasets", "models", "seeds", "explainers")},
+        **{part: list(settings.get(part, ())) for part in ("datasets", "explainers")},
+        "models": {name: list(settings["seeds"]) for name in settings.get("models", ())},
+        "seeds": list(settings.get("seeds", ())),
         "metrics": {name: entries.get(name, {}).get("family", "complexity") for name in metrics},
         "comparisons": {"gender": statistics.get("groups", [])},
         "factors": ["gender"],

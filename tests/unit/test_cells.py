@@ -27,7 +27,7 @@ def table(rows: list[tuple], metrics=("gini",), explainer="lime") -> pd.DataFram
 
 
 def names(**changes) -> dict:
-    usual = {"datasets": ["plots"], "models": ["small"], "seeds": [0], "explainers": ["lime"]}
+    usual = {"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["lime"]}
     return usual | {"metrics": {"gini": "complexity"}, "comparisons": GENDER} | changes
 
 
@@ -117,10 +117,10 @@ def test_seeds_are_rows_and_an_item_of_one_seed_alone_is_nan_in_the_other(files)
     second = [("f2", "2", "female", 40), ("m2", "2", "male", 30), ("m3", "3", "male", 50), ("f3", "3", "female", 60)]
     for seed, rows in ((7, first), (3, second)):
         files.write(table(rows), seed)
-    _, a, b = sides(files, seeds=[7, 3])
+    _, a, b = sides(files, models={"small": [7, 3]})
     np.testing.assert_array_equal(a, [[[1, 3, NAN], [NAN, 30, 50]]])
     np.testing.assert_array_equal(b, [[[2, 4, NAN], [NAN, 40, 60]]])
-    model = only(read_models(*files.folders, **names(seeds=[7, 3])))
+    model = only(read_models(*files.folders, **names(models={"small": [7, 3]})))
     by_item = dict(zip(model.items["item_id"], only(model.explainers).present.T.tolist(), strict=True))
     assert (by_item["m1"], by_item["m2"], by_item["f3"]) == ([True, False], [True, True], [False, True])
 
@@ -146,7 +146,7 @@ def test_models_come_in_configured_order_and_comparisons_in_turn(files):
     for model in ("large", "small"):
         files.write(table(rows), model=model)
     comparisons = {"gender": [["neutral", "male"], ["male", "female"]]}
-    found = list(read_models(*files.folders, **names(models=["small", "large"], comparisons=comparisons)))
+    found = list(read_models(*files.folders, **names(models={"small": [0], "large": [0]}, comparisons=comparisons)))
     assert [scores.model for scores in found] == ["small", "large"]
     designs = found[0].designs
     assert [design.comparison.levels for design in designs] == [("neutral", "male"), ("male", "female")]

@@ -20,12 +20,14 @@ from snakemake.cli import parse_config
 from evenlight.configuration import (
     REGISTRIES,
     Study,
+    checkpoint,
     complete,
     explainer_families,
     family_of,
     metric_annotations,
     metric_families,
     recipe,
+    seeds_of,
     without_labels,
 )
 from evenlight.configuration.combinations import SCORE_COLUMNS
@@ -247,7 +249,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
         ),
         ("models.tiny", "bert", r'models\.tiny: found "bert"; allowed is a mapping'),
         ("models.Tiny", SMALLEST["models"]["tiny"], r'models\.Tiny: the name "Tiny" is not allowed; allowed is text'),
-        ("models.tiny.architecture", "brt", r'architecture: found "brt"; .*pretrained; did you mean bert\?'),
+        ("models.tiny.architecture", "brt", r'architecture: found "brt"; .*trained; did you mean bert\?'),
         ("models.tiny.heads", 3, r"models\.tiny\.heads: found 3, which does not divide hidden_size \(64\)"),
         ("models.tiny.layers", MISSING, r"models\.tiny\.layers: is missing; required is an integer, at least 1"),
         ("models.tiny.layers", 2.5, r"models\.tiny\.layers: found 2\.5; allowed is an integer, at least 1"),
@@ -271,7 +273,11 @@ LEARNING_RATE = "trainings.short.learning_rate"
             "shrt",
             r'training: found "shrt", no such training; the study has short; did you mean',
         ),
-        ("trainings", MISSING, r"^trainings: is missing; required is a mapping"),
+        (
+            "trainings",
+            MISSING,
+            r'^models\.tiny\.training: found "short", no such training; .* none; add it to trainings$',
+        ),
         ("explain.pairs_on", {"compas": 5}, r"explain\.pairs_on\.compas: no such dataset; the study has geco_all$"),
         ("explain.pairs_on", {"geco_all": 0}, r"pairs_on\.geco_all: found 0; allowed is an integer, at least 1"),
         ("explainers.grad.method", "lyme", r'explainers\.grad\.method: found "lyme"; .*; did you mean lime\?'),
@@ -447,6 +453,74 @@ def test_only_published_weights_can_be_the_start():
     published, random = (complete(changed(("trainings.short.start", start))) for start in ("published", "random"))
     assert recipe(published, "tiny", "geco_all") == recipe(random, "tiny", "geco_all")
     assert recipe(random, "tiny", "geco_all")["training"]["start"] == "random"
+
+
+# Models that are trained already ------------------------------------------------------------------------------------
+
+TRAINED = {"architecture": "trained", "source": "someone/model"}
+
+
+def of_trained(seeds: list[int], **settings) -> dict:
+    """A complete configuration with the model ``ready``, beside one that is trained here."""
+    return complete(changed(("seeds", seeds), ("models.ready", TRAINED | settings)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "runs"),
+    [
+        ({}, {4: ("someone/model", None)}),
+        ({"source": ["a", "b"]}, {4: ("a", None), 2: ("b", None)}),
+        ({"source": ["a", "b"], "revision": "v1"}, {4: ("a", "v1"), 2: ("b", "v1")}),
+        (
+            {"revision": ["v1", "v2", "v3"]},
+            {4: ("someone/model", "v1"), 2: ("someone/model", "v2"), 9: ("someone/model", "v3")},
+        ),
+        ({"source": "{dataset}/{seed}"}, {4: ("geco_all/4", None), 2: ("geco_all/2", None), 9: ("geco_all/9", None)}),
+        (
+            {"revision": "seed-{seed}", "source": ["{dataset}"] * 3},
+            {seed: ("geco_all", f"seed-{seed}") for seed in (4, 2, 9)},
+        ),
+    ],
+)
+def test_a_trained_model_has_a_run_for_each_checkpoint(settings, runs):
+    config = of_trained([4, 2, 9], **settings)
+    assert seeds_of(config, "tiny") == [4, 2, 9]
+    assert seeds_of(config, "ready") == list(runs)
+    for seed, (source, revision) in runs.items():
+        of_run = checkpoint(config, "ready", "geco_all", seed)
+        assert (of_run["source"], of_run["revision"]) == (source, revision)
+        assert of_run["max_tokens"] == 128
+
+
+def test_a_study_of_trained_models_needs_no_training():
+    config = complete(changed(("models", {"ready": TRAINED}), ("trainings", MISSING)))
+    assert config["trainings"] == {}
+    assert config["models"]["ready"]["classes"] == {}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"training": "short"}, r"ready\.training: unknown key; allowed here: architecture, source"),
+        ({"source": 3}, r"ready\.source: found 3; allowed is text, not empty or a list .*put it in quotes"),
+        ({"source": []}, r"ready\.source: found \[\]; allowed is"),
+        ({"source": ["a", 2]}, r"ready\.source\[1\]: found 2; allowed is text"),
+        ({"source": ["a"] * 3}, r"ready\.source: has 3 entries, in the order of seeds, of which there are 2; give"),
+        ({"source": ["a", "b"], "revision": ["v"]}, r"ready\.revision: has 1 entries, and source has 2"),
+        (
+            {"source": ["{seed}"]},
+            r"ready\.source: has 1 entries, but where {seed} stands, there is a run for each of the 2",
+        ),
+        ({"classes": {False: "x"}}, r"ready\.classes\.0: the name false is not allowed; allowed is text, not empty"),
+        (
+            {"classes": {"yes": 1}},
+            r"ready\.classes\.yes: found 1; allowed is null or text, not empty; put it in quotes",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_trained_model_is_named(settings, message):
+    [problem] = refusal(("seeds", [0, 1]), ("models.ready", TRAINED | settings))
+    assert re.search(message, problem)
 
 
 # Old keys --------------------------------------------------------------------------------------------------------

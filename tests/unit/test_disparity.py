@@ -24,8 +24,7 @@ NAN = float("nan")
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 SETTINGS = {
     "datasets": ["plots"],
-    "models": ["small"],
-    "seeds": [0, 1],
+    "models": {"small": [0, 1]},
     "explainers": ["lime", "grad"],
     "metrics": {"gini": "complexity"},
     "comparisons": {"gender": [["male", "female"]]},
@@ -195,7 +194,8 @@ def test_notes_come_in_turn_and_each_once(files):
         # Under the other seed the last man and the last woman have no scores at all, which is not counted.
         files.write(score_table([1, 2, 3], [NAN, 2, 3], ["lime"]), 1, model=model)
     comparisons = {"gender": [["male", "neutral"], ["male", "female"]]}
-    table, notes = table_of(files, models=["small", "large"], explainers=["lime"], comparisons=comparisons)
+    models = {"small": [0, 1], "large": [0, 1]}
+    table, notes = table_of(files, models=models, explainers=["lime"], comparisons=comparisons)
     assert table["size_a"].tolist() == [3, 3] * 2
     assert notes == [
         "dataset 'plots': 'male' and 'neutral' are not compared, no scores of gender 'neutral'",

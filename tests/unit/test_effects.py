@@ -204,6 +204,30 @@ def test_page_says_how_few_texts_an_interval_rests_on(files):
     assert [cell.text.partition("] ")[2] for cell in cells] == ["n 5 + 4", "n 5 + 4", "n 4 + 4"]
 
 
+def test_page_of_one_run_speaks_of_these_weights(paths):
+    """A t test of the sentences: nothing in it is of another training, and the page must not say so."""
+    one = SETTINGS | {"seeds": [1]}
+    effects, (seeds, _) = (computed(function, paths, one) for function in (effect_table, disparity_table))
+    counts = count_tests(seeds, alpha=0.05)
+    page = page_of("effects", effects, counts, **shown(one, *COMPARED, **OF_EFFECTS))
+    assert page.title == "Effects"
+    assert page.introduction.startswith("What can be said of these models, of further sentences? Every cell has the")
+    assert "mixed model" not in page.introduction
+    assert page.introduction.endswith("holds for these weights and not for further trainings.")
+    # Beside a model with several runs it is named.
+    several = computed(effect_table, paths, SETTINGS)
+    both = pd.concat([effects.assign(model="ready"), several], ignore_index=True)
+    about = shown(
+        SETTINGS | {"models": {"ready": {"label": "Ready"}, "small": {"label": "Small"}}}, *COMPARED, **OF_EFFECTS
+    )
+    page = page_of("effects", both, counts, **about)
+    assert page.title == "Effects over all seeds"
+    assert page.introduction.startswith("What can be said of further sentences and further trainings of the models?")
+    assert "One run each: Ready. What is said of it holds" in page.introduction
+    page = page_of("effects", several, counts, **SHOWN)
+    assert "One run each" not in page.introduction
+
+
 def test_scripts_write_what_the_library_computes(paths, tmp_path):
     disparity, effects = tmp_path / "disparity.parquet", tmp_path / "effects.parquet"
     folders = ("--scores", paths.scores, "--datasets", paths.datasets)

@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from dataset_files import as_dataset, write_dataset
-from rendering import run_script, tabulated
+from rendering import page_of, run_script, tabulated
 from study_files import asked
 
 from evenlight import tables
@@ -239,7 +239,7 @@ def test_every_run_has_its_rows_under_its_names(files):
         path = readings / dataset / model / f"seed{seed}.parquet"
         tables.write_table(readings_table(probabilities), path, tables.READINGS, {"notes": [f"of {model}", dataset]})
     table, notes = quality_per_seed(
-        datasets, readings, datasets=["plots", "films"], models=["small", "large"], seeds=[0, 1], comparisons={}
+        datasets, readings, datasets=["plots", "films"], models={"small": [0, 1], "large": [0, 1]}, comparisons={}
     )
     overall = table[table["subset"] == "all"]
     assert list(overall[["dataset", "model", "seed"]].itertuples(index=False, name=None)) == runs
@@ -251,10 +251,9 @@ def test_every_run_has_its_rows_under_its_names(files):
     assert table.groupby("dataset")["factor"].count().to_dict() == {"films": 0, "plots": 8}
     assert table.index.tolist() == list(range(len(table)))
     assert notes == [
-        f"dataset '{dataset}', model '{model}': {note}"
+        f"dataset '{dataset}', {note}"
         for dataset in ("plots", "films")
-        for model in ("small", "large")
-        for note in (f"of {model}", dataset)
+        for note in ("model 'small': of small", f"models 'small', 'large': {dataset}", "model 'large': of large")
     ]
 
 
@@ -278,3 +277,13 @@ def test_scripts_write_all_tables(files, tmp_path):
     assert re.findall("<th[^>]*>(girl|boy)</th>", page.html) == ["girl", "boy"]
     assert "class 0" not in page.html
     assert "0.917" in page.latex
+    assert "One run each" not in page.html
+
+
+def test_page_of_one_run_has_no_deviation_over_seeds(files):
+    one = SETTINGS | {"seeds": [0]}
+    per_seed, _ = quality_per_seed(*folders_of(files), **asked(quality_per_seed, one))
+    page = page_of("models", summarise_quality(per_seed), per_seed, datasets={"plots": "P"}, models={"small": "Small"})
+    [[(_, [(_, cells)])]] = [table.rows for table in page.tables]
+    assert re.fullmatch(r"\d\.\d{3}", cells[0].text)
+    assert "One run each: Small." in page.introduction

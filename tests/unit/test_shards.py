@@ -552,7 +552,7 @@ def test_notes_reach_the_tables(study, tmp_path):
     assert note.startswith("explainer 'ig': these scores are rounding noise: ")
     assert note.endswith(" (dataset 'geco', model 'bert', seeds 0, 1)")
     assert explainer_notes(tmp_path / "scores", runs, ["igxi"], families) == []
-    about = {"datasets": ["geco"], "models": ["bert"], "seeds": [0, 1], "explainers": ["igxi", "ig"]}
+    about = {"datasets": ["geco"], "models": {"bert": [0, 1]}, "explainers": ["igxi", "ig"]}
     assert score_notes(tmp_path / "scores", **about, metrics=families, alpha=0.05) == [note]
 
 
@@ -568,7 +568,7 @@ def test_what_was_left_out_reaches_the_tables(study, tmp_path):
         scored = score_arguments(study, explained.output, folder, "complexity", 1000)
         scored.readings = readings
         score.main(scored)
-    about = {"datasets": ["geco"], "models": ["bert", "other"], "seeds": [0, 1], "explainers": ["igxi"]}
+    about = {"datasets": ["geco"], "models": {"bert": [0, 1], "other": [0, 1]}, "explainers": ["igxi"]}
     [note] = score_notes(tmp_path / "scores", **about, metrics={"gini": "complexity"})
     [said] = read_metadata(readings, READINGS)["notes"]
     assert note == f"dataset 'geco', models 'bert', 'other': {said}"

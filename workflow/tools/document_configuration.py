@@ -160,7 +160,7 @@ def _default(part: dict) -> str:
         return "required"
     default = part["default"]
     if default == {}:
-        return "empty" if _is_open(part) else "its defaults"
+        return "empty" if part.get("additionalProperties") else "its defaults"
     return f"`{default if isinstance(default, str) else json.dumps(default)}`"
 
 

@@ -67,18 +67,22 @@ def wholes(items: pd.DataFrame, units: pd.DataFrame) -> pd.Series:
 
 
 def assign_validation(items: pd.DataFrame, whole: Sequence[str], share: float, seed: int) -> pd.DataFrame:
-    """Items with ``share`` (0 to 1) of the training wholes moved to the validation split.
+    """Items with ``share`` (0 to 1) of the training wholes moved to the validation split, if there are any.
 
     ``whole`` says of each item what stays together with it, see :func:`wholes`.
     """
+    if not (items["split"] == "train").any():
+        return items
     return _moved(items, whole, "validation", share, seed, "validation_share")
 
 
 def assign_test(items: pd.DataFrame, whole: Sequence[str], share: float, seed: int) -> pd.DataFrame:
-    """Items with ``share`` (0 to 1) of the training wholes moved to the test split.
+    """Items with ``share`` (0 to 1) of the training wholes moved to the test split; 1 leaves nothing to train on.
 
     For a dataset without a published test split; use it before :func:`assign_validation`.
     """
+    if share == 1:
+        return items.assign(split=items["split"].replace("train", "test"))
     return _moved(items, whole, "test", share, seed, "test_share")
 
 
@@ -318,9 +322,9 @@ def _check_splits(items: pd.DataFrame, units: pd.DataFrame, location: str) -> No
             f"{location}, unit {divided.index[0]}: is on both sides of the split ({' and '.join(divided.iloc[0])}); "
             "put all items of a unit in one split"
         )
-    for split in ("train", "test"):
-        if not (items["split"] == split).any():
-            raise InputError(f"{location}: no items in split {split}; put some there, or have a share of them moved")
+    # The other splits are for models that are trained here, and looked at there.
+    if not (items["split"] == "test").any():
+        raise InputError(f"{location}: no items in split test; put some there, or have a share of them moved")
 
 
 def _notes(items: pd.DataFrame, units: pd.DataFrame, split: str) -> list[str]:

@@ -128,7 +128,7 @@ def train(
     return pd.DataFrame(history, columns=HISTORY)
 
 
-def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame, manifest: dict) -> None:
+def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame | None, manifest: dict) -> None:
     """Write weights, tokenizer, history and manifest; the weights, which readers ask for, come last.
 
     Every file is replaced whole: a killed workflow may leave a job behind that writes the same model once more
@@ -137,15 +137,20 @@ def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame,
     Args:
         classifier: trained.
         folder: what else it holds is deleted.
-        history: as :func:`train` returns it.
+        history: as :func:`train` returns it; None where nothing was trained.
         manifest: JSON values: settings, data digest, versions.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
         unfinished = Path(temporary)
+        # A model that was loaded from such a folder is written as it was: nothing says where it was loaded from.
+        classifier.network.config.dtype = classifier.network.dtype
+        for loading in ("is_local", "local_files_only"):
+            classifier.tokenizer.init_kwargs.pop(loading, None)
         classifier.network.config.save_pretrained(unfinished)
         classifier.tokenizer.save_pretrained(unfinished)
-        history.to_csv(unfinished / "history.csv", index=False)
+        if history is not None:
+            history.to_csv(unfinished / "history.csv", index=False)
         (unfinished / "manifest.json").write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
         # Shared weights are stored once; load_network ties them again.
         save_model(classifier.network, str(unfinished / WEIGHTS), metadata={"format": "pt"})

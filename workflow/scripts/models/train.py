@@ -10,9 +10,10 @@ import torch
 from evenlight.code_digest import library_versions
 from evenlight.command_line import add_device_flags, run, settings_argument
 from evenlight.engine.sentences import tokenize
+from evenlight.errors import InputError
 from evenlight.items import wholes
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import Classifier, pick_device
+from evenlight.models.classifier import Classifier, name_classes, pick_device
 from evenlight.tables import ITEMS, UNITS, read_metadata, read_table
 from evenlight.training import save_classifier, train
 
@@ -27,10 +28,14 @@ def main(arguments: argparse.Namespace) -> None:
     items, units = read_table(arguments.items, ITEMS), read_table(arguments.units, UNITS)
     classes = read_metadata(arguments.items, ITEMS)["classes"]
     training, validation = (items[items["split"] == split] for split in ("train", "validation"))
+    if training.empty:
+        raise InputError(
+            f"{arguments.items}: no items in split train; put some there, have a smaller share moved to the test "
+            "split, or name a model that is trained already (architecture: trained)"
+        )
 
     classifier = new_classifier(model, list(training["words"]), len(classes), settings["seed"])
-    classifier.network.config.id2label = dict(enumerate(classes))
-    classifier.network.config.label2id = {name: label for label, name in enumerate(classes)}
+    name_classes(classifier.network, classes)
     device = pick_device(arguments.device)
     classifier = Classifier(classifier.network.to(device), classifier.tokenizer, classifier.max_tokens)
     whole = wholes(items, units) if model["long_items"] == "drop" else None

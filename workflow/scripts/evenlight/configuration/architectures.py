@@ -2,9 +2,11 @@
 
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from evenlight.configuration.settings import (
+    LIST,
+    TEXT,
     Entry,
     Settings,
     Text,
@@ -26,6 +28,11 @@ LongItems = Annotated[
 ]
 TrainingName = Annotated[Text, Field(description="How the model is trained: the name of one of `trainings`.")]
 MaxTokens = Annotated[int, Field(ge=3, description="Longest item in tokens, special tokens included.")]
+# A text for all runs of a model, or one for each.
+OfRuns = Annotated[
+    Annotated[Text, Tag(TEXT)] | Annotated[list[Text], Field(min_length=1), Tag(LIST)],
+    Discriminator(lambda value: LIST if isinstance(value, list) else TEXT),
+]
 
 
 class SpecialTokens(Settings):
@@ -135,3 +142,61 @@ class Pretrained(Architecture):
     long_items: LongItems = "refuse"
     max_tokens: MaxTokens = 128
     training: TrainingName
+
+
+class Trained(Architecture):
+    """A sequence classifier that is trained already, with its own head: nothing is trained. A model with one checkpoint
+    has one run, under the first of `seeds`, and the study is about these weights. Several checkpoints, of trainings
+    that differ by chance only, are what seeds are to a model that is trained here. The model's labels are matched with
+    the dataset's classes by name; where the names do not agree, both are listed and `classes` is asked for.
+    """
+
+    title: ClassVar[str] = "Model that is trained already"
+
+    architecture: Literal["trained"]
+    source: OfRuns = Field(
+        description=(
+            "Model id on the Hugging Face hub, or path of a local folder; or a list of them, one for each run, in the "
+            "order of `seeds`. `{dataset}` and `{seed}` in it stand for the dataset and the seed of the run; with "
+            "`{seed}` there is a run for each of `seeds`."
+        )
+    )
+    revision: OfRuns | None = Field(
+        None,
+        description=(
+            "Commit, tag or branch on the hub, or a list of them, as for `source`. Name a commit to get the same "
+            "weights next year; `null` takes the newest."
+        ),
+    )
+    classes: dict[Text, Text | None] = Field(
+        {},
+        description=(
+            "Label of the model for each class of the dataset, such as `{negative: LABEL_0, positive: LABEL_1}`; empty "
+            "matches them by name. Labels that are left out are not predicted: probabilities are those among the "
+            "labels that are named. Of a model whose labels do not exclude each other, one class has a label and the "
+            "other one `null`, such as `{harmless: null, toxic: toxic}`: its probability is the sigmoid of the "
+            "label's logit."
+        ),
+    )
+    special_tokens: SpecialTokens = Field(default_factory=SpecialTokens)
+    long_items: LongItems = "refuse"
+    max_tokens: MaxTokens = 128
+
+    @model_validator(mode="after")
+    def _lists_are_of_one_length(self) -> Self:
+        lengths = {name: len(value) for name in OF_RUNS if isinstance(value := getattr(self, name), list)}
+        first = next(iter(lengths), None)
+        for name, length in lengths.items():
+            if length != lengths[first]:
+                said = f"has {length} entries, and {first} has {lengths[first]}; give one for each run"
+                raise refusal(((name,), said))
+        return self
+
+
+# The keys of a model that is trained already that may differ from run to run.
+OF_RUNS = ("source", "revision")
+
+
+def texts_of(value: str | list[str] | None) -> list[str]:
+    """The texts of one of these keys."""
+    return value if isinstance(value, list) else [value] if value else []

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import combinations
 
+from evenlight.configuration.architectures import OF_RUNS, texts_of
 from evenlight.configuration.explainers import FILE_FIELDS
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
@@ -29,7 +30,8 @@ def labels(section: str, config: dict) -> dict[str, str]:
 
 def _not_there(kind: str, name: str, config: dict) -> str:
     names = config[f"{kind}s"]
-    return f"no such {kind}; the study has {', '.join(names)}{suggestion(name, names)}"
+    there = ", ".join(names) or f"none; add it to {kind}s"
+    return f"no such {kind}; the study has {there}{suggestion(name, names)}"
 
 
 def _check_study(config: dict) -> Iterator[str]:
@@ -39,9 +41,25 @@ def _check_study(config: dict) -> Iterator[str]:
 
 def _check_trainings(config: dict) -> Iterator[str]:
     for name, model in config["models"].items():
-        if model["training"] not in config["trainings"]:
-            named = model["training"]
+        named = model.get("training")
+        if named is not None and named not in config["trainings"]:
             yield f"models.{name}.training: found {shown(named)}, {_not_there('training', named, config)}"
+
+
+def _check_runs(config: dict) -> Iterator[str]:
+    """Every run has a seed, by which random draws are made and files are named."""
+    count = len(config["seeds"])
+    for name, model in config["models"].items():
+        of_runs = {key: model.get(key) for key in OF_RUNS} if model["architecture"] == "trained" else {}
+        each_seed = any("{seed}" in text for value in of_runs.values() for text in texts_of(value))
+        for key, value in of_runs.items():
+            place = f"models.{name}.{key}: has {len(texts_of(value))}"
+            if isinstance(value, list) and len(value) > count:
+                problem = f"in the order of seeds, of which there are {count}"
+                yield f"{place} entries, {problem}; give the study as many seeds, or take entries out"
+            elif isinstance(value, list) and each_seed and len(value) < count:
+                problem = f"but where {{seed}} stands, there is a run for each of the {count} seeds"
+                yield f"{place} entries, {problem}; give as many, or a text for all"
 
 
 def _check_epochs(config: dict) -> Iterator[str]:
@@ -152,6 +170,7 @@ def _check_set(key: str, compared: list[str], levels: dict[str, list[str]]) -> I
 CHECKS = (
     (("study",), _check_study),
     (("models", "trainings"), _check_trainings),
+    (("models", "seeds"), _check_runs),
     (("datasets", "trainings"), _check_epochs),
     (("datasets", "explain"), _check_pairs),
     (("explainers",), partial(_check_labels, "explainers")),

@@ -49,7 +49,7 @@ def _inline_trainings(config: dict) -> Iterator[tuple[str, Outdated]]:
         recipe = "" if known else f" and, below the key `trainings`, `{model}: {_text(training)}`"
         names.append((training, known or model))
         said = f"names one of `trainings` now; write `training: {known or model}`{recipe}"
-        yield f"models.{model}.training", Outdated(said, ("trainings",))
+        yield f"models.{model}.training", Outdated(said)
 
 
 def _weights(config: dict) -> Iterator[tuple[str, Outdated]]:

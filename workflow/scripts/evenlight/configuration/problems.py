@@ -5,7 +5,7 @@ import difflib
 from pydantic import ValidationError
 
 from evenlight.configuration.outdated import outdated_keys
-from evenlight.configuration.settings import MAPPING, NUMBER, shown
+from evenlight.configuration.settings import TAGS, shown
 
 MISSING = "is missing"
 
@@ -28,7 +28,7 @@ def _problem(problem: dict, config: dict, schema: dict) -> tuple[str, str]:
     *path, last = problem["loc"]
     if last == "[key]":
         key, part, _ = _place(path[:-1], config, schema)
-        allowed = allowed_values(part["propertyNames"])
+        allowed = allowed_values({"type": "string"} | part["propertyNames"])
         return joined(key, path[-1]), f"the name {shown(value)} is not allowed; allowed is {allowed}"
     if kind in ("extra_forbidden", "invalid_key"):
         key, part, mapping = _place(path, config, schema)
@@ -66,7 +66,7 @@ def _place(path, config, schema: dict) -> tuple[str, dict, object]:
     """The dotted key of a place in the configuration, the part of the schema that describes it, and the value there."""
     key, part, value = "", schema, config
     for step in path:
-        if step in (NUMBER, MAPPING):
+        if step in TAGS:
             continue
         part = _alternative(part, value)
         if "items" in part and isinstance(step, int):

@@ -269,6 +269,14 @@ class Table(Reader):
             "`0 1 0`; empty where this is not known."
         ),
     )
-    test_share: TestShare = 0.2
+    test_share: float = Field(
+        0.2,
+        gt=0,
+        le=1,
+        description=(
+            "Share of the pairs, or of the clusters, that is drawn for the test split where `split` is null. 1 takes "
+            "all, for models that are trained already."
+        ),
+    )
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0

@@ -71,7 +71,9 @@ def _merged(alternatives: list[dict]) -> dict:
     A keyword of JSON Schema says something of one type only, so an integer of at least 1 or null is
     ``{type: [integer, "null"], minimum: 1}``.
     """
-    kinds = [alternative["type"] for alternative in alternatives]
+    kinds = []  # an alternative may itself have several
+    for alternative in alternatives:
+        kinds += [alternative["type"]] if isinstance(alternative["type"], str) else alternative["type"]
     if set(kinds) == {"object"}:
         return {"type": "object", "oneOf": alternatives}
     merged = {key: value for alternative in alternatives for key, value in alternative.items()}

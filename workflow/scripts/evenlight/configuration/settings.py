@@ -21,8 +21,8 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 # YAML 1.1, which Snakemake reads, takes 1e-3 for text; ``--config seeds='[0, 1]'`` makes text of everything.
 SPELLED_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
-# Tags of a value that may be a number or a mapping; pydantic puts them into the place of an error.
-NUMBER, MAPPING = "(number)", "(mapping)"
+# Tags of a value that may be of one of two kinds; pydantic puts them into the place of an error.
+NUMBER, MAPPING, TEXT, LIST = TAGS = ("(number)", "(mapping)", "(text)", "(list)")
 
 # The largest seed that numpy and torch take.
 LARGEST_SEED = 2**32 - 1

@@ -144,7 +144,10 @@ class Study(Settings):
     seeds: Different[Annotated[int, Field(ge=0, le=LARGEST_SEED)]] = Field(
         [0, 1, 2, 3, 4],
         min_length=1,
-        description="Every model is trained once per seed, and every random draw of a run derives from its seed.",
+        description=(
+            "Every model is trained once per seed, and every random draw of a run derives from its seed. A model that "
+            "is `trained` already has a run for each of its checkpoints, under the first of these seeds."
+        ),
     )
     device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="Where models run; `auto` takes the graphics card when there is one."
@@ -168,16 +171,17 @@ class Study(Settings):
         min_length=1, description="The datasets of the study, each under a name of your choice."
     )
     trainings: dict[Name, Training] = Field(
-        min_length=1,
+        {},
         description=(
             "How models are trained: recipes, each under a name of your choice, for any of the models. The epoch with "
-            "the lowest validation loss is kept."
+            "the lowest validation loss is kept. A study of models that are `trained` already needs none."
         ),
     )
     models: dict[Name, Architecture] = Field(
         min_length=1,
         description=(
-            "The models of the study, each under a name of your choice; every model is trained on every dataset."
+            "The models of the study, each under a name of your choice; every model is trained on every dataset, or is "
+            "`trained` already and asked about every dataset."
         ),
     )
     explainers: dict[Name, Explainer] = Field(

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pandas as pd
+
 from evenlight.figures.html_table import Cell
 
 # Blue for the first group of a pair, orange for the second, at full strength; always beside a letter.
@@ -21,6 +23,22 @@ def shade(colour: tuple[int, int, int], share: float) -> str:
     """``colour`` on white as ``#rrggbb``: the stronger, the larger the share of significant seeds."""
     strength = 0.25 + 0.75 * share
     return "#" + "".join(f"{round(255 - strength * (255 - part)):02x}" for part in colour)
+
+
+def said_of_single_runs(table: pd.DataFrame, models: dict[str, str]) -> str:
+    """What a page must say of the models (names to labels) that have one run, if any; ``table`` has their ``seeds``.
+
+    >>> table = pd.DataFrame({"model": ["a", "b", "b"], "seeds": [5, 1, 1]})
+    >>> said_of_single_runs(table, {"a": "A", "b": "B"})
+    ' One run each: B. What is said of it holds for these weights and not for further trainings.'
+    """
+    most = table.groupby("model")["seeds"].max()
+    single = [label for name, label in models.items() if most.get(name) == 1]
+    if not single:
+        return ""
+    them = "it" if len(single) == 1 else "them"
+    said = f"What is said of {them} holds for these weights and not for further trainings."
+    return f" One run each: {', '.join(single)}. {said}"
 
 
 def rows_by_model(models: dict[str, str], explainers: dict[str, str], cells: Callable[[str, str], list[Cell]]) -> list:

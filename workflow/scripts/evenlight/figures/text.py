@@ -29,6 +29,15 @@ def mean_sd(mean: float, sd: float, digits: int) -> str:
     return signed(mean) if not math.isfinite(mean) else f"{signed(mean, digits)} ± {signed(sd, digits)}"
 
 
+def mean_over_seeds(mean: float, sd: float, seeds: int, digits: int) -> str:
+    """:func:`mean_sd` over ``seeds``; one of them has no deviation.
+
+    >>> mean_over_seeds(0.5214, 0.103, 3, 2), mean_over_seeds(0.5214, 0.0, 1, 2)
+    ('0.52 ± 0.10', '0.52')
+    """
+    return signed(mean, digits) if seeds == 1 else mean_sd(mean, sd, digits)
+
+
 def common_words(name: str, labels: list[str]) -> str:
     """What several things are called together: the words that all their labels begin with.
 

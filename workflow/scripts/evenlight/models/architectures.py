@@ -129,7 +129,18 @@ def new_classifier(settings: dict, sentences: Sentences, classes: int, seed: int
     """
     torch.manual_seed(seed)
     network, tokenizer = ARCHITECTURES[settings["architecture"]](settings, sentences, classes)
-    classifier = Classifier(network.eval(), tokenizer, settings["max_tokens"])
+    return checked_classifier(network, tokenizer, settings["max_tokens"], sentences)
+
+
+def checked_classifier(
+    network: nn.Module, tokenizer: PreTrainedTokenizerBase, max_tokens: int, sentences: Sentences
+) -> Classifier:
+    """The classifier of a network and its tokenizer, which must read ``sentences`` alike once it is saved.
+
+    Raises:
+        InputError: it does not, or the network is shorter than ``max_tokens``, or reads padding.
+    """
+    classifier = Classifier(network.eval(), tokenizer, max_tokens)
     refuse_unstable(tokenizer, network.config, sentences)
     refuse_beyond_limit(classifier)
     _refuse_batch_dependence(classifier)

@@ -221,11 +221,19 @@ def pick_device(device: str) -> torch.device:
     return torch.device(device)
 
 
-def load_network(source: str | Path, **options) -> nn.Module:
-    """A sequence classification network from a hub id or a folder, in float32; its head may be new.
+def name_classes(network: nn.Module, classes: Sequence[str]) -> None:
+    """Write the names of the classes into the network's configuration, in the order of its logits."""
+    network.config.id2label = dict(enumerate(classes))
+    network.config.label2id = {name: label for label, name in enumerate(classes)}
+
+
+def load_network(source: str | Path, with_head: bool = False, **options) -> nn.Module:
+    """A sequence classification network from a hub id or a folder, in float32.
+
+    Its head may be new, unless it is asked for ``with_head``.
 
     Raises:
-        InputError: the source cannot be loaded, or has no weights for a part of the network below the head.
+        InputError: the source cannot be loaded, or has no weights for a part of the network that it must have.
     """
     try:
         network, loading = AutoModelForSequenceClassification.from_pretrained(
@@ -236,7 +244,13 @@ def load_network(source: str | Path, **options) -> nn.Module:
     # A RuntimeError is a pytorch_model.bin that ends too soon.
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(cannot_load(source, error)) from None
-    # Transformers fills gaps with random weights. A pooler belongs to the head: many models come without one.
+    # Transformers fills gaps with random weights.
+    if with_head and (without := _not_loaded(loading)):
+        raise InputError(
+            f"model {source}: has no weights for {without[0]} and {len(without) - 1} others, which would be random; "
+            "name a model that was trained to classify, or train this one: architecture: pretrained"
+        )
+    # A pooler belongs to the head: many models come without one.
     base = f"{network.base_model_prefix}."
     without = [name for name in _not_loaded(loading) if name.startswith(base) and ".pooler." not in name]
     if without:

@@ -27,7 +27,7 @@ class ExplainerScores:
 
     Attributes:
         dataset, model, explainer: names.
-        seeds: those of the study.
+        seeds: those of the model.
         metrics: names, in configured order.
         values: float (metrics, seeds, items), NaN where a score is undefined or not there.
         present: bool (seeds, items), whether the item was scored.
@@ -57,7 +57,7 @@ class ModelScores:
     """What was scored of one model on one dataset.
 
     Attributes:
-        dataset, model, seeds: names, and the seeds of the study.
+        dataset, model, seeds: names, and the seeds of the model.
         items: ``item_id`` and ``cluster`` of every scored item.
         units: the units of the dataset.
         designs: those of the compared pairs of levels that the dataset has.
@@ -89,22 +89,21 @@ def read_models(
     datasets_folder: str | Path,
     *,
     datasets: Sequence[str],
-    models: Sequence[str],
-    seeds: Sequence[int],
+    models: Mapping[str, Sequence[int]],
     explainers: Sequence[str],
     metrics: Mapping[str, str],
     comparisons: Mapping[str, list[list[str]]],
 ) -> Iterator[ModelScores]:
     """The scores of every model on every dataset, in configured order.
 
-    ``scores`` and ``datasets_folder`` are folders (:mod:`evenlight.statistics.files`), ``metrics`` name to family,
-    ``comparisons`` factor to sets of levels. The items are those that the first explainer has scores of under any seed;
-    another explainer with another item is refused.
+    ``scores`` and ``datasets_folder`` are folders (:mod:`evenlight.statistics.files`), ``models`` name to seeds,
+    ``metrics`` name to family, ``comparisons`` factor to sets of levels. The items are those that the first explainer
+    has scores of under any seed; another explainer with another item is refused.
     """
     for dataset in datasets:
         units = tables.read_table(units_path(datasets_folder, dataset), tables.UNITS)
         clusters = tables.read_table(items_path(datasets_folder, dataset), tables.ITEMS.only("item_id", "cluster"))
-        for model in models:
+        for model, seeds in models.items():
             runs = [Run(dataset, model, seed) for seed in seeds]
             scored = pd.concat(
                 [read_scores(scores, run, explainers[0], metrics, only_items=True)["item_id"] for run in runs]

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Run:
-    """One model trained with one seed on one dataset."""
+    """One model on one dataset under one seed."""
 
     dataset: str
     model: str
@@ -18,9 +17,9 @@ class Run:
         return f"dataset '{self.dataset}', model '{self.model}', seed {self.seed}"
 
 
-def runs(datasets: list[str], models: list[str], seeds: list[int]) -> Iterator[Run]:
-    """Every run of a study, in configured order."""
-    return (Run(*names) for names in product(datasets, models, seeds))
+def runs(datasets: Sequence[str], models: Mapping[str, Sequence[int]]) -> Iterator[Run]:
+    """Every run of a study, in configured order; ``models`` gives each its seeds."""
+    return (Run(dataset, model, seed) for dataset in datasets for model, seeds in models.items() for seed in seeds)
 
 
 def notes_of_runs(notes: Mapping[Run, Sequence[str]]) -> list[str]:

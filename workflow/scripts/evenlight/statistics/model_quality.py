@@ -113,19 +113,18 @@ def quality_per_seed(
     readings: str | Path,
     *,
     datasets: Sequence[str],
-    models: Sequence[str],
-    seeds: Sequence[int],
+    models: Mapping[str, Sequence[int]],
     comparisons: Mapping[str, list[list[str]]],
 ) -> tuple[pd.DataFrame, list[str]]:
     """:func:`model_quality` of every run, and what the readings say of texts that were left out.
 
-    ``datasets_folder`` and ``readings`` are folders (:mod:`evenlight.statistics.files`). Columns: dataset, model, seed,
-    measure, factor, subset, size, value.
+    ``datasets_folder`` and ``readings`` are folders (:mod:`evenlight.statistics.files`), ``models`` name to seeds.
+    Columns: dataset, model, seed, measure, factor, subset, size, value.
     """
     units = {dataset: tables.read_table(units_path(datasets_folder, dataset), tables.UNITS) for dataset in datasets}
     classes = {dataset: _classes_of(items_path(datasets_folder, dataset)) for dataset in datasets}
     parts, notes = [], {}
-    for run in runs(datasets, models, seeds):
+    for run in runs(datasets, models):
         path = reading_path(readings, run)
         items = predicted_items(items_path(datasets_folder, run.dataset), path)
         part = model_quality(items, units[run.dataset], comparisons, classes[run.dataset])

@@ -65,17 +65,17 @@ def score_notes(
     folder: str | Path,
     *,
     datasets: Sequence[str],
-    models: Sequence[str],
-    seeds: Sequence[int],
+    models: Mapping[str, Sequence[int]],
     explainers: Sequence[str],
     metrics: Mapping[str, str],
     **_: Any,
 ) -> list[str]:
     """What a reader of any table of the scores must know: which texts are left out, and of the explainers.
 
-    ``folder`` has the scores, ``metrics`` are name to family; other settings of the table do not matter.
+    ``folder`` has the scores, ``models`` are name to seeds, ``metrics`` name to family; other settings of the table do
+    not matter.
     """
-    study = list(runs(datasets, models, seeds))
+    study = list(runs(datasets, models))
     return left_out_notes(folder, study, explainers, metrics) + explainer_notes(folder, study, explainers, metrics)
 
 

@@ -90,17 +90,16 @@ def summarise_scores(
     datasets_folder: str | Path,
     *,
     datasets: Sequence[str],
-    models: Sequence[str],
-    seeds: Sequence[int],
+    models: Mapping[str, Sequence[int]],
     explainers: Sequence[str],
     metrics: Mapping[str, str],
     factors: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Mean and population standard deviation over seeds of each seed's mean score.
 
-    ``scores`` and ``datasets_folder`` are folders, ``metrics`` name to family; without ``factors`` all that a dataset
-    has. A dataset with none of them has one group, :data:`ALL` texts, of no factor. Columns: dataset, model, explainer,
-    factor, group (its level), metric, ``seeds`` (with a defined mean),
+    ``scores`` and ``datasets_folder`` are folders, ``models`` name to seeds, ``metrics`` name to family; without
+    ``factors`` all that a dataset has. A dataset with none of them has one group, :data:`ALL` texts, of no factor.
+    Columns: dataset, model, explainer, factor, group (its level), metric, ``seeds`` (with a defined mean),
     ``mean``, ``sd``, and ``monte_carlo_error``: the standard error of a seed's mean that the metric's own random draws
     leave, mean over seeds (NaN for metrics without draws, or with a single one). Undefined scores are left out of the
     mean of their seed.
@@ -108,7 +107,7 @@ def summarise_scores(
     keys = ["dataset", "model", "explainer", "factor", "group", "metric"]
     units = {dataset: tables.read_table(units_path(datasets_folder, dataset), tables.UNITS) for dataset in datasets}
     means, first = [], next(iter(explainers))
-    for run in runs(datasets, models, seeds):
+    for run in runs(datasets, models):
         levels = _levels(units[run.dataset], factors, read_scores(scores, run, first, metrics, only_items=True))
         for explainer in explainers:
             table = read_scores(scores, run, explainer, metrics)
@@ -136,7 +135,7 @@ def grouped_scores(
     """
     units = tables.read_table(units_path(datasets_folder, dataset), tables.UNITS)
     parts, first = [], next(iter(explainers))
-    for run in runs([dataset], [model], seeds):
+    for run in runs([dataset], {model: seeds}):
         by_factor = _levels(units, factors, read_scores(scores, run, first, metrics, only_items=True))
         levels = pd.concat(by_factor.values()).rename(columns={"level": "group"}).drop_duplicates()
         for explainer in explainers:

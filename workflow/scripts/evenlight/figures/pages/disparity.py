@@ -7,7 +7,7 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.figures.html_table import Cell, Page, Table
-from evenlight.figures.page_parts import BETTER_COLOURS, initials, rows_by_model, shade
+from evenlight.figures.page_parts import BETTER_COLOURS, initials, rows_by_model, said_of_single_runs, shade
 from evenlight.figures.text import mean_sd, signed
 from evenlight.statistics.study import Comparison, Metric, comparisons_in
 
@@ -42,7 +42,7 @@ def page(
         f"p ≤ {alpha:g}, not corrected for the number of tests) and by Cohen's d. "
         "The first table counts the significant seeds. The second adds mean ± standard deviation of d over these "
         "seeds; d is positive where the first-named group has the higher scores. An arrow beside a metric says which "
-        "scores are the better ones, higher (↑) or lower (↓)."
+        "scores are the better ones, higher (↑) or lower (↓)." + said_of_single_runs(summary, models)
     )
     return Page("Disparity of explanations", introduction, parts, _legend(pairs, considerable_effect))
 

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.figures.html_table import Cell, Page, Table
-from evenlight.figures.page_parts import rows_by_model
+from evenlight.figures.page_parts import rows_by_model, said_of_single_runs
 from evenlight.figures.text import signed
 from evenlight.statistics.study import Metric
 
@@ -44,14 +44,20 @@ def page(
 ) -> Page:
     """A page from :func:`evenlight.statistics.effects.effect_table` and
     :func:`evenlight.statistics.counts.count_tests`: what the tests find, then every cell."""
+    single = (effects["seeds"] == 1).all()
+    beyond = "these models, of further sentences" if single else "further sentences and further trainings of the models"
+    estimate = (
+        "the effect by Student's t test of the pairs, or Welch's of texts without counterparts,"
+        if single
+        else "the effect pooled over seeds by a mixed model with crossed random effects of items and seeds,"
+    )
     introduction = (
-        "What can be said of further sentences and further trainings of the models? Every cell has the effect pooled "
-        "over seeds by a mixed model with crossed random effects of items and seeds, in standard deviations of the "
+        f"What can be said of {beyond}? Every cell has {estimate} in standard deviations of the "
         f"scores, with its {confidence:.0%} interval; positive where the first-named group has the higher scores; n is "
         "the number of pairs that it rests on, or, without pairs, of texts in the first and in the second group "
         "(variants of one text count once). Intervals are of each cell alone, verdicts adjusted by Holm's method over "
-        "all cells of the study. With a single seed nothing is said of further trainings. The first table "
-        "counts significant tests of single seeds, for these trained models."
+        "all cells of the study. The first table counts significant tests of single seeds, for these trained models."
+        + said_of_single_runs(effects, models)
     )
     legend = [
         (Cell(VERDICTS["disparity"][0], background=VERDICTS["disparity"][1]), "disparity: the effect is not zero"),
@@ -71,7 +77,7 @@ def page(
     ):
         caption = f"Pooled effect, {level_a} against {level_b}"
         parts.append(_effect_table(caption, datasets[dataset], cells, models, explainers, metrics))
-    return Page("Effects over all seeds", introduction, parts, legend)
+    return Page("Effects" if single else "Effects over all seeds", introduction, parts, legend)
 
 
 def _count_table(counts: pd.DataFrame, datasets: dict[str, str], metrics: dict[str, Metric]) -> Table:

@@ -4,7 +4,8 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.figures.html_table import Cell, Page, Table
-from evenlight.figures.text import mean_sd
+from evenlight.figures.page_parts import said_of_single_runs
+from evenlight.figures.text import mean_over_seeds
 
 TABLES = (tables.QUALITY, tables.QUALITY_PER_SEED)
 MEASURES = {
@@ -17,8 +18,10 @@ MEASURES = {
 def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str]) -> Page:
     """Mean ± standard deviation over seeds of every measure, from
     :func:`evenlight.statistics.model_quality.summarise_quality`; the values per seed stand in their CSV file only."""
-    keys = summary[["dataset", "model", "measure", "subset"]].itertuples(index=False, name=None)
-    by_names = {key: mean_sd(*values, 3) for key, *values in zip(keys, summary["mean"], summary["sd"], strict=True)}
+    by_names = {
+        (row.dataset, row.model, row.measure, row.subset): mean_over_seeds(row.mean, row.sd, row.seeds, 3)
+        for row in summary.itertuples(index=False)
+    }
     subsets = {name: list(summary.loc[summary["measure"] == name, "subset"].unique()) for name in MEASURES}
     columns = [(name, subset) for name in MEASURES for subset in subsets[name]]
     rows = [
@@ -37,6 +40,7 @@ def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, s
         "dataset has no such group, class or pair. Recall is the accuracy on the texts of one class. "
         "Average prediction difference: how far apart, on average, the "
         "probabilities of the true class are in the two forms of one sentence; 0 is equal treatment."
+        + said_of_single_runs(summary, models)
     )
     table = Table("Quality on the test items", ("Dataset", "Model"), headings, rows)
     return Page("Quality of the models", introduction, [table])

@@ -6,8 +6,8 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.figures.html_table import Cell, Page, Table
-from evenlight.figures.page_parts import rows_by_model
-from evenlight.figures.text import mean_sd, ordered_levels
+from evenlight.figures.page_parts import rows_by_model, said_of_single_runs
+from evenlight.figures.text import mean_over_seeds, ordered_levels
 from evenlight.statistics.study import Metric
 
 TABLES = (tables.SCORE_SUMMARY,)
@@ -43,7 +43,7 @@ def page(
         "How good are the explanations of each group? Every seed's mean over the test items, then mean ± standard "
         "deviation over seeds; – where a metric is undefined. An arrow beside a metric says which scores are the "
         "better ones, higher (↑) or lower (↓). Of metrics that draw at random, a cell's title has the error that the "
-        "draws leave in a seed's mean."
+        "draws leave in a seed's mean." + said_of_single_runs(summary, models)
     )
     return Page("Scores of explanations", introduction, parts)
 
@@ -51,4 +51,4 @@ def page(
 def _score_cell(row) -> Cell:
     drawn = not pd.isna(row.monte_carlo_error)
     title = f"Monte-Carlo error of the mean {row.monte_carlo_error:.4f}" if drawn else ""
-    return Cell(mean_sd(row.mean, row.sd, 3), title)
+    return Cell(mean_over_seeds(row.mean, row.sd, row.seeds, 3), title)

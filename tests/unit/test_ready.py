@@ -1,0 +1,293 @@
+"""Models that are trained already, as other programs save them: their head, their labels, what is refused."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hub_tokenizers import write_tokenizer
+from models_for_tests import TEXTS, WORDS
+from safetensors.torch import load_file, save_file
+from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+
+from evenlight import training
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.sentences import encoded
+from evenlight.errors import InputError
+from evenlight.models.classifier import load_classifier
+from evenlight.models.ready import loaded_files, matched_labels, ready_classifier
+from evenlight.sources import digest
+
+CLASSES = ["negative", "neutral", "positive"]
+LABELS = ["POSITIVE", "Neutral", "negative"]
+SIZES = {"vocab_size": 1000, "hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2}
+SIZES |= {"num_attention_heads": 2, "max_position_embeddings": 600, "initializer_range": 0.3}
+END = "<|endoftext|>"
+# The head's last layer has another place in each: `classifier`, `classifier.out_proj`, `score`.
+NETWORKS = {
+    "bert": ("bert", SIZES, {}),
+    "roberta": ("roberta", SIZES | {"pad_token_id": 1}, {}),
+    "modernbert": ("modernbert", SIZES | {"pad_token_id": 0, "global_attn_every_n_layers": 2}, {}),
+    "llama": ("llama3", SIZES | {"num_key_value_heads": 2, "pad_token_id": None}, {"pad": "<|end_of_text|>"}),
+    "gpt2": ("gpt2", {"vocab_size": 1000, "n_embd": 16, "n_layer": 2, "n_head": 2}, {"pad": END}),
+}
+
+
+def saved(folder: Path, kind: str = "bert", labels=tuple(LABELS), **about) -> Path:
+    """A classifier with random weights, saved by Transformers alone."""
+    tokenizer, sizes, _ = NETWORKS[kind]
+    config = AutoConfig.for_model(kind, **sizes, id2label=dict(enumerate(labels)), **about)
+    torch.manual_seed(3)
+    network = AutoModelForSequenceClassification.from_config(config)
+    for weight in network.parameters():
+        if weight.dim() > 1:
+            torch.nn.init.normal_(weight, std=0.5)
+    network.save_pretrained(folder)
+    return write_tokenizer(tokenizer, folder, WORDS)
+
+
+def settings_for(folder: Path, kind: str = "bert", **changes) -> dict:
+    special_tokens = {"pad": None, "mask": None} | NETWORKS[kind][2]
+    usual = {"source": str(folder), "revision": None, "classes": {}, "special_tokens": special_tokens}
+    return usual | {"max_tokens": 256} | changes
+
+
+def taken_over(settings: dict, classes: list[str]):
+    return ready_classifier(settings, classes, WORDS)
+
+
+def probabilities(classifier) -> np.ndarray:
+    """Ours of :data:`TEXTS`, (texts, classes), all in one batch."""
+    items = {"item_id": list(map(str, range(len(WORDS)))), "words": WORDS}
+    rows = [sentence.token_id for sentence in encoded(classifier, items, [0] * len(WORDS))]
+    return Evaluator(classifier).probabilities(rows)
+
+
+def their_logits(folder: Path) -> np.ndarray:
+    """Those of Transformers' own call on each text alone, (texts, labels)."""
+    network = AutoModelForSequenceClassification.from_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    network.config.pad_token_id = 0
+    with torch.no_grad():
+        logits = [network(**tokenizer(text, return_tensors="pt")).logits[0] for text in TEXTS]
+    return torch.stack(logits).double().numpy()
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    return np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+
+
+# What is kept --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_probabilities_are_those_of_transformers_in_the_order_of_the_classes(tmp_path, kind):
+    folder = saved(tmp_path / "theirs", kind)
+    classifier, labels = taken_over(settings_for(folder, kind), CLASSES)
+    assert labels == ["negative", "Neutral", "POSITIVE"]
+    theirs = softmax(their_logits(folder))[:, ::-1]
+    assert theirs.std(axis=0).min() > 0.01
+    np.testing.assert_allclose(probabilities(classifier), theirs, atol=2e-6)
+    # And as the rest of the workflow reads them.
+    training.save_classifier(classifier, tmp_path / "ours", None, {})
+    loaded = load_classifier(tmp_path / "ours", 256)
+    assert loaded.network.config.id2label == dict(enumerate(CLASSES))
+    np.testing.assert_allclose(probabilities(loaded), theirs, atol=2e-6)
+    assert not (tmp_path / "ours" / "history.csv").exists()
+
+
+def test_weights_in_the_order_of_the_classes_are_not_touched(tmp_path):
+    folder = saved(tmp_path, labels=CLASSES)
+    classifier, _ = taken_over(settings_for(folder), CLASSES)
+    weights = load_file(folder / "model.safetensors")
+    ours = classifier.network.state_dict()
+    assert all(torch.equal(ours[name], weight) for name, weight in weights.items())
+
+
+def test_a_model_taken_over_twice_is_the_same_file_by_file(tmp_path):
+    source = saved(tmp_path / "theirs")
+    for name in ("first", "again"):
+        classifier, _ = taken_over(settings_for(source), CLASSES)
+        source = tmp_path / name
+        training.save_classifier(classifier, source, None, {})
+    first, again = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("first", "again")
+    )
+    assert first == again
+
+
+def test_a_mapping_chooses_labels_and_the_others_are_not_predicted(tmp_path):
+    folder = saved(tmp_path, labels=["LABEL_0", "LABEL_1", "LABEL_2"])
+    mapping = {"negative": "LABEL_2", "positive": "LABEL_0", "of another dataset": "LABEL_1"}
+    classifier, labels = taken_over(settings_for(folder, classes=mapping), ["negative", "positive"])
+    assert labels == ["LABEL_2", "LABEL_0"]
+    theirs = softmax(their_logits(folder))[:, [2, 0]]
+    np.testing.assert_allclose(probabilities(classifier), theirs / theirs.sum(axis=1, keepdims=True), atol=2e-6)
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_a_label_among_several_is_its_sigmoid(tmp_path, kind):
+    about = {"problem_type": "multi_label_classification"}
+    folder = saved(tmp_path / "theirs", kind, ["insult", "threat", "toxic"], **about)
+    mapping = {"toxic": "toxic", "harmless": None}
+    classifier, labels = taken_over(settings_for(folder, kind, classes=mapping), ["harmless", "toxic"])
+    assert labels == [None, "toxic"]
+    theirs = 1 / (1 + np.exp(-their_logits(folder)[:, 2]))
+    assert theirs.std() > 0.01
+    np.testing.assert_allclose(probabilities(classifier), np.stack([1 - theirs, theirs], axis=1), atol=2e-6)
+    training.save_classifier(classifier, tmp_path / "ours", None, {})
+    np.testing.assert_allclose(probabilities(load_classifier(tmp_path / "ours", 256))[:, 1], theirs, atol=2e-6)
+
+
+def test_one_logit_of_a_label_is_its_sigmoid(tmp_path):
+    folder = saved(tmp_path, labels=["toxic"], problem_type="multi_label_classification")
+    mapping = {"harmless": None, "toxic": "toxic"}
+    classifier, _ = taken_over(settings_for(folder, classes=mapping), ["harmless", "toxic"])
+    theirs = 1 / (1 + np.exp(-their_logits(folder)[:, 0]))
+    np.testing.assert_allclose(probabilities(classifier)[:, 1], theirs, atol=2e-6)
+
+
+def test_half_precision_and_older_files_are_read_in_full_precision(tmp_path):
+    folder = saved(tmp_path)
+    weights = {name: weight.half() for name, weight in load_file(folder / "model.safetensors").items()}
+    torch.save(weights, folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    (folder / "config.json").write_text((folder / "config.json").read_text().replace("float32", "float16"))
+    classifier, _ = taken_over(settings_for(folder), CLASSES)
+    assert classifier.network.dtype == torch.float32
+    [weight] = [weight for name, weight in classifier.network.named_parameters() if name.endswith("classifier.weight")]
+    torch.testing.assert_close(weight, weights["classifier.weight"].float()[[2, 1, 0]], rtol=0, atol=0)
+    assert "pytorch_model.bin" in loaded_files(str(folder))["files"]
+
+
+def test_digests_are_of_the_files_that_are_loaded(tmp_path):
+    folder = saved(tmp_path)
+    torch.save({}, folder / "pytorch_model.bin")  # beside safetensors not read
+    torch.save({}, folder / "training_args.bin")
+    (folder / "manifest.json").write_text("{}")
+    names = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
+    files = {name: digest(folder / name) for name in names}
+    assert loaded_files(str(folder)) == {"source": str(folder), "revision": None, "files": files}
+
+
+def test_a_model_of_the_hub_is_named_by_its_commit(tmp_path, monkeypatch):
+    """From the hub's cache, as it lies on the disk after a download."""
+    cache, commit = tmp_path / "models--someone--classifier", "0123456789abcdef0123456789abcdef01234567"
+    folder = saved(cache / "snapshots" / commit)
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text(commit)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("transformers.utils.hub.constants.HF_HUB_CACHE", str(tmp_path))
+    classifier, _ = taken_over(settings_for("someone/classifier"), CLASSES)
+    np.testing.assert_allclose(probabilities(classifier), softmax(their_logits(folder))[:, ::-1], atol=2e-6)
+    loaded = loaded_files("someone/classifier")
+    assert loaded["commit"] == commit
+    assert loaded["files"] == loaded_files(str(folder))["files"]
+    settings = settings_for("someone/classifier", revision=commit)
+    assert taken_over(settings, CLASSES)[1] == ["negative", "Neutral", "POSITIVE"]
+    with pytest.raises(InputError, match="someone/classifier: cannot be loaded"):
+        taken_over(settings_for("someone/classifier", revision="another"), CLASSES)
+
+
+# What is refused -----------------------------------------------------------------------------------------------------
+
+
+def test_a_random_head_is_no_model(tmp_path):
+    """An encoder alone, which Transformers would give a new head, and a head without one of its layers."""
+    folder = saved(tmp_path / "whole", "roberta")
+    network = AutoModel.from_pretrained(folder)
+    network.save_pretrained(tmp_path / "encoder")
+    write_tokenizer("roberta", tmp_path / "encoder", WORDS)
+    with pytest.raises(InputError, match=r"encoder: has no weights for classifier\..*random.*architecture: pretrained"):
+        taken_over(settings_for(tmp_path / "encoder"), CLASSES)
+    weights = load_file(folder / "model.safetensors")
+    del weights["classifier.dense.bias"]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match=r"has no weights for classifier\.dense\.bias and 0 others"):
+        taken_over(settings_for(folder), CLASSES)
+
+
+def test_weights_of_another_size_are_refused(tmp_path):
+    folder = saved(tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    config["id2label"] = {"0": "negative", "1": "positive"}
+    config["label2id"] = {"negative": 0, "positive": 1}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match=r"has no weights for classifier\.bias and 1 others"):
+        taken_over(settings_for(folder), ["negative", "positive"])
+
+
+@pytest.mark.parametrize("problem_type", ["regression", None])
+def test_regression_is_refused(tmp_path, problem_type):
+    folder = saved(tmp_path, labels=["LABEL_0"], problem_type=problem_type)
+    with pytest.raises(InputError, match="predicts numbers and no classes"):
+        taken_over(settings_for(folder, classes={"negative": None, "positive": "LABEL_0"}), ["negative", "positive"])
+
+
+def test_regression_of_several_numbers_is_refused(tmp_path):
+    folder = saved(tmp_path, problem_type="regression")
+    with pytest.raises(InputError, match="predicts numbers and no classes"):
+        taken_over(settings_for(folder), CLASSES)
+
+
+def test_max_tokens_beyond_the_model_are_refused(tmp_path):
+    folder = saved(tmp_path)
+    with pytest.raises(InputError, match="max_tokens is 700, but this bert model reads at most"):
+        taken_over(settings_for(folder, max_tokens=700), CLASSES)
+
+
+def test_a_head_that_ends_otherwise_is_refused_only_where_it_must_change(tmp_path, monkeypatch):
+    """The logits are scaled behind the last linear layer, so that a row of zeros would not do."""
+    from transformers import BertForSequenceClassification
+
+    def scaled(self, *arguments, **named):
+        output = plain(self, *arguments, **named)
+        output.logits = output.logits + output.logits.mean(dim=1, keepdim=True)
+        return output
+
+    folder = saved(tmp_path)
+    plain = BertForSequenceClassification.forward
+    monkeypatch.setattr(BertForSequenceClassification, "forward", scaled)
+    assert taken_over(settings_for(folder), CLASSES)[1]  # an order alone
+    assert taken_over(settings_for(folder), [name.lower() for name in LABELS])[1]
+    mapping = {"negative": "negative", "positive": "POSITIVE"}
+    with pytest.raises(InputError, match="head of this bert model does not end in a linear layer"):
+        taken_over(settings_for(folder, classes=mapping), ["negative", "positive"])
+
+
+# Labels --------------------------------------------------------------------------------------------------------------
+
+
+def test_names_agree_but_for_case_and_separators():
+    labels = ["Non-Toxic", "very_TOXIC"]
+    assert matched_labels(["very toxic", "non_toxic"], labels, {}, True, "m") == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("classes", "labels", "mapping", "excluding", "said"),
+    [
+        (["a", "b"], ["LABEL_0", "LABEL_1"], {}, True, "the labels have no names"),
+        (["a", "b"], ["a", "c"], {}, True, "different names"),
+        (["a", "b"], ["a", "A"], {}, True, "different names"),
+        (["a", "b"], ["a", "b", "c"], {}, True, "3 labels for 2 classes"),
+        (["a", "b", "c"], ["a", "b"], {}, True, "2 labels for 3 classes"),
+        (["a", "b"], ["a", "b"], {}, False, "do not exclude each other"),
+        (["a", "b"], ["x", "y"], {"a": "x"}, True, "no entry for class b"),
+        (["a", "b"], ["x", "y"], {"a": "x", "b": "z"}, True, "no label 'z'"),
+        (["a", "b"], ["x", "x"], {"a": "x", "b": None}, False, "several labels 'x'"),
+        (["a", "b"], ["x", "y"], {"a": "x", "b": "x"}, True, "two classes have the same label"),
+        (["a", "b"], ["x", "y"], {"a": "x", "b": None}, True, "null.* is for models whose labels do not exclude"),
+        (["a", "b"], ["x", "y"], {"a": "x", "b": "y"}, False, "only one can be explained"),
+        (["a", "b", "c"], ["x", "y"], {"a": "x", "b": None, "c": "y"}, False, "only one can be explained"),
+        (["a", "b"], ["x", "y"], {"a": None, "b": None}, False, "two classes have the same label"),
+    ],
+)
+def test_what_is_ambiguous_is_refused_with_both_lists(classes, labels, mapping, excluding, said):
+    with pytest.raises(InputError, match=said) as raised:
+        matched_labels(classes, labels, mapping, excluding, "someone/model")
+    message = str(raised.value)
+    assert f"The labels of model someone/model are {', '.join(labels)};" in message
+    assert f"the classes of the dataset are {', '.join(classes)}." in message
+    assert "such as classes: {a: " in message

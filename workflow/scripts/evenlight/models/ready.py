@@ -1,0 +1,210 @@
+"""Classifiers that are trained already: their own head, with the classes of a dataset in the dataset's order."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import torch
+from torch import nn
+from transformers.utils import cached_file
+
+from evenlight.errors import InputError
+from evenlight.models.architectures import checked_classifier
+from evenlight.models.classifier import Classifier, load_network, name_classes
+from evenlight.models.tokenizers import loaded_tokenizer, special_token_id, token_ids
+from evenlight.sources import digest
+
+TOKENIZER_FILES = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model")
+WEIGHT_FILES = ("model*.safetensors*", "pytorch_model*.bin*")
+# What Transformers calls labels that nobody has named.
+NO_NAME = re.compile(r"LABEL_\d+")
+
+
+def ready_classifier(
+    settings: dict, classes: Sequence[str], sentences: Sequence[Sequence[str]]
+) -> tuple[Classifier, list[str | None]]:
+    """A classifier with the weights of its source, whose outputs are the classes of a dataset in their order.
+
+    Args:
+        settings: of a model of the architecture ``trained`` in one run (``configuration.checkpoint``).
+        classes: names of the dataset's classes, in the order of its labels.
+        sentences: words of the texts that it will read.
+
+    Returns:
+        the classifier, and the label of the source that each class is. ``None`` is the class of a text without the
+        label of the other class, where labels do not exclude each other: its logit is 0, so that the softmax of both is
+        the sigmoid of the label's logit, e^z / (e^0 + e^z) = 1 / (1 + e^−z).
+
+    Raises:
+        InputError: the source cannot be loaded, has no head or one of another kind, its labels are not the classes, it
+            is shorter than ``max_tokens``, or reads padding or, once it is saved, other tokens.
+    """
+    source, revision = settings["source"], settings["revision"]
+    tokenizer = loaded_tokenizer(source, revision, settings["special_tokens"])
+    options = {"revision": revision} if revision else {}
+    # A weight of another size counts as one that is not there.
+    network = load_network(source, with_head=True, ignore_mismatched_sizes=True, **options)
+    network.config.pad_token_id = special_token_id(tokenizer, "pad")
+    names = [str(network.config.id2label[column]) for column in range(network.config.num_labels)]
+    _refuse_regression(source, network.config)
+    excluding = network.config.problem_type != "multi_label_classification"
+    columns = matched_labels(classes, names, settings["classes"], excluding, source)
+    classifier = checked_classifier(network, tokenizer, settings["max_tokens"], sentences)
+    if columns != list(range(len(names))):
+        _choose_outputs(classifier, columns, source)
+    name_classes(network, classes)
+    return classifier, [None if column is None else names[column] for column in columns]
+
+
+def _refuse_regression(source: str, config) -> None:
+    if config.problem_type == "regression" or (
+        config.num_labels == 1 and config.problem_type != "multi_label_classification"
+    ):
+        raise InputError(
+            f"model {source}: its head predicts numbers and no classes (num_labels {config.num_labels}, problem_type "
+            f"{config.problem_type!r}), so there is nothing to explain; name a model that classifies. Where its output "
+            'is the logit of a label, write "problem_type": "multi_label_classification" into its config.json'
+        )
+
+
+def matched_labels(
+    classes: Sequence[str],
+    labels: Sequence[str],
+    mapping: Mapping[str, str | None],
+    excluding: bool,
+    source: str,
+) -> list[int | None]:
+    """The position among ``labels`` of each class; None for the class of texts without a label.
+
+    Names are the same where they differ only in case, spaces, hyphens and underscores.
+
+    Args:
+        classes: of the dataset.
+        labels: of the model.
+        mapping: class to label; empty to match them by name. It may have classes of other datasets, too.
+        excluding: whether a text has exactly one of the labels.
+        source: of the model, for messages.
+
+    Raises:
+        InputError: it is not clear which label a class is; both lists stand in the message.
+
+    >>> matched_labels(["positive", "negative"], ["NEGATIVE", "POSITIVE"], {}, True, "a model")
+    [1, 0]
+    >>> matched_labels(["harmless", "toxic"], ["toxic", "threat"], {"harmless": None, "toxic": "toxic"}, False, "other")
+    [None, 0]
+    """
+
+    def refused(problem: str) -> InputError:
+        examples = [f"{name}: {label}" for name, label in zip(classes, labels, strict=False)]
+        if not excluding:
+            examples = [f"{classes[0]}: null", f"{classes[-1]}: {labels[0]}"]
+        return InputError(
+            f"models.<model>.classes: {problem}. The labels of model {source} are {', '.join(labels)}; the classes of "
+            f"the dataset are {', '.join(classes)}. Say which label each class is, such as "
+            f"classes: {{{', '.join(examples)}}}"
+        )
+
+    if not mapping and not excluding:
+        raise refused("the labels do not exclude each other, so one of them must be chosen")
+    if not mapping:
+        return _same_names(classes, labels, refused)
+    unnamed = [name for name in classes if name not in mapping]
+    if unnamed:
+        raise refused(f"there is no entry for class {unnamed[0]}")
+    chosen = [mapping[name] for name in classes]
+    for label in chosen:
+        if label is not None and (label not in labels or list(labels).count(label) > 1):
+            raise refused(f"the model has {'several labels' if label in labels else 'no label'} '{label}'")
+    if len(set(chosen)) < len(chosen):
+        raise refused("two classes have the same label")
+    if excluding and None in chosen:
+        raise refused("a class without a label (null) is for models whose labels do not exclude each other")
+    if not excluding and (len(classes) != 2 or None not in chosen):
+        raise refused(
+            "the labels do not exclude each other, so only one can be explained, against its absence: of two classes, "
+            "one has a label and the other one null"
+        )
+    return [None if label is None else list(labels).index(label) for label in chosen]
+
+
+def _same_names(classes: Sequence[str], labels: Sequence[str], refused) -> list[int]:
+    if len(classes) != len(labels):
+        raise refused(f"the model has {len(labels)} labels for {len(classes)} classes")
+    if all(NO_NAME.fullmatch(label) for label in labels):
+        raise refused("the labels have no names")
+    spelled = [_spelled(label) for label in labels]
+    if sorted(spelled) != sorted(map(_spelled, classes)) or len(set(spelled)) < len(spelled):
+        raise refused("the labels and the classes have different names")
+    return [spelled.index(_spelled(name)) for name in classes]
+
+
+def _spelled(name: str) -> str:
+    return re.sub(r"[-_\s]+", " ", name).strip().casefold()
+
+
+@torch.no_grad()
+def _choose_outputs(classifier: Classifier, columns: Sequence[int | None], source: str) -> None:
+    """Give the network the logits of ``columns`` and no others, in this order; None is a logit of 0.
+
+    Raises:
+        InputError: the last layer of the head is not linear.
+    """
+    network = classifier.network
+    layer, before = _last_layer(classifier)
+    expected = torch.stack([before[:, 0] * 0 if column is None else before[:, column] for column in columns], dim=1)
+    if layer is not None:
+        # A row of zeros behind the others, which -1 names.
+        rows = torch.tensor([-1 if column is None else column for column in columns], device=layer.weight.device)
+        layer.weight = nn.Parameter(torch.cat([layer.weight, torch.zeros_like(layer.weight[:1])])[rows])
+        if layer.bias is not None:
+            layer.bias = nn.Parameter(torch.cat([layer.bias, torch.zeros_like(layer.bias[:1])])[rows])
+        layer.out_features = len(columns)
+        network.num_labels = len(columns)
+    if layer is None or not torch.allclose(_probe(classifier), expected, atol=1e-5):
+        raise InputError(
+            f"model {source}: the head of this {network.config.model_type} model does not end in a linear layer, so "
+            "that its outputs cannot be put into another order; give the dataset its classes in the order of the "
+            "model's labels"
+        )
+
+
+def _last_layer(classifier: Classifier) -> tuple[nn.Linear | None, torch.Tensor]:
+    """The linear layer that the logits come from, None where there is no such, and logits of some texts."""
+    called: list[nn.Linear] = []
+    labels = classifier.network.config.num_labels
+    layers = [layer for layer in classifier.network.modules() if isinstance(layer, nn.Linear)]
+    hooks = [
+        layer.register_forward_hook(lambda module, arguments, output: called.append(module))
+        for layer in layers
+        if layer.out_features == labels
+    ]
+    try:
+        logits = _probe(classifier)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return (called[-1] if called else None), logits
+
+
+def _probe(classifier: Classifier) -> torch.Tensor:
+    """Logits of some texts, (rows, labels)."""
+    classifier.network.eval()
+    token_id, mask = classifier.padded(token_ids(classifier.tokenizer, [["a"], ["one", "two", "three"], ["?", "!"]]))
+    return classifier.logits(classifier.embed(token_id), mask)
+
+
+def loaded_files(source: str, revision: str | None = None) -> dict:
+    """What a classifier is loaded from, for its manifest: ``source``, ``revision``, and ``files``, SHA-256 by name.
+
+    Of a model on the hub also its ``commit``, which its newest version need not be any more.
+    """
+    loaded = {"source": source, "revision": revision}
+    folder = Path(source)
+    if not folder.is_dir():
+        folder = Path(cached_file(source, "config.json", revision=revision)).parent
+        loaded["commit"] = folder.name
+    # Transformers takes the first kind of weights that is there.
+    weights = next((found for pattern in WEIGHT_FILES if (found := list(folder.glob(pattern)))), [])
+    others = [path for pattern in TOKENIZER_FILES for path in folder.glob(pattern)]
+    paths = {folder / "config.json", *weights, *others}
+    return loaded | {"files": {path.name: digest(path) for path in sorted(paths)}}
