@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from evenlight.configuration.explainers import HiddenToken
 from evenlight.configuration.settings import Different, Entry, Text, refusal, shown
 
 
@@ -180,6 +181,28 @@ class SoftSufficiency(SoftMetric):
     title: ClassVar[str] = "Soft sufficiency"
 
     metric: Literal["soft_sufficiency"]
+
+
+class Infidelity(Metric):
+    """Mean squared difference between the scores of tokens that are hidden together, added up, and what hiding them
+    costs the target's probability, over random sets of tokens (Yeh et al. 2019). The score table has its Monte-Carlo
+    standard error too.
+    """
+
+    title: ClassVar[str] = "Infidelity"
+    family: ClassVar[str] = "infidelity"
+    better: ClassVar[str] = "lower"
+
+    metric: Literal["infidelity"]
+    draws: int = Field(100, ge=1, description="Random sets of tokens, the same for all explainers of an item.")
+    scaled: bool = Field(
+        True,
+        description=(
+            "Whether an explanation's scores are first multiplied by the one number that suits it best, so that scores "
+            "in other units than probability are not punished for that."
+        ),
+    )
+    hidden_token: HiddenToken = "mask"
 
 
 class FlipArea(Metric):
