@@ -329,3 +329,77 @@ class MassAccuracy(Metric):
             "drops the special ones afterwards."
         ),
     )
+
+
+class PlausibilityMetric(Metric):
+    """What the metrics have in common that hold the scores of words against the ground truth, or a human rationale."""
+
+    family: ClassVar[str] = "correctness"
+    asks_model: ClassVar[bool] = False
+    better: ClassVar[str] = "higher"
+
+    scores: Literal["signed", "absolute"] = Field(
+        "signed",
+        description=(
+            "Whether words that speak against the target rank last (`signed`) or by how much they do (`absolute`). A "
+            "word's score is the sum over its tokens."
+        ),
+    )
+
+
+class Auprc(PlausibilityMetric):
+    """Area under the precision–recall curve of the words' scores against the ground truth (DeYoung et al. 2020); needs
+    a dataset with ground truth.
+    """
+
+    title: ClassVar[str] = "AUPRC"
+
+    metric: Literal["auprc"]
+
+
+class RankAccuracy(PlausibilityMetric):
+    """Of as many words as the ground truth has, those with the highest scores: the share that is ground truth (Arras et
+    al. 2022); needs a dataset with ground truth.
+    """
+
+    title: ClassVar[str] = "Rank accuracy"
+
+    metric: Literal["rank_accuracy"]
+
+
+RationaleShare = Annotated[
+    float,
+    Field(
+        gt=0,
+        le=1,
+        description=(
+            "Share of the words that an explanation is taken to name, rounded up, those with the highest scores. "
+            "ERASER takes the mean share that people marked in the dataset."
+        ),
+    ),
+]
+
+
+class TokenF1(PlausibilityMetric):
+    """Harmonic mean of precision and recall of the words that an explanation names (DeYoung et al. 2020); needs a
+    dataset with ground truth.
+    """
+
+    title: ClassVar[str] = "Token F1"
+
+    metric: Literal["token_f1"]
+    share: RationaleShare = 0.2
+
+
+class IouF1(PlausibilityMetric):
+    """The same of whole spans, runs of neighbouring words, that overlap enough with one of the ground truth (DeYoung et
+    al. 2020); needs a dataset with ground truth.
+    """
+
+    title: ClassVar[str] = "IOU F1"
+
+    metric: Literal["iou_f1"]
+    share: RationaleShare = 0.2
+    overlap: float = Field(
+        0.5, ge=0.5, le=1, description="Intersection over union from which on a span counts as found."
+    )

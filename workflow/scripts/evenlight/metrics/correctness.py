@@ -1,4 +1,4 @@
-"""Agreement of an explanation with word-level ground truth."""
+"""Agreement of an explanation with word-level ground truth, or with the words that people marked (their rationale)."""
 
 from collections.abc import Sequence
 
@@ -25,9 +25,111 @@ def mass_accuracy(explanation: Explanation, definition: str) -> float:
     return float(weight[inside][on_truth].sum() / total)
 
 
+def word_scores(explanation: Explanation, scores: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The words that have tokens: their places, scores (the sums of their tokens') and ground truth, (words,) each.
+
+    ``scores`` says whether the tokens' scores are ``signed`` or ``absolute``.
+    """
+    inside = ~explanation.is_special
+    token_score = explanation.token_score[inside]
+    word, of_token = np.unique(explanation.word_id[inside], return_inverse=True)
+    score = np.bincount(of_token, np.abs(token_score) if scores == "absolute" else token_score, len(word))
+    return word, score, explanation.ground_truth[word] == 1
+
+
+def auprc(score: np.ndarray, truth: np.ndarray) -> float:
+    """Area under the precision–recall curve over all thresholds, by trapezoids, as ERASER's code has it.
+
+    Args:
+        score: (words,).
+        truth: bool (words,), some of them true.
+    """
+    order = np.argsort(-score, kind="stable")
+    # Words with equal scores come under a threshold together.
+    last = np.append(np.diff(score[order]) != 0, True)
+    found = truth[order].cumsum()[last]
+    precision = np.append(1.0, found / (np.flatnonzero(last) + 1))
+    return float(np.trapezoid(precision, np.append(0.0, found / truth.sum())))
+
+
+def top_words(score: np.ndarray, count: int) -> np.ndarray:
+    """Whether each word is one of the ``count`` with the highest scores (words,); of equal ones the last come first."""
+    is_top = np.zeros(len(score), dtype=bool)
+    is_top[np.argsort(score, kind="stable")[::-1][:count]] = True
+    return is_top
+
+
+def f1(hits: int, found: int, wanted: int) -> float:
+    """The harmonic mean of precision ``hits / found`` and recall ``hits / wanted``; 0 where there is no hit."""
+    return 2 * hits / (found + wanted)
+
+
+def spans(word: np.ndarray, is_in: np.ndarray) -> list[tuple[int, int]]:
+    """The runs of neighbouring words that are in, as (first, one after the last) places.
+
+    Args:
+        word: places of the words in the text, ascending, (words,).
+        is_in: which of them, bool (words,).
+    """
+    runs: list[tuple[int, int]] = []
+    for place in word[is_in].tolist():
+        if runs and runs[-1][1] == place:
+            runs[-1] = (runs[-1][0], place + 1)
+        else:
+            runs.append((place, place + 1))
+    return runs
+
+
+def matched_spans(found: list[tuple[int, int]], wanted: list[tuple[int, int]], overlap: float) -> int:
+    """How many of ``found`` have an intersection over union of at least ``overlap`` with one of ``wanted``."""
+
+    def share(one: tuple[int, int], other: tuple[int, int]) -> float:
+        common = max(0, min(one[1], other[1]) - max(one[0], other[0]))
+        return common / (one[1] - one[0] + other[1] - other[0] - common)
+
+    return sum(any(share(one, other) >= overlap for other in wanted) for one in found)
+
+
+def _auprc(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: dict) -> float:
+    return auprc(score, truth)
+
+
+def _rank_accuracy(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: dict) -> float:
+    """Of as many words as the ground truth has, those with the highest scores: the share that is ground truth."""
+    return float(top_words(score, truth.sum())[truth].mean())
+
+
+def _rationale(score: np.ndarray, settings: dict) -> np.ndarray:
+    """The words that an explanation names, bool (words,): a share of them, rounded up."""
+    return top_words(score, int(np.ceil(settings["share"] * len(score) - 1e-9)))
+
+
+def _token_f1(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: dict) -> float:
+    named = _rationale(score, settings)
+    return float(f1((named & truth).sum(), named.sum(), truth.sum()))
+
+
+def _iou_f1(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: dict) -> float:
+    named, wanted = spans(word, _rationale(score, settings)), spans(word, truth)
+    return f1(matched_spans(named, wanted, settings["overlap"]), len(named), len(wanted))
+
+
+# Plausibility of word scores (DeYoung et al. 2020, Section 4) and rank accuracy (Arras et al. 2022).
+OF_WORDS = {"auprc": _auprc, "rank_accuracy": _rank_accuracy, "token_f1": _token_f1, "iou_f1": _iou_f1}
+
+
+def _value(explanation: Explanation, settings: dict) -> float:
+    if settings["metric"] == "mass_accuracy":
+        return mass_accuracy(explanation, settings["definition"])
+    if explanation.ground_truth is None:
+        return np.nan
+    words = word_scores(explanation, settings["scores"])
+    return OF_WORDS[settings["metric"]](*words, settings) if words[-1].any() else np.nan
+
+
 def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator=None) -> dict[str, np.ndarray]:
-    """Mass accuracy."""
+    """Agreement with the ground truth; NaN where no word of it has a token."""
     return {
-        name: np.array([mass_accuracy(explanation, settings["definition"]) for explanation in explanations])
+        name: np.array([_value(explanation, settings) for explanation in explanations])
         for name, settings in metrics.items()
     }

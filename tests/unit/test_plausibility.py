@@ -1,0 +1,107 @@
+"""Plausibility metrics against scikit-learn, sums by hand, and what must hold for any scores."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.metrics import auc, f1_score, precision_recall_curve
+
+from evenlight.configuration import completed_entry
+from evenlight.metrics import Explanation, score
+from evenlight.metrics.correctness import OF_WORDS, auprc, matched_spans, spans, top_words
+
+# Half of the scores come from a few numbers, so that there are ties.
+scored = st.one_of(st.sampled_from([-1.0, 0.0, 0.5, 2.0]), st.floats(-5, 5, allow_subnormal=False))
+texts = st.integers(1, 20).flatmap(
+    lambda size: st.tuples(
+        arrays(np.float64, size, elements=scored),
+        arrays(bool, size).filter(np.any),
+    )
+)
+
+
+def explanation(token_score, word_id=None, ground_truth=None):
+    """Every token is a word of its own unless ``word_id`` says otherwise, -1 being special."""
+    word_id = np.arange(len(token_score)) if word_id is None else np.array(word_id)
+    truth = None if ground_truth is None else np.array(ground_truth, dtype=np.int8)
+    return Explanation("item", 1, np.zeros(len(word_id), dtype=int), word_id, np.array(token_score, dtype=float), truth)
+
+
+def value(one, metric, **settings):
+    completed = completed_entry("metrics", metric, {"metric": metric, **settings})
+    return score("correctness", [one], {"it": completed})["it"][0]
+
+
+@given(texts)
+def test_auprc_is_scikit_learn_s(text):
+    precision, recall, _ = precision_recall_curve(text[1], text[0])
+    assert auprc(*text) == pytest.approx(auc(recall, precision))
+
+
+@given(texts, st.floats(0.01, 1))
+def test_token_f1_is_scikit_learn_s(text, share):
+    scores, truth = text
+    named = top_words(scores, int(np.ceil(share * len(scores) - 1e-9)))
+    assert named.sum() >= 1
+    found = value(explanation(scores, ground_truth=truth), "token_f1", share=share)
+    assert found == pytest.approx(f1_score(truth, named))
+
+
+@given(texts, st.integers(0, 20))
+def test_top_words_have_the_highest_scores(text, count):
+    scores, _ = text
+    top = top_words(scores, count)
+    assert top.sum() == min(count, len(scores))
+    assert not top.any() or top.all() or scores[top].min() >= scores[~top].max()
+
+
+@given(texts)
+def test_scores_that_name_the_truth_are_perfect_and_the_opposite_is_not(text):
+    _, truth = text
+    right, wrong = (explanation(sign * truth.astype(float), ground_truth=truth) for sign in (1, -1))
+    share = truth.mean()
+    for metric in OF_WORDS:
+        settings = {"share": share} if metric.endswith("f1") else {}
+        assert value(right, metric, **settings) == pytest.approx(1)
+        if 2 * truth.sum() <= len(truth) and metric != "auprc":
+            assert value(wrong, metric, **settings) == 0
+    assert value(right, "auprc") >= value(wrong, "auprc")
+
+
+def test_by_hand():
+    """The four highest of eight words are 0, 1, 4 and 6; the truth is 1, 2, 4 and 5."""
+    scores, truth = [8, 7, 0, 1, 6, 2, 5, -1], [0, 1, 1, 0, 1, 1, 0, 0]
+    one = explanation(scores, ground_truth=truth)
+    assert value(one, "rank_accuracy") == 2 / 4
+    assert value(one, "token_f1", share=0.5) == pytest.approx(0.5)
+    # Spans 0–1, 4 and 6 against 1–2 and 4–5: unions of 3, 2 and 3 words, of which one is half common.
+    assert value(one, "iou_f1", share=0.5) == pytest.approx(2 * 1 / (3 + 2))
+    assert value(one, "iou_f1", share=0.5, overlap=0.6) == 0
+
+
+def test_spans_do_not_join_over_a_gap_and_match_by_their_best():
+    word = np.array([0, 1, 3, 4, 5])
+    assert spans(word, np.array([True, True, True, False, True])) == [(0, 2), (3, 4), (5, 6)]
+    assert spans(word, np.zeros(5, dtype=bool)) == []
+    wanted = [(0, 2), (4, 8)]
+    assert matched_spans([(0, 1), (2, 3), (5, 9)], wanted, 0.5) == 2
+    assert matched_spans([(0, 1), (2, 3), (5, 9)], wanted, 0.61) == 0
+
+
+def test_words_are_the_sums_of_their_tokens():
+    """Word 0 has 3 − 4, word 1 has 1, word 2 has no token; special tokens do not count.
+
+    Precision is 0 at no recall and 1/2 at all of it.
+    """
+    one = explanation([9, 3, -4, 1, 9], [-1, 0, 0, 1, -1], [1, 0, 1])
+    assert value(one, "rank_accuracy") == 0
+    assert value(one, "rank_accuracy", scores="absolute") == 1
+    assert value(one, "auprc") == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("metric", OF_WORDS)
+def test_undefined_without_ground_truth(metric):
+    for truth in (None, [0, 0], [0, 0, 1]):
+        assert np.isnan(value(explanation([1, 2], ground_truth=truth), metric))
+    assert np.isnan(value(explanation([1, 2], [-1, -1], [1]), metric))
