@@ -57,7 +57,7 @@ TESTS = {
     "statistics/definitions": ("definition_plot",),
     "statistics/model_quality": ("model_quality",),
     "statistics/published": ("published",),
-    "statistics/score_files": ("cells", "disparity"),
+    "statistics/score_files": ("score_files",),
     "metrics/__init__": ("metrics",),
     "metrics/soft": ("soft_metrics",),
     "metrics/worst_change": ("sensitivity",),
@@ -103,10 +103,13 @@ def main() -> None:
 def test_module(module: str, folder: Path) -> None:
     """Make the mutants of a module in ``folder`` and test them; after an earlier call those that no test has noticed.
 
-    A module that has changed since then begins anew.
+    A module that has changed since then begins anew, and so does one with other files of tests.
     """
-    copied = folder / "src" / "evenlight" / f"{module}.py"
-    if copied.exists() and copied.read_text() != (LIBRARY / f"{module}.py").read_text():
+    now = {
+        folder / "src" / "evenlight" / f"{module}.py": (LIBRARY / f"{module}.py").read_text(),
+        folder / "pyproject.toml": configuration(module),
+    }
+    if any(path.exists() and path.read_text() != text for path, text in now.items()):
         shutil.rmtree(folder)
     lay_out(module, folder)
     states = states_of(folder, module)
@@ -130,16 +133,20 @@ def test_module(module: str, folder: Path) -> None:
 
 def lay_out(module: str, folder: Path) -> None:
     """Copy the library to ``src/``, where mutmut finds its name, with the tests and what they read beside it."""
-    tests = [f"tests/unit/test_{name}.py" for name in TESTS[module]]
     for part in ("src", *NEEDED):
         shutil.rmtree(folder / part, ignore_errors=True)
     ignored = shutil.ignore_patterns("__pycache__", ".snakemake", "*.egg-info")
     shutil.copytree(LIBRARY, folder / "src" / "evenlight", ignore=ignored)
     for part in NEEDED:
         shutil.copytree(REPOSITORY / part, folder / part, ignore=ignored)
+    (folder / "pyproject.toml").write_text(configuration(module))
+
+
+def configuration(module: str) -> str:
+    """What mutmut and pytest are told about a module."""
+    tests = [f"tests/unit/test_{name}.py" for name in TESTS[module]]
     also_copy = [part for part in NEEDED if part != "tests"]
-    text = CONFIGURATION.format(module=module, also_copy=json.dumps(also_copy), tests=json.dumps(tests))
-    (folder / "pyproject.toml").write_text(text)
+    return CONFIGURATION.format(module=module, also_copy=json.dumps(also_copy), tests=json.dumps(tests))
 
 
 def write_results(folder: Path) -> None:

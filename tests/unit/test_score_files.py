@@ -1,0 +1,90 @@
+"""Reading the scores of one run: columns of several files side by side, what is refused, and what explainers say."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from evenlight import tables
+from evenlight.errors import InputError
+from evenlight.statistics.files import Run, score_path
+from evenlight.statistics.score_files import explainer_notes, read_scores
+
+NAN = float("nan")
+RUN = Run("plots", "small", 3)
+METRICS = {"gini": "complexity", "soft": "asked", "sparsity": "complexity"}
+REMEDY = "delete the file and run the workflow again"
+
+
+def write(folder, family: str, run: Run = RUN, explainer: str = "lime", note: str | None = None, **columns):
+    """A score file of the items in ``item_id``, by default a, b and c."""
+    table = pd.DataFrame({"item_id": ["a", "b", "c"]} | columns)
+    path = score_path(folder, run, family, explainer)
+    contract = tables.SCORES.only("item_id", *table.columns[1:])
+    tables.write_table(table, path, contract, {"note": note} if note else {})
+    return path
+
+
+def test_metrics_of_all_families_stand_beside_their_items(tmp_path):
+    """Whatever the order of the items in the second file, with their standard errors and nothing that is not asked."""
+    write(tmp_path, "complexity", gini=[0.1, NAN, 0.3], sparsity=[1.0, 2.0, 3.0], other=[9.0, 9.0, 9.0])
+    write(tmp_path, "asked", item_id=["c", "a", "b"], soft=[0.7, 0.5, 0.6], soft_standard_error=[0.03, 0.01, NAN])
+    expected = {
+        "item_id": ["a", "b", "c"],
+        "gini": [0.1, NAN, 0.3],
+        "sparsity": [1.0, 2.0, 3.0],
+        "soft": [0.5, 0.6, 0.7],
+        "soft_standard_error": [0.01, NAN, 0.03],
+    }
+    found = read_scores(tmp_path, RUN, "lime", METRICS)
+    pd.testing.assert_frame_equal(found, pd.DataFrame(expected), check_dtype=False)
+    # A metric that is not asked for is not there, nor is the error of one.
+    found = read_scores(tmp_path, RUN, "lime", {"sparsity": "complexity"})
+    assert list(found.columns) == ["item_id", "sparsity"]
+
+
+def test_items_alone_are_those_of_the_first_family(tmp_path):
+    """No other file is read, and no metric of it asked for."""
+    write(tmp_path, "complexity", gini=[0.1, 0.2, 0.3])
+    found = read_scores(tmp_path, RUN, "lime", METRICS, only_items=True)
+    assert found.to_dict("list") == {"item_id": ["a", "b", "c"]}
+    with pytest.raises(InputError, match="'sparsity'"):
+        read_scores(tmp_path, RUN, "lime", METRICS)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"other": [1.0, 2.0, 3.0]}, f"no column 'soft'; rule score makes it, {REMEDY}"),
+        ({"item_id": ["a", "b", "b"], "soft": [1.0, 2.0, 3.0]}, f"item 'b' has two rows; {REMEDY}"),
+        ({"soft": [1.0, float("-inf"), NAN]}, f"column 'soft' has infinite scores; {REMEDY}"),
+        (
+            {"item_id": ["a", "b", "x"], "soft": [1.0, 2.0, 3.0]},
+            f"column 'item_id' has other items than the other metrics of the same explainer; {REMEDY}",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_file(tmp_path, columns, message):
+    write(tmp_path, "complexity", gini=[0.1, 0.2, 0.3], sparsity=[0.1, 0.2, 0.3])
+    path = write(tmp_path, "asked", **columns)
+    with pytest.raises(InputError, match=f"^{re.escape(f'{path}: {message}')}$"):
+        read_scores(tmp_path, RUN, "lime", METRICS)
+
+
+def test_notes_name_the_runs_of_each_explainer(tmp_path):
+    """Each text of an explainer once, in the order in which it is met; the first family of metrics has them all."""
+    runs = [
+        Run(dataset, model, seed) for dataset in ("plots", "films") for model in ("small", "large") for seed in (2, 1)
+    ]
+    for run in runs:
+        write(tmp_path, "complexity", run, "lime", "noise" if run.dataset == "plots" else None, gini=[1.0] * 3)
+        write(tmp_path, "complexity", run, "grad", "noise" if run.seed == 1 else "no rectifier", gini=[1.0] * 3)
+        write(tmp_path, "complexity", run, "shap", gini=[1.0] * 3)
+    assert explainer_notes(tmp_path, runs, ["shap", "lime"], METRICS) == [
+        "explainer 'lime': noise (dataset 'plots', model 'small', seeds 2, 1; dataset 'plots', model 'large', seeds 2, 1)"
+    ]
+    names = [f"dataset '{dataset}', model '{model}'" for dataset in ("plots", "films") for model in ("small", "large")]
+    assert explainer_notes(tmp_path, runs, ["grad"], METRICS) == [
+        f"explainer 'grad': no rectifier ({'; '.join(f'{name}, seed 2' for name in names)})",
+        f"explainer 'grad': noise ({'; '.join(f'{name}, seed 1' for name in names)})",
+    ]
