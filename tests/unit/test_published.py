@@ -128,12 +128,23 @@ def test_printed_quality_of_the_models():
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        ("disparity_counts.csv", "Grad,comprehensiveness,5", "Grad,comprehensiveness,6", "line 2: column"),
+        (
+            "disparity_counts.csv",
+            "Grad,comprehensiveness,5",
+            "Grad,comprehensiveness,6",
+            "line 2: column 'significant_runs_of_5' has '6.0', which is no count of 5 runs",
+        ),
         ("disparity_counts.csv", "Grad,comprehensiveness,5", "Grad,comprehensiveness,", "line 2: column"),
         ("disparity_counts.csv", "Grad,comprehensiveness,5", "Grad,comprehensiveness,4", "has another count"),
         ("disparity_counts.csv", "significant_runs_of_5", "runs", "no column 'significant_runs_of_5'"),
         ("disparity_counts.csv", "Grad,sufficiency", "Grad,comprehensiveness", "line 3: .* a second row"),
-        ("disparity_effect_sizes.csv", "5,-1.68,1.28", "5,,", "line 2: column 'cohens_d_mean'"),
+        ("disparity_effect_sizes.csv", "5,-1.68,1.28", "5,,", "line 2: column 'cohens_d_mean' has 'nan', where"),
+        (
+            "disparity_effect_sizes.csv",
+            "5,-1.68,1.28",
+            "5,-1.68,",
+            "column 'cohens_d_sd' has 'nan', where the count says",
+        ),
         ("disparity_effect_sizes.csv", "5,-1.68,1.28", "5,−1.68,1.28", "line 2: .* no number"),
         ("disparity_effect_sizes.csv", "Grad,gini,4,.16,.22", "Grad,gini,3,.16,.22", "has another count or none"),
         ("model_bias.csv", "0.996", "high", "line 2: column 'tpr' has 'high', no number"),
@@ -144,9 +155,17 @@ def test_damaged_figures_are_refused(tmp_path, file, old, new, message):
     text = (folder / file).read_text(encoding="utf-8")
     assert old in text
     (folder / file).write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InputError, match=f"{message}.*restore the file") as raised:
+    with pytest.raises(InputError, match=f"{message}.*; restore the file from the project's repository$") as raised:
         read_published(folder)
     assert file in str(raised.value)
+
+
+@pytest.mark.parametrize("content", [b"", b'"training', b"\xff\xfe"])
+def test_what_is_no_table_is_refused(tmp_path, content):
+    folder = shutil.copytree(FOLDER, tmp_path / "published")
+    (folder / "model_bias.csv").write_bytes(content)
+    with pytest.raises(InputError, match=r"model_bias\.csv: not a CSV table in UTF-8 \(.+\); restore"):
+        read_published(folder)
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -191,6 +210,17 @@ def test_rows_stand_in_the_order_of_the_configuration():
     table = compare(*cells)
     assert table[["dataset", "explainer"]].agg("/".join, axis=1).tolist() == [
         *("geco_all/grad", "geco_all/lime", "compas/grad", "compas/lime")
+    ]
+    assert table.index.tolist() == [0, 1, 2, 3]
+    # Datasets first, then models, explainers and metrics.
+    cells = [
+        cell(model=model, explainer=explainer, metric=metric)
+        for metric in ("gini", "sufficiency")
+        for explainer in ("lime", "grad")
+        for model in ("tiny", "base")
+    ]
+    assert list(compare(*cells)[["model", "explainer", "metric"]].itertuples(index=False, name=None)) == [
+        *product(("base", "tiny"), ("grad", "lime"), ("sufficiency", "gini"))
     ]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.statistics.files import Run, score_path
+from evenlight.statistics.files import Run, runs, score_path
 from evenlight.statistics.score_files import explainer_notes, read_scores
 
 NAN = float("nan")
@@ -73,18 +73,17 @@ def test_what_is_wrong_is_named_with_its_file(tmp_path, columns, message):
 
 def test_notes_name_the_runs_of_each_explainer(tmp_path):
     """Each text of an explainer once, in the order in which it is met; the first family of metrics has them all."""
-    runs = [
-        Run(dataset, model, seed) for dataset in ("plots", "films") for model in ("small", "large") for seed in (2, 1)
-    ]
-    for run in runs:
+    study = list(runs(["plots", "films"], ["small", "large"], [2, 1]))
+    for run in study:
         write(tmp_path, "complexity", run, "lime", "noise" if run.dataset == "plots" else None, gini=[1.0] * 3)
         write(tmp_path, "complexity", run, "grad", "noise" if run.seed == 1 else "no rectifier", gini=[1.0] * 3)
         write(tmp_path, "complexity", run, "shap", gini=[1.0] * 3)
-    assert explainer_notes(tmp_path, runs, ["shap", "lime"], METRICS) == [
-        "explainer 'lime': noise (dataset 'plots', model 'small', seeds 2, 1; dataset 'plots', model 'large', seeds 2, 1)"
+    assert explainer_notes(tmp_path, study, ["shap", "lime"], METRICS) == [
+        "explainer 'lime': noise "
+        "(dataset 'plots', model 'small', seeds 2, 1; dataset 'plots', model 'large', seeds 2, 1)"
     ]
     names = [f"dataset '{dataset}', model '{model}'" for dataset in ("plots", "films") for model in ("small", "large")]
-    assert explainer_notes(tmp_path, runs, ["grad"], METRICS) == [
+    assert explainer_notes(tmp_path, study, ["grad"], METRICS) == [
         f"explainer 'grad': no rectifier ({'; '.join(f'{name}, seed 2' for name in names)})",
         f"explainer 'grad': noise ({'; '.join(f'{name}, seed 1' for name in names)})",
     ]
