@@ -1,5 +1,7 @@
 """Scores of all seeds side by side: pairs, units without counterparts, several items of a level, several factors."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -205,15 +207,48 @@ def test_a_comparison_that_the_dataset_lacks_is_noted_and_none_is_refused(files)
     ]
     comparisons = {"race": [["asian", "white"]]}
     model = only(read_models(*files.folders, **names(comparisons=comparisons)))
-    with pytest.raises(InputError, match=r"\(there are gender: female, male\); name a pair of levels"):
+    message = (
+        "dataset 'plots': 'asian' and 'white' are not compared, no scores of race 'asian' and 'white' (there are "
+        "gender: female, male); name a pair of levels of this dataset in 'statistics.compare' or take the dataset out "
+        "of the study"
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
         check_compared(model, comparisons)
+
+
+def test_three_levels_of_a_larger_set_are_something_to_compare(files):
+    rows = [(level, level, level, 1) for level in ("male", "female", "other")]
+    files.write(table(rows))
+    lacking = ["dataset 'plots': 'male' and 'neutral' are not compared, no scores of gender 'neutral'"]
+    comparisons = {"gender": [["male", "neutral"], ["neutral", "other", "female", "male"]]}
+    assert check_compared(only(read_models(*files.folders, **names(comparisons=comparisons))), comparisons) == lacking
+    comparisons = {"gender": [["male", "neutral"], ["neutral", "other", "female"]]}
+    with pytest.raises(InputError, match="gender: female, male, other"):
+        check_compared(only(read_models(*files.folders, **names(comparisons=comparisons))), comparisons)
+
+
+def test_the_columns_of_the_items_of_each_level(files):
+    with_race(files)
+    model = only(read_models(*files.folders, **names()))
+    assert list(model.items["item_id"]) == list("abcde")
+    found = {factor: {level: list(columns) for level, columns in model.levels(factor).items()} for factor in
+             ("gender", "race", "gender+race")}  # fmt: skip
+    assert found == {
+        "gender": {"female": [2, 3], "male": [0, 1, 4]},
+        "race": {"asian": [0, 2], "white": [1, 3]},
+        "gender+race": {"female+asian": [2], "female+white": [3], "male+asian": [0], "male+white": [1]},
+    }
 
 
 def test_an_explainer_with_other_items_is_refused(files):
     files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
     files.write(table([("m1", "1", "male", 1), ("f2", "2", "female", 2)], explainer="grad"))
     model = only(read_models(*files.folders, **names(explainers=["lime", "grad"])))
-    with pytest.raises(InputError, match="seed 0: explainer 'grad' has scores of item 'f2', explainer 'lime' under no"):
+    message = (
+        "dataset 'plots', model 'small', seed 0: explainer 'grad' has scores of item 'f2', explainer 'lime' under no "
+        "seed; delete the scores of both and run the workflow again"
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
         list(model.explainers)
 
 
@@ -231,7 +266,9 @@ def test_scores_of_an_unknown_item_are_refused(files):
     files.write(table([("x", "x", "male", 1), ("y", "y", "female", 2)]), dataset="other")
     path = files.datasets / "plots" / "items.parquet"
     path.write_bytes((files.datasets / "other" / "items.parquet").read_bytes())
-    with pytest.raises(InputError, match=r"plots/items\.parquet: column 'item_id' has no 'm1', which has scores"):
+    with pytest.raises(
+        InputError, match=r"plots/items\.parquet: column 'item_id' has no 'm1', which has scores; delete .* again$"
+    ):
         list(read_models(*files.folders, **names()))
 
 

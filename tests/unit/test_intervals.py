@@ -50,6 +50,49 @@ def test_ends_agree_with_scipy(size_b, paired):
         assert found[name].high == pytest.approx(theirs.confidence_interval.high, abs=error)
 
 
+def naive(effect, a, b, paired: bool, draws: int, confidence: float) -> tuple[float, float]:
+    """The ends of the BCa interval (Efron 1987), one resample and one unit that is left out at a time."""
+    random = generator_for("tests", "intervals")
+
+    def mean(a, b) -> float:
+        return np.mean([effect(*scores) for scores in zip(a, b, strict=True)])
+
+    resampled = []
+    for start in range(0, draws, 250):
+        size = min(250, draws - start)
+        units_a = random.integers(0, a.shape[1], size=(a.shape[1], size))
+        units_b = units_a if paired else random.integers(0, b.shape[1], size=(b.shape[1], size))
+        resampled += [mean(a[:, units_a[:, draw]], b[:, units_b[:, draw]]) for draw in range(size)]
+    if paired:
+        left_out = [[mean(np.delete(a, unit, 1), np.delete(b, unit, 1)) for unit in range(a.shape[1])]]
+    else:
+        left_out = [
+            [mean(np.delete(a, unit, 1), b) for unit in range(a.shape[1])],
+            [mean(a, np.delete(b, unit, 1)) for unit in range(b.shape[1])],
+        ]
+    influence = np.concatenate([np.mean(values) - values for values in left_out])
+    acceleration = (influence**3).sum() / (6 * (influence**2).sum() ** 1.5)
+    difference = np.array(resampled) - mean(a, b)
+    below = np.mean((difference < -1e-12) + (np.abs(difference) <= 1e-12) / 2)
+    bias = norm.ppf(below)
+    ends = []
+    for level in ((1 - confidence) / 2, (1 + confidence) / 2):
+        z = bias + norm.ppf(level)
+        rank = math.ceil(norm.cdf(bias + z / (1 - acceleration * z)) * draws)
+        ends.append(sorted(resampled)[rank - 1])
+    return tuple(ends)
+
+
+@pytest.mark.parametrize(("size_b", "paired"), [(40, True), (25, False)])
+def test_ends_written_down_a_second_time(size_b, paired):
+    """From the same draws, with ties and undefined scores, of two seeds and in more than one block."""
+    a, b = two_seeds(40, size_b)
+    found = intervals(a, b, paired, draws=600, confidence=0.9)
+    for name, effect in BY_NAME.items():
+        expected = naive(effect, a, b, paired, 600, 0.9)
+        assert (found[name].low, found[name].high) == pytest.approx(expected, rel=1e-9)
+
+
 def test_large_samples_have_the_interval_of_the_delta_method():
     # d of two independent normal groups of n: variance 2 / n + d² / (4 n); (Hedges & Olkin 1985).
     random = generator_for("tests", "large")
