@@ -11,7 +11,7 @@ from models_for_tests import additive, sentences_of, tiny_classifier
 
 from evenlight.engine.evaluator import Evaluator
 from evenlight.metrics import Explanation, Origin, score
-from evenlight.metrics.soft import unit_scores
+from evenlight.metrics.soft import kept_numbers, unit_scores
 
 WORTH = {"sea": 0.2, "ship": 0.1, "calm": 0.0}
 CLASSIFIER = additive(WORTH)
@@ -60,6 +60,18 @@ def test_the_mean_over_draws_is_the_expectation():
         # Of a Bernoulli variable with p = 1/4, 0.1 times as large.
         assert error == pytest.approx(0.1 * np.sqrt(3 / 16) / np.sqrt(2000), rel=0.05)
         assert abs(found[name][0] - value) < 4 * error
+
+
+def test_every_number_is_kept_by_itself():
+    """Within four standard deviations of its token's share, 0.5 % of 10,000; and none by the fate of another."""
+    share = np.array([0.0, 0.25, 0.5, 1.0])
+    one = of_words(["sea", "ship", "calm"], [1, 2, 3])
+    kept, again, other = (kept_numbers(one, share, draw, 10_000) for draw in (0, 0, 1))
+    assert kept.shape == (4, 10_000)
+    assert (kept == again).all()
+    assert kept.mean(axis=1) == pytest.approx(share, abs=0.02)
+    assert np.mean(kept[1] & kept[2]) == pytest.approx(0.125, abs=0.02)
+    assert np.mean(kept[2] & other[2]) == pytest.approx(0.25, abs=0.02)
 
 
 def test_one_draw_has_no_error():
