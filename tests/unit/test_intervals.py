@@ -93,6 +93,17 @@ def test_ends_written_down_a_second_time(size_b, paired):
         assert (found[name].low, found[name].high) == pytest.approx(expected, rel=1e-9)
 
 
+def test_ends_of_few_pairs_with_many_holes():
+    """Where some pairs are whole and some are not, what is lost with a pair differs."""
+    random = generator_for("tests", "holes")
+    a, b = random.exponential(size=(2, 14)), random.exponential(size=(2, 14))
+    a[:, :4] = b[0, 9:12] = b[1, 7:11] = NAN
+    found = intervals(a, b, True, draws=3000, confidence=0.9)
+    for name, effect in BY_NAME.items():
+        expected = naive(effect, a, b, True, 3000, 0.9)
+        assert (found[name].low, found[name].high) == pytest.approx(expected, rel=1e-9)
+
+
 def test_large_samples_have_the_interval_of_the_delta_method():
     # d of two independent normal groups of n: variance 2 / n + d² / (4 n); (Hedges & Olkin 1985).
     random = generator_for("tests", "large")

@@ -398,6 +398,9 @@ def test_draws_stay_as_they_were_recorded():
     assert set(drawn_pairs(items, units, 5)["cluster"]) == {"19", "24", "26", "31", "36"}
     twenty = set(drawn_pairs(items, units, 20)["cluster"].astype(int))
     assert twenty == {1, 4, 5, 6, 8, 9, 12, 13, 14, 16, 19, 24, 26, 27, 28, 29, 30, 31, 36, 39}
+    # Of the thirteenth woman and the thirteenth man the one with the lower number, 0.212 and 0.227.
+    alone = as_dataset(unpaired(100))
+    assert {"25-female", "48-male"} & set(drawn_pairs(*alone, 25)["item_id"]) == {"25-female"}
 
 
 def test_texts_without_a_level_are_drawn_as_those_of_one_more():
