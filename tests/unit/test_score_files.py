@@ -8,7 +8,7 @@ import pytest
 from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.statistics.files import Run, runs, score_path
-from evenlight.statistics.score_files import explainer_notes, read_scores
+from evenlight.statistics.score_files import explainer_notes, read_scores, score_notes
 
 NAN = float("nan")
 RUN = Run("plots", "small", 3)
@@ -16,12 +16,12 @@ METRICS = {"gini": "complexity", "soft": "asked", "sparsity": "complexity"}
 REMEDY = "delete the file and run the workflow again"
 
 
-def write(folder, family: str, run: Run = RUN, explainer: str = "lime", note: str | None = None, **columns):
+def write(folder, family: str, run: Run = RUN, explainer: str = "lime", metadata: dict | None = None, **columns):
     """A score file of the items in ``item_id``, by default a, b and c."""
     table = pd.DataFrame({"item_id": ["a", "b", "c"]} | columns)
     path = score_path(folder, run, family, explainer)
     contract = tables.SCORES.only("item_id", *table.columns[1:])
-    tables.write_table(table, path, contract, {"note": note} if note else {})
+    tables.write_table(table, path, contract, metadata)
     return path
 
 
@@ -73,10 +73,11 @@ def test_what_is_wrong_is_named_with_its_file(tmp_path, columns, message):
 
 def test_notes_name_the_runs_of_each_explainer(tmp_path):
     """Each text of an explainer once, in the order in which it is met; the first family of metrics has them all."""
-    study = list(runs(["plots", "films"], ["small", "large"], [2, 1]))
+    study = list(runs(["plots", "films"], {"small": [2, 1], "large": [2, 1]}))
     for run in study:
-        write(tmp_path, "complexity", run, "lime", "noise" if run.dataset == "plots" else None, gini=[1.0] * 3)
-        write(tmp_path, "complexity", run, "grad", "noise" if run.seed == 1 else "no rectifier", gini=[1.0] * 3)
+        lime, grad = {"note": "noise"}, {"note": "noise" if run.seed == 1 else "no rectifier"}
+        write(tmp_path, "complexity", run, "lime", lime if run.dataset == "plots" else None, gini=[1.0] * 3)
+        write(tmp_path, "complexity", run, "grad", grad, gini=[1.0] * 3)
         write(tmp_path, "complexity", run, "shap", gini=[1.0] * 3)
     assert explainer_notes(tmp_path, study, ["shap", "lime"], METRICS) == [
         "explainer 'lime': noise "
@@ -86,4 +87,31 @@ def test_notes_name_the_runs_of_each_explainer(tmp_path):
     assert explainer_notes(tmp_path, study, ["grad"], METRICS) == [
         f"explainer 'grad': no rectifier ({'; '.join(f'{name}, seed 2' for name in names)})",
         f"explainer 'grad': noise ({'; '.join(f'{name}, seed 1' for name in names)})",
+    ]
+
+
+def test_notes_of_a_table_tell_of_left_out_texts_and_of_chance(tmp_path):
+    """Texts are left out of a run, whatever the explainer; how much is chance is said over all runs of one."""
+    models = {"small": [0, 1], "large": [0]}
+    for run in runs(["plots"], models):
+        size = 0.1 if run.model == "small" else 0.3
+        metadata = {
+            "lime": {"left_out": ["2 of 8 pairs"], "explained_again": [{"error": size, "rank": 0.9}] * 2},
+            "grad": {"left_out": ["2 of 8 pairs"], "note": "no rectifier"},
+            "shap": {"left_out": ["2 of 8 pairs"], "explained_again": [{"error": 0.8, "rank": None}]},
+        }
+        for explainer, of_file in metadata.items():
+            write(tmp_path, "complexity", run, explainer, of_file, gini=[1.0] * 3)
+    notes = score_notes(
+        tmp_path, datasets=["plots"], models=models, explainers=["lime", "grad", "shap"], metrics=METRICS, alpha=0.05
+    )
+    assert notes == [
+        "dataset 'plots', models 'small', 'large': 2 of 8 pairs",
+        "explainer 'grad': no rectifier (dataset 'plots', model 'small', seeds 0, 1; dataset 'plots', model 'large', "
+        "seed 0)",
+        "explainer 'lime': explained again with other random draws, the scores of 6 items have a standard error of "
+        "0.10 (0.10 to 0.30) of their spread over tokens and a rank correlation of 0.90 (0.90 to 0.90) (medians, "
+        "lowest to highest of a run)",
+        "explainer 'shap': explained again with other random draws, the scores of 3 items have a standard error of "
+        "0.80 (0.80 to 0.80) of their spread over tokens (medians, lowest to highest of a run), mostly chance",
     ]
