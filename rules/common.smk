@@ -17,7 +17,7 @@ BASE = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 SCRIPTS = BASE / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from evenlight import annotation, configuration, datasets, sources, warm_start
+from evenlight import annotation, configuration, datasets, kinds, sources, warm_start
 from evenlight.code_digest import code_digest
 from evenlight.errors import InputError
 

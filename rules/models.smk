@@ -33,6 +33,7 @@ rule train:
     threads: config["threads"]
     resources:
         device=config["device"],
+        compared=compared,
         gpu=GPU,
         mem_mb=8000,
         runtime=240,
@@ -41,7 +42,8 @@ rule train:
         code=code_of("models/train.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --settings {params.settings:q} "
-        "--device {resources.device} --threads {threads} --output $(dirname {output.weights:q}) > {log:q} 2>&1"
+        "--compared {resources.compared:q} --device {resources.device} --threads {threads} "
+        "--output $(dirname {output.weights:q}) > {log:q} 2>&1"
 
 
 rule load_model:
@@ -94,6 +96,7 @@ rule read_texts:
     threads: config["threads"]
     resources:
         device=config["device"],
+        compared=compared,
         tokens_per_batch=config["explain"]["tokens_per_batch"],
         gpu=GPU,
         mem_mb=4000,
@@ -103,5 +106,6 @@ rule read_texts:
         code=code_of("models/read_texts.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} "
-        "--model $(dirname {input.weights:q}) --settings {params.settings:q} --device {resources.device} --threads {threads} "
-        "--tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"
+        "--model $(dirname {input.weights:q}) --settings {params.settings:q} --compared {resources.compared:q} "
+        "--device {resources.device} --threads {threads} --tokens-per-batch {resources.tokens_per_batch} "
+        "--output {output:q} > {log:q} 2>&1"

@@ -33,17 +33,28 @@ def any_of(names):
     return "|".join(names) or "(?!)"
 
 
+@cache
+def sample(dataset):
+    """Which test texts are explained: how many pairs, and by which factors they are drawn."""
+    pairs = configuration.on_dataset(config["explain"], "pairs", dataset)["pairs"]
+    factors = {part for factor in config["statistics"]["compare"] for part in factor.split("+")}
+    drawn_by = [factor for factor in factors_of(dataset) if factor in factors]
+    # What is compared decides what is drawn, but not where everything is explained, nor where all factors count anyway.
+    decides = pairs and len(drawn_by) < len(factors_of(dataset))
+    return {"pairs": pairs, "factors": drawn_by if decides else []}
+
+
+def compared(wildcards):
+    """What must be there to be compared; a resource and no param, since it changes no result and reruns nothing."""
+    needed = "compare" in kinds.KINDS[config["kind"]].needs
+    return as_json(comparisons=config["statistics"]["compare"] if needed else {}, **sample(wildcards.dataset))
+
+
 def reading_settings(wildcards):
     """What decides how the texts are read and which of them are explained."""
     model = config["models"][wildcards.model]
-    pairs = configuration.on_dataset(config["explain"], "pairs", wildcards.dataset)["pairs"]
-    compared = {part for factor in config["statistics"]["compare"] for part in factor.split("+")}
-    drawn_by = [factor for factor in factors_of(wildcards.dataset) if factor in compared]
-    # What is compared decides what is drawn, but not where everything is explained, nor where all factors count anyway.
-    decides = pairs and len(drawn_by) < len(factors_of(wildcards.dataset))
     return as_json(
         target=config["explain"]["target"],
-        pairs=pairs,
-        factors=drawn_by if decides else [],
+        **sample(wildcards.dataset),
         **{key: model[key] for key in ("max_tokens", "long_items")},
     )

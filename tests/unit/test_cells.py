@@ -9,8 +9,9 @@ from study_files import StudyFiles
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.statistics.cells import check_compared, read_models
-from evenlight.statistics.designs import levels_there, rows_of, side_of
+from evenlight.items import check_compared, forms_of
+from evenlight.statistics.cells import read_models
+from evenlight.statistics.designs import levels_there, side_of
 from evenlight.statistics.files import units_path
 
 NAN = float("nan")
@@ -198,33 +199,48 @@ def test_edits_are_not_compared_as_forms(files):
 
 
 def test_a_comparison_that_the_dataset_lacks_is_noted_and_none_is_refused(files):
-    files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
+    files.write(table([(f"{level}{unit}", unit, level, 1) for unit in "12" for level in ("male", "female")]))
     comparisons = {"gender": [["male", "female"], ["male", "neutral"]], "race": [["asian", "white"]]}
     model = only(read_models(*files.folders, **names(comparisons=comparisons)))
-    assert check_compared(model, comparisons) == [
-        "dataset 'plots': 'male' and 'neutral' are not compared, no scores of gender 'neutral'",
-        "dataset 'plots': 'asian' and 'white' are not compared, no scores of race 'asian' and 'white'",
+    about = model.dataset, model.units, model.items["item_id"]
+    assert check_compared(*about, comparisons) == [
+        "dataset 'plots': 'male' and 'neutral' are not compared, no explained text has gender 'neutral'",
+        "dataset 'plots': 'asian' and 'white' are not compared, no explained text has race 'asian' or 'white'",
     ]
-    comparisons = {"race": [["asian", "white"]]}
-    model = only(read_models(*files.folders, **names(comparisons=comparisons)))
+    assert check_compared(*about, {}) == []
     message = (
-        "dataset 'plots': 'asian' and 'white' are not compared, no scores of race 'asian' and 'white' (there are "
-        "gender: female, male); name a pair of levels of this dataset in 'statistics.compare' or take the dataset out "
-        "of the study"
+        "dataset 'plots': 'asian' and 'white' are not compared, no explained text has race 'asian' or 'white' (there "
+        "are gender: female, male); name a pair of levels of this dataset in 'statistics.compare' or take the dataset "
+        "out of the study"
     )
     with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
-        check_compared(model, comparisons)
+        check_compared(*about, {"race": [["asian", "white"]]})
+
+
+def test_one_unit_alone_is_not_compared():
+    """Two units of males and one of females, who has two texts; one male's text is not among those that count."""
+    rows = [("m1", "1", "male"), ("m2", "2", "male"), ("f1", "3", "female"), ("f2", "3", "female"), ("m4", "4", "male")]
+    units = pd.DataFrame(rows, columns=["item_id", "unit_id", "level"]).assign(role="form", factor="gender")
+    items = ["f1", "f2", "m1", "m2"]
+    with pytest.raises(InputError, match="one unit only of gender 'female' is explained"):
+        check_compared("plots", units, items, {"gender": [["male", "female"]]})
+    # Who is in no comparison may be alone.
+    others = units.assign(level=units["level"].replace("male", "other"), unit_id=units["item_id"])
+    assert check_compared("plots", others, items, {"gender": [["other", "female"]]}) == []
+    alone = units.assign(level=["male", "male", "neutral", "female", "female"], unit_id=units["item_id"])
+    assert check_compared("plots", alone, alone["item_id"], {"gender": [["male", "female"]]}) == []
 
 
 def test_three_levels_of_a_larger_set_are_something_to_compare(files):
     rows = [(level, level, level, 1) for level in ("male", "female", "other")]
     files.write(table(rows))
-    lacking = ["dataset 'plots': 'male' and 'neutral' are not compared, no scores of gender 'neutral'"]
+    model = only(read_models(*files.folders, **names()))
+    about = model.dataset, model.units, model.items["item_id"]
+    lacking = ["dataset 'plots': 'male' and 'neutral' are not compared, no explained text has gender 'neutral'"]
     comparisons = {"gender": [["male", "neutral"], ["neutral", "other", "female", "male"]]}
-    assert check_compared(only(read_models(*files.folders, **names(comparisons=comparisons))), comparisons) == lacking
-    comparisons = {"gender": [["male", "neutral"], ["neutral", "other", "female"]]}
+    assert check_compared(*about, comparisons) == lacking
     with pytest.raises(InputError, match="gender: female, male, other"):
-        check_compared(only(read_models(*files.folders, **names(comparisons=comparisons))), comparisons)
+        check_compared(*about, {"gender": [["male", "neutral"], ["neutral", "other", "female"]]})
 
 
 def test_the_columns_of_the_items_of_each_level(files):
@@ -291,13 +307,13 @@ def test_the_units_of_one_level_stand_in_the_order_of_their_items():
 
 def test_the_levels_that_some_items_have():
     units, _ = units_and_items()
-    forms = rows_of(units, "gender")
+    forms = forms_of(units, "gender")
     assert "e2" not in set(forms["item_id"])
     assert levels_there(forms, ["f2", "m1"]) == ["female", "male"]
     assert levels_there(forms, iter(["f2"])) == ["female"]
-    assert rows_of(units, "age").empty
-    assert rows_of(units, "gender+age").empty
-    assert list(rows_of(units, "age").columns) == list(units.columns)
+    assert forms_of(units, "age").empty
+    assert forms_of(units, "gender+age").empty
+    assert list(forms_of(units, "age").columns) == list(units.columns)
 
 
 def test_units_without_counterpart_follow_the_pairs_in_the_order_of_their_items(files):

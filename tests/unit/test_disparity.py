@@ -176,7 +176,7 @@ def test_undefined_scores_are_noted(files):
 def test_pair_that_a_dataset_lacks_is_noted(two_seeds):
     table, notes = table_of(two_seeds, comparisons={"gender": [["male", "female"], ["male", "neutral"]]})
     assert set(table["level_b"]) == {"female"}
-    assert notes == ["dataset 'plots': 'male' and 'neutral' are not compared, no scores of gender 'neutral'"]
+    assert notes == ["dataset 'plots': 'male' and 'neutral' are not compared, no explained text has gender 'neutral'"]
 
 
 def test_notes_of_explainers_say_of_which_runs(files):
@@ -198,7 +198,7 @@ def test_notes_come_in_turn_and_each_once(files):
     table, notes = table_of(files, models=models, explainers=["lime"], comparisons=comparisons)
     assert table["size_a"].tolist() == [3, 3] * 2
     assert notes == [
-        "dataset 'plots': 'male' and 'neutral' are not compared, no scores of gender 'neutral'",
+        "dataset 'plots': 'male' and 'neutral' are not compared, no explained text has gender 'neutral'",
         "dataset 'plots', metric 'gini': undefined scores, left out: 2 of 14 (male), 2 of 14 (female)",
         *(
             f"dataset 'plots', model '{model}', seed 0, explainer 'lime', metric 'gini': d is infinite, every score is "
@@ -226,7 +226,7 @@ def test_dataset_without_any_pair_is_refused(files):
     for seed in (0, 1):
         files.write(score_table([1, 2, 3], []), seed)
     message = refused(files)
-    assert "dataset 'plots': 'male' and 'female' are not compared, no scores of gender 'female'" in message
+    assert "dataset 'plots': 'male' and 'female' are not compared, no explained text has gender 'female'" in message
     assert "'statistics.compare'" in message
 
 

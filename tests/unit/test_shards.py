@@ -121,6 +121,7 @@ def reading_arguments(study: Path, output: Path, **changes) -> argparse.Namespac
         model=study / "model",
         settings={"target": "label", "pairs": None, "factors": ["gender"], "max_tokens": 48, "long_items": "refuse"}
         | changes,
+        compared=None,
         tokens_per_batch=0,
         compile=False,
         device="cpu",
@@ -330,6 +331,18 @@ def test_predicted_classes_and_drawn_pairs(study, tmp_path):
     attribute.main(arguments)
     explained = read_table(tmp_path / "grad.parquet", ATTRIBUTIONS)["item_id"]
     assert explained.tolist() == found.index[is_explained].tolist()
+
+
+def test_too_few_explained_texts_are_refused_before_they_are_explained(study, tmp_path):
+    """Of two drawn pairs, one is too long."""
+    arguments = reading_arguments(study, tmp_path / "readings.parquet", pairs=2, long_items="drop")
+    arguments.compared = {"comparisons": {"gender": [["male", "female"]]}, "pairs": 2, "factors": []}
+    read_texts.main(arguments)
+    found = read_table(arguments.output, READINGS)
+    longest = found.loc[found["left_out"].isna(), "token_id"].map(len).max()
+    arguments.settings["max_tokens"] = int(longest) - 1
+    with pytest.raises(InputError, match=r"one unit only of gender 'f?e?male' is explained"):
+        read_texts.main(arguments)
 
 
 def test_nothing_is_left_where_every_drawn_pair_is_too_long(study, tmp_path):

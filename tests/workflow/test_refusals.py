@@ -83,6 +83,30 @@ def test_data_that_cannot_be_had(tmp_path):
     assert not (project / "results" / "sources" / "geco" / "binary_gender_all" / "train.jsonl").exists()
 
 
+def test_a_group_that_is_too_small_is_refused_before_anything_is_trained(tmp_path):
+    """People of whom the test split has one of 'c'; then 'c' is not compared, and then too few are explained."""
+    lines = [f"{split},{level},y" for split in ("train", "test") for level in "ab" * 6] + ["train,c,x", "test,c,x"]
+    texts = "".join(f"{line},Number {number} waits.\n" for number, line in enumerate(lines))
+    table = {"reader": "table", "file": "people.csv", "text": "said", "label": "kind", "classes": ["x", "y"]}
+    attributes = {"origin": {"column": "origin", "levels": ["a", "b", "c"]}}
+    people = {"people": table | {"split": "part", "attributes": attributes}}
+    study = SMALLER | {"datasets": people, "statistics": {"compare": {"origin": [["a", "c"]]}}}
+    project = copy_of_project(tmp_path / "project", study)
+    (project / "people.csv").write_text(f"part,origin,kind,said\n{texts}", encoding="utf-8")
+    said = refusal(project, "--cores", "2")
+    assert (
+        "error: dataset 'people': one unit only of origin 'c' is explained, and a comparison needs at least 2" in said
+    )
+    assert not (results(project) / "models").exists()
+
+    # Few enough are explained to leave one alone.
+    compared = edited(study, "statistics", "compare", value={"origin": [["a", "b"]]})
+    configure(project, edited(compared, "explain", "pairs", value=3))
+    assert "raise explain.pairs, or take the pair of levels out" in refusal(project, "--cores", "1", "--until", "train")
+    configure(project, compared)
+    assert snakemake(project, "--cores", "1", "--until", "train").returncode == 0
+
+
 def test_damaged_shard(finished_smaller, copy_of):
     project = copy_of(finished_smaller)
     for part in ("scores", "tables", "figures"):

@@ -211,6 +211,13 @@ EDITS = {
             of("tabulate_causes", "tabulate_scores"),
         ),
     ),
+    "levels compared the other way round": (
+        study("statistics", "compare", value={"gender": [["female", "male"]]}),
+        both(
+            of("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *CAUSES),
+            of("tabulate_scores", *QUALITY, *BOXES),
+        ),
+    ),
     "level of significance changed": (
         study("statistics", "alpha", value=0.01),
         of(*SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *CAUSES),

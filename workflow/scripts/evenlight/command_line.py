@@ -55,6 +55,16 @@ def add_group_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--items-per-group", type=int, default=256, help="items computed and stored together")
 
 
+def add_compared_flag(parser: argparse.ArgumentParser) -> None:
+    """The flag of scripts that refuse a study which compares too few texts; it changes no result."""
+    parser.add_argument(
+        "--compared",
+        type=settings_argument,
+        metavar="JSON",
+        help="what is compared of the texts that are explained: comparisons, pairs, factors",
+    )
+
+
 def add_device_flags(parser: argparse.ArgumentParser) -> None:
     """Flags of every script that uses torch."""
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="where the model runs")

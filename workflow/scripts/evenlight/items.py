@@ -6,7 +6,7 @@ text alone. The rows of a unit say in which ``role`` an item stands in it and wh
 that it was trained on. ``cluster`` is what items share beyond a unit, such as the theme; it holds whole units.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
 
 import pandas as pd
@@ -161,6 +161,14 @@ def units_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
     return joined.assign(factor=factor)[[*keys, "factor", "level"]]
 
 
+def forms_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
+    """The rows of a dataset's units that a comparison by ``factor`` looks at: its forms; none without such a factor."""
+    if not set(units["factor"]).issuperset(factor.split(JOINT)):
+        return units.iloc[:0]
+    rows = units_of(units, factor)
+    return rows[rows["role"] == FORM]
+
+
 def _joined(merged: pd.DataFrame) -> pd.DataFrame:
     return merged.assign(level=merged["level"] + JOINT + merged["level_right"]).drop(columns="level_right")
 
@@ -196,6 +204,43 @@ def check_items(items: pd.DataFrame, units: pd.DataFrame, name: str, unbalanced:
     _check_clusters(items, units, location)
     _check_splits(items, units, location)
     return [note for split in SPLITS for note in _notes(items[items["split"] == split], units, split)]
+
+
+def check_compared(
+    dataset: str, units: pd.DataFrame, explained: Collection[str], comparisons: Mapping[str, list[list[str]]]
+) -> list[str]:
+    """Notes on the compared pairs of levels that a dataset lacks.
+
+    ``explained`` are texts (``item_id``), ``units`` those of the dataset, ``comparisons`` factor to sets of levels.
+    :class:`InputError` where a level of a pair has one unit only, and where neither a pair nor three levels of a larger
+    set are there.
+    """
+    units = units[units["item_id"].isin(list(explained))]
+    there = {factor: forms_of(units, factor).groupby("level")["unit_id"].nunique() for factor in comparisons}
+    sets = [(factor, levels) for factor, sets in comparisons.items() for levels in sets]
+    lacking = []
+    for factor, levels in sets:
+        missing = [level for level in levels if level not in there[factor]]
+        if len(levels) == 2 and missing:
+            lacking.append(
+                f"dataset '{dataset}': '{levels[0]}' and '{levels[1]}' are not compared, no explained text has "
+                f"{factor} {' or '.join(map(repr, missing))}"
+            )
+        elif len(levels) == 2 and there[factor][levels].min() < 2:
+            raise InputError(
+                f"dataset '{dataset}': one unit only of {factor} '{there[factor][levels].idxmin()}' is explained, and "
+                "a comparison needs at least 2; give the test split more texts, raise explain.pairs, or take the pair "
+                "of levels out of 'statistics.compare'"
+            )
+    # A larger set is tested as soon as three of its levels are there.
+    if sets and all(len(set(levels) & set(there[factor].index)) < min(3, len(levels)) for factor, levels in sets):
+        factors = units.groupby("factor", sort=False)["level"].unique()
+        listing = "; ".join(f"{factor}: {', '.join(sorted(levels))}" for factor, levels in factors.items())
+        raise InputError(
+            f"{'; '.join(lacking)} (there are {listing}); name a pair of levels of this dataset in "
+            "'statistics.compare' or take the dataset out of the study"
+        )
+    return lacking
 
 
 def _check_identifiers(items: pd.DataFrame, location: str) -> None:

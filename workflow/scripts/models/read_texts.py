@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 
-from evenlight.command_line import add_model_flags, run, settings_argument
+from evenlight.command_line import add_compared_flag, add_model_flags, run, settings_argument
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts, wholes_to_drop
 from evenlight.errors import InputError
-from evenlight.items import drawn_pairs, wholes
+from evenlight.items import check_compared, drawn_pairs, wholes
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.readings import COUNTERPART_TOO_LONG, NOT_DRAWN, TOO_LONG, readings_table, token_table
 from evenlight.tables import ITEMS, READINGS, UNITS, read_arrow, read_groups, read_table, regrouped, write_groups
@@ -105,7 +105,11 @@ def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tupl
     tokens = [token_counts(classifier, group) for group in groups]
     test = items.filter(pa.array(is_read)).drop_columns("split").to_pandas()
     units = read_table(arguments.units, UNITS)
-    return is_read, *left_out(test, units, np.concatenate(tokens), classifier.max_tokens, arguments.settings)
+    reason, notes = left_out(test, units, np.concatenate(tokens), classifier.max_tokens, arguments.settings)
+    if arguments.compared:
+        explained = test.loc[np.equal(reason, None), "item_id"]
+        check_compared(arguments.items.parent.name, units, explained, arguments.compared["comparisons"])
+    return is_read, reason, notes
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -125,5 +129,6 @@ if __name__ == "__main__":
     parser.add_argument("--units", type=Path, required=True, help="table of units (Parquet)")
     parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: limits, target, pairs")
     add_model_flags(parser)
+    add_compared_flag(parser)
     parser.add_argument("--output", type=Path, required=True, help="table of readings (Parquet)")
     run(main, parser)

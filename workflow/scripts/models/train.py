@@ -8,10 +8,10 @@ from pathlib import Path
 import torch
 
 from evenlight.code_digest import library_versions
-from evenlight.command_line import add_device_flags, run, settings_argument
+from evenlight.command_line import add_compared_flag, add_device_flags, run, settings_argument
 from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
-from evenlight.items import wholes
+from evenlight.items import check_compared, drawn_pairs, wholes
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, name_classes, pick_device
 from evenlight.tables import ITEMS, UNITS, read_metadata, read_table
@@ -27,12 +27,16 @@ def main(arguments: argparse.Namespace) -> None:
     model = settings["model"]
     items, units = read_table(arguments.items, ITEMS), read_table(arguments.units, UNITS)
     classes = read_metadata(arguments.items, ITEMS)["classes"]
-    training, validation = (items[items["split"] == split] for split in ("train", "validation"))
+    training, validation, test = (items[items["split"] == split] for split in ("train", "validation", "test"))
     if training.empty:
         raise InputError(
             f"{arguments.items}: no items in split train; put some there, have a smaller share moved to the test "
             "split, or name a model that is trained already (architecture: trained)"
         )
+    if compared := arguments.compared:
+        # Refused now, and not when everything is trained, explained and scored.
+        explained = drawn_pairs(test, units, compared["pairs"], compared["factors"] or None)
+        check_compared(arguments.items.parent.name, units, explained["item_id"], compared["comparisons"])
 
     classifier = new_classifier(model, list(training["words"]), len(classes), settings["seed"])
     name_classes(classifier.network, classes)
@@ -70,6 +74,7 @@ if __name__ == "__main__":
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
     parser.add_argument("--units", type=Path, required=True, help="table of units (Parquet)")
     parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: model, seed")
+    add_compared_flag(parser)
     add_device_flags(parser)
     parser.add_argument("--output", type=Path, required=True, help="folder for weights, tokenizer, history, manifest")
     run(main, parser)

@@ -13,10 +13,11 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.statistics.designs import Design, design_of, levels_there, rows_of
+from evenlight.items import forms_of
+from evenlight.statistics.designs import Design, design_of, levels_there
 from evenlight.statistics.files import Run, items_path, units_path
 from evenlight.statistics.score_files import read_scores
-from evenlight.statistics.study import Comparison, larger_sets_of, pairs_of
+from evenlight.statistics.study import Comparison, pairs_of
 
 CELL = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
 
@@ -61,7 +62,6 @@ class ModelScores:
         items: ``item_id`` and ``cluster`` of every scored item.
         units: the units of the dataset.
         designs: those of the compared pairs of levels that the dataset has.
-        lacking: the compared pairs that it has not.
         explainers: the scores, one explainer at a time, so that not all need to be in memory; to be gone over once.
     """
 
@@ -71,12 +71,11 @@ class ModelScores:
     items: pd.DataFrame
     units: pd.DataFrame
     designs: list[Design]
-    lacking: list[Comparison]
     explainers: Iterator[ExplainerScores]
 
     def levels(self, factor: str) -> dict[str, np.ndarray]:
         """The columns of the items that have each level of a factor, levels by name."""
-        rows = rows_of(self.units, factor)
+        rows = forms_of(self.units, factor)
         column = pd.Index(self.items["item_id"])
         return {
             level: np.sort(column.get_indexer(rows.loc[(rows["level"] == level), "item_id"].unique()))
@@ -116,15 +115,14 @@ def read_models(
                     "delete the scores and run the workflow again"
                 )
             pairs = pairs_of(comparisons)
-            designs = {pair: design_of(pair, rows_of(units, pair.factor), items) for pair in pairs}
+            designs = [design_of(pair, forms_of(units, pair.factor), items) for pair in pairs]
             yield ModelScores(
                 dataset,
                 model,
                 list(seeds),
                 items,
                 units,
-                [design for design in designs.values() if design is not None],
-                [pair for pair, design in designs.items() if design is None],
+                [design for design in designs if design is not None],
                 _explainers(scores, runs, explainers, metrics, items),
             )
 
@@ -167,27 +165,3 @@ def rows_by_comparison(
         for design, rows in zip(designs, by_design, strict=True):
             rows += rows_of(explainer, design)
     return [row for rows in by_design for row in rows]
-
-
-def check_compared(scores: ModelScores, comparisons: Mapping[str, list[list[str]]]) -> list[str]:
-    """Notes on the pairs of levels that the dataset lacks.
-
-    :class:`InputError` where neither a pair nor three levels of a larger set are there.
-    """
-    lacking = []
-    for pair in scores.lacking:
-        there = levels_there(rows_of(scores.units, pair.factor), scores.items["item_id"])
-        missing = " and ".join(repr(level) for level in pair.levels if level not in there)
-        lacking.append(
-            f"dataset '{scores.dataset}': '{pair.level_a}' and '{pair.level_b}' are not compared, no scores of "
-            f"{pair.factor} {missing}"
-        )
-    if not scores.designs and not any(
-        len(scores.levels(factor).keys() & set(levels)) > 2 for factor, levels in larger_sets_of(comparisons)
-    ):
-        there = [f"{factor}: {', '.join(scores.levels(factor))}" for factor in scores.units["factor"].unique()]
-        raise InputError(
-            f"{'; '.join(lacking)} (there are {'; '.join(there)}); name a pair of levels of this dataset in "
-            "'statistics.compare' or take the dataset out of the study"
-        )
-    return lacking

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from evenlight.items import FORM, JOINT, units_of
+from evenlight.items import forms_of
 from evenlight.statistics.study import Comparison
 
 
@@ -68,8 +68,8 @@ class Design:
 def design_of(comparison: Comparison, rows: pd.DataFrame, items: pd.DataFrame) -> Design | None:
     """The design of a comparison, or None where a level has no item.
 
-    ``rows`` are the units' of one dataset and factor (:func:`rows_of`); ``items`` has ``item_id`` and ``cluster`` of
-    the items whose scores stand in the columns, in this order.
+    ``rows`` are the units' of one dataset and factor (:func:`evenlight.items.forms_of`); ``items`` has ``item_id`` and
+    ``cluster`` of the items whose scores stand in the columns, in this order.
     """
     column = pd.Series(np.arange(len(items)), index=items["item_id"])
     rows = rows[rows["item_id"].isin(column.index)]
@@ -88,7 +88,7 @@ def design_of(comparison: Comparison, rows: pd.DataFrame, items: pd.DataFrame) -
 
 def side_of(units: pd.DataFrame, factor: str, level: str, items: pd.DataFrame) -> tuple[Side, pd.Index]:
     """All units of one level, and their names; arguments as for :func:`design_of`."""
-    rows = rows_of(units, factor)
+    rows = forms_of(units, factor)
     column = pd.Series(np.arange(len(items)), index=items["item_id"])
     rows = rows[(rows["level"] == level) & rows["item_id"].isin(column.index)]
     rows = rows.assign(column=rows["item_id"].map(column)).sort_values("column", kind="stable")
@@ -102,15 +102,6 @@ def _side(rows: pd.DataFrame, units: pd.Index, items: pd.DataFrame) -> Side:
     first[places[::-1]] = columns[::-1]
     names = [np.where(first >= 0, items[name].to_numpy(object)[first], None) for name in ("item_id", "cluster")]
     return Side(*names, columns, places)
-
-
-def rows_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
-    """The rows of a dataset's units that a comparison by ``factor`` looks at: its forms; none without such a factor."""
-    there = set(units["factor"])
-    if not there.issuperset(factor.split(JOINT)):
-        return units.iloc[:0]
-    rows = units_of(units, factor)
-    return rows[rows["role"] == FORM]
 
 
 def levels_there(rows: pd.DataFrame, items: Iterable[str]) -> list[str]:

@@ -14,7 +14,8 @@ import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
 from evenlight.errors import InputError
-from evenlight.statistics.cells import ExplainerScores, ModelScores, check_compared, read_models, rows_by_comparison
+from evenlight.items import check_compared
+from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import cohens_d, defined, hedges_g
 from evenlight.statistics.equivalence import equivalence_p
@@ -47,7 +48,9 @@ def disparity_table(
     """
     rows, notes, gaps = [], {}, {}  # of notes the keys only: each once, in order
     for model in read_models(scores, datasets_folder, **scored):
-        notes |= dict.fromkeys(check_compared(model, scored["comparisons"]))
+        notes |= dict.fromkeys(
+            check_compared(model.dataset, model.units, model.items["item_id"], scored["comparisons"])
+        )
         counted = _counting_undefined(model.explainers, _compared_columns(model), gaps)
         rows += rows_by_comparison(
             counted, model.designs, lambda *of_cells: _rows(*of_cells, equivalence_bound, sign_flips)

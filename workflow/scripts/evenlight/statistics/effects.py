@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from evenlight.items import check_compared
 from evenlight.seeds import generator_for
-from evenlight.statistics.cells import ExplainerScores, check_compared, read_models, rows_by_comparison
+from evenlight.statistics.cells import ExplainerScores, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design
 from evenlight.statistics.disparity import adjusted
 from evenlight.statistics.equivalence import equivalence_p_of_estimate
@@ -63,7 +64,7 @@ def effect_table(
 
     rows = []
     for model in read_models(scores, datasets_folder, **scored):
-        check_compared(model, scored["comparisons"])
+        check_compared(model.dataset, model.units, model.items["item_id"], scored["comparisons"])
         rows += rows_by_comparison(model.explainers, model.designs, rows_of)
     table = adjusted(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)
     verdicts = [

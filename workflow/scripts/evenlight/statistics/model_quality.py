@@ -14,8 +14,8 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.errors import InputError
+from evenlight.items import forms_of
 from evenlight.readings import COUNTERPART_TOO_LONG, TOO_LONG
-from evenlight.statistics.designs import rows_of
 from evenlight.statistics.files import items_path, notes_of_runs, reading_path, runs, units_path
 from evenlight.statistics.study import ALL, Comparison, ordered_levels, pairs_of
 from evenlight.statistics.summary import summarise_over_seeds
@@ -57,7 +57,7 @@ def model_quality(
     pairs = pairs_of(comparisons)
     texts_by_factor = {}
     for factor in list(comparisons) or units["factor"].unique():
-        texts_by_factor[factor] = rows_of(units, factor)[["unit_id", "item_id", "level"]].merge(
+        texts_by_factor[factor] = forms_of(units, factor)[["unit_id", "item_id", "level"]].merge(
             items.assign(correct=correct), on="item_id"
         )
         rows += _accuracies(texts_by_factor[factor], factor, [pair for pair in pairs if pair.factor == factor])

@@ -8,8 +8,8 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.errors import InputError
+from evenlight.items import forms_of
 from evenlight.statistics.cells import CELL
-from evenlight.statistics.designs import rows_of
 from evenlight.statistics.files import runs, units_path
 from evenlight.statistics.score_files import STANDARD_ERROR, read_scores
 from evenlight.statistics.study import ALL
@@ -147,7 +147,7 @@ def grouped_scores(
 
 def _levels(units: pd.DataFrame, factors: Sequence[str], items: pd.DataFrame) -> dict[str | None, pd.DataFrame]:
     """The levels of the texts (``item_id``, ``level``) by factor; if there are none, all ``items`` under None."""
-    rows = {factor: rows_of(units, factor) for factor in factors or units["factor"].unique()}
+    rows = {factor: forms_of(units, factor) for factor in factors or units["factor"].unique()}
     levels = {factor: part[["item_id", "level"]].drop_duplicates() for factor, part in rows.items() if len(part)}
     return levels or {None: items[["item_id"]].assign(level=ALL)}
 
