@@ -78,6 +78,41 @@ def made_anew(paths: Iterable[Path], contract: Contract, digests: dict[str, str]
     return stale
 
 
+def make_in_parts(
+    paths: Iterable[Path],
+    contract: Contract,
+    digests: dict[str, str],
+    job: str,
+    size: int,
+    compute: Callable[[Parts], int],
+    describe: Callable[[str, list[dict]], dict],
+    rows: int | None = None,
+) -> None:
+    """Make those files of a job that were made of something else, in parts; those of an earlier attempt count.
+
+    Args:
+        paths: of the files, whose stems name the tables.
+        contract: of all of them.
+        digests: by table, of everything that it depends on; kept in its metadata.
+        job: name that no other job has in the folder.
+        size: of a part, in items.
+        compute: makes the parts that are missing and says how many there are.
+        describe: the metadata of a table, from its name and what was kept with each of its parts.
+        rows: of a row group; else each part is one.
+    """
+    stale = made_anew(paths, contract, digests)
+    if not stale:
+        return
+    names = [path.stem for path in stale]
+    depends_on = {name: digests[name] for name in names} | {"items_per_group": size}
+    parts = open_parts(stale[0].parent, job, digest_of(depends_on, []), names, contract)
+    count = complete(parts, lambda: compute(parts))
+    for name, path in zip(names, stale, strict=True):
+        metadata = describe(name, part_metadata(parts, name, count)) | {"digest": digests[name]}
+        join_parts(parts, [name], count, path, metadata, rows)
+    remove_parts(parts)
+
+
 def open_parts(beside: Path, job: str, digest: str, names: Iterable[str], contract: Contract) -> Parts:
     """The parts of a job, those of an earlier attempt included; parts that were made otherwise are removed.
 

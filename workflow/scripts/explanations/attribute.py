@@ -4,6 +4,7 @@ An explainer whose shard was made of the same settings, code and files is left a
 """
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -15,18 +16,7 @@ from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.explainers import NEED_TRAINING, Context, explain, explained_again
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
-from evenlight.parts import (
-    Parts,
-    complete,
-    digest_of,
-    is_done,
-    join_parts,
-    made_anew,
-    open_parts,
-    part_metadata,
-    remove_parts,
-    write_part,
-)
+from evenlight.parts import Parts, digest_of, is_done, make_in_parts, write_part
 from evenlight.readings import explained_items, read_explained, sentences_of
 from evenlight.tables import ATTRIBUTIONS, ITEMS, READINGS, read_metadata, read_table
 
@@ -100,16 +90,14 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     return groups
 
 
-def write_shard(arguments: argparse.Namespace, parts: Parts, groups: int, path: Path, digest: str) -> None:
-    """Join the parts of one explainer."""
+def shard_metadata(arguments: argparse.Namespace, name: str, of_parts: list[dict]) -> dict:
+    """What the shard of an explainer says of itself, from what was kept with its parts."""
     settings = arguments.settings
-    name = path.stem
-    of_parts = part_metadata(parts, name, groups)
     note = note_of(([Remark(*remark) for remark in part["remarks"]], part["items"]) for part in of_parts)
     again = [item for part in of_parts for item in part["explained_again"]]
     for said in filter(None, (note, note_on_chance([again]))):
         print(f"{name}: note: {said}")
-    metadata = {
+    return {
         "explainer": name,
         "family": settings["family"],
         "settings": settings["explainers"][name],
@@ -120,25 +108,20 @@ def write_shard(arguments: argparse.Namespace, parts: Parts, groups: int, path: 
         "code": arguments.code,
         "note": note,
         "explained_again": again,
-        "digest": digest,
     }
-    join_parts(parts, [name], groups, path, metadata)
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Explain and write one shard per explainer."""
-    digests = digests_of(arguments)
-    stale = made_anew(arguments.output, ATTRIBUTIONS, digests)
-    if not stale:
-        return
-    depends_on = {path.stem: digests[path.stem] for path in stale} | {"items_per_group": arguments.items_per_group}
-    names = [path.stem for path in stale]
-    folder, family = stale[0].parent, arguments.settings["family"]
-    parts = open_parts(folder, family, digest_of(depends_on, []), names, ATTRIBUTIONS)
-    groups = complete(parts, lambda: explain_in_parts(arguments, parts))
-    for path in stale:
-        write_shard(arguments, parts, groups, path, digests[path.stem])
-    remove_parts(parts)
+    make_in_parts(
+        arguments.output,
+        ATTRIBUTIONS,
+        digests_of(arguments),
+        job=arguments.settings["family"],
+        size=arguments.items_per_group,
+        compute=partial(explain_in_parts, arguments),
+        describe=partial(shard_metadata, arguments),
+    )
 
 
 if __name__ == "__main__":

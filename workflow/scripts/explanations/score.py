@@ -5,6 +5,7 @@ The file of an explainer that was made of the same settings, code and files is l
 
 import argparse
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,18 +15,7 @@ from evenlight.command_line import add_group_flag, add_model_flags, run, setting
 from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.metrics import NEED_WORDS, Explanation, explanations_of, other_items, read_origin, score
-from evenlight.parts import (
-    Parts,
-    complete,
-    digest_of,
-    digest_of_rows,
-    is_done,
-    join_parts,
-    made_anew,
-    open_parts,
-    remove_parts,
-    write_part,
-)
+from evenlight.parts import Parts, digest_of, digest_of_rows, is_done, make_in_parts, write_part
 from evenlight.readings import explained_items, read_explained
 from evenlight.tables import ATTRIBUTIONS, READINGS, SCORES, count_rows, read_groups, read_metadata
 
@@ -86,8 +76,10 @@ def score_tables(
     return tables
 
 
-def score_in_parts(arguments: argparse.Namespace, shards: list[Path], parts: Parts) -> int:
+def score_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     """Score all groups of explanations that no earlier attempt has done; how many groups there are."""
+    shard_of = {path.stem: path for path in arguments.attributions}
+    shards = [shard_of[name] for name in parts.names]
     progress = Progress(sum(count_rows(path, ATTRIBUTIONS) for path in shards))
     evaluator = open_evaluator(arguments, progress.count_rows)
     print(f"{arguments.settings['family']}: scoring {', '.join(parts.names)}", flush=True)
@@ -103,28 +95,29 @@ def score_in_parts(arguments: argparse.Namespace, shards: list[Path], parts: Par
     return groups
 
 
+def score_metadata(arguments: argparse.Namespace, name: str) -> dict:
+    """What the scores of an explainer say of themselves."""
+    [shard] = [path for path in arguments.attributions if path.stem == name]
+    of_shard = read_metadata(shard, ATTRIBUTIONS)
+    return {
+        "settings": arguments.settings,
+        **{key: of_shard[key] for key in CARRIED},
+        "left_out": read_metadata(arguments.readings, READINGS).get("notes", []),
+    }
+
+
 def main(arguments: argparse.Namespace) -> None:
     """Score and write one file per explainer."""
-    digests = digests_of(arguments)
-    stale = made_anew(arguments.output, SCORES, digests)
-    if not stale:
-        return
-    shard_of = {path.stem: path for path in arguments.attributions}
-    shards = [shard_of[path.stem] for path in stale]
-    depends_on = {path.stem: digests[path.stem] for path in stale} | {"items_per_group": arguments.items_per_group}
-    family = arguments.settings["family"]
-    parts = open_parts(stale[0].parent, family, digest_of(depends_on, []), [path.stem for path in stale], SCORES)
-    groups = complete(parts, lambda: score_in_parts(arguments, shards, parts))
-    for path in stale:
-        of_shard = read_metadata(shard_of[path.stem], ATTRIBUTIONS)
-        metadata = {
-            "settings": arguments.settings,
-            **{name: of_shard[name] for name in CARRIED},
-            "left_out": read_metadata(arguments.readings, READINGS).get("notes", []),
-            "digest": digests[path.stem],
-        }
-        join_parts(parts, [path.stem], groups, path, metadata, ROWS_PER_GROUP)
-    remove_parts(parts)
+    make_in_parts(
+        arguments.output,
+        SCORES,
+        digests_of(arguments),
+        job=arguments.settings["family"],
+        size=arguments.items_per_group,
+        compute=partial(score_in_parts, arguments),
+        describe=lambda name, _: score_metadata(arguments, name),
+        rows=ROWS_PER_GROUP,
+    )
 
 
 if __name__ == "__main__":
