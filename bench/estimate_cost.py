@@ -6,8 +6,8 @@ Nothing is downloaded: a network's time depends on its sizes, not on its weights
 with random weights are timed. How much a task asks of them is counted by running it, with the study's settings, on a
 network that is too small to take time, for twenty sentences with the lengths of a data set's test split; the time of
 that run is what a task costs beside the network. What depends on the weights (how soon an attack succeeds, whether two
-explainers agree) is thus that of random ones. Left out are the start of each job, some seconds, and the tables and
-figures.
+explainers agree) is thus that of random ones. Left out are the start of each job, some seconds, the items that random
+explainers explain twice, a sixteenth of them, and the tables and figures.
 """
 
 import argparse

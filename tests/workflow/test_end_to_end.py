@@ -159,6 +159,14 @@ def test_attributions_say_how_they_were_made(finished, explainer):
     assert re.fullmatch("[0-9a-f]{64}", said["code"])
 
 
+@pytest.mark.parametrize("table", ["scores", "disparity"])
+def test_tables_say_how_much_of_random_explainers_is_chance(finished, table):
+    page = (results(finished) / "tables" / f"{table}.html").read_text()
+    # Of 16 items four are explained again, in two runs of two models.
+    assert page.count("explained again with other random draws") == 1
+    assert "explainer &#39;lime&#39;: explained again with other random draws, the scores of 16 items have a" in page
+
+
 def test_report_has_categories_and_captions(finished, tmp_path):
     path = tmp_path / "report.html"
     done = snakemake(finished, "--report", str(path))
