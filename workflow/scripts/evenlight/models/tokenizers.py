@@ -184,7 +184,7 @@ def read_words(
 def _encoded(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], **options) -> BatchEncoding:
     texts = [" ".join(words) for words in sentences]
     try:
-        return tokenizer(texts, padding=False, truncation=False, verbose=False, **options)
+        return tokenizer(texts, verbose=False, **options)
     except Exception as error:  # see loaded_tokenizer
         raise InputError(f"the tokenizer cannot read the texts ({error}); choose another model") from None
 
