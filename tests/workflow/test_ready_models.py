@@ -101,13 +101,17 @@ def test_the_guide_describes_a_classifier_of_texts_of_ones_own(tmp_path):
     sizes = {"vocab_size": 500, "hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
     network = BertForSequenceClassification(BertConfig(**sizes, num_hidden_layers=1, initializer_range=1.0)).eval()
     network.save_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    with torch.no_grad():
+        logits = torch.cat([network(**tokenizer(text, return_tensors="pt")).logits for text in texts])
+        # Half of the texts on either side.
+        network.classifier.bias[1] += (logits[:, 0] - logits[:, 1]).median() + 1e-4
+        network.save_pretrained(folder)
+        predicted = [int(network(**tokenizer(text, return_tensors="pt")).logits.argmax()) for text in texts]
+    assert len(set(predicted)) == 2
 
     run_study(project)
 
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    with torch.no_grad():
-        predicted = [int(network(**tokenizer(text, return_tensors="pt")).logits.argmax()) for text in texts]
-    assert len(set(predicted)) == 2
     models = pd.read_csv(results(project) / "tables" / "models.csv")
     correct = sum(["negative", "positive"][label] == name for label, name in zip(predicted, sentiment, strict=True))
     [accuracy] = models.loc[models["measure"] == "accuracy", "mean"]
