@@ -210,10 +210,10 @@ def test_a_factor_that_does_not_vary_inside_the_units_needs_a_declaration():
         )
 
 
-def test_one_level_only_is_refused():
-    for rows in (paired(groups=("female",)), unpaired().query("group == 'male'")):
-        with pytest.raises(InputError, match=r"made_up: only one level of gender, (fe)?male; a comparison needs"):
-            checked(rows)
+def test_texts_of_one_group_pass():
+    """What compares groups says itself that the other one is not there."""
+    assert checked(paired(groups=("female",)))[1] == "test: 2 items in 2 units (gender: female 2)"
+    assert checked(unpaired().query("group == 'male'"))[1] == "test: 1 items in 1 units (gender: male 1)"
 
 
 def test_texts_that_nothing_compares_pass():

@@ -1,13 +1,15 @@
 """Models that are trained already, as other programs save them: their head, their labels, what is refused."""
 
+import argparse
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from dataset_files import write_dataset
 from hub_tokenizers import write_tokenizer
-from models_for_tests import TEXTS, WORDS
+from models_for_tests import TEXTS, WORDS, items_of
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
@@ -18,6 +20,7 @@ from evenlight.errors import InputError
 from evenlight.models.classifier import load_classifier
 from evenlight.models.ready import loaded_files, matched_labels, ready_classifier
 from evenlight.sources import digest
+from models import train
 
 CLASSES = ["negative", "neutral", "positive"]
 LABELS = ["POSITIVE", "Neutral", "negative"]
@@ -189,6 +192,17 @@ def test_a_model_of_the_hub_is_named_by_its_commit(tmp_path, monkeypatch):
     assert taken_over(settings, CLASSES)[1] == ["negative", "Neutral", "POSITIVE"]
     with pytest.raises(InputError, match="someone/classifier: cannot be loaded"):
         taken_over(settings_for("someone/classifier", revision="another"), CLASSES)
+
+
+def test_a_model_cannot_be_trained_on_texts_that_are_all_for_the_test(tmp_path):
+    items = items_of(WORDS).assign(split="test", group="male", ground_truth=None, pair_id=[f"p{n}" for n in range(8)])
+    write_dataset(items, tmp_path, classes=["a", "b"])
+    settings = {"model": {"architecture": "bert"}, "seed": 0}
+    arguments = argparse.Namespace(
+        items=tmp_path / "items.parquet", units=tmp_path / "units.parquet", settings=settings, threads=1, device="cpu"
+    )
+    with pytest.raises(InputError, match=r"items\.parquet: no items in split train; .*architecture: trained"):
+        train.main(arguments)
 
 
 # What is refused -----------------------------------------------------------------------------------------------------

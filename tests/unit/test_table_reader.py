@@ -15,7 +15,7 @@ from evenlight import configuration, datasets
 from evenlight.configuration.readers import Reader
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
-from evenlight.items import check_items, units_of
+from evenlight.items import assign_validation, check_items, units_of, wholes
 from evenlight.tables import ITEMS, read_metadata, read_table
 
 ROOT = Path(__file__).parents[2]
@@ -93,6 +93,37 @@ def test_rows_become_items(loaded):
     assert dataset.items.ground_truth.isna().all()
     assert (dataset.items.split == "test").sum() == 2
     check_items(dataset.items, dataset.units, "mine")
+
+
+def test_texts_of_one_group_or_none_may_all_be_for_the_test(loaded):
+    """Nothing is compared of them, and a model that is trained already needs no others."""
+    for attributes, levels in ((of_age("x")["attributes"], {"x"}), ({}, set())):
+        dataset = loaded(ROWS[:5], attributes=attributes, test_share=1)
+        items = assign_validation(dataset.items, wholes(dataset.items, dataset.units), 0.1, 0)
+        assert set(items.split) == {"test"}
+        assert set(dataset.units.level) == levels
+        check_items(items, dataset.units, "mine")
+        completed = configuration.complete(
+            {
+                "study": "one_group",
+                "kind": "description",
+                "datasets": {
+                    "mine": {
+                        "reader": "table",
+                        "file": "mine.csv",
+                        "text": "said",
+                        "label": "kind",
+                        "classes": ["b", "a"],
+                        "attributes": attributes,
+                        "test_share": 1,
+                    }
+                },
+                "models": {"ready": {"architecture": "trained", "source": "someone/model"}},
+                "explainers": {"grad": {"method": "saliency"}},
+                "metrics": {"gini": {"metric": "gini"}},
+            }
+        )
+        assert set(completed["datasets"]["mine"]["attributes"]) == set(attributes)
 
 
 def test_all_columns(loaded):

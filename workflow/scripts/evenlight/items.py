@@ -280,12 +280,6 @@ def _check_rows(items: pd.DataFrame, units: pd.DataFrame, location: str) -> None
         if wrong.any():
             row = units[wrong].iloc[0]
             raise InputError(f"{location}, unit {row.unit_id}, item {row.item_id}: {problem.format(**row)}")
-    levels = units.groupby("factor", sort=False)["level"].unique()
-    for factor, present in levels.items():
-        if len(present) < 2:
-            raise InputError(
-                f"{location}: only one level of {factor}, {present[0]}; a comparison needs items of two or more"
-            )
 
 
 def _faulty_rows(items: pd.DataFrame, units: pd.DataFrame) -> Iterator[tuple[pd.Series, str]]:

@@ -213,7 +213,7 @@ class Attribute(Settings):
 
     column: Text = Field(description="Column of the attribute; empty where it is not known of a text.")
     levels: Different[Text] = Field(
-        min_length=2, description="The values that the column may have, all of which must occur; without the sign +."
+        min_length=1, description="The values that the column may have, all of which must occur; without the sign +."
     )
     balanced: bool = Field(
         True,
