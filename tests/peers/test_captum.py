@@ -19,6 +19,7 @@ from captum.attr import (
     LayerIntegratedGradients,
     Saliency,
 )
+from foreign_classifiers import foreign_classifier
 from layered_classifier import layered_classifier
 from models_for_tests import MAX_TOKENS, context_of, three_targets, tiny_classifier, tiny_tokenizer
 from torch import nn
@@ -351,3 +352,50 @@ def test_without_rectifiers_captum_and_we_give_the_plain_gradient(architecture, 
         expected = peer(forward).attribute(embedding.clone().requires_grad_(), **options)
         assert_same(one.token_score, expected)
         assert_same(one.token_score, Saliency(forward).attribute(embedding.requires_grad_(), abs=False, **options))
+
+
+# Further architectures -------------------------------------------------------------------------------------------
+
+
+@OUTPUTS
+@pytest.mark.parametrize("architecture", ["modernbert", "deberta-v2", "llama", "qwen3", "gemma2", "bloom"])
+def test_further_architectures(architecture, output, monkeypatch):
+    """All methods at once, from the mask token, since no path begins at their pad token's zeros."""
+    classifier = foreign_classifier(architecture)
+    sentences = three_targets(classifier)
+    common = WORD_EMBEDDINGS | {"output": output, "baseline": "mask"}
+
+    def scores(family, method, **settings):
+        found = explained(family, classifier, sentences, common | {"method": method} | settings)
+        return [one.token_score for one in found.attributions]
+
+    saliency, product = scores("gradient", "saliency"), scores("gradient", "input_x_gradient")
+    path = scores("path", "integrated_gradients", steps=20)
+    shap = scores("gradient_shap", "gradient_shap", samples=5, noise=0.1)
+    lift = scores("deeplift", "deeplift", definition="released")
+    l2 = scores("gradient", "saliency", aggregation="l2")
+    forward = FromEmbeddings(classifier, output)
+    embed = classifier.network.get_input_embeddings()
+    for index, sentence in enumerate(sentences):
+        token_id, start_id, mask = rows_of(classifier, sentence, "mask")
+        end, start = embed(token_id), embed(start_id)
+        options = {"target": sentence.target, "additional_forward_args": (mask,)}
+        gradient = Saliency(forward).attribute(end.clone().requires_grad_(), **options)
+        assert_same(saliency[index], gradient)
+        np.testing.assert_allclose(l2[index], gradient[0].norm(dim=-1).double(), rtol=1e-4)
+        assert_same(product[index], InputXGradient(forward).attribute(end.clone().requires_grad_(), **options))
+        steps = {"n_steps": 20, "method": "gausslegendre"}
+        assert_same(path[index], IntegratedGradients(forward).attribute(end, start, **steps, **options))
+
+        generator = generator_for(0, sentence.item_id, "it")
+        points = generator.random(5)
+        normal = torch.tensor(generator.standard_normal((5, *end.shape[1:])), dtype=torch.float32)
+        with monkeypatch.context() as patch:
+            patch.setattr(np.random, "uniform", lambda low, high, size, points=points: points)
+            patch.setattr(torch, "normal", lambda mean, deviation, normal=normal: deviation * normal)
+            expected = GradientShap(forward).attribute(end, start, n_samples=5, stdevs=0.1, **options)
+        assert_same(shap[index], expected)
+
+        ids = torch.cat([start_id[:, :, None]] * end.shape[2], dim=2)
+        multiplier = DeepLift(forward, multiply_by_inputs=None, eps=1e-10).attribute(end, ids, **options)
+        assert_same(lift[index], multiplier)
