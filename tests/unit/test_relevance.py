@@ -5,6 +5,7 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 import torch
+from foreign_classifiers import foreign_classifier
 from models_for_tests import context_of, sentences_of, tiny_classifier, tiny_tokenizer
 from scipy.special import erf
 from torch import nn
@@ -14,7 +15,9 @@ from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.attribution import note_of
 from evenlight.explainers.relevance import (
+    FunctionalRules,
     Taps,
+    _rule,
     identity_rule,
     normalised,
     propagation_rules,
@@ -23,9 +26,12 @@ from evenlight.explainers.relevance import (
     shares_remark,
     tapped,
 )
+from evenlight.models.attention import FURTHER_TYPES
 from evenlight.models.classifier import Classifier
 
-TRANSFORMERS = ("bert", "roberta", "distilbert", "gpt2")
+# Gemma 2 computes its attention in single precision by code of its own only, which gives padding in double precision no
+# number.
+TRANSFORMERS = ("bert", "roberta", "distilbert", "gpt2", *(name for name in FURTHER_TYPES if name != "gemma2"))
 READABLE = ("one_layer_attention", *TRANSFORMERS)
 
 
@@ -40,7 +46,8 @@ def uneven(classifier: Classifier) -> Classifier:
 
 def classifier_of(architecture: str, dtype: torch.dtype = torch.float64) -> Classifier:
     """A tiny classifier of three classes."""
-    return uneven(tiny_classifier(architecture, classes=3, dtype=dtype))
+    build = foreign_classifier if architecture in FURTHER_TYPES else tiny_classifier
+    return uneven(build(architecture, classes=3, dtype=dtype))
 
 
 def one_layer_bert(activation: str = "gelu", heads: int = 2) -> Classifier:
@@ -149,6 +156,28 @@ def test_one_attention_head_by_hand(softmax):
     np.testing.assert_allclose(of_query, [of_score / 2])
     np.testing.assert_allclose(of_key, [of_score / 2, 0.0], atol=1e-15)
     np.testing.assert_allclose(of_softmax, 2.5 - of_score)
+
+
+def test_a_gate_halves_the_relevance_and_a_root_mean_square_is_held():
+    """As in Llama's kind: y = n(x)₁ · tanh(n(x)₂), n(x) = x / root mean square of x."""
+
+    class Gated(nn.Module):
+        def forward(self, x):
+            return x[..., 0] * torch.tanh(x[..., 1])
+
+    norm = nn.RMSNorm(2, eps=0.0, dtype=torch.float64)
+    norm.weight.data = torch.tensor([2.0, 3.0], dtype=torch.float64)
+    network = nn.Sequential(norm, Gated())
+    given = numbers(7.0, 1.0)
+    rule = _rule(norm, None)
+    handle = norm.register_forward_hook(rule)
+    with FunctionalRules():
+        output = network(given[None])
+    handle.remove()
+    expected = 2 * 7 / 5 * np.tanh(3 / 5)  # the root mean square is 5
+    np.testing.assert_allclose(output.detach(), [expected])
+    (gradient,) = torch.autograd.grad(output.sum(), given)
+    np.testing.assert_allclose(gradient * given.detach(), [expected / 2, expected / 2])
 
 
 # Layer by layer --------------------------------------------------------------------------------------------------
@@ -273,14 +302,23 @@ def test_tokens_positions_biases_and_softmax_add_up_to_the_logit(architecture, l
     taken, logit = account(classifier, sentences, layer, softmax)
     np.testing.assert_allclose(taken.sum(1), logit, atol=1e-12)
     tokens, positions, biases, of_softmax = np.abs(taken).min(0)
+    network = classifier.network
     assert tokens > 0
-    assert biases > 0
-    has_positions = architecture != "one_layer_attention" and layer == "word_embeddings"
-    assert (positions > 0) == has_positions
+    assert (biases > 0) == any(name.endswith("bias") for name, _ in network.named_parameters())
+    tables = sum(isinstance(module, nn.Embedding) for module in network.modules())
+    assert (positions > 0) == (tables > 1 and layer == "word_embeddings")
     assert (of_softmax > 0) == (softmax == "taylor")
     for found, parts, explained in zip(attributions(classifier, sentences, layer, softmax), taken, logit, strict=True):
         np.testing.assert_allclose(found.token_score.sum(), parts[0], atol=1e-12)
         np.testing.assert_allclose(found.completeness_gap, parts[0] - explained, atol=1e-12)
+
+
+def test_with_a_cap_on_scores_all_adds_up_in_single_precision():
+    classifier = classifier_of("gemma2", torch.float32)
+    sentences = sentences_of(classifier)
+    for softmax in ("taylor", "constant"):
+        taken, logit = account(classifier, sentences, softmax=softmax)
+        np.testing.assert_allclose(taken.sum(1), logit, atol=1e-5 * np.abs(taken).max())
 
 
 @pytest.mark.parametrize("architecture", READABLE)
@@ -417,8 +455,8 @@ def test_taps_are_closed():
 
 
 def test_a_model_whose_inside_is_unknown_is_refused():
-    classifier = tiny_classifier("llama")
-    with pytest.raises(InputError, match=r"'attnlrp' .* of type 'llama'; take the explainer or the model"):
+    classifier = foreign_classifier("bloom")
+    with pytest.raises(InputError, match=r"'attnlrp' .* of type 'bloom'; take the explainer or the model"):
         attributions(classifier, sentences_of(classifier))
 
 

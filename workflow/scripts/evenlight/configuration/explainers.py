@@ -345,7 +345,8 @@ class PartitionShap(Explainer):
 
 class Attnlrp(Explainer):
     """Relevance propagated from the target's logit back to the tokens by rules for each kind of layer (Achtibat et al.
-    2024), signed, summed over the hidden dimension. For BERT, RoBERTa, DistilBERT, GPT-2 and `one_layer_attention`.
+    2024), signed, summed over the hidden dimension. For BERT, RoBERTa, DistilBERT, ModernBERT, GPT-2, Llama, Mistral,
+    Qwen 2 and 3, Gemma 1 and 2, and `one_layer_attention`.
     """
 
     title: ClassVar[str] = "AttnLRP"
@@ -371,8 +372,8 @@ class Attnlrp(Explainer):
 
 class AttentionRollout(Explainer):
     """How much of each token is mixed into the one that the classification head reads, by the attention weights alone
-    (Abnar and Zuidema 2020); never negative, adds up to 1, the same for every target. For BERT, RoBERTa, DistilBERT,
-    GPT-2 and `one_layer_attention`.
+    (Abnar and Zuidema 2020); never negative, adds up to 1, the same for every target. For the models that `attnlrp`
+    explains.
     """
 
     title: ClassVar[str] = "Attention rollout"

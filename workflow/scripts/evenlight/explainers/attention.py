@@ -20,8 +20,8 @@ def mean_attention(classifier: Classifier, token_id: torch.Tensor, mask: torch.T
     """Attention weights of each layer, mean over its heads, (rows, queries, tokens) each, first layer first."""
     layers: list[torch.Tensor] = []
 
-    def attend(module, query, key, value, attention_mask, scaling, **_):
-        _, weight = attention_weights(query, key, attention_mask, scaling)
+    def attend(module, query, key, value, attention_mask, scaling, softcap=None, **_):
+        _, weight = attention_weights(query, key, attention_mask, scaling, softcap)
         layers.append(weight.mean(1))
         return weighted_values(weight, value), weight
 
@@ -30,19 +30,27 @@ def mean_attention(classifier: Classifier, token_id: torch.Tensor, mask: torch.T
     return layers
 
 
-def rolled_out(layers: Sequence[torch.Tensor], read: int, residual: float) -> torch.Tensor:
-    """Row ``read`` of the product of all layers' mixing matrices, the last layer first, (rows, tokens).
+def read_by_the_head(classifier: Classifier, mask: torch.Tensor) -> torch.Tensor:
+    """The share that the classification head reads of each token's output, (rows, tokens)."""
+    if getattr(classifier.network.config, "classifier_pooling", "cls") == "mean":
+        return mask / mask.sum(1, keepdim=True)
+    # Padding stands before the text of a decoder and after that of an encoder.
+    return torch.zeros_like(mask).index_fill(1, mask.new_tensor([-1 if classifier.pads_left else 0]), 1)
+
+
+def rolled_out(layers: Sequence[torch.Tensor], row: torch.Tensor, residual: float) -> torch.Tensor:
+    """``row`` times the product of all layers' mixing matrices, the last layer first, (rows, tokens).
 
     Abnar & Zuidema 2020, Section 3: a layer mixes by (1 − ``residual``) · attention + ``residual`` · identity, which
     is their 0.5 A + 0.5 I. Only one row of the product is wanted, so vectors are multiplied and no matrices.
 
     Args:
         layers: as :func:`mean_attention` gives them.
-        read: place of the token that the classification head reads.
+        row: share that the classification head reads of each token, (rows, tokens).
         residual: share of the identity.
     """
-    row = layers[-1].new_zeros(layers[-1].shape[:2])
-    row[:, read] = 1
+    # One layer may give out no more than what is read of it.
+    row = row[:, : layers[-1].shape[1]].to(layers[-1].dtype)
     for attention in reversed(layers):
         mixed = torch.einsum("rq,rqt->rt", row, attention)
         row = (1 - residual) * mixed + residual * row if residual else mixed
@@ -53,13 +61,12 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     """Attention rollout; the scores do not depend on the target and add up to 1 over all tokens."""
     classifier = context.evaluator.classifier
     require_known_type(classifier.network, "attention_rollout")
-    # Padding stands before the text of a decoder and after that of an encoder.
-    read = -1 if classifier.pads_left else 0
     residual = 0.0 if classifier.network.config.model_type in WITHOUT_RESIDUAL else RESIDUAL
 
     @torch.no_grad()
     def compute(batch: Batch) -> list[Attribution]:
-        score = rolled_out(mean_attention(classifier, batch.token_id, batch.mask), read, residual)
+        layers = mean_attention(classifier, batch.token_id, batch.mask)
+        score = rolled_out(layers, read_by_the_head(classifier, batch.mask), residual)
         return [Attribution(token_score, forward_rows=1) for token_score in batch.without_padding(score)]
 
     attributions = sentences_in_batches(sentences, context.evaluator, compute)

@@ -26,6 +26,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.derivatives import sharing, target_output
+from evenlight.explainers.operations import depends
 from evenlight.models.attention import (
     AttentionFunction,
     attention_replaced,
@@ -37,6 +38,7 @@ from evenlight.models.classifier import Entrance
 
 # All activations that Transformers offers by name.
 ACTIVATIONS = tuple({entry[0] if isinstance(entry, tuple) else entry for entry in ACT2CLS.values()})
+ELEMENTWISE_PRODUCTS = ("mul", "__mul__", "__rmul__", "multiply")
 TAKERS = ("tokens", "positions", "biases", "softmax")
 
 
@@ -104,11 +106,11 @@ def relevance_attention(taps: Taps, softmax: str) -> AttentionFunction:
             all relevance goes to the values.
     """
 
-    def attend(module, query, key, value, mask, scaling, **_):
+    def attend(module, query, key, value, mask, scaling, softcap=None, **_):
         if softmax == "constant":
-            _, weight = attention_weights(query, key, mask, scaling)
+            _, weight = attention_weights(query, key, mask, scaling, softcap)
             return weighted_values(weight.detach(), value), None
-        score, weight = attention_weights(halved(query), halved(key), mask, scaling)
+        score, weight = attention_weights(halved(query), halved(key), mask, scaling, softcap)
         with torch.no_grad():
             linear_part = weight * (score - (weight * score).sum(-1, keepdim=True))
         weight = tapped(weight, taps.softmax, weight - linear_part)
@@ -117,14 +119,18 @@ def relevance_attention(taps: Taps, softmax: str) -> AttentionFunction:
     return attend
 
 
-class FunctionalActivations(TorchFunctionMode):
-    """While open, the identity rule holds for ``torch.tanh``, which RoBERTa's head and OLA-CEA call without a module.
+class FunctionalRules(TorchFunctionMode):
+    """While open, the rules hold for what networks call without a module.
 
-    The other activation in a head, DistilBERT's rectifier, has the rule's slope as its gradient already.
+    The identity rule for ``torch.tanh`` (RoBERTa's head, OLA-CEA, Gemma 2's cap of scores), and the uniform rule for
+    products of two values that both depend on the embeddings: gates of feed-forward networks. The other activation in
+    a head, DistilBERT's rectifier, has the rule's slope as its gradient already.
     """
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         """The function's output, with the gradient of the rule."""
+        if function.__name__ in ELEMENTWISE_PRODUCTS and sum(map(depends, args)) == 2:
+            args = tuple(map(halved, args))
         output = function(*args, **(kwargs or {}))
         return identity_rule(args[0], output) if function is torch.tanh else output
 
@@ -133,7 +139,9 @@ def _rule(module: nn.Module, taps: Taps) -> Callable | None:
     """The forward hook by which ``module`` follows its rule; None where its gradient does already."""
     if isinstance(module, nn.LayerNorm):
         return lambda module, given, output: normalised(module, given[0], taps)
-    if isinstance(module, ACTIVATIONS):
+    # A normalisation by the root mean square multiplies each number by one; with that held constant it is linear, as
+    # above, and so is what the identity rule makes of it.
+    if isinstance(module, ACTIVATIONS) or type(module).__name__.endswith("RMSNorm"):
         return lambda module, given, output: identity_rule(given[0], output)
     if isinstance(module, nn.Linear | Conv1D) and module.bias is not None:
         return lambda module, given, output: tapped(output, taps.biases, module.bias)
@@ -170,7 +178,7 @@ def propagation_rules(network: nn.Module, taps: Taps, softmax: str = "taylor") -
             if rule is not None:
                 stack.callback(module.register_forward_hook(rule).remove)
         stack.enter_context(attention_replaced(network, relevance_attention(taps, softmax)))
-        stack.enter_context(FunctionalActivations())
+        stack.enter_context(FunctionalRules())
         yield
 
 

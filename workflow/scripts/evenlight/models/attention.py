@@ -26,34 +26,52 @@ AttentionMaskInterface.register(REPLACEMENT, eager_mask)
 # Model types that take their attention from the registry and whose classification head reads one token: the first,
 # or with padding on the left the last. Explainers that look into attention know these and refuse all others.
 KNOWN_TYPES = ("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "gpt2", "one_layer_attention")
+# Types of which this holds, too, and whose attention has more than queries, keys, values and a mask: windows, keys that
+# several heads share, scores with a cap. ModernBERT's head may read the mean of all tokens.
+FURTHER_TYPES = ("modernbert", "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2")
 
 
 def require_known_type(network: PreTrainedModel, method: str) -> None:
     """Refuse a network whose inside ``method`` does not know.
 
     Raises:
-        InputError: the network is not of one of :data:`KNOWN_TYPES`.
+        InputError: the network is none of :data:`KNOWN_TYPES` and :data:`FURTHER_TYPES`.
     """
     model_type = network.config.model_type
-    if model_type not in KNOWN_TYPES:
+    if model_type not in KNOWN_TYPES + FURTHER_TYPES:
         raise InputError(
             f"explainers: method '{method}' looks inside the model and knows the model types "
-            f"{', '.join(KNOWN_TYPES)}, but a configured model is of type '{model_type}'; "
+            f"{', '.join(KNOWN_TYPES + FURTHER_TYPES)}, but a configured model is of type '{model_type}'; "
             "take the explainer or the model out of the study"
         )
 
 
 def attention_weights(
-    query: torch.Tensor, key: torch.Tensor, mask: torch.Tensor | None, scaling: float
+    query: torch.Tensor,
+    key: torch.Tensor,
+    mask: torch.Tensor | None,
+    scaling: float,
+    softcap: float | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Scores before the mask, and their softmax under it, both (rows, heads, queries, keys)."""
-    score = query @ key.transpose(-1, -2) * scaling
+    """Scores before the mask, and their softmax under it, both (rows, heads, queries, keys).
+
+    Keys of fewer heads are shared by neighbouring heads; ``softcap`` is what Gemma 2 bounds its scores by.
+    """
+    score = query @ for_all_heads(key, query).transpose(-1, -2) * scaling
+    if softcap is not None:
+        score = torch.tanh(score / softcap) * softcap
     return score, (score if mask is None else score + mask).softmax(-1)
 
 
 def weighted_values(weight: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
     """What attention gives out, (rows, queries, heads, size)."""
-    return (weight @ value).transpose(1, 2)
+    return (weight @ for_all_heads(value, weight)).transpose(1, 2)
+
+
+def for_all_heads(shared: torch.Tensor, whole: torch.Tensor) -> torch.Tensor:
+    """Keys or values of as many heads as ``whole``, each of those that are ``shared`` for some neighbours."""
+    heads, groups = whole.shape[1], shared.shape[1]
+    return shared if heads == groups else shared.repeat_interleave(heads // groups, dim=1)
 
 
 @contextmanager
