@@ -198,6 +198,8 @@ def _aligned(
     tokens that are put around the text. Where the space before a word is part of its token, the span may have it or
     not; that of a token without any character is empty.
     """
+    if not len(words):
+        return np.full(len(spans), SPECIAL), ("",) * len(spans)
     length = np.array([len(word) for word in words])
     end = np.cumsum(length + 1) - 1
     start = end - length
