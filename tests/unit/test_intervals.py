@@ -50,7 +50,7 @@ def test_ends_agree_with_scipy(size_b, paired):
         assert found[name].high == pytest.approx(theirs.confidence_interval.high, abs=error)
 
 
-def naive(effect, a, b, paired: bool, draws: int, confidence: float) -> tuple[float, float]:
+def naive(effect, a, b, paired: bool, draws: int, confidence: float, block: int = 250) -> tuple[float, float]:
     """The ends of the BCa interval (Efron 1987), one resample and one unit that is left out at a time."""
     random = generator_for("tests", "intervals")
 
@@ -58,8 +58,8 @@ def naive(effect, a, b, paired: bool, draws: int, confidence: float) -> tuple[fl
         return np.mean([effect(*scores) for scores in zip(a, b, strict=True)])
 
     resampled = []
-    for start in range(0, draws, 250):
-        size = min(250, draws - start)
+    for start in range(0, draws, block):
+        size = min(block, draws - start)
         units_a = random.integers(0, a.shape[1], size=(a.shape[1], size))
         units_b = units_a if paired else random.integers(0, b.shape[1], size=(b.shape[1], size))
         resampled += [mean(a[:, units_a[:, draw]], b[:, units_b[:, draw]]) for draw in range(size)]
@@ -91,6 +91,15 @@ def test_ends_written_down_a_second_time(size_b, paired):
     for name, effect in BY_NAME.items():
         expected = naive(effect, a, b, paired, 600, 0.9)
         assert (found[name].low, found[name].high) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("block", [1, 7])
+def test_many_units_are_drawn_in_smaller_blocks(block, monkeypatch):
+    """A block of weights has at most so many numbers, but one resample at least."""
+    a, b = two_seeds(40, 25)
+    monkeypatch.setattr("evenlight.statistics.intervals.NUMBERS", 40 * block + 39 if block > 1 else 39)
+    found = intervals(a, b, False, draws=300)["cohens_d"]
+    assert (found.low, found.high) == pytest.approx(naive(cohens_d, a, b, False, 300, 0.95, block), rel=1e-9)
 
 
 def test_ends_of_few_pairs_with_many_holes():

@@ -112,7 +112,7 @@ def run_attacks(attacks: Sequence[Attack], radius: np.ndarray, search: Search, e
         is_free[index] &= bool(moved.abs().max() <= bound[index] + 1e-6)
 
     for index, attack in enumerate(attacks):
-        for sign in attack.signs[: search.common_steps]:
+        for sign in attack.signs:
             if is_free[index]:
                 go(index, sign)
     while (taken < search.steps).any():
