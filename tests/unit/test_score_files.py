@@ -83,6 +83,8 @@ def test_notes_name_the_runs_of_each_explainer(tmp_path):
         "explainer 'lime': noise "
         "(dataset 'plots', model 'small', seeds 2, 1; dataset 'plots', model 'large', seeds 2, 1)"
     ]
+    with pytest.raises(InputError, match=r"shapley\.parquet: no such file; rule score makes it"):
+        explainer_notes(tmp_path, study, ["lime", "shapley"], METRICS)
     names = [f"dataset '{dataset}', model '{model}'" for dataset in ("plots", "films") for model in ("small", "large")]
     assert explainer_notes(tmp_path, study, ["grad"], METRICS) == [
         f"explainer 'grad': no rectifier ({'; '.join(f'{name}, seed 2' for name in names)})",
