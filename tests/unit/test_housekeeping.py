@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from measure_mutants import TESTS
 
 from evenlight import code_digest
 from evenlight.kinds import KINDS
@@ -108,3 +109,13 @@ def test_no_job_imports_the_configuration():
     read = set().union(*(code_digest._closure(command, also, scripts) for command in commands))
     assert {"evenlight.tables", "evenlight.explainers.path", "score"} <= read
     assert [module for module in read if module.startswith("evenlight.configuration")] == []
+
+
+def test_mutation_runs_know_every_metric_and_statistic_and_their_tests():
+    library = REPOSITORY / "workflow" / "scripts" / "evenlight"
+    parts = [path for part in ("metrics", "statistics") for path in (library / part).rglob("*.py")]
+    modules = {path.relative_to(library).with_suffix("").as_posix() for path in parts if "def " in path.read_text()}
+    assert modules <= TESTS.keys()
+    assert [module for module in TESTS if not (library / f"{module}.py").exists()] == []
+    tests = {name for names in TESTS.values() for name in names}
+    assert [name for name in tests if not (REPOSITORY / f"tests/unit/test_{name}.py").exists()] == []

@@ -8,7 +8,7 @@ import pytest
 from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.statistics.files import Run, runs, score_path
-from evenlight.statistics.score_files import explainer_notes, read_scores, score_notes
+from evenlight.statistics.score_files import explainer_notes, left_out_notes, read_scores, score_notes
 
 NAN = float("nan")
 RUN = Run("plots", "small", 3)
@@ -71,6 +71,15 @@ def test_what_is_wrong_is_named_with_its_file(tmp_path, columns, message):
         read_scores(tmp_path, RUN, "lime", METRICS)
 
 
+def test_a_file_that_is_not_there_is_named_with_its_rule(tmp_path):
+    for read in (
+        lambda: read_scores(tmp_path, RUN, "lime", METRICS),
+        lambda: left_out_notes(tmp_path, [RUN], ["lime"], METRICS),
+    ):
+        with pytest.raises(InputError, match=r"complexity/lime\.parquet: no such file; rule score makes it"):
+            read()
+
+
 def test_notes_name_the_runs_of_each_explainer(tmp_path):
     """Each text of an explainer once, in the order in which it is met; the first family of metrics has them all."""
     study = list(runs(["plots", "films"], {"small": [2, 1], "large": [2, 1]}))
@@ -117,3 +126,6 @@ def test_notes_of_a_table_tell_of_left_out_texts_and_of_chance(tmp_path):
         "explainer 'shap': explained again with other random draws, the scores of 3 items have a standard error of "
         "0.80 (0.80 to 0.80) of their spread over tokens (medians, lowest to highest of a run), mostly chance",
     ]
+    # Nothing is said where nothing is left out.
+    write(tmp_path, "complexity", gini=[1.0] * 3)
+    assert left_out_notes(tmp_path, [RUN], ["lime"], METRICS) == []
