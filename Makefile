@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-graph bench-statistics estimate-cost mutation clean clean-all
+.PHONY: help demo disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-graph bench-statistics estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -82,6 +82,9 @@ MUTATION := nice -n 10 .venv-mutation/bin/python workflow/tools/measure_mutants.
 
 mutation: .venv-mutation/ready  ## which small changes of the code no test notices: make mutation MODULES="tables items"
 	$(MUTATION) $(if $(MODULES),--modules $(MODULES))
+
+architectures: .venv/ready-for-tests  ## which types of models work: docs/architectures.md (an hour; goes on where it ended)
+	$(BIN)/python workflow/tools/measure_architectures.py --folder results/architectures --output docs/architectures.md
 
 rule-graph: .venv/ready  ## draw which rule needs which, for README.md; needs graphviz
 	PYTHONHASHSEED=0 $(BIN)/snakemake --quiet all --rulegraph dot --configfile config/demo.yaml | \

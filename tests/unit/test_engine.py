@@ -3,6 +3,7 @@
 import itertools
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
 from evenlight.explainers.attribution import Attribution, attribution_table
 from evenlight.models.classifier import Classifier
+from evenlight.models.way_in import WayIn
 from evenlight.readings import SPECIAL
 
 TOKENIZER = tiny_tokenizer()
@@ -95,7 +97,7 @@ def test_a_row_without_tokens_is_one_pad_token(architecture):
 
 @given(st.lists(st.integers(1, 30), max_size=40), st.integers(1, 100))
 def test_batches_hold_every_row_once_and_keep_the_limit(lengths, limit):
-    batches = list(Evaluator(None, limit).batches(lengths))
+    batches = list(Evaluator(SimpleNamespace(way=WayIn()), limit).batches(lengths))
     assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
     for batch in batches:
         tokens = len(batch) * max(lengths[index] for index in batch)
@@ -105,7 +107,7 @@ def test_batches_hold_every_row_once_and_keep_the_limit(lengths, limit):
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(1, 100))
 def test_batches_are_full(lengths, limit):
     """The first row of the next batch would not have fitted in."""
-    batches = list(Evaluator(None, limit).batches(lengths))
+    batches = list(Evaluator(SimpleNamespace(way=WayIn()), limit).batches(lengths))
     for batch, following in itertools.pairwise(batches):
         assert (len(batch) + 1) * lengths[following[0]] > limit
 

@@ -25,7 +25,7 @@ from models_for_tests import (
     tiny_tokenizer,
 )
 from safetensors.torch import save_file
-from transformers import AutoConfig, AutoModelForSequenceClassification, CTRLConfig, CTRLForSequenceClassification
+from transformers import AutoConfig, AutoModelForSequenceClassification
 
 import evenlight
 from evenlight import training
@@ -270,14 +270,6 @@ def test_a_head_of_the_same_size_is_new_too(tmp_path):
     assert not torch.equal(first, source.network.classifier.weight)
     assert not torch.equal(first, second)
     assert torch.equal(first, again)
-
-
-def test_a_model_that_reads_padding_is_refused(tmp_path):
-    config = CTRLConfig(vocab_size=2000, n_positions=64, n_embd=16, dff=16, n_layer=1, n_head=2, num_labels=2)
-    CTRLForSequenceClassification(config).save_pretrained(tmp_path)
-    tiny_tokenizer().save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="a ctrl model gives a sentence other logits"):
-        new_classifier(PRETRAINED | {"source": str(tmp_path)}, WORDS, 2, seed=0)
 
 
 def test_damaged_weights_are_refused(tmp_path):

@@ -3,6 +3,7 @@
 import argparse
 import hashlib
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -13,7 +14,7 @@ from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
 from evenlight.items import check_compared, drawn_pairs, wholes
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import Classifier, name_classes, pick_device
+from evenlight.models.classifier import name_classes, pick_device
 from evenlight.tables import ITEMS, UNITS, read_metadata, read_table
 from evenlight.training import save_classifier, train
 
@@ -41,7 +42,7 @@ def main(arguments: argparse.Namespace) -> None:
     classifier = new_classifier(model, list(training["words"]), len(classes), settings["seed"])
     name_classes(classifier.network, classes)
     device = pick_device(arguments.device)
-    classifier = Classifier(classifier.network.to(device), classifier.tokenizer, classifier.max_tokens)
+    classifier = replace(classifier, network=classifier.network.to(device))
     whole = wholes(items, units) if model["long_items"] == "drop" else None
     print(f"training on {device}: {len(training)} items, validating on {len(validation)}", flush=True)
     history = train(

@@ -123,7 +123,9 @@ class Bert(Architecture):
 
 
 class Pretrained(Architecture):
-    """Any Hugging Face encoder or decoder, fine-tuned with a new classification head; it brings its own tokenizer."""
+    """A sequence classifier of Transformers (docs/architectures.md lists which types work), fine-tuned with a new
+    classification head; it brings its own tokenizer.
+    """
 
     title: ClassVar[str] = "Pretrained model"
 

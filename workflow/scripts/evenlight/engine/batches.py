@@ -63,5 +63,4 @@ def sentences_in_batches(
     def compute_chosen(chosen: np.ndarray) -> list:
         return compute(Batch.of([sentences[index] for index in chosen], evaluator.classifier))
 
-    lengths = [min(len(sentence.token_id) * rows, evaluator.tokens_per_batch) for sentence in sentences]
-    return evaluator.in_batches(lengths, compute_chosen)
+    return evaluator.in_batches([len(sentence.token_id) for sentence in sentences], compute_chosen, rows)

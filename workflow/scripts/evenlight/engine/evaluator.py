@@ -40,32 +40,41 @@ class Evaluator:
 
     @cached_property
     def _asked(self) -> Classifier:
-        """The classifier for rows of ids. Explainers that look into it do so by hooks, which compiled ones ignore."""
-        if not self.compiled:
+        """The classifier for rows of ids. What looks into a network does so by hooks, which compiled ones ignore."""
+        if not self.compiled or self.classifier.way.stand_ins:
             return self.classifier
         return replace(self.classifier, network=_compiled(self.classifier.network))
 
-    def batches(self, lengths: Sequence[int]) -> Iterator[np.ndarray]:
-        """Indices of ``lengths`` in batches of similar length that keep to ``tokens_per_batch``."""
+    def batches(self, lengths: Sequence[int], rows: int = 1) -> Iterator[np.ndarray]:
+        """Indices of ``lengths`` in batches of similar length that keep to ``tokens_per_batch``.
+
+        Where the network reads padding, the lengths in a batch are equal. See :meth:`in_batches`.
+        """
         order = np.argsort(lengths, kind="stable").tolist()
+        equal = self.classifier.way.reads_padding
         start = 0
         while start < len(order):
             # The longest row of a batch is its last one, and every row is padded to it.
             end = start + 1
-            while end < len(order) and (end + 1 - start) * lengths[order[end]] <= self.tokens_per_batch:
+            while (
+                end < len(order)
+                and (end + 1 - start) * lengths[order[end]] * rows <= self.tokens_per_batch
+                and not (equal and lengths[order[end]] != lengths[order[start]])
+            ):
                 end += 1
             yield np.array(order[start:end])
             start = end
 
-    def in_batches(self, lengths: Sequence[int], compute: Callable[[np.ndarray], Sequence]) -> list:
+    def in_batches(self, lengths: Sequence[int], compute: Callable[[np.ndarray], Sequence], rows: int = 1) -> list:
         """One result for each of ``lengths``, in their order, from full batches that fit into memory.
 
         Args:
-            lengths: tokens of each row.
-            compute: the indices of a batch's rows to one result per row.
+            lengths: tokens of each text.
+            compute: the indices of a batch's texts to one result per text.
+            rows: how many rows a text makes of itself. Where they are more than a batch, ``compute`` cuts them.
         """
         results: list = [None] * len(lengths)
-        for batch in self.batches(lengths):
+        for batch in self.batches(lengths, rows):
             for index, result in self._in_memory(batch, compute, self.tokens_per_batch):
                 results[index] = result
         return results

@@ -16,8 +16,8 @@ from evenlight.models.tokenizers import (
     loaded_tokenizer,
     refuse_unstable,
     special_token_id,
-    token_ids,
 )
+from evenlight.models.way_in import reason_of
 
 Sentences = Sequence[Sequence[str]]
 Parts = tuple[nn.Module, PreTrainedTokenizerBase]
@@ -62,7 +62,7 @@ def bert(settings: dict, sentences: Sentences, classes: int) -> Parts:
 
 
 def pretrained(settings: dict, sentences: Sentences, classes: int) -> Parts:
-    """Any Hugging Face encoder or decoder, from a hub id or a folder, with a new classification head.
+    """A sequence classifier of Transformers, from a hub id or a folder, with a new classification head.
 
     With a training that starts at ``random`` weights, only its configuration and its tokenizer (Dhaini et al. 2025,
     Section 5.4).
@@ -92,20 +92,20 @@ def _renew_head(network: nn.Module) -> None:
                     nn.init.zeros_(layer.bias)
 
 
-@torch.no_grad()
-def _refuse_batch_dependence(classifier: Classifier) -> None:
-    """Some architectures read the padding; their results would depend on which sentences share a batch."""
-    [short] = token_ids(classifier.tokenizer, [["a"]])
-    long = np.concatenate([short, short, short])
-    (alone, alone_mask), (both, both_mask) = classifier.padded([short]), classifier.padded([short, long])
-    difference = classifier.logits(classifier.embed(both), both_mask)[0] - classifier.logits(
-        classifier.embed(alone), alone_mask
-    )
-    if difference.abs().max() > 1e-4:
-        raise InputError(
-            f"models.<model>: a {classifier.network.config.model_type} model gives a sentence other logits when it "
-            "shares a batch with a longer one; it cannot be explained in batches, choose another architecture"
-        )
+def _refuse_untrainable(classifier: Classifier) -> None:
+    """Some networks ask more of a text while they are trained (Reformer's, that it has a certain length)."""
+    token_id, mask = classifier.padded([np.ones(length, dtype=np.int64) for length in (3, 8)])
+    with torch.random.fork_rng(devices=[]):
+        try:
+            classifier.network.train()
+            classifier.logits(classifier.embed(token_id), mask)
+        except Exception as error:  # whatever a foreign network says
+            raise InputError(
+                f"models.<model>: a {classifier.network.config.model_type} model cannot be trained on texts of any "
+                f"length ({reason_of(error)}); choose another architecture"
+            ) from None
+        finally:
+            classifier.network.eval()
 
 
 ARCHITECTURES: dict[str, Callable[[dict, Sentences, int], Parts]] = {
@@ -125,11 +125,13 @@ def new_classifier(settings: dict, sentences: Sentences, classes: int, seed: int
         seed: of the random weights.
 
     Raises:
-        InputError: a pre-trained model cannot be loaded, is shorter than ``max_tokens``, or reads padding.
+        InputError: a pre-trained model cannot be loaded, asked or trained, or is shorter than ``max_tokens``.
     """
     torch.manual_seed(seed)
     network, tokenizer = ARCHITECTURES[settings["architecture"]](settings, sentences, classes)
-    return checked_classifier(network, tokenizer, settings["max_tokens"], sentences)
+    classifier = checked_classifier(network, tokenizer, settings["max_tokens"], sentences)
+    _refuse_untrainable(classifier)
+    return classifier
 
 
 def checked_classifier(
@@ -138,10 +140,11 @@ def checked_classifier(
     """The classifier of a network and its tokenizer, which must read ``sentences`` alike once it is saved.
 
     Raises:
-        InputError: it does not, or the network is shorter than ``max_tokens``, or reads padding.
+        InputError: it does not, or the network cannot be asked, or is shorter than ``max_tokens``.
     """
+    # Where a network reads more than text, its decoder looks into a configuration inside.
+    network.config.get_text_config().pad_token_id = network.config.pad_token_id
     classifier = Classifier(network.eval(), tokenizer, max_tokens)
     refuse_unstable(tokenizer, network.config, sentences)
     refuse_beyond_limit(classifier)
-    _refuse_batch_dependence(classifier)
     return classifier

@@ -14,7 +14,8 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrai
 from evenlight.errors import InputError
 from evenlight.models import one_layer_attention  # noqa: F401 (registers the architecture)
 from evenlight.models.fast_layers import linear_layers, use_fast_layers
-from evenlight.models.tokenizers import cannot_load, loaded_tokenizer, special_token_id
+from evenlight.models.tokenizers import cannot_load, loaded_tokenizer, required_token_id
+from evenlight.models.way_in import WayIn, embedded, found_way
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,10 @@ class Classifier:
         precision: ``float32``, or ``bfloat16`` for linear layers in half the bits. Embeddings, logits and gradients
             at the embeddings are float32 in both cases, and so is all that is made of them.
         on_rows: called with the number of rows of every pass through the network.
+        way: how the network is asked; None finds it out.
+
+    Raises:
+        InputError: there is no way to ask the network, see :func:`evenlight.models.way_in.found_way`.
     """
 
     network: nn.Module
@@ -39,6 +44,12 @@ class Classifier:
     max_tokens: int
     precision: str = "float32"
     on_rows: Callable[[int], None] | None = None
+    way: WayIn | None = None
+
+    def __post_init__(self):
+        """Find the way in, so that there is no classifier that reads its texts otherwise than Transformers does."""
+        if self.way is None:
+            object.__setattr__(self, "way", found_way(self.network, self.tokenizer))
 
     @property
     def device(self) -> torch.device:
@@ -53,8 +64,7 @@ class Classifier:
     @property
     def pads_left(self) -> bool:
         """Whether padding stands before the text, as decoders need it, whose last token is what the head reads."""
-        # So Transformers names the head that reads the last token; those that read the first one are "classifier".
-        return hasattr(self.network, "score")
+        return self.way.pads_left
 
     def special_token(self, role: str) -> int:
         """The id of the ``pad``, ``mask``, ``cls`` or ``sep`` token.
@@ -62,13 +72,7 @@ class Classifier:
         Raises:
             InputError: the tokenizer has no such token.
         """
-        token = special_token_id(self.tokenizer, role)
-        if token is None:
-            raise InputError(
-                f"the tokenizer of this {self.network.config.model_type} model has no {role} token, which is needed "
-                f"here; name one of its tokens in the configuration as models.<model>.special_tokens.{role}"
-            )
-        return token
+        return required_token_id(self.tokenizer, role, self.network.config.model_type)
 
     def padded(self, rows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
         """Token ids and attention mask, both (rows, longest), on the network's device.
@@ -93,24 +97,21 @@ class Classifier:
     def places(self, lengths: Sequence[int]) -> np.ndarray:
         """Where rows of so many tokens stand in a batch and padding does not, bool (rows, longest)."""
         length = np.array(lengths)[:, None]
-        column = np.arange(length.max())
-        return column >= length.max() - length if self.pads_left else column < length
+        columns = max(length.max(), self.way.shortest)
+        column = np.arange(columns)
+        return column >= columns - length if self.pads_left else column < length
 
     def embed(self, token_id: torch.Tensor) -> torch.Tensor:
         """Word embeddings (rows, tokens, hidden) of ids (rows, tokens), before positions and normalisation."""
-        return self.network.get_input_embeddings()(token_id)
+        return embedded(self.network, token_id)
 
     def logits(self, embedding: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under an attention mask."""
-        positions = {}
-        if self.pads_left:
-            # Counted from the first real token, so that padding does not move a text.
-            positions["position_ids"] = (mask.cumsum(1) - 1).clamp(min=0)
         if self.on_rows:
             self.on_rows(len(embedding))
         autocast = self.precision != "float32" and embedding.device.type == "cuda"
         with torch.autocast("cuda", torch.bfloat16, enabled=autocast):
-            logits = self.network(inputs_embeds=embedding, attention_mask=mask, **positions).logits
+            logits = self.way.logits(self.network, embedding, mask)
         return logits.float() if autocast else logits
 
     def entrance(self, layer: str = "word_embeddings") -> "Entrance":
@@ -255,6 +256,10 @@ def load_network(source: str | Path, with_head: bool = False, **options) -> nn.M
     without = [name for name in _not_loaded(loading) if name.startswith(base) and ".pooler." not in name]
     if without:
         raise InputError(cannot_load(source, f"it has no weights for {without[0]} and {len(without) - 1} others"))
+    # Where a file has queries, keys and values as one matrix, loading leaves parts of it, which cannot be saved.
+    for weight in network.parameters():
+        if weight.untyped_storage().nbytes() > weight.nbytes:
+            weight.data = weight.data.clone()
     return network
 
 
@@ -295,16 +300,35 @@ def load_classifier(folder: str | Path, max_tokens: int, device: str = "cpu", pr
         network, loading = AutoModelForSequenceClassification.from_pretrained(
             folder, dtype=torch.float32, output_loading_info=True
         )
-    except (OSError, ValueError, SafetensorError) as error:
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(f"{folder}: not a readable model ({error}); delete it and run the workflow again") from None
     if without := _not_loaded(loading):
         raise InputError(
             f"{folder / 'model.safetensors'}: no weights for {without[0]}; delete the folder and run the workflow "
             "again, rule train makes it"
         )
-    network = network.to(pick_device(device)).eval()
-    network.requires_grad_(False)
-    return Classifier(prepared(network, precision), loaded_tokenizer(folder), max_tokens, precision)
+    network.eval().requires_grad_(False)
+    tokenizer = loaded_tokenizer(folder)
+    way = found_way(network, tokenizer)
+    network = prepared(network.to(pick_device(device)), precision)
+    classifier = Classifier(network, tokenizer, max_tokens, precision, way=way)
+    if precision != "float32":
+        _refuse_precision(classifier)
+    return classifier
+
+
+@torch.inference_mode()
+def _refuse_precision(classifier: Classifier) -> None:
+    """Refuse a network that takes the weights of linear layers without calling them (Jamba), and so mixes types."""
+    token_id, mask = classifier.padded([np.zeros(1, dtype=np.int64)])
+    try:
+        classifier.logits(classifier.embed(token_id), mask)
+    except RuntimeError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(
+            f"explain.precision is {classifier.precision}, which a {classifier.network.config.model_type} model does "
+            f"not take ({reason}); set it to float32"
+        ) from None
 
 
 def prepared(network: nn.Module, precision: str = "float32") -> nn.Module:

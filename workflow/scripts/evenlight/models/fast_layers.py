@@ -74,7 +74,8 @@ def fast_linear(features: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor
     if not AVAILABLE or not fits or torch.compiler.is_compiling():
         return functional.linear(features, weight, bias)
     if torch.is_grad_enabled() and features.requires_grad:
-        return _Linear.apply(features, weight, bias)
+        # As a matrix, since of more dimensions oneDNN gives a view, which no network may change in place then.
+        return _Linear.apply(features.flatten(0, -2), weight, bias).unflatten(0, features.shape[:-1])
     return _product(features, weight, bias)
 
 
@@ -174,8 +175,11 @@ AttentionMaskInterface.register(ATTENTION, sdpa_mask)
 
 
 def linear_layers(network: nn.Module) -> list[nn.Module]:
-    """The layers of ``network`` that multiply by a weight matrix."""
-    return [module for module in network.modules() if isinstance(module, tuple(FAST))]
+    """The layers of ``network`` that multiply by a weight matrix, and are fast or can be made so.
+
+    Classes of a model's own (Falcon's) may do more with their weights, and are left alone.
+    """
+    return [module for module in network.modules() if type(module) in {*FAST, *FAST.values()}]
 
 
 def use_fast_layers(network: nn.Module) -> None:

@@ -129,6 +129,21 @@ def special_token_id(tokenizer: PreTrainedTokenizerBase, role: str) -> int | Non
     return getattr(tokenizer, f"{role}_token_id") if token is None else tokenizer.get_vocab()[token]
 
 
+def required_token_id(tokenizer: PreTrainedTokenizerBase, role: str, model_type: str) -> int:
+    """The same where there must be one.
+
+    Raises:
+        InputError: the tokenizer of this type of model has no such token.
+    """
+    token = special_token_id(tokenizer, role)
+    if token is None:
+        raise InputError(
+            f"the tokenizer of this {model_type} model has no {role} token, which is needed here; name one of its "
+            f"tokens in the configuration as models.<model>.special_tokens.{role}"
+        )
+    return token
+
+
 # Reading -------------------------------------------------------------------------------------------------------------
 
 
@@ -184,9 +199,15 @@ def read_words(
 def _encoded(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], **options) -> BatchEncoding:
     texts = [" ".join(words) for words in sentences]
     try:
-        return tokenizer(texts, verbose=False, **options)
+        encoding = tokenizer(texts, verbose=False, **options)
     except Exception as error:  # see loaded_tokenizer
         raise InputError(f"the tokenizer cannot read the texts ({error}); choose another model") from None
+    if len(encoding["input_ids"]) != len(texts):
+        raise InputError(
+            f"{type(tokenizer).__name__} does not read plain texts: of {len(texts)} it makes "
+            f"{len(encoding['input_ids'])}; choose another model"
+        )
+    return encoding
 
 
 def _aligned(

@@ -1,0 +1,230 @@
+"""Architectures that this project was not made with: how each is asked, and that it is trained, kept and explained.
+
+The whole table of them is docs/architectures.md; what is held here is a small part of it, and what was found with it.
+"""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from measure_architectures import MAX_TOKENS, MODEL, TEXTS, TRAINING, explainers, plain_network, sentences_for, table
+from models_for_tests import by_hand, context_of
+from tiny_models import write_model
+from transformers import AutoModelForSequenceClassification
+
+from evenlight import training
+from evenlight.engine.evaluator import Evaluator
+from evenlight.errors import InputError
+from evenlight.explainers import explain
+from evenlight.models.architectures import new_classifier
+from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.way_in import StandIns, WayIn, embedded
+
+WORDS = [text.split() for text in TEXTS]
+# (padding on the left, asked with ids besides, reads padding), by type.
+TYPES = {
+    "modernbert": (False, False, False),
+    "deberta-v2": (False, False, False),
+    "electra": (False, False, False),
+    "roc_bert": (False, False, False),
+    "xlnet": (True, False, False),
+    "bloom": (True, False, False),
+    "falcon": (True, False, False),
+    "gpt_neox": (True, False, False),
+    "ctrl": (True, False, False),
+    "modernbert-decoder": (True, False, False),
+    "bart": (False, True, False),
+    "t5": (False, True, False),
+    "fnet": (False, False, True),
+}
+
+
+@pytest.fixture(scope="module")
+def classifier_of(tmp_path_factory):
+    """A type to a new classifier and the folder of its source; each is made once."""
+    made = {}
+
+    def make(model_type: str) -> tuple[Classifier, dict]:
+        if model_type not in made:
+            folder = tmp_path_factory.mktemp(model_type)
+            special = write_model(model_type, folder, WORDS)
+            settings = MODEL | {"source": str(folder), "special_tokens": special}
+            classifier = new_classifier(settings, WORDS, 2, seed=0)
+            # As rule train does; of two classes without names nothing would be kept.
+            classifier.network.config.id2label = {0: "no", 1: "yes"}
+            made[model_type] = classifier, settings
+        return made[model_type]
+
+    return make
+
+
+def probabilities_alone(network, sentences) -> np.ndarray:
+    """What Transformers says of each text by itself, by its ids."""
+    with torch.no_grad():
+        logits = [network(input_ids=torch.from_numpy(sentence.token_id)[None]).logits[0] for sentence in sentences]
+    return torch.stack(logits).softmax(-1).double().numpy()
+
+
+@pytest.mark.parametrize("model_type", TYPES)
+def test_texts_in_batches_are_read_as_transformers_reads_each(model_type, classifier_of):
+    classifier, _ = classifier_of(model_type)
+    way = classifier.way
+    assert (way.pads_left, way.stand_ins is not None, way.reads_padding) == TYPES[model_type]
+    sentences = sentences_for(classifier)
+    rows = [sentence.token_id for sentence in sentences]
+    assert len(set(map(len, rows))) > 4
+    expected = probabilities_alone(classifier.network, sentences)
+    assert np.ptp(expected, axis=0).min() > 1e-3
+    assert Evaluator(classifier, 4096).probabilities(rows) == pytest.approx(expected, abs=3e-6)
+    # One token more on the other side, and it would be seen.
+    if not way.reads_padding:
+        wrong = replace(classifier, way=replace(way, pads_left=not way.pads_left, counts_positions=False))
+        assert np.abs(Evaluator(wrong, 4096).probabilities(rows) - expected).max() > 1e-5
+
+
+@pytest.mark.parametrize("model_type", ["roc_bert", "falcon", "bart", "fnet", "gte"])
+def test_it_is_trained_kept_and_explained(model_type, classifier_of, tmp_path):
+    classifier, _ = classifier_of(model_type)
+    sentences = sentences_for(classifier)
+    history = training.train(classifier, sentences, sentences, TRAINING, 0)
+    before = Evaluator(classifier, 4096).probabilities([sentence.token_id for sentence in sentences])
+    training.save_classifier(classifier, tmp_path / "trained", history, {})
+    trained = load_classifier(tmp_path / "trained", MAX_TOKENS)
+    assert trained.way == classifier.way
+    after = Evaluator(trained, 4096).probabilities([sentence.token_id for sentence in sentences])
+    assert after == pytest.approx(before, abs=3e-6)
+    rough = load_classifier(tmp_path / "trained", MAX_TOKENS, precision="bfloat16")
+    rounded = Evaluator(rough, 4096).probabilities([sentence.token_id for sentence in sentences])
+    assert rounded == pytest.approx(after, abs=0.05)
+    methods = explainers()
+    for name in ("saliency", "integrated_gradients", "kernel_shap", "occlusion"):
+        family, settings = methods[name]
+        results = [
+            explain(family, sentences[:3], {name: settings}, context_of(trained, tokens))[name].attributions
+            for tokens in (1, 4096)
+        ]
+        for alone, among in zip(*results, strict=True):
+            assert np.isfinite(alone.token_score).all()
+            assert alone.token_score == pytest.approx(among.token_score, abs=1e-4 * np.abs(alone.token_score).max())
+            assert alone.token_score.any()
+
+
+def test_embeddings_are_not_changed_by_who_reads_them(classifier_of):
+    """RoCBert adds the shapes of characters to its input in place."""
+    classifier, _ = classifier_of("roc_bert")
+    [sentence] = sentences_for(classifier)[:1]
+    token_id, mask = classifier.padded([sentence.token_id])
+    embedding = classifier.embed(token_id).detach()
+    kept = embedding.clone()
+    classifier.logits(embedding, mask)
+    assert torch.equal(embedding, kept)
+    leaf = embedding.requires_grad_()
+    assert torch.autograd.grad(classifier.logits(leaf, mask).sum(), leaf)[0].abs().sum() > 0
+
+
+@pytest.mark.parametrize("model_type", ["bart", "t5"])
+def test_embeddings_of_a_text_reach_encoder_and_decoder(model_type, classifier_of):
+    """The gradient of its own ids' embeddings, by their table, is that of the embeddings that are given."""
+    classifier, _ = classifier_of(model_type)
+    network = classifier.network.eval()
+    [sentence] = sentences_for(classifier)[3:4]
+    token_id, mask = classifier.padded([sentence.token_id])
+    leaf = classifier.embed(token_id).detach().requires_grad_()
+    given = torch.autograd.grad(classifier.logits(leaf, mask)[0, 1], leaf)[0][0]
+    table = network.get_input_embeddings()
+    weight = torch.autograd.grad(network(input_ids=token_id).logits[0, 1], table.weight)[0]
+    expected = weight / (getattr(table, "embed_scale", None) or 1.0)
+    ids, times = np.unique(sentence.token_id, return_counts=True)
+    once = [int(token) for token, count in zip(ids, times, strict=True) if count == 1]
+    # The token that the decoder begins with has a gradient of its own, and no text has it.
+    once = [token for token in once if token != network.config.decoder_start_token_id]
+    assert len(once) > 5
+    for token in once:
+        place = int(np.flatnonzero(sentence.token_id == token)[0])
+        assert given[place] == pytest.approx(expected[token], abs=1e-5 * float(expected.abs().max()))
+
+
+def test_weights_that_are_parts_of_others_are_kept(classifier_of, tmp_path):
+    """Published files of these have queries, keys and values as one matrix, of which loading makes views."""
+    classifier, settings = classifier_of("gte")
+    for weight in classifier.network.parameters():
+        assert weight.untyped_storage().nbytes() == weight.nbytes
+    network = AutoModelForSequenceClassification.from_pretrained(settings["source"])
+    assert any(weight.untyped_storage().nbytes() > weight.nbytes for weight in network.parameters())
+
+
+def test_what_cannot_be_asked_is_refused_before_training(tmp_path):
+    for model_type, said in {
+        "canine": "CanineTokenizer has no fast version",
+        "xmod": r"a xmod model cannot be asked \(ValueError: Input language unknown.*config.json what it needs",
+        "reformer": "a reformer model cannot be trained on texts of any length",
+        "t5gemma": "does not give the logits by word embeddings that it gives by token ids",
+        "markuplm": "MarkupLMTokenizer does not read plain texts",
+    }.items():
+        folder = tmp_path / model_type
+        special = write_model(model_type, folder, WORDS)
+        if model_type == "xmod":
+            config = json.loads((folder / "config.json").read_text())
+            (folder / "config.json").write_text(json.dumps(config | {"default_language": None}))
+        if model_type == "canine":
+            (folder / "tokenizer_config.json").write_text("{}")
+        settings = MODEL | {"source": str(folder), "special_tokens": special}
+        with pytest.raises(InputError, match=said):
+            new_classifier(settings, WORDS, 2, seed=0)
+
+
+def test_batches_of_a_network_that_reads_padding_have_one_length(classifier_of):
+    classifier, _ = classifier_of("fnet")
+    lengths = [5, 3, 5, 4, 3, 5]
+    batches = [batch.tolist() for batch in Evaluator(classifier, 4096).batches(lengths)]
+    assert batches == [[1, 4], [3], [0, 2, 5]]
+    assert len(list(Evaluator(by_hand({"a": (1.0,)}, None), 4096).batches(lengths))) == 1
+
+
+def test_stand_ins_have_the_ends_of_a_text():
+    ids = StandIns(before=(7, 8), after=(9,), ordinary=5, pad=1)
+    mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [0, 0, 1, 1, 1]])
+    assert ids.rows(mask).tolist() == [[7, 8, 5, 5, 9], [7, 8, 9, 1, 1], [1, 1, 7, 8, 9]]
+
+
+def test_rows_that_are_too_short_are_filled_up(classifier_of):
+    """Funnel halves a text again and again, and ends in an error where nothing is left."""
+    classifier, _ = classifier_of("funnel")
+    assert classifier.way.shortest > 1
+    alone = Evaluator(classifier, 4096).probabilities([np.array([5]), np.array([5, 6])])
+    assert np.isfinite(alone).all()
+    token_id, mask = classifier.padded([np.array([5])])
+    assert mask.sum() == 1
+    assert token_id.shape == (1, classifier.way.shortest)
+    unfilled = torch.tensor([[5]])
+    with pytest.raises(RuntimeError), torch.no_grad():
+        WayIn().logits(classifier.network, embedded(classifier.network, unfilled), torch.ones_like(unfilled))
+
+
+def test_plain_network_is_that_of_transformers(classifier_of):
+    """What the table compares with goes nowhere through this project."""
+    _, settings = classifier_of("electra")
+    assert type(plain_network(settings["source"])).__module__.startswith("transformers.")
+
+
+def test_the_table_says_what_was_found():
+    works = {
+        "type": "some", "tokenizer": "bert", "has_fast_tokenizer": True, "outcome": "works", "padding": "right",
+        "entrance": "embeddings", "difference": 2e-7, "spread": 1.0, "fast_layers": 3, "fast_difference": 1e-7,
+        "bfloat16_difference": 0.01, "bfloat16_rank": 0.999,
+        "explainers": {
+            "saliency": {"verdict": "holds", "text": ""},
+            "lime": {"verdict": "note", "text": "some note of 3 of 3 items"},
+            "attnlrp": {"verdict": "refused", "text": "method 'attnlrp' looks inside"},
+        },
+    }  # fmt: skip
+    refused = {"type": "other", "outcome": "refused", "reason": "no fast version | none"}
+    text = table([refused, works])
+    assert "| `some` |" in text
+    # Texts that differ in their numbers alone are one note.
+    assert "**1** some note of … of … items." in text
+    assert "looks inside" in text
+    assert r"no fast version \| none" in text
+    assert text.index("`other`") > text.index("`some`")

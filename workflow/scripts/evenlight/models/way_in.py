@@ -1,0 +1,260 @@
+"""How a network is asked: on which side padding stands, and how word embeddings come in. Found by trying.
+
+What a network does with padding does not show in its class: decoders read the last token, some encoders too, some
+count positions over the padding, others mix it in. So a few texts are asked one at a time, by token ids, as
+Transformers itself does; and the way in is the first by which the same texts give the same logits as word embeddings
+in one batch. Where none does, because the network reads the padding (FNet, Funnel, ConvBERT), texts share a batch with
+others of their length only.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+import torch
+from torch import nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from evenlight.errors import InputError
+from evenlight.models.tokenizers import read_words, required_token_id
+from evenlight.readings import SPECIAL
+
+# How far logits may be apart, as a share of the largest: rounding is a hundred times smaller, a text that is moved or
+# mixed with padding a hundred times larger.
+CLOSE = 1e-4
+# Ordinary tokens of the texts that are tried.
+LENGTHS = (4, 11, 7)
+# A batch that is padded to so many tokens is long enough for every network.
+LONG_ENOUGH = 32
+
+
+@dataclass(frozen=True)
+class StandIns:
+    """Token ids that a network gets besides the embeddings, where it asks for ids to find the end of the text.
+
+    They have the special tokens at the ends of a text, and one ordinary token for all others.
+
+    Attributes:
+        before: ids of the special tokens before the text.
+        after: those after it.
+        ordinary: id for every other token.
+        pad: id for padding.
+    """
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    ordinary: int
+    pad: int
+
+    def rows(self, mask: torch.Tensor) -> torch.Tensor:
+        """Ids for texts where ``mask`` (rows, tokens) is 1."""
+        place = mask.cumsum(1) - 1
+        from_end = mask.sum(1, keepdim=True) - 1 - place
+        ids = torch.full_like(place, self.ordinary)
+        for index, token in enumerate(self.before):
+            ids[place == index] = token
+        for index, token in enumerate(reversed(self.after)):
+            ids[from_end == index] = token
+        return ids.masked_fill(mask == 0, self.pad)
+
+
+@dataclass(frozen=True)
+class WayIn:
+    """How a network is asked.
+
+    Attributes:
+        pads_left: whether padding stands before the text.
+        counts_positions: whether the network is told the positions, counted from the first token of the text.
+        stand_ins: ids that it gets besides, the embeddings taking the place of what it makes of them; None where it
+            takes embeddings without ids.
+        reads_padding: whether only texts of one length may share a batch.
+        shortest: how many tokens a batch must have at least, padding included; shorter ones end in an error (Funnel's).
+    """
+
+    pads_left: bool = False
+    counts_positions: bool = False
+    stand_ins: StandIns | None = None
+    reads_padding: bool = False
+    shortest: int = 1
+
+    def logits(self, network: nn.Module, embedding: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under a mask (rows, tokens)."""
+        positions = {"position_ids": (mask.cumsum(1) - 1).clamp(min=0)} if self.counts_positions else {}
+        if self.stand_ins is None:
+            # A copy, since some networks (RoCBert's) change it in place.
+            return network(inputs_embeds=embedding.clone(), attention_mask=mask, **positions).logits
+        ids = self.stand_ins.rows(mask)
+        with _embeddings_replaced(network, ids, embedding):
+            return network(input_ids=ids, attention_mask=mask, **positions).logits
+
+
+def embedded(network: nn.Module, token_id: torch.Tensor) -> torch.Tensor:
+    """Word embeddings (rows, tokens, hidden) of ids (rows, tokens)."""
+    embedding = network.get_input_embeddings()(token_id)
+    # I-BERT's gives the scale of its integers besides.
+    return embedding[0] if isinstance(embedding, tuple) else embedding
+
+
+@contextmanager
+def _embeddings_replaced(network: nn.Module, ids: torch.Tensor, embedding: torch.Tensor) -> Iterator[None]:
+    """While open, the network's word embeddings of ``ids`` (rows, tokens) are ``embedding`` (rows, tokens, hidden).
+
+    Also where it asks for them once more with a token put before them, as decoders are given a text that an encoder
+    has read, or with padding behind them, as where windows must be full.
+    """
+    words = network.get_input_embeddings()
+    tables = [module for module in network.modules() if getattr(module, "weight", None) is words.weight]
+
+    def put_in(module: nn.Module, arguments: tuple, output):
+        [asked] = arguments
+        values = output[0] if isinstance(output, tuple) else output
+        for first in (0, 1):
+            known = asked[:, first : first + ids.shape[1]]
+            if asked.shape[1] < ids.shape[1] or not torch.equal(known, ids[:, : known.shape[1]]):
+                continue
+            parts = [values[:, :first], embedding[:, : known.shape[1]], values[:, first + known.shape[1] :]]
+            values = torch.cat(parts, dim=1)
+            return (values, *output[1:]) if isinstance(output, tuple) else values
+        return output
+
+    handles = [module.register_forward_hook(put_in) for module in tables if not isinstance(module, nn.Linear)]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+# Finding it ------------------------------------------------------------------------------------------------------
+
+
+def found_way(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None) -> WayIn:
+    """The way in by which texts have the logits that Transformers gives each of them alone.
+
+    Args:
+        network: of Transformers; any other is asked by embeddings with padding on the right.
+        tokenizer: its own; None means texts without special tokens.
+
+    Raises:
+        InputError: there is none.
+    """
+    if not isinstance(network, PreTrainedModel):
+        return WayIn()
+    trains = network.training
+    network.eval()
+    try:
+        return _tried(network, *_trial(network, tokenizer))
+    finally:
+        network.train(trains)
+
+
+def _trial(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None) -> tuple[list[list[int]], StandIns]:
+    """A few texts as ids, and what stands in for them."""
+    before, after, special = (), (), set()
+    pad = network.config.get_text_config().pad_token_id
+    if tokenizer is not None:
+        [reading] = read_words(tokenizer, [["a"]])
+        is_text = np.flatnonzero(reading.word_id != SPECIAL)
+        before = tuple(reading.token_id[: is_text.min(initial=len(reading.token_id))].tolist())
+        after = tuple(reading.token_id[is_text.max(initial=-1) + 1 :].tolist())
+        special = set(tokenizer.all_special_ids)
+        needed = required_token_id(tokenizer, "pad", network.config.model_type)
+        pad = needed if pad is None else pad
+    table = _word_table(network)
+    named = [getattr(network.config, f"{role}_token_id", None) for role in ("bos", "eos", "decoder_start")]
+    # Some have several ends.
+    special |= {token for tokens in (*named, pad) for token in (tokens if isinstance(tokens, list) else [tokens])}
+    ordinary = [index for index in range(len(table.weight)) if index not in special]
+    count = sum(LENGTHS)
+    # All different, and from all over the vocabulary.
+    chosen = iter([ordinary[len(ordinary) * index // count] for index in range(count)])
+    texts = [[*before, *(next(chosen) for _ in range(length)), *after] for length in LENGTHS]
+    return texts, StandIns(before, after, ordinary[-1], 0 if pad is None else pad)
+
+
+def _word_table(network: PreTrainedModel) -> nn.Module:
+    try:
+        table = network.get_input_embeddings()
+    except NotImplementedError:
+        table = None
+    if not isinstance(table, nn.Module) or getattr(table, "weight", None) is None:
+        raise InputError(
+            f"models.<model>: a {network.config.model_type} model has no table of word embeddings, by which every "
+            "model is asked here; choose another architecture"
+        )
+    return table
+
+
+@torch.no_grad()
+def _tried(network: PreTrainedModel, texts: list[list[int]], stand_ins: StandIns) -> WayIn:
+    rows = [torch.tensor([text], device=network.device) for text in texts]
+    expected, reason = _answer(lambda: torch.cat([network(input_ids=row).logits for row in rows]))
+    name = f"models.<model>: a {network.config.model_type} model"
+    if expected is None:
+        raise InputError(
+            f"{name} cannot be asked ({reason}); choose another architecture, or give its config.json what it needs"
+        )
+    close = CLOSE * expected.abs().max()
+
+    def agrees(way: WayIn, chosen: slice) -> bool:
+        nonlocal reason
+        token_id, mask = _padded(rows[chosen], way.pads_left, stand_ins.pad)
+        logits, problem = _answer(lambda: way.logits(network, embedded(network, token_id), mask))
+        reason = reason or problem
+        return logits is not None and bool((logits - expected[chosen]).abs().max() <= close)
+
+    def agrees_alone(way: WayIn) -> bool:
+        return all(agrees(way, slice(index, index + 1)) for index in range(len(rows)))
+
+    entrances = [ids for ids in (None, stand_ins) if agrees_alone(WayIn(stand_ins=ids))]
+    # Padding on the left moves a text where positions are counted over it.
+    sides = ((False, False), (True, True), (True, False))
+    ways = [WayIn(left, counted, ids) for ids, (left, counted) in product(entrances, sides)]
+    way = next((way for way in ways if agrees(way, slice(None))), None)
+    if way is None and entrances:
+        way = WayIn(stand_ins=entrances[0], reads_padding=True)
+    if way is not None:
+        return replace(way, shortest=_shortest(network, way, stand_ins))
+    raise InputError(
+        f"{name} does not give the logits by word embeddings that it gives by token ids"
+        f"{f' ({reason})' if reason else ''}; it cannot be explained, choose another architecture"
+    )
+
+
+def _shortest(network: PreTrainedModel, way: WayIn, stand_ins: StandIns) -> int:
+    """To how many tokens a text of one token must be padded."""
+
+    def is_answered(tokens: int) -> bool:
+        mask = torch.zeros(1, tokens, dtype=torch.long, device=network.device)
+        mask[:, -1 if way.pads_left else 0] = 1
+        token_id = torch.full_like(mask, stand_ins.ordinary)
+        return _answer(lambda: way.logits(network, embedded(network, token_id), mask))[0] is not None
+
+    return next((tokens for tokens in range(1, LONG_ENOUGH) if is_answered(tokens)), LONG_ENOUGH)
+
+
+def _answer(ask) -> tuple[torch.Tensor | None, str]:
+    """What ``ask`` gives back, or None and why not."""
+    try:
+        return ask(), ""
+    except (torch.OutOfMemoryError, MemoryError):
+        raise
+    # Whatever a foreign network says of an input that it does not take.
+    except Exception as error:
+        return None, reason_of(error)
+
+
+def reason_of(error: Exception) -> str:
+    """What a foreign network's error says, in a line."""
+    return f"{type(error).__name__}: {(str(error).strip() or 'no reason given').splitlines()[0]}"
+
+
+def _padded(rows: list[torch.Tensor], left: bool, pad: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Ids and mask (rows, longest) of single rows (1, tokens)."""
+    longest = max(row.shape[1] for row in rows)
+    margins = [(longest - row.shape[1], 0) if left else (0, longest - row.shape[1]) for row in rows]
+    token_id = torch.cat([nn.functional.pad(row, margin, value=pad) for row, margin in zip(rows, margins, strict=True)])
+    ones = (torch.ones_like(row) for row in rows)
+    return token_id, torch.cat([nn.functional.pad(row, margin) for row, margin in zip(ones, margins, strict=True)])
