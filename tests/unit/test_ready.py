@@ -43,8 +43,8 @@ def saved(folder: Path, kind: str = "bert", labels=tuple(LABELS), **about) -> Pa
     config = AutoConfig.for_model(kind, **sizes, id2label=dict(enumerate(labels)), **about)
     torch.manual_seed(3)
     network = AutoModelForSequenceClassification.from_config(config)
-    for weight in network.parameters():
-        if weight.dim() > 1:
+    for name, weight in network.named_parameters():
+        if weight.dim() > 1 or name.endswith("bias"):
             torch.nn.init.normal_(weight, std=0.5)
     network.save_pretrained(folder)
     return write_tokenizer(tokenizer, folder, WORDS)
@@ -90,7 +90,7 @@ def test_probabilities_are_those_of_transformers_in_the_order_of_the_classes(tmp
     classifier, labels = taken_over(settings_for(folder, kind), CLASSES)
     assert labels == ["negative", "Neutral", "POSITIVE"]
     theirs = softmax(their_logits(folder))[:, ::-1]
-    assert theirs.std(axis=0).min() > 0.01
+    assert theirs.std(axis=0).min() > 0.002
     np.testing.assert_allclose(probabilities(classifier), theirs, atol=2e-6)
     # And as the rest of the workflow reads them.
     training.save_classifier(classifier, tmp_path / "ours", None, {})
