@@ -2,9 +2,10 @@
 
 ``python bench/graph.py --configfile config/studies/disparity.yaml --jobs 1 20000``
 
-The bare workflow is written from the graph of the real one: each rule with its files, log, benchmark and constraints as
-plain patterns, and without params, resources, functions or imports. Both are started in turn, and every number is the
-least of some repetitions, as other work on the machine only adds.
+The bare workflow is written from the graph of the real one: the same jobs with the same inputs, each rule with its
+files, log, benchmark and constraints as plain patterns (a look-up where inputs follow from no pattern), and without
+params, resources, reports or imports. Both are started in turn, and every number is the least of some repetitions, as
+other work on the machine only adds.
 """
 
 import argparse
@@ -64,18 +65,22 @@ def pattern_of(path: str, wildcards: dict[str, str]) -> str:
     return "/".join(parts)
 
 
-def bare_rule(rule: object, jobs: list, made: set[str]) -> tuple[str, set[str], set[str]]:
-    """A rule in plain patterns; the inputs that nothing makes; those that follow from no pattern."""
-    patterns = {path: pattern_of(path, jobs[0].wildcards_dict) for path in map(str, jobs[0].input)}
-    kept, others = [], set()
-    for path in dict.fromkeys(patterns.values()):
-        if all(path.format(**job.wildcards_dict) in set(map(str, job.input)) for job in jobs):
-            kept.append(path)
-    for job in jobs:
-        others |= set(map(str, job.input)) - {path.format(**job.wildcards_dict) for path in kept}
-    sources = {path.format(**job.wildcards_dict) for path in kept for job in jobs} - made
-    files = {"input": kept, "output": list(map(str, rule.output)), "log": list(map(str, rule.log))}
+def bare_rule(rule: object, jobs: list, made: set[str]) -> tuple[str, set[str]]:
+    """A rule in plain patterns, with a look-up where inputs follow from none; and the inputs that nothing makes."""
+    # The patterns of each job's inputs, and a number for each such list.
+    inputs = [tuple(pattern_of(path, job.wildcards_dict) for path in map(str, job.input)) for job in jobs]
+    numbers = {patterns: number for number, patterns in enumerate(dict.fromkeys(inputs))}
+    sources = {str(path) for job in jobs for path in job.input} - made
+    files = {"output": list(map(str, rule.output)), "log": list(map(str, rule.log))}
     lines = [f"rule {rule.name}:"]
+    if len(numbers) == 1 and inputs[0]:
+        files["input"] = list(inputs[0])
+    elif len(numbers) > 1:
+        which = {
+            tuple(job.wildcards_dict.values()): numbers[patterns] for job, patterns in zip(jobs, inputs, strict=True)
+        }
+        lines.insert(0, f"INPUTS_OF_{rule.name}, WHICH_OF_{rule.name} = {list(numbers)!r}, {which!r}\n")
+        lines.append(f"    input: lambda wildcards: INPUTS_OF_{rule.name}[WHICH_OF_{rule.name}[tuple(wildcards)]]")
     lines += [f"    {name}: {', '.join(map(repr, paths))}" for name, paths in files.items() if paths]
     if rule.benchmark:
         lines.append(f"    benchmark: {str(rule.benchmark)!r}")
@@ -83,7 +88,7 @@ def bare_rule(rule: object, jobs: list, made: set[str]) -> tuple[str, set[str], 
         used = {name: limit for name, limit in rule.wildcard_constraints.items() if name in rule.wildcard_names}
         lines.append(f"    wildcard_constraints: {', '.join(f'{name}={limit!r}' for name, limit in used.items())}")
     lines.append("    shell: 'true'" if rule.output else "")
-    return "\n".join(lines) + "\n", sources, others & made
+    return "\n".join(lines) + "\n", sources
 
 
 def write_bare_workflow(jobs: list, folder: Path) -> None:
@@ -97,9 +102,8 @@ def write_bare_workflow(jobs: list, folder: Path) -> None:
         if not same[0].rule.output:  # it only collects
             targets |= set(map(str, same[0].input))
             continue
-        block, sources, others = bare_rule(same[0].rule, same, made)
+        block, sources = bare_rule(same[0].rule, same, made)
         blocks.append(block)
-        targets |= others
         for path in sources:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).touch()

@@ -18,7 +18,7 @@ SCRIPTS = BASE / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 from evenlight import annotation, configuration, datasets, kinds, sources, warm_start
-from evenlight.code_digest import code_digest
+from evenlight.code_digest import Code
 from evenlight.errors import InputError
 
 try:
@@ -82,6 +82,9 @@ def script(name):
     return [repository_file(f"workflow/scripts/{path}") for path in ("run.py", name)]
 
 
+CODE = Code(SCRIPTS, memory=Path(".snakemake", "evenlight", "code.json"))
+
+
 @cache
 def code_of(name, *also):
     """Digest of the code that a script runs, for ``params``: changed code reruns the rule, a comment does not.
@@ -89,7 +92,7 @@ def code_of(name, *also):
     ``also`` names modules that the script imports under a computed name. Snakemake asks for every job.
     """
     try:
-        return code_digest(SCRIPTS / name, also=also, root=SCRIPTS)
+        return CODE.digest(SCRIPTS / name, also=also)
     except InputError as error:
         raise WorkflowError(str(error))
 

@@ -15,8 +15,8 @@ rule draw_scores:
     """Box plots of one metric per explainer and group, over all seeds of a model."""
     input:
         script=script("figures/draw_scores.py"),
-        scores=lambda wildcards: scores_drawn(wildcards, family_of(wildcards.metric)),
-        datasets=dataset_drawn,
+        scores=lambda wildcards: scores_drawn(wildcards.model, family_of(wildcards.metric)),
+        datasets=dataset_drawn(),
     output:
         in_formats(
             "<results>/figures/scores/{dataset}/{model}/{metric}",
@@ -46,8 +46,8 @@ rule draw_score_panels:
     """Box plots of all metrics of one model on one dataset (Dhaini et al. 2025, Figures 2 to 7)."""
     input:
         script=script("figures/draw_score_panels.py"),
-        scores=lambda wildcards: scores_drawn(wildcards, METRIC_FAMILIES),
-        datasets=dataset_drawn,
+        scores=lambda wildcards: scores_drawn(wildcards.model, *METRIC_FAMILIES),
+        datasets=dataset_drawn(),
     output:
         in_formats(
             "<results>/figures/panels/{dataset}/{model}",

@@ -51,15 +51,15 @@ def scores_shown(wildcards, metrics):
     return shown("explainers", **settings, **names, levels=compared_levels())
 
 
-def scores_drawn(wildcards, families):
-    """The score files of one model on one dataset."""
-    names = {"family": families, "explainer": config["explainers"]}
-    return every(SCORES, dataset=wildcards.dataset, model=wildcards.model, **names)
+@cache
+def scores_drawn(model, *families):
+    """The score files of one model on one dataset, which stays a wildcard."""
+    return every(SCORES, dataset="{dataset}", model=model, family=families, explainer=config["explainers"])
 
 
-def dataset_drawn(wildcards):
-    """The texts and units of one dataset."""
-    return every(DATASETS, dataset=wildcards.dataset, table=["items", "units"])
+def dataset_drawn():
+    """The texts and units of one dataset, which stays a wildcard."""
+    return every(DATASETS, dataset="{dataset}", table=["items", "units"])
 
 
 def in_formats(path, **about):

@@ -5,11 +5,13 @@ READINGS = "<results>/readings/{dataset}/{model}/seed{seed}.parquet"
 COMPARED = ("datasets", "models", "explainers", "metrics")
 
 
+@cache
 def every_score():
     """The score files of the whole study."""
     return every(SCORES, family=METRIC_FAMILIES, explainer=config["explainers"])
 
 
+@cache
 def every_dataset():
     """The texts and units of all datasets."""
     return every(DATASETS, table=["items", "units"])

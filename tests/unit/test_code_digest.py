@@ -1,11 +1,14 @@
 """The digest changes with the code that a script runs, and with nothing else."""
 
+import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
-from evenlight.code_digest import code_digest
+from evenlight import code_digest as module
+from evenlight.code_digest import Code, code_digest
 from evenlight.configuration import REGISTRIES
 from evenlight.errors import InputError
 
@@ -178,6 +181,56 @@ def test_a_syntax_error_names_file_and_line(project):
 def test_a_missing_script_is_named(project):
     with pytest.raises(InputError, match=r"absent\.py: the script cannot be read"):
         code_digest(project / "absent.py")
+
+
+def test_what_is_remembered_of_a_file_goes_by_its_text(project, tmp_path_factory):
+    """Neither dates nor sizes count, and nothing is parsed twice."""
+    memory = tmp_path_factory.mktemp("memory") / "not there yet" / "code.json"
+    path = project / "evenlight/models.py"
+    text, dates = path.read_text(), path.stat()
+    digests = {}
+    for number in ("1", "2", "1"):
+        path.write_text(text.replace("total = 1", f"total = {number}"))
+        os.utime(path, ns=(dates.st_atime_ns, dates.st_mtime_ns))
+        digest = Code(project, memory).digest(project / "train.py")
+        assert digest == code_digest(project / "train.py") == digests.setdefault(number, digest)
+    assert digests["1"] != digests["2"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_content_of", None)
+        assert Code(project, memory).digest(project / "train.py") == digests["1"]
+        with pytest.raises(TypeError):
+            Code(project, memory).digest(project / "draw.py")
+
+
+def test_what_other_code_remembered_is_not_taken(project, tmp_path_factory, monkeypatch):
+    memory = tmp_path_factory.mktemp("memory") / "code.json"
+    digest = Code(project, memory).digest(project / "train.py")
+    monkeypatch.setattr(module, "_OURSELVES", b"another version of the module")
+    monkeypatch.setattr(module, "_content_of", lambda source, path: module.Content("0", []))
+    assert Code(project, memory).digest(project / "train.py") != digest
+
+
+@pytest.mark.parametrize("text", ["", '{"half', "[]", '"text"'])
+def test_a_spoilt_memory_is_made_anew(project, tmp_path_factory, text):
+    memory = tmp_path_factory.mktemp("memory") / "code.json"
+    memory.write_text(text)
+    assert Code(project, memory).digest(project / "train.py") == code_digest(project / "train.py")
+    assert len(json.loads(memory.read_text())) == 4
+    assert [path.name for path in memory.parent.iterdir()] == ["code.json"]
+
+
+def test_a_memory_that_cannot_be_written_is_done_without(project, tmp_path_factory):
+    file = tmp_path_factory.mktemp("memory") / "file"
+    file.touch()
+    assert Code(project, file / "code.json").digest(project / "train.py") == code_digest(project / "train.py")
+
+
+def test_only_the_last_texts_are_remembered(project, tmp_path_factory, monkeypatch):
+    monkeypatch.setattr(module, "_MOST_REMEMBERED", 2)
+    memory = tmp_path_factory.mktemp("memory") / "code.json"
+    for _ in range(2):
+        assert Code(project, memory).digest(project / "train.py") == code_digest(project / "train.py")
+        assert len(json.loads(memory.read_text())) == 2
 
 
 def families(section: str) -> list[str]:

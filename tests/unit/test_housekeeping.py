@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from measure_mutants import TESTS
 
-from evenlight import code_digest
+from evenlight.code_digest import Code
 from evenlight.kinds import KINDS
 
 REPOSITORY = Path(__file__).parents[2]
@@ -106,7 +106,8 @@ def test_no_job_imports_the_configuration():
     commands = [path for path in scripts.glob("*/*.py") if path.parent.name != "evenlight"]
     families = [*(scripts / "evenlight").glob("explainers/[!_]*"), *(scripts / "evenlight").glob("metrics/[!_]*")]
     also = tuple(f"evenlight.{path.parent.name}.{path.stem}" for path in families)
-    read = set().union(*(code_digest._closure(command, also, scripts) for command in commands))
+    code = Code(scripts)
+    read = set().union(*(code.closure(command, also) for command in commands))
     assert {"evenlight.tables", "evenlight.explainers.path", "score"} <= read
     assert [module for module in read if module.startswith("evenlight.configuration")] == []
 
