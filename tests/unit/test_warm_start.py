@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="warm starts are
 
 RUN = Path(__file__).parents[2] / "workflow" / "scripts" / "run.py"
 PATIENCE = 60  # seconds until a test gives up, much more than any machine should need
+SECONDS, MEGABYTES = 1, 150  # what a command takes, much more than its client
 IS_FORK = "open(f'/proc/{os.getppid()}/cmdline').read().split('\\0')[1].endswith('warm_start.py')"
 
 
@@ -200,6 +202,35 @@ def started_with_child(line: list[str], **more: str) -> tuple[subprocess.Popen, 
     forked, forker, *processes = client.stdout.readline().split()
     assert forked == "True"
     return client, int(forker), [int(process) for process in processes]
+
+
+@pytest.mark.parametrize("line", ["exec {}", "{}; true"], ids=["the client itself", "a shell that waits for it"])
+@pytest.mark.parametrize("warm", [True, False])
+def test_the_columns_of_a_benchmark_are_those_of_the_command(command, tmp_path, line, warm):
+    """What Snakemake measures, which watches the process that it has started: the client."""
+    from snakemake import benchmark
+
+    ready, enough = tmp_path / "ready", tmp_path / "enough"
+    text = f"""
+import time
+held = os.urandom(2**20) * {MEGABYTES}
+while time.process_time() < {SECONDS}: pass
+with open({str(ready)!r}, "w") as file: print({IS_FORK}, file=file)
+while not os.path.exists({str(enough)!r}): time.sleep(0.01)
+"""
+    variables = environment() if warm else environment(**{warm_start.SOCKET_VARIABLE: ""})
+    shell = subprocess.Popen(["sh", "-c", line.format(shlex.join(command(text)))], env=variables)
+    # Often for as long as this test can take: by itself, Snakemake soon looks every 30 seconds only.
+    with benchmark.benchmarked(shell.pid, interval=1000) as columns:
+        deadline = time.monotonic() + PATIENCE
+        while not (ready.exists() and columns.cpu_time >= SECONDS * 0.9) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        enough.touch()
+        assert shell.wait(PATIENCE) == 0
+    assert ready.read_text() == f"{warm}\n"
+    assert columns.cpu_time >= SECONDS * 0.9
+    assert columns.max_uss >= MEGABYTES
+    assert columns.max_rss >= MEGABYTES
 
 
 def test_a_killed_client_takes_its_command_along(command):
