@@ -98,7 +98,7 @@ def code_of(name, *also):
 
 
 def as_json(**settings):
-    """The settings of a rule as one string, the same for every order of keys: none of them changes a result by its place.
+    """The settings of a rule as one string. Keys are sorted, as none of them changes a result by its place.
 
     Snakemake compares the values of ``params`` without their names, so all of them must be in one.
     """
