@@ -124,6 +124,25 @@ def test_embeddings_are_not_changed_by_who_reads_them(classifier_of):
     assert torch.autograd.grad(classifier.logits(leaf, mask).sum(), leaf)[0].abs().sum() > 0
 
 
+@pytest.mark.parametrize("model_type", ["ibert", "lilt"])
+def test_embedding_blocks_that_give_more_than_embeddings(model_type, classifier_of):
+    """LiLT's gives positions, too; I-BERT's, and its activations, the scale of its integers."""
+    classifier, _ = classifier_of(model_type)
+    sentences = sentences_for(classifier)[:3]
+    token_id, mask = classifier.padded([sentence.token_id for sentence in sentences])
+    entrance = classifier.entrance("embedding_output")
+    with torch.no_grad():
+        values = entrance.embed(token_id, mask)
+        assert values.shape == classifier.embed(token_id).shape
+        assert not torch.equal(values, classifier.embed(token_id))
+        expected = classifier.logits(classifier.embed(token_id), mask)
+        assert torch.allclose(entrance.logits(values, mask), expected, atol=1e-6)
+        assert not torch.allclose(entrance.logits(values + 1, mask), expected, atol=1e-3)
+    family, settings = explainers()["deeplift"]
+    explained = explain(family, sentences, {"deeplift": settings}, context_of(classifier))["deeplift"]
+    assert all(abs(one.completeness_gap) < 1e-4 for one in explained.attributions)
+
+
 @pytest.mark.parametrize("model_type", ["bart", "t5"])
 def test_embeddings_of_a_text_reach_encoder_and_decoder(model_type, classifier_of):
     """The gradient of its own ids' embeddings, by their table, is that of the embeddings that are given."""

@@ -251,6 +251,8 @@ def in_child(model_type: str, output: Path) -> int:
     if child:
         return child
     started = time.monotonic()
+    # Who is ended from outside has found out nothing.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         torch.set_num_threads(1)
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115

@@ -132,7 +132,7 @@ def fitting_tokens(classifier: Classifier) -> int:
         return TOKENS_ON_CUDA
     # Some models embed words in fewer dimensions than their layers have.
     width = getattr(classifier.network.config, "hidden_size", None)
-    return max(LEAST_ON_CPU, NUMBERS_ON_CPU // (width or classifier.network.get_input_embeddings().embedding_dim))
+    return max(LEAST_ON_CPU, NUMBERS_ON_CPU // (width or classifier.network.get_input_embeddings().weight.shape[-1]))
 
 
 def _compiled(network: torch.nn.Module) -> torch.nn.Module:

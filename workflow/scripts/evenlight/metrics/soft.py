@@ -62,7 +62,7 @@ def thinned_probabilities(
     chance, and equal explanations have equal values.
     """
     classifier = evaluator.classifier
-    hidden = classifier.network.get_input_embeddings().embedding_dim
+    hidden = classifier.network.get_input_embeddings().weight.shape[-1]
 
     def compute(batch: np.ndarray) -> np.ndarray:
         numbers = zip(*np.divmod(batch, draws), strict=True)

@@ -145,7 +145,7 @@ class Classifier:
             handle = block.hook(lambda features: embedding.clone())
             try:
                 # What goes in is replaced; its shape counts.
-                words = embedding.new_zeros(*embedding.shape[:2], self.network.get_input_embeddings().embedding_dim)
+                words = embedding.new_zeros(*embedding.shape[:2], self.network.get_input_embeddings().weight.shape[-1])
                 return self.logits(words, mask)
             finally:
                 handle.remove()
@@ -182,8 +182,13 @@ class _Block:
 
     def hook(self, replace: Callable[[torch.Tensor], torch.Tensor]) -> torch.utils.hooks.RemovableHandle:
         """Let what the block gives out, (rows, tokens, hidden), be what ``replace`` makes of it."""
+
+        def leave(module: nn.Module, arguments: tuple, output):
+            # LiLT's gives the positions besides, I-BERT's the scale of its integers.
+            return (replace(output[0]), *output[1:]) if isinstance(output, tuple) else replace(output)
+
         if not self.before:
-            return self.module.register_forward_hook(lambda module, arguments, output: replace(output))
+            return self.module.register_forward_hook(leave)
 
         def enter(module: nn.Module, arguments: tuple, keywords: dict) -> tuple[tuple, dict]:
             if arguments:

@@ -323,9 +323,13 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
 
 
 def _is_activation(module: nn.Module) -> bool:
-    """Whether a module is an activation, which is one operation however it is put together, be it BLOOM's own."""
+    """Whether a module is an activation, which is one operation however it is put together, be it BLOOM's own.
+
+    One around another (I-BERT's) gives more than the activation.
+    """
     kind = type(module)
-    return kind.__module__ == "transformers.activations" or kind.__name__.lower().endswith("gelu")
+    is_named = kind.__module__ == "transformers.activations" or kind.__name__.lower().endswith("gelu")
+    return is_named and not any(module.children())
 
 
 def remarks_on(operations: Operations) -> list[Remark]:
