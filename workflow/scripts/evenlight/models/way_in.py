@@ -83,7 +83,7 @@ class WayIn:
         """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under a mask (rows, tokens)."""
         positions = {"position_ids": (mask.cumsum(1) - 1).clamp(min=0)} if self.counts_positions else {}
         if self.stand_ins is None:
-            # A copy, since some networks (RoCBert's) change it in place.
+            # A copy, for networks that change what they are given.
             return network(inputs_embeds=embedding.clone(), attention_mask=mask, **positions).logits
         ids = self.stand_ins.rows(mask)
         with _embeddings_replaced(network, ids, embedding):
