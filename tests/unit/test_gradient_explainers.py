@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from foreign_classifiers import foreign_classifier
 from layered_classifier import Layered, layered_classifier
 from models_for_tests import MAX_TOKENS, WORDS, context_of, sentences_of, three_targets, tiny_classifier, tiny_tokenizer
 from torch import nn
@@ -194,7 +195,8 @@ def test_adaptive_steps_come_within_the_bound(architecture, settings, output):
     settings = settings | {"output": output}
     found = {bound: explained("adaptive_path", classifier, sentences, settings, bound=bound) for bound in (0.1, 1e-4)}
     for bound, explanations in found.items():
-        assert explanations.note == ""
+        assert "did not come" not in explanations.note
+        assert float(explanations.note.split()[4].rstrip("%")) <= 100 * bound
         for one in explanations.attributions:
             change = one.token_score.sum() - one.completeness_gap
             assert abs(one.completeness_gap) <= bound * abs(change)
@@ -227,13 +229,28 @@ def test_adaptive_steps_differ_by_item_and_are_all_that_is_computed():
 def test_items_that_do_not_come_within_the_bound_are_counted():
     classifier = tiny_classifier("distilbert", classes=3)
     sentences = three_targets(classifier)
-    found = explained("adaptive_path", classifier, sentences, maximum_steps=40)
+    found = explained("adaptive_path", classifier, sentences, maximum_steps=40, bound=0.05)
     most = [one.forward_rows == 33 for one in found.attributions]
     assert 0 < sum(most) < len(most)
-    missed = int(found.note.split()[0])
+    missed = int(found.note.split("; ")[1].split()[0])
     assert 0 < missed <= sum(most)
     assert "did not come within the bound" in found.note
-    assert explained("adaptive_path", classifier, sentences, maximum_steps=40, absolute_bound=100.0).note == ""
+    roomy = explained("adaptive_path", classifier, sentences, maximum_steps=40, absolute_bound=100.0)
+    assert "did not come within the bound" not in roomy.note
+
+
+@pytest.mark.parametrize("bound", [0.1, 0.01, 0.001])
+@pytest.mark.parametrize("architecture", ["distilbert", "electra", "bert"])
+def test_the_bound_bounds_the_error(architecture, bound):
+    """Against a rule of 2,000 points; where a path bends sharply, a coarse rule and one twice as fine err alike."""
+    build = foreign_classifier if architecture == "electra" else tiny_classifier
+    classifier = build(architecture, classes=3)
+    sentences = three_targets(classifier)[:3]
+    settings = {"bound": bound, "absolute_bound": 0.1 * bound, "maximum_steps": 1025, "baseline": "mask"}
+    found = explained("adaptive_path", classifier, sentences, **settings)
+    exact = explained("path", classifier, sentences, steps=2000, baseline="mask")
+    for one, other in zip(scores(found), scores(exact), strict=True):
+        assert np.abs(one - other).sum() <= bound * np.abs(other).sum()
 
 
 # Gradient SHAP ---------------------------------------------------------------------------------------------------

@@ -166,7 +166,8 @@ class IntegratedGradients(GradientExplainer):
 
 class AdaptiveIntegratedGradients(GradientExplainer):
     """Integrated Gradients that choose their number of steps for each item: the steps double, earlier ones being used
-    again, until the scores add up to the change of the output. The shard has steps and gap of each item.
+    again, until the scores add up to the change of the output and stay where they are. The shard has steps and gap of
+    each item.
     """
 
     title: ClassVar[str] = "Integrated Gradients, adaptive"
@@ -180,8 +181,8 @@ class AdaptiveIntegratedGradients(GradientExplainer):
         gt=0,
         lt=1,
         description=(
-            "Largest completeness gap, as a share of the change of the output from the baseline to the input. The "
-            "scores must also have changed by no more than the root of this since the steps doubled."
+            "Largest error: the completeness gap as a share of the change of the output from the baseline to the "
+            "input, and twice as much as the scores moved when the steps last doubled, as a share of their absolute sum."
         ),
     )
     absolute_bound: float = Field(

@@ -1,5 +1,6 @@
 """Integrated Gradients that take as many steps as their completeness asks for."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -59,15 +60,15 @@ class _Path:
 
 def adaptive_integrated_gradients(
     sentences: Sequence[Sentence], settings: dict, context: Context
-) -> tuple[list[Attribution], int]:
+) -> tuple[list[Attribution], Counter]:
     """Integrated Gradients (Sundararajan et al. 2017, Eq. 1) with as many points on each path as it needs.
 
     The number of intervals doubles, and the gradients of the coarser rule are used again, until the scores add
     up to the change of the output within ``bound`` × |change|, or until the next rule would have more than
     ``maximum_steps`` points. Because a sum may be right by luck, the scores must also differ from the coarser
-    rule's by no more than √``bound`` × their absolute sum: the coarser rule's error, of which the finer one's is
-    about the square. What is below ``absolute_bound`` always suffices. All open sentences are refined together, in
-    full batches.
+    rule's by no more than ``bound`` / 2 × their absolute sum. That is the coarser rule's error, which the finer one need
+    not square: where the path bends sharply, both may be of one size. What is below ``absolute_bound`` always suffices.
+    All open sentences are refined together, in full batches.
 
     Args:
         sentences: what is explained.
@@ -75,22 +76,26 @@ def adaptive_integrated_gradients(
         context: the model.
 
     Returns:
-        The attributions, whose ``forward_rows`` are the points used, and how many of them did not reach the bound.
+        The attributions, whose ``forward_rows`` are the points used; and of all of them together, how many ``missed``
+        the bound, by how much their scores ``moved`` when the points last doubled, and what they have ``beyond`` that.
     """
     attributions: list[Attribution] = []
-    missed = 0
+    counts: Counter = Counter()
     for first in range(0, len(sentences), SENTENCES_AT_ONCE):
-        some, some_missed = _refine_together(sentences[first : first + SENTENCES_AT_ONCE], settings, context)
+        some, some_counts = _refine_together(sentences[first : first + SENTENCES_AT_ONCE], settings, context)
         attributions += some
-        missed += some_missed
-    return attributions, missed
+        counts.update(some_counts)
+    return attributions, counts
 
 
-def _refine_together(sentences: Sequence[Sentence], settings: dict, context: Context) -> tuple[list[Attribution], int]:
+def _refine_together(
+    sentences: Sequence[Sentence], settings: dict, context: Context
+) -> tuple[list[Attribution], Counter]:
     attributions: list[Attribution | None] = [None] * len(sentences)
     paths: dict[int, _Path] = {}
     bound, floor = settings["bound"], settings["absolute_bound"]
-    intervals, missed = FEWEST_INTERVALS, 0
+    counts: Counter = Counter()
+    intervals = FEWEST_INTERVALS
     nodes, weights = clenshaw_curtis(intervals)
     for index, (share, value) in enumerate(_slopes(sentences, nodes, settings, context)):
         paths[index] = _Path(share, value[-1] - value[0])
@@ -100,19 +105,18 @@ def _refine_together(sentences: Sequence[Sentence], settings: dict, context: Con
             score = weights @ path.share
             gap = float(score.sum() - path.difference)
             moved = np.abs(score - coarse_weights @ path.share[::2]).sum()
-            reached = abs(gap) <= max(bound * abs(path.difference), floor) and moved <= max(
-                bound**0.5 * np.abs(score).sum(), floor
-            )
+            size = np.abs(score).sum()
+            reached = abs(gap) <= max(bound * abs(path.difference), floor) and moved <= max(bound / 2 * size, floor)
             if reached or 2 * intervals + 1 > settings["maximum_steps"]:
                 attributions[index] = Attribution(score, forward_rows=intervals + 1, completeness_gap=gap)
-                missed += not reached
+                counts.update(missed=int(not reached), moved=float(moved), beyond=float(max(size - moved, 0)))
                 del paths[index]
         intervals *= 2
         nodes, weights = clenshaw_curtis(intervals)
         still_open = [sentences[index] for index in paths]
         for index, (share, _) in zip(list(paths), _slopes(still_open, nodes[1::2], settings, context), strict=True):
             paths[index] = paths[index].refined(share)
-    return attributions, missed
+    return attributions, counts
 
 
 def _slopes(
@@ -149,12 +153,14 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
         entrance = context.evaluator.classifier.entrance(settings["layer"])
         baseline, remarks = sound_baseline(context, entrance, settings["baseline"], settings["layer"])
         settings = settings | {"baseline": baseline}
-        attributions, missed = adaptive_integrated_gradients(sentences, settings, context)
-        if missed:
+        attributions, counts = adaptive_integrated_gradients(sentences, settings, context)
+        moved = {name: counts[name] for name in ("moved", "beyond")}
+        remarks.append(Remark("the scores moved by {share[moved]:.2%} when their steps last doubled", moved))
+        if counts["missed"]:
             text = (
-                "{missed:.0f} of {items} items did not come within the bound on the completeness gap in "
+                "{missed:.0f} of {items} items did not come within the bound on their error in "
                 f"{settings['maximum_steps']} steps"
             )
-            remarks.append(Remark(text, {"missed": missed}))
+            remarks.append(Remark(text, {"missed": counts["missed"]}))
         explanations[name] = Explanations(attributions, remarks)
     return explanations
