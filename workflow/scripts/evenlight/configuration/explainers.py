@@ -182,7 +182,7 @@ class AdaptiveIntegratedGradients(GradientExplainer):
         lt=1,
         description=(
             "Largest error: the completeness gap as a share of the change of the output from the baseline to the "
-            "input, and twice as much as the scores moved when the steps last doubled, as a share of their absolute sum."
+            "input, and twice as much as the scores moved when the steps last doubled, of their absolute sum."
         ),
     )
     absolute_bound: float = Field(

@@ -66,9 +66,9 @@ def adaptive_integrated_gradients(
     The number of intervals doubles, and the gradients of the coarser rule are used again, until the scores add
     up to the change of the output within ``bound`` × |change|, or until the next rule would have more than
     ``maximum_steps`` points. Because a sum may be right by luck, the scores must also differ from the coarser
-    rule's by no more than ``bound`` / 2 × their absolute sum. That is the coarser rule's error, which the finer one need
-    not square: where the path bends sharply, both may be of one size. What is below ``absolute_bound`` always suffices.
-    All open sentences are refined together, in full batches.
+    rule's by no more than ``bound`` / 2 × their absolute sum. That is the coarser rule's error, which the finer one
+    need not square: where the path bends sharply, both may be of one size. What is below ``absolute_bound`` always
+    suffices. All open sentences are refined together, in full batches.
 
     Args:
         sentences: what is explained.
