@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-graph bench-statistics estimate-cost mutation architectures clean clean-all
+.PHONY: help demo disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-graph bench-start bench-statistics estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -120,8 +120,11 @@ bench: $(MINILM) .venv-ferret/ready  ## time this engine against ferret, captum 
 bench-precision: $(MINILM)  ## what bfloat16 changes in a table of disparities (ten minutes)
 	$(BIN)/python bench/precision_effect.py --study bench/bench.yaml --cores $(CORES)
 
-bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same jobs (an hour; 1,385 and 20,000 jobs)
+bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same jobs (a quarter of an hour; 1,485 and 20,000 jobs)
 	$(BIN)/python bench/graph.py --configfile config/studies/disparity.yaml --jobs 20000
+
+bench-start: .venv/ready  ## how much of the demo's processor time goes into starting (five minutes)
+	$(BIN)/python bench/start_up.py --cores $(CORES) --configfile config/demo.yaml
 
 bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 items (half an hour)
 	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics --steps measure_disparity permute_groups
