@@ -107,7 +107,7 @@ def test_no_path_begins_where_the_output_jumps(architecture, family):
     mask = classifier.tokenizer.mask_token
     assert found.note.startswith(f"the path begins at the token {mask} and not at baseline 'pad'")
     at_mask = explained(family, classifier, FAMILIES[family] | {"baseline": "mask"})
-    assert at_mask.note == ""
+    assert "begins" not in at_mask.note
     for one, other in zip(found.attributions, at_mask.attributions, strict=True):
         np.testing.assert_array_equal(one.token_score, other.token_score)
         if one.completeness_gap is not None:
