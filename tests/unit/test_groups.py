@@ -102,14 +102,14 @@ def test_groups_of_fewer_than_five_scores_are_left_out_with_one_note(files):
 
 
 def test_sets_and_explainers_and_metrics_come_in_turn(files):
-    """A set of which the dataset has two levels only is not tested; the others come one after the other."""
+    """Of a set of which the dataset has two levels only nothing is said; the others come one after the other."""
     levels = [*LEVELS, "four"]
     for explainer in ("lime", "grad"):
-        files.write(texts(draws(0, (6, 6, 6, 6), levels), explainer))
-        files.write(texts(draws(1, (6, 6, 6, 6), levels), explainer, "other"), family="area")
+        files.write(texts(draws(0, (6, 6, 6, 6), levels) | {"few": [1.0, 2.0]}, explainer))
+        files.write(texts(draws(1, (6, 6, 6, 6), levels) | {"few": [1.0, 2.0]}, explainer, "other"), family="area")
     entry = SETTINGS["metrics"]["noisy"]
     metrics = {"noisy": entry, "other": entry | {"family": "area"}}
-    sets = levels, ["one", "two", "neither"], ["four", "two", "one"]
+    sets = levels, ["one", "few", "neither"], ["four", "two", "one"]
     tests, pairs, notes = compared(files, *sets, seeds=[0], explainers=["grad", "lime"], metrics=metrics)
     assert tests[["groups", "explainer", "metric"]].to_numpy().tolist() == [
         [groups, explainer, metric]
