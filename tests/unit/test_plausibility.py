@@ -56,6 +56,12 @@ def test_top_words_have_the_highest_scores(text, count):
     assert not top.any() or top.all() or scores[top].min() >= scores[~top].max()
 
 
+def test_of_equal_words_the_last_come_first():
+    """Sorts differ for many numbers: of 100 words the 50 with the highest scores, and the last ten of the next 25."""
+    top = top_words(np.tile([1.0, 2.0, 3.0, 4.0], 25), 60)
+    assert np.flatnonzero(top).tolist() == sorted([*range(2, 100, 4), *range(3, 100, 4), *range(61, 100, 4)])
+
+
 @given(texts)
 def test_scores_that_name_the_truth_are_perfect_and_the_opposite_is_not(text):
     _, truth = text
