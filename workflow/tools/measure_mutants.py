@@ -43,7 +43,7 @@ TESTS = {
     "metrics/moved_inputs": ("sensitivity",),
     "tables": ("tables",),
     "items": ("items",),
-    "statistics/files": ("score_files",),
+    "statistics/files": ("score_files", "model_quality"),
     "statistics/study": ("cells", "model_quality"),
     "statistics/blocks": ("paired_tests",),
     "statistics/designs": ("cells",),
