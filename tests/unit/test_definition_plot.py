@@ -115,6 +115,10 @@ def test_infinite_and_constant_effects_have_directions_but_no_correlation():
     assert nothing.loc[("tau", "tau_paper"), ["same_direction", "correlation"]].isna().all()
 
 
+def test_without_cells_there_is_a_table_without_rows():
+    assert list(definitions_table(summary().head(0), disputed=DISPUTED).columns) == tables.DEFINITIONS.schema.names
+
+
 def test_order_of_the_rows_does_not_matter():
     shuffled = summary().sample(frac=1, random_state=0)
     pd.testing.assert_frame_equal(
