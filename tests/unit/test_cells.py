@@ -209,9 +209,9 @@ def test_a_comparison_that_the_dataset_lacks_is_noted_and_none_is_refused(files)
     ]
     assert check_compared(*about, {}) == []
     message = (
-        "dataset 'plots': 'asian' and 'white' are not compared, no explained text has race 'asian' or 'white' (there "
-        "are gender: female, male); name a pair of levels of this dataset in 'statistics.compare' or take the dataset "
-        "out of the study"
+        "dataset 'plots': nothing can be compared; it has gender: female, male, and 'statistics.compare' asks for race "
+        "asian, white; name two of its levels there, or at least three in a larger set, or take the dataset out of the "
+        "study"
     )
     with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
         check_compared(*about, {"race": [["asian", "white"]]})
@@ -241,6 +241,8 @@ def test_three_levels_of_a_larger_set_are_something_to_compare(files):
     assert check_compared(*about, comparisons) == lacking
     with pytest.raises(InputError, match="gender: female, male, other"):
         check_compared(*about, {"gender": [["male", "neutral"], ["neutral", "other", "female"]]})
+    with pytest.raises(InputError, match=r"^dataset 'plots': .* asks for gender neutral, other, female; name two of"):
+        check_compared(*about, {"gender": [["neutral", "other", "female"]]})
 
 
 def test_the_columns_of_the_items_of_each_level(files):

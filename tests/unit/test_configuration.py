@@ -292,6 +292,11 @@ LEARNING_RATE = "trainings.short.learning_rate"
             {"method": "imported", "file": "{dataset}/{sed}.json"},
             r"theirs\.file: found {sed}; allowed are {dataset}, {model}, {seed}$",
         ),
+        (
+            "explainers.theirs",
+            {"method": "imported", "file": "a{b/{seed}.json"},
+            r"theirs\.file: found {b/\.json; allowed are {dataset}, {model}, {seed}$",
+        ),
         ("explainers.again", {"method": "lime", "label": "grad"}, r'again\.label: "grad" is the heading of explainers'),
         ("metrics.again", {"metric": "gini"}, r'metrics\.again\.label: "Gini" is the heading of metrics\.gini too'),
         ("metrics.item_id", {"metric": "sparsity"}, r"metrics\.item_id: this name is a column of every score table"),
@@ -855,3 +860,13 @@ def test_corpus_is_left_out_unless_asked_for():
     assert complete(SMALLEST)["corpus"] is None
     corpus = complete(SMALLEST | {"corpus": {"fetch": {"browser": "none"}}})["corpus"]
     assert corpus["filter"] == {"max_words": 30, "similarity": 0.7, "lexicon": None}
+
+
+def test_one_file_is_enough_for_a_model_with_one_run():
+    """A model that is trained already has one run, whatever the number of the study's seeds."""
+    study = SMALLEST | {
+        "models": {"tiny": {"architecture": "trained", "source": "folder"}},
+        "trainings": {},
+        "explainers": {"theirs": {"method": "imported", "file": "theirs.jsonl"}},
+    }
+    assert complete(study)["explainers"]["theirs"]["file"] == "theirs.jsonl"

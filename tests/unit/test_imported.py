@@ -57,6 +57,17 @@ def test_tokens_are_those_that_the_model_reads(tmp_path, tokens, expected):
     assert scores(tmp_path, row) == expected
 
 
+@pytest.mark.parametrize("tokens", [["####", "``", "home"], ["####", '"', "home"]])
+def test_marks_in_the_text_are_no_marks_of_the_tokenizer(tmp_path, tokens):
+    sentence = Sentence("1", ("####", '"', "home"), np.arange(3), np.arange(3), 0, ("####", '"', "home"))
+    assert scores(tmp_path, {"item_id": "1", "tokens": tokens, "scores": [1, 2, 3]}, sentence) == [1, 2, 3]
+
+
+def test_an_empty_name_beside_a_text_is_no_name(tmp_path):
+    row = {"item_id": None, "text": "He rows home", "words": ["He", "rows", "home"], "scores": [1, 2, 0]}
+    assert scores(tmp_path, row) == [0, 1, 1, 1, 0, 0]
+
+
 def test_a_text_is_known_by_its_words_as_well(tmp_path):
     """As ferret's explanations, which are written with ``asdict``."""
 
@@ -113,6 +124,7 @@ ROW = {"item_id": "1-male", "words": ["He", "rows", "home"], "scores": [1, 2, 3]
         ({"item_id": "1-male", "scores": [1]}, r"row 1: neither words nor tokens"),
         ({"words": ["He"], "scores": [1]}, r"row 1: neither 'item_id' nor 'text'"),
         (ROW | {"item_id": "2-male"}, r"no explanation of item '1-male' \(He rows home\); every text"),
+        (ROW | {"item_id": 3}, r"row 1: field 'item_id' is 3, which is no text; write it in quotes"),
         (ROW | {"words": "He rows home"}, r"row 1: field 'words' must be a list of texts"),
         ("He", r"row 1: not an object"),
     ],

@@ -120,10 +120,10 @@ def test_notes_of_a_table_tell_of_left_out_texts_and_of_chance(tmp_path):
         "dataset 'plots', models 'small', 'large': 2 of 8 pairs",
         "explainer 'grad': no rectifier (dataset 'plots', model 'small', seeds 0, 1; dataset 'plots', model 'large', "
         "seed 0)",
-        "explainer 'lime': explained again with other random draws, the scores of 6 items have a standard error of "
+        "explainer 'lime': explained again with other random draws, 6 explanations have a standard error of "
         "0.10 (0.10 to 0.30) of their spread over tokens and a rank correlation of 0.90 (0.90 to 0.90) (medians, "
         "lowest to highest of a run)",
-        "explainer 'shap': explained again with other random draws, the scores of 3 items have a standard error of "
+        "explainer 'shap': explained again with other random draws, 3 explanations have a standard error of "
         "0.80 (0.80 to 0.80) of their spread over tokens (medians, lowest to highest of a run), mostly chance",
     ]
     # Nothing is said where nothing is left out.

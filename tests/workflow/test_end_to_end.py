@@ -164,7 +164,7 @@ def test_tables_say_how_much_of_random_explainers_is_chance(finished, table):
     page = (results(finished) / "tables" / f"{table}.html").read_text()
     # Of 16 items four are explained again, in two runs of two models.
     assert page.count("explained again with other random draws") == 1
-    assert "explainer &#39;lime&#39;: explained again with other random draws, the scores of 16 items have a" in page
+    assert "explainer &#39;lime&#39;: explained again with other random draws, 16 explanations have a" in page
 
 
 def test_report_has_categories_and_captions(finished, tmp_path):

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-# Beyond this standard error more than half of the variance of an item's scores is chance.
-HALF = 0.5**0.5
+# Beyond this standard error, and below this rank correlation, scores are called mostly chance. The error alone does not
+# tell: an offset or a factor that all tokens of a draw share makes it large and changes no order.
+MUCH_ERROR, LITTLE_RANK = 0.5**0.5, 0.5
 
 
 def agreement(first: np.ndarray, second: np.ndarray) -> dict[str, float | None]:
@@ -15,8 +16,8 @@ def agreement(first: np.ndarray, second: np.ndarray) -> dict[str, float | None]:
     Returns:
         ``error``: the standard error of a run, estimated by the root of half the mean squared difference, divided by
         the scores' standard deviation over the tokens (of both runs together, root mean square): 0 without chance,
-        about 1 where all is chance. ``rank``: Spearman's correlation of the two. None where one is undefined, as with
-        equal scores.
+        about 1 where all is chance, more where a draw moves or stretches all scores together. ``rank``: Spearman's
+        correlation of the two. None where one is undefined, as with equal scores.
     """
     spread = np.sqrt((first.var() + second.var()) / 2) if len(first) else 0.0
     error = np.sqrt(np.mean((first - second) ** 2) / 2) / spread if spread else None
@@ -31,24 +32,25 @@ def _rounded(value: float | None) -> float | None:
 
 
 def note_on_chance(runs: Sequence[Sequence[dict]]) -> str:
-    """What a reader must know of :func:`agreement` over the items of one run or of several; empty without any.
+    """What a reader must know of :func:`agreement` over the explanations of one run or of several; empty without any.
 
     >>> note = note_on_chance([[{"error": 0.9, "rank": 0.1}, {"error": 0.8, "rank": None}]])
-    >>> note.removeprefix("explained again with other random draws, the scores of 2 items have ")
+    >>> note.removeprefix("explained again with other random draws, 2 explanations have ")
     'a standard error of 0.85 of their spread over tokens and a rank correlation of 0.10 (medians), mostly chance'
     """
-    items = sum(map(len, runs))
+    explanations = sum(item["error"] is not None for run in runs for item in run)
     error, rank = _medians(runs, "error"), _medians(runs, "rank")
     if not error:
         return ""
     text = (
-        f"explained again with other random draws, the scores of {items} items have a standard error of "
+        f"explained again with other random draws, {explanations} explanations have a standard error of "
         f"{_range(error)} of their spread over tokens"
     )
     if rank:
         text += f" and a rank correlation of {_range(rank)}"
     text += f" (medians{', lowest to highest of a run' if len(error) > 1 else ''})"
-    return text + (", mostly chance" if error[0] > HALF else "")
+    is_chance = error[0] > MUCH_ERROR and not (rank and rank[0] >= LITTLE_RANK)
+    return text + (", mostly chance" if is_chance else "")
 
 
 def _medians(runs: Sequence[Sequence[dict]], what: str) -> list[float]:

@@ -236,9 +236,11 @@ def check_compared(
     if sets and all(len(set(levels) & set(there[factor].index)) < min(3, len(levels)) for factor, levels in sets):
         factors = units.groupby("factor", sort=False)["level"].unique()
         listing = "; ".join(f"{factor}: {', '.join(sorted(levels))}" for factor, levels in factors.items())
+        compared = "; ".join(f"{factor} {', '.join(levels)}" for factor, levels in sets)
         raise InputError(
-            f"{'; '.join(lacking)} (there are {listing}); name a pair of levels of this dataset in "
-            "'statistics.compare' or take the dataset out of the study"
+            f"dataset '{dataset}': nothing can be compared; it has {listing}, and 'statistics.compare' asks for "
+            f"{compared}; name two of its levels there, or at least three in a larger set, or take the dataset out of "
+            "the study"
         )
     return lacking
 

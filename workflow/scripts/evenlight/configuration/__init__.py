@@ -7,7 +7,8 @@ architecture, an explainer or a metric is one class, its parameters are the fiel
 
 from pydantic import ValidationError, create_model
 
-from evenlight.configuration.architectures import OF_RUNS, Architecture, texts_of
+from evenlight.configuration.architectures import OF_RUNS, Architecture, seeds_of
+from evenlight.configuration.architectures import is_trained_here as is_trained_here
 from evenlight.configuration.combinations import CHECKS, labels
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import Metric
@@ -118,26 +119,6 @@ def metric_annotations(config: dict) -> dict[str, dict[str, str]]:
 def asks_model(section: str, family: str) -> bool:
     """Whether a family of ``explainers`` or ``metrics`` asks the trained model, as opposed to data or scores alone."""
     return any(entry.asks_model for entry in REGISTRIES[section].entries.values() if entry.family == family)
-
-
-def is_trained_here(config: dict, model: str) -> bool:
-    """Whether a model of a complete configuration is trained by the study, as opposed to brought along."""
-    return config["models"][model]["architecture"] != "trained"
-
-
-def seeds_of(config: dict, model: str) -> list[int]:
-    """The seeds of a model's runs: those of the study, or of them one for each checkpoint that a model brings along.
-
-    >>> config = {"seeds": [3, 7, 9], "models": {"ready": {"architecture": "trained", "source": ["a", "b"]}}}
-    >>> seeds_of(config, "ready")
-    [3, 7]
-    """
-    if is_trained_here(config, model):
-        return config["seeds"]
-    values = [config["models"][model].get(key) for key in OF_RUNS]
-    if any("{seed}" in part for value in values for part in texts_of(value)):
-        return config["seeds"]
-    return config["seeds"][: max(len(value) if isinstance(value, list) else 1 for value in values)]
 
 
 def checkpoint(config: dict, model: str, dataset: str, seed: int) -> dict:

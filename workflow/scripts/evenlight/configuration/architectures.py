@@ -202,3 +202,23 @@ OF_RUNS = ("source", "revision")
 def texts_of(value: str | list[str] | None) -> list[str]:
     """The texts of one of these keys."""
     return value if isinstance(value, list) else [value] if value else []
+
+
+def is_trained_here(config: dict, model: str) -> bool:
+    """Whether a model of a complete configuration is trained by the study, as opposed to brought along."""
+    return config["models"][model]["architecture"] != "trained"
+
+
+def seeds_of(config: dict, model: str) -> list[int]:
+    """The seeds of a model's runs: those of the study, or of them one for each checkpoint that a model brings along.
+
+    >>> config = {"seeds": [3, 7, 9], "models": {"ready": {"architecture": "trained", "source": ["a", "b"]}}}
+    >>> seeds_of(config, "ready")
+    [3, 7]
+    """
+    if is_trained_here(config, model):
+        return config["seeds"]
+    values = [config["models"][model].get(key) for key in OF_RUNS]
+    if any("{seed}" in part for value in values for part in texts_of(value)):
+        return config["seeds"]
+    return config["seeds"][: max(len(value) if isinstance(value, list) else 1 for value in values)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import combinations
 
-from evenlight.configuration.architectures import OF_RUNS, texts_of
+from evenlight.configuration.architectures import OF_RUNS, seeds_of, texts_of
 from evenlight.configuration.explainers import FILE_FIELDS
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
@@ -94,10 +94,12 @@ def _check_metrics(config: dict) -> Iterator[str]:
 
 def _check_files(config: dict) -> Iterator[str]:
     """Explanations of one model are not those of another, nor are those of one training."""
+    seeds = {seed for model in config["models"] for seed in seeds_of(config, model)}
+    names_of_runs = {"dataset": config["datasets"], "model": config["models"], "seed": sorted(seeds)}
     for name, settings in config["explainers"].items():
-        for part, names in ((part, config[f"{part}s"]) for part in FILE_FIELDS):
-            if "file" in settings and len(names) > 1 and f"{{{part}}}" not in settings["file"]:
-                listing = ", ".join(map(str, names))
+        for part in FILE_FIELDS:
+            if "file" in settings and len(names_of_runs[part]) > 1 and f"{{{part}}}" not in settings["file"]:
+                listing = ", ".join(map(str, names_of_runs[part]))
                 yield f"explainers.{name}.file: has no {{{part}}}, and the {part}s are {listing}; give each a file"
 
 

@@ -493,9 +493,9 @@ FILE_FIELDS = ("dataset", "model", "seed")
 
 
 def _with_known_fields(path: str) -> str:
-    unknown = [name for name in re.findall(r"{([^{}]*)}", path) if name not in FILE_FIELDS]
+    unknown = re.findall(r"{[^{}]*}?|}", re.sub(rf"{{({'|'.join(FILE_FIELDS)})}}", "", path))
     if unknown:
-        raise refusal(((), f"found {{{unknown[0]}}}; allowed are {', '.join(f'{{{name}}}' for name in FILE_FIELDS)}"))
+        raise refusal(((), f"found {unknown[0]}; allowed are {', '.join(f'{{{name}}}' for name in FILE_FIELDS)}"))
     return path
 
 

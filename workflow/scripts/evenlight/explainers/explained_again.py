@@ -20,7 +20,7 @@ def drawn_items(family: str, item_ids: Iterable[str], seed: int) -> set[str]:
     Args:
         family: of the explainers; none of those that do not estimate by random draws is explained again.
         item_ids: of all items that are explained.
-        seed: the study seed.
+        seed: of the run.
     """
     if family not in FAMILIES:
         return set()

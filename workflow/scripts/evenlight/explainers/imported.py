@@ -63,9 +63,12 @@ def _checked(row, location: str) -> str:
     """What a row is found by; refuses a row that is not as it must be."""
     if not isinstance(row, dict):
         raise InputError(f"{location}: not an object with the fields 'item_id', 'words' and 'scores'")
-    key = row.get("item_id", row.get("text"))
-    if not isinstance(key, str) or not key:
+    name = "text" if row.get("item_id") is None else "item_id"
+    key = row.get(name)
+    if key is None:
         raise InputError(f"{location}: neither 'item_id' nor 'text'; give one of the two")
+    if not isinstance(key, str):
+        raise InputError(f"{location}: field '{name}' is {key!r}, which is no text; write it in quotes")
     unit = [name for name in UNITS if row.get(name) is not None]
     if len(unit) != 1:
         raise InputError(f"{location}: {' and '.join(unit) or 'neither words nor tokens'}; give one of the two")
@@ -86,8 +89,9 @@ def _is_number(value) -> bool:
 def aligned(sentence: Sentence, row: dict, path: Path) -> np.ndarray:
     """The scores of a text's tokens, float64 (tokens,), special tokens included.
 
-    The score of a word is shared equally by its tokens, so that they add up to it. Tokens must be those that the model
-    reads, by their texts without the marks that tokenizers give them; special tokens may be missing, and then score 0.
+    The score of a word is shared equally by its tokens, so that they add up to it; a word without tokens, which the
+    model does not read, loses its score. Tokens must be those that the model reads, by their texts without the marks
+    that tokenizers give them; special tokens may be missing, and then score 0.
 
     Raises:
         InputError: the row is of another text, of another class, or of other tokens.
@@ -107,9 +111,7 @@ def aligned(sentence: Sentence, row: dict, path: Path) -> np.ndarray:
         return result
     has_special = len(scores) == len(result)
     tokens = list(compress(row["tokens"], inside)) if has_special else row["tokens"]
-    _check_alike(
-        [_MARKS.sub("", token) for token in tokens], list(compress(sentence.token_text, inside)), "token", location
-    )
+    _check_alike(tokens, list(compress(sentence.token_text, inside)), "token", location)
     result[slice(None) if has_special else inside] = scores
     return result
 
@@ -121,18 +123,22 @@ def _check_alike(pieces: Sequence[str], expected: Sequence[str], unit: str, loca
             "this text, split in this way"
         )
     for number, (piece, wanted) in enumerate(zip(pieces, expected, strict=True)):
-        if (unit == "word" or _is_comparable(piece, wanted)) and piece.casefold() != wanted.casefold():
+        if not (piece == wanted or (unit == "token" and _may_be(piece, wanted))):
             raise InputError(
                 f"{location}: {unit} {number} (from 0) is '{piece}', but the study reads '{wanted}'; explain this "
                 "text, split in this way"
             )
 
 
-def _is_comparable(token: str, wanted: str) -> bool:
-    """Whether a token's text tells: not where it is but a mark, an unknown token, or letters beyond ASCII, which
-    tokenizers write without accents or byte by byte.
+def _may_be(token: str, wanted: str) -> bool:
+    """Whether a token may stand for a piece of the text.
+
+    What a token says tells nothing where it is unknown, or has no letter and no digit, as quotation marks, which some
+    tokenizers write in another way; nor beyond ASCII, where tokenizers leave accents out or write byte by byte.
     """
-    return bool(token) and token not in _UNKNOWN and token.isascii() and wanted.isascii()
+    piece = _MARKS.sub("", token)
+    tells = token not in _UNKNOWN and any(map(str.isalnum, piece)) and piece.isascii() and wanted.isascii()
+    return not tells or piece.casefold() == wanted.casefold()
 
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:

@@ -127,6 +127,6 @@ def permuted_labels(design: Design, draws: int) -> np.ndarray:
     numbers = np.array([generator_for(*seed, item).random(draws) for item in items]).T
     in_first = np.zeros((1 + draws, len(items)), dtype=bool)
     in_first[0, : len(design.a.items)] = True
-    for row, draws in enumerate(numbers):
-        in_first[1 + row, np.argsort(draws)[: len(design.a.items)]] = True
+    for row, drawn in enumerate(numbers):
+        in_first[1 + row, np.argsort(drawn)[: len(design.a.items)]] = True
     return in_first
