@@ -18,6 +18,8 @@ from evenlight import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import explain
+from evenlight.metrics import Origin, explanation_of, score
+from evenlight.metrics.worst_change import WithVectors
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.way_in import StandIns, WayIn, embedded
@@ -149,6 +151,39 @@ def test_embedding_blocks_that_give_more_than_embeddings(model_type, classifier_
     family, settings = explainers()["deeplift"]
     explained = explain(family, sentences, {"deeplift": settings}, context_of(classifier))["deeplift"]
     assert all(abs(one.completeness_gap) < 1e-4 for one in explained.attributions)
+
+
+def test_moved_embeddings_are_explained_where_the_table_is_quantised(classifier_of):
+    """I-BERT's has neither num_embeddings nor embedding_dim, and gives the scale of its integers, too."""
+    classifier, _ = classifier_of("ibert")
+    sentences = sentences_for(classifier)[:2]
+    rows = len(classifier.network.get_input_embeddings().weight)
+    [vector] = torch.randn(1, classifier.network.config.hidden_size)
+    extended = WithVectors(
+        classifier.network, classifier.tokenizer, MAX_TOKENS, way=classifier.way, vectors=vector[None]
+    )
+    ids = torch.tensor([[3, rows, 5]])
+    found = extended.embed(ids)
+    assert torch.equal(found[0, 1], vector)
+    assert torch.equal(found[:, [0, 2]], classifier.embed(ids[:, [0, 2]]))
+    settings = {"method": "saliency", "layer": "word_embeddings", "definition": "paper", "output": "logit"}
+    [explained] = explain("gradient", sentences, {"grad": settings}, context_of(classifier)).values()
+    explanations = [
+        explanation_of(sentence, one.token_score, origin=Origin("grad", settings, 0, "gradient"))
+        for sentence, one in zip(sentences, explained.attributions, strict=True)
+    ]
+    ball = {"radius": 0.1, "norm": "linf", "relative": True}
+    metrics = {
+        "worst": ball | {"metric": "worst_change", "steps": 2},
+        "most": ball | {"metric": "max_sensitivity", "draws": 2, "rounds": 1},
+        "still": ball | {"metric": "max_sensitivity", "draws": 2, "rounds": 1, "radius": 1e-7},
+    }
+    scores = score("worst_change", explanations, metrics, Evaluator(classifier, 1000))
+    assert (scores["still"] < 1e-3).all()
+    assert (scores["worst"] > 1e-3).all()
+    assert (scores["most"] > 1e-3).all()
+    soft = {"soft": {"metric": "soft_comprehensiveness", "draws": 2}}
+    assert np.isfinite(score("soft", explanations, soft, Evaluator(classifier, 1000))["soft"]).all()
 
 
 @pytest.mark.parametrize("model_type", ["bart", "t5"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from foreign_classifiers import FOREIGN, foreign_classifier
-from models_for_tests import context_of, sentences_of, three_targets, tiny_classifier
+from models_for_tests import by_hand, context_of, sentences_of, three_targets, tiny_classifier
 
 from evenlight.engine.batches import Batch
 from evenlight.errors import InputError
@@ -91,6 +91,25 @@ def test_without_an_embedding_layer_a_path_is_the_way_out():
     assert note.endswith("take a method with a path, such as integrated_gradients")
 
 
+def test_the_way_out_is_the_same_for_all_groups_of_texts():
+    """Also where the embedding layer turns the embeddings of some texts only, here of those with an even length."""
+    classifier = classifier_of("gemma", spread=0.02)
+
+    def turn(module, arguments, keywords):
+        hidden = keywords["hidden_states"] if not arguments else arguments[0]
+        turned = hidden.flip(-1) if hidden.shape[1] % 2 == 0 else hidden
+        return (turned, *arguments[1:]), {name: value for name, value in keywords.items() if name != "hidden_states"}
+
+    classifier.network.base_model.layers[0].register_forward_pre_hook(turn, with_kwargs=True)
+    context, ways = context_of(classifier), set()
+    texts = three_targets(classifier)
+    assert {len(text.token_id) % 2 for text in texts} == {0, 1}
+    for text in texts:
+        note = explain("gradient", [text], {"it": GXI}, context)["it"].note
+        ways |= {note.split("; ")[-1]} if note else set()
+    assert len(ways) == 1
+
+
 @pytest.mark.parametrize("architecture", [*KNOWN, "electra"])
 def test_input_x_gradient_is_no_remainder_where_positions_are_added(architecture):
     assert explained("gradient", classifier_of(architecture), GXI).note == ""
@@ -147,6 +166,17 @@ def test_the_texts_that_try_a_model_out_are_framed_as_its_own(architecture):
         assert probe.is_special[0] == probe.is_special[-1] == (architecture == "modernbert")
 
 
+def test_no_model_is_tried_out_with_tokens_that_it_does_not_know():
+    """A tokenizer may have been given tokens, and the model no embeddings for them."""
+    classifier = classifier_of("bert")
+    before = [probe.token_id.tolist() for probe in probes(classifier)]
+    rows = len(classifier.network.get_input_embeddings().weight)
+    assert classifier.tokenizer.add_tokens([f"new{number}" for number in range(50)]) == 50
+    assert len(classifier.tokenizer) > rows
+    assert [probe.token_id.tolist() for probe in probes(classifier)] == before
+    assert explained("path", classifier, IG).note == ""
+
+
 @pytest.mark.parametrize("method", ["integrated_gradients", "path_gradient"])
 def test_paths_with_too_few_steps_are_counted(method):
     classifier = classifier_of("distilbert")
@@ -178,6 +208,41 @@ def test_deeplift_that_does_not_add_up_is_refused(monkeypatch):
     monkeypatch.setattr(paper, "_harmonic", paper._half)
     with pytest.raises(InputError, match=r"explainers\.it: DeepLIFT from baseline 'pad' does not explain this llama"):
         explained("deeplift", classifier_of("llama"), COMMON | {"method": "deeplift"})
+
+
+def test_whether_deeplift_is_refused_does_not_depend_on_the_group_of_texts():
+    """The multiplier of 'storm' is −1, and what it adds is its worth, 10: its score misses the change by 2 times 10."""
+
+    def rule(embedding, mask):
+        worth = embedding[..., 0]
+        total = (torch.where(worth > 5, 2 * worth.detach() - worth, worth) * mask).sum(-1)
+        return torch.stack([torch.zeros_like(total), total], dim=-1)
+
+    classifier = by_hand({"storm": (10.0,), "sea": (1.0,), "ship": (2.0,)}, rule)
+    settings = {"it": COMMON | {"method": "deeplift"}}
+    texts = sentences_of(classifier, [["storm"], ["sea", "ship"], ["storm", "sea"]], targets=[1, 1, 1])
+    whole = explain("deeplift", texts, settings, context_of(classifier))["it"]
+    assert [one.token_score.sum() for one in whole.attributions] == pytest.approx([-10, 3, -9])
+    assert "the scores of 2 of 3 items do not add up to the change of the output" in whole.note
+    context = context_of(classifier)
+    for text, among in zip(texts, whole.attributions, strict=True):
+        [alone] = explain("deeplift", [text], settings, context)["it"].attributions
+        np.testing.assert_allclose(alone.token_score, among.token_score)
+        assert alone.completeness_gap == pytest.approx(among.completeness_gap)
+
+
+@pytest.mark.parametrize("output", ["logit", "probability"])
+def test_a_class_whose_output_is_constant_hides_no_refusal(output):
+    """As where one label was made two classes."""
+
+    def rule(embedding, mask):
+        total = ((2 * embedding.detach() - embedding)[..., 0] * mask).sum(-1)
+        return torch.stack([torch.zeros_like(total), total], dim=-1)
+
+    classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
+    settings = {"layer": "word_embeddings", "baseline": "pad", "output": output}
+    missed = paper.share_missed(settings, context_of(classifier).evaluator)
+    assert missed == pytest.approx(2, rel=1e-5) if output == "logit" else missed > 1
 
 
 def test_in_place_products_of_two_changing_values_are_named():

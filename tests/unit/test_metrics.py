@@ -1,6 +1,7 @@
 """The metrics against values worked out on paper, and what must hold for any scores."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -131,6 +132,18 @@ def test_eraser_ranks_tokens_of_either_sign_and_asks_about_the_predicted_class()
 
 def test_eraser_without_a_token():
     assert [places.tolist() for places in binned_tokens(np.zeros(0), [0.01, 0.5])] == [[], [], []]
+
+
+@pytest.mark.parametrize("definition", ["share", "threshold", "eraser"])
+def test_without_a_token_of_a_word_nothing_is_defined(definition):
+    nothing = replace(
+        of_words(["sea"], [1.0]), token_id=np.array([2, 3]), token_score=np.ones(2), word_id=np.full(2, -1)
+    )
+    beside = of_words(["sea", "ship"], [1.0, 2.0])
+    metrics = {name: settings | {"definition": definition} for name, settings in AOPC.items()}
+    found = score("faithfulness", [nothing, beside], metrics, Evaluator(CLASSIFIER, 1000))
+    for values in found.values():
+        assert np.isnan(values).tolist() == [True, False]
 
 
 @pytest.mark.parametrize(("key", "value"), [("shares", [0.1, 0.5]), ("positive_only", True)])

@@ -236,8 +236,8 @@ class ExplainedAgain(Metric):
     relative: bool = Field(
         False,
         description=(
-            "Whether `radius` is a share of the norm of the sentence's embeddings, so that long sentences, and models "
-            "with large embeddings, move by as much as others do."
+            "Whether `radius` is a share of the norm of the embeddings that move, those of the words' tokens, so that "
+            "long sentences, and models with large embeddings, move by as much as others do."
         ),
     )
 
@@ -260,7 +260,7 @@ class WorstChange(ExplainedAgain):
 
 class MaxSensitivity(ExplainedAgain):
     """Largest relative change of the explanation over random draws from a ball around the embeddings of all words (Yeh
-    et al. 2019); with several `rounds` an attack on the explanation itself.
+    et al. 2019, divided by the norm as captum does); with several `rounds` an attack on the explanation itself.
     """
 
     title: ClassVar[str] = "Max-sensitivity"

@@ -6,6 +6,7 @@ from functools import partial
 import torch
 
 from evenlight.engine.batches import Batch, sentences_in_batches
+from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations
@@ -20,7 +21,7 @@ from evenlight.explainers.derivatives import (
     target_gradient,
 )
 from evenlight.explainers.entrances import ENTRANCES
-from evenlight.models.classifier import Classifier
+from evenlight.explainers.starts import probes
 
 
 def saliency(gradient: torch.Tensor, embedding: torch.Tensor) -> torch.Tensor:
@@ -64,22 +65,36 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
             if aggregation_of(settings) == "sum" and settings["method"] == "saliency":
                 remarks = remarks_on_cancelling(left)
             if aggregation_of(settings) == "sum" and settings["method"] == "input_x_gradient":
-                remarks = remarks_on_scaling(along, partial(_way_out, classifier, layer, sentences[0]))
+                remarks = remarks_on_scaling(along, partial(_way_out, context, layer))
             explanations[name] = Explanations([Attribution(score, forward_rows=1) for score in scores], remarks)
     return {name: explanations[name] for name in methods}
 
 
-@torch.no_grad()
-def _way_out(classifier: Classifier, layer: str, sentence: Sentence) -> str:
+def _way_out(context: Context, layer: str) -> str:
     """What to take where scaling the word embeddings does nothing: behind the normalisation it does."""
-    methods = "take a method with a path, such as integrated_gradients"
-    if layer != "word_embeddings":
-        return methods
-    token_id, mask = classifier.padded([sentence.token_id])
+    if layer == "word_embeddings":
+        # Decided once, so that all groups of sentences have the same remark.
+        if "turns_embeddings" not in context.memory:
+            context.memory["turns_embeddings"] = _turns_embeddings(context.evaluator)
+        if context.memory["turns_embeddings"]:
+            return "take layer 'embedding_output'"
+    return "take a method with a path, such as integrated_gradients"
+
+
+@torch.no_grad()
+def _turns_embeddings(evaluator: Evaluator) -> bool:
+    """Whether the embedding layer does more to word embeddings than to scale them, in any of the ``probes``."""
+    classifier = evaluator.classifier
+
+    def compute(batch: Batch) -> list[bool]:
+        words = classifier.embed(batch.token_id)
+        behind = classifier.entrance("embedding_output").embed(batch.token_id, batch.mask)
+        if words.shape != behind.shape:
+            return [True] * len(words)
+        turned = torch.cosine_similarity(words, behind, dim=-1) <= 0.999
+        return (turned & batch.mask.bool()).any(1).tolist()
+
     try:
-        behind = classifier.entrance("embedding_output").embed(token_id, mask)
-    except InputError:
-        return methods
-    words = classifier.embed(token_id)
-    is_the_same = words.shape == behind.shape and torch.cosine_similarity(words, behind, dim=-1).min() > 0.999
-    return methods if is_the_same else "take layer 'embedding_output'"
+        return any(sentences_in_batches(probes(classifier), evaluator, compute))
+    except InputError:  # there is no such layer
+        return False

@@ -57,7 +57,9 @@ def probes(classifier: Classifier) -> list[Sentence]:
     inside = np.flatnonzero(reading.word_id != SPECIAL)
     before, after = reading.token_id[: inside[0]], reading.token_id[inside[-1] + 1 :]
     length = max(1, min(PROBE_TOKENS, classifier.max_tokens - len(before) - len(after)))
-    ordinary = np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
+    # A tokenizer may have been given tokens that the model knows nothing of.
+    known = min(len(tokenizer), len(classifier.network.get_input_embeddings().weight))
+    ordinary = np.setdiff1d(np.arange(known), tokenizer.all_special_ids)
     # Neighbours in a vocabulary resemble each other.
     chosen = ordinary[np.linspace(0, len(ordinary) - 1, PROBES * length).astype(int)].reshape(length, PROBES).T
     word_id = np.concatenate([np.full(len(before), SPECIAL), np.arange(length), np.full(len(after), SPECIAL)])

@@ -72,6 +72,8 @@ def _question(explanation: Explanation, metrics: dict[str, dict]) -> Question:
         stays[kept] = True
         return explanation.token_id[stays]
 
+    if not len(inner):
+        return dict.fromkeys(metrics, np.nan)
     rows = {}
     for name, settings in metrics.items():
         keep, _ = METRICS[settings["metric"]]
@@ -90,6 +92,9 @@ def _question(explanation: Explanation, metrics: dict[str, dict]) -> Question:
 
 
 def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator: Evaluator) -> dict[str, np.ndarray]:
-    """AOPC comprehensiveness and sufficiency; equal reduced sentences are asked once for all explainers."""
+    """AOPC comprehensiveness and sufficiency; equal reduced sentences are asked once for all explainers.
+
+    NaN for a text without tokens of words.
+    """
     scores = list(answer_in_lockstep((_question(explanation, metrics) for explanation in explanations), evaluator))
     return {name: np.array([values[name] for values in scores]) for name in metrics}

@@ -91,6 +91,12 @@ def draws_in_ball(
     return [length * draw / draw.norm() for length, draw in zip(lengths, normal, strict=True)]
 
 
+def vocabulary_size(classifier: Classifier) -> int:
+    """How many token ids have word embeddings."""
+    # Not its num_embeddings, which quantised tables lack (I-BERT's).
+    return len(classifier.network.get_input_embeddings().weight)
+
+
 @dataclass(frozen=True)
 class WithVectors(Classifier):
     """A classifier with further token ids, those beyond the vocabulary, for the rows of ``vectors`` (further, hidden).
@@ -103,12 +109,10 @@ class WithVectors(Classifier):
 
     def embed(self, token_id: torch.Tensor) -> torch.Tensor:
         """Word embeddings (rows, tokens, hidden) of ids (rows, tokens)."""
-        words = self.network.get_input_embeddings()
-        further = token_id >= words.num_embeddings
-        embedding = words(token_id.masked_fill(further, 0))
-        return torch.where(
-            further[..., None], self.vectors[(token_id - words.num_embeddings).clamp(min=0)].to(embedding), embedding
-        )
+        known = vocabulary_size(self)
+        further = token_id >= known
+        embedding = super().embed(token_id.masked_fill(further, 0))
+        return torch.where(further[..., None], self.vectors[(token_id - known).clamp(min=0)].to(embedding), embedding)
 
 
 def require_explains_again(origin: Origin) -> None:
@@ -161,7 +165,7 @@ def moved_sentences(
         The sentences, and the vectors of their further ids, (further, hidden).
     """
     sentences, further = [], []
-    next_id = classifier.network.get_input_embeddings().num_embeddings
+    next_id = vocabulary_size(classifier)
     for start, of_start in zip(starts, offsets, strict=True):
         explanation = start.explanation
         for offset in of_start:
@@ -243,7 +247,9 @@ def worst_change(
 def max_sensitivity(
     starts: Sequence[Start], explained: Sequence[Sequence[Explanation]], settings: dict, evaluator: Evaluator
 ) -> list[list[float]]:
-    """The largest change over random draws from the ball (Yeh et al. 2019, Definition 3), for each explanation.
+    """The largest change over random draws from the ball, for each explanation.
+
+    Yeh et al. 2019, Definition 3, divided by the norm of the explanation as captum does.
 
     Further rounds draw around the offset that changed the explanation most so far, and are brought back into the
     ball: an attack on the explanation itself, which needs none of its gradients.
