@@ -286,7 +286,7 @@ def test_the_table_says_what_was_found():
     text = table([refused, works])
     assert "| `some` |" in text
     # Texts that differ in their numbers alone are one note.
-    assert "**1** some note of … of … items." in text
+    assert "- **1** some note of … of … items" in text
     assert "looks inside" in text
     assert r"no fast version \| none" in text
     assert text.index("`other`") > text.index("`some`")

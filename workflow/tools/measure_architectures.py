@@ -149,6 +149,9 @@ def measured(model_type: str, folder: Path) -> dict:
         "padding": "none" if classifier.way.reads_padding else "left" if classifier.pads_left else "right",
         "entrance": "embeddings and ids" if classifier.way.stand_ins else "embeddings",
     }
+    if not spread_of_logits(folder / "trained", sentences):
+        reason = "Transformers' own call gives every text the same logits, so there is nothing to explain"
+        return row | {"outcome": "reads nothing", "reason": reason}
     for measure in (agreement, rounding, explanations):
         try:
             row |= measure(classifier, folder / "trained", sentences)
@@ -164,19 +167,35 @@ def plain_network(folder: Path) -> torch.nn.Module:
 
 @torch.no_grad()
 def batched_logits(classifier: Classifier, sentences: list) -> np.ndarray:
-    """Logits of all sentences in one batch, (sentences, classes)."""
-    token_id, mask = classifier.padded([sentence.token_id for sentence in sentences])
-    return classifier.logits(classifier.embed(token_id), mask).double().numpy()
+    """Logits of all sentences in batches as explainers have them, (sentences, classes)."""
+    rows = [sentence.token_id for sentence in sentences]
+
+    def compute(batch: np.ndarray) -> np.ndarray:
+        token_id, mask = classifier.padded([rows[index] for index in batch])
+        return classifier.logits(classifier.embed(token_id), mask).double().numpy()
+
+    return np.array(Evaluator(classifier, 4096).in_batches([len(row) for row in rows], compute))
 
 
 @torch.no_grad()
-def agreement(classifier: Classifier, folder: Path, sentences: list) -> dict:
-    """How far our logits, in one batch by embeddings, are from Transformers' own, a text at a time by ids."""
+def logits_alone(folder: Path, sentences: list) -> np.ndarray:
+    """Transformers' own logits of each text by itself, by its ids, (sentences, classes)."""
     network = plain_network(folder)
     alone = [network(input_ids=torch.from_numpy(sentence.token_id)[None]).logits[0] for sentence in sentences]
-    expected = torch.stack(alone).double().numpy()
-    logits = batched_logits(classifier, sentences)
-    return {"difference": np.abs(logits - expected).max(), "spread": float(np.ptp(expected, axis=0).mean())}
+    return torch.stack(alone).double().numpy()
+
+
+def spread_of_logits(folder: Path, sentences: list) -> float:
+    """How far the logits of texts are apart, mean over the classes; 0 where that is rounding."""
+    logits = logits_alone(folder, sentences)
+    spread = float(np.ptp(logits, axis=0).mean())
+    return spread if spread > 1e-6 * np.abs(logits).max() else 0.0
+
+
+def agreement(classifier: Classifier, folder: Path, sentences: list) -> dict:
+    """How far our logits, in batches by embeddings, are from Transformers' own, a text at a time by ids."""
+    difference = np.abs(batched_logits(classifier, sentences) - logits_alone(folder, sentences)).max()
+    return {"difference": difference, "spread": spread_of_logits(folder, sentences)}
 
 
 def rounding(classifier: Classifier, folder: Path, sentences: list) -> dict:
@@ -326,7 +345,7 @@ trains it for two steps, saves it, loads it again, and explains three sentences 
 rows. It says that explanations are what their method says of the model as Transformers runs it, and not that they mean
 something for a type.
 
-**{works} types work, {refused} are refused with a reason before anything is trained{failed}.**
+**{works} types work; the others, and why they do not, stand at the end.**{failed}
 
 - **tokenizer**: the kind that was tried. In parentheses where published models of the type have none that is fast
   (made by the library `tokenizers`) or none for words: they are refused unless one lies beside them.
@@ -334,7 +353,7 @@ something for a type.
   one length share a batch.
 - **by**: `embeddings`, asked by word embeddings alone; `ids too`, ids that say where a text ends go in as well, and the
   embeddings take the place of what the network makes of them.
-- **logits**: the largest difference between ours, all texts in one batch, and Transformers' own, each text alone by its
+- **logits**: the largest difference between ours, eight texts in batches, and Transformers' own, each text alone by its
   ids; and how much the logits of the texts differ.
 - **fast**: how many layers are replaced by faster ones, and what that changes in the logits.
 - **bfloat16**: what rounding in the linear layers changes in the logits, and the rank correlation of Saliency with that
@@ -355,8 +374,7 @@ def table(rows: list[dict]) -> str:
         machine=machine(),
         types=len(rows),
         works=len(working),
-        refused=sum(row["outcome"] in ("refused", "not made") for row in rows),
-        failed=f", {failed} end in an error" if failed else "",
+        failed=f" {failed} end in an error." if failed else "",
         tolerance=TOLERANCE,
         explainers=", ".join(f"{short} {name}" for name, short in HEADINGS.items()),
     )
@@ -368,9 +386,7 @@ def table(rows: list[dict]) -> str:
             introduction,
             *markdown(heading, lines),
             "",
-            "Numbers: " + " ".join(f"**{key}** {text}." for text, key in notes.items()),
-            "",
-            "Letters: " + " ".join(f"**{key}** {text}." for text, key in reasons.items()),
+            *(f"- **{key}** {text}" for legend in (notes, reasons) for text, key in legend.items()),
             "",
             "## What does not work, and why",
             "",
@@ -448,6 +464,8 @@ def main(arguments: argparse.Namespace) -> None:
             (arguments.folder / f"{name}.json").unlink(missing_ok=True)
     sweep(types, arguments.folder, arguments.jobs, arguments.limit)
     rows = [json.loads(path.read_text()) for path in sorted(arguments.folder.glob("*.json"))]
+    missing = sorted(set(TYPES) - {row["type"] for row in rows})
+    rows += [{"type": name, "outcome": "not measured", "reason": "call again without --types"} for name in missing]
     with replacing(arguments.folder / "architectures.csv") as temporary:
         pd.DataFrame(map(flat, rows)).to_csv(temporary, index=False)
     if arguments.output:
