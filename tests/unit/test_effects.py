@@ -222,10 +222,14 @@ def test_page_of_one_run_speaks_of_these_weights(paths):
     )
     page = page_of("effects", both, counts, **about)
     assert page.title == "Effects over all seeds"
-    assert page.introduction.startswith("What can be said of further sentences and further trainings of the models?")
+    assert page.introduction.startswith("What can be said of further sentences and, of models with several runs, furth")
+    assert "Every cell has the effect pooled over seeds by a mixed model" in page.introduction
+    assert "Cells of one run are t tests: they have the effect by Student's" in page.introduction
     assert "One run each: Ready. What is said of it holds" in page.introduction
     page = page_of("effects", several, counts, **SHOWN)
-    assert "One run each" not in page.introduction
+    assert page.introduction.startswith("What can be said of further sentences and further trainings of the models?")
+    assert "One run" not in page.introduction
+    assert "Student" not in page.introduction
 
 
 def test_scripts_write_what_the_library_computes(paths, tmp_path):

@@ -45,19 +45,23 @@ def page(
     """A page from :func:`evenlight.statistics.effects.effect_table` and
     :func:`evenlight.statistics.counts.count_tests`: what the tests find, then every cell."""
     single = (effects["seeds"] == 1).all()
-    beyond = "these models, of further sentences" if single else "further sentences and further trainings of the models"
-    estimate = (
-        "the effect by Student's t test of the pairs, or Welch's of texts without counterparts,"
-        if single
-        else "the effect pooled over seeds by a mixed model with crossed random effects of items and seeds,"
-    )
+    some_single = not single and (effects["seeds"] == 1).any()
+    pooled = "the effect pooled over seeds by a mixed model with crossed random effects of items and seeds"
+    t_test = "the effect by Student's t test of the pairs, or Welch's of texts without counterparts"
+    if single:
+        beyond = "these models, of further sentences"
+    elif some_single:
+        beyond = "further sentences and, of models with several runs, further trainings"
+    else:
+        beyond = "further sentences and further trainings of the models"
+    exception = f"Cells of one run are t tests: they have {t_test}. " if some_single else ""
     introduction = (
-        f"What can be said of {beyond}? Every cell has {estimate} in standard deviations of the "
+        f"What can be said of {beyond}? Every cell has {t_test if single else pooled}, in standard deviations of the "
         f"scores, with its {confidence:.0%} interval; positive where the first-named group has the higher scores; n is "
         "the number of pairs that it rests on, or, without pairs, of texts in the first and in the second group "
-        "(variants of one text count once). Intervals are of each cell alone, verdicts adjusted by Holm's method over "
-        "all cells of the study. The first table counts significant tests of single seeds, for these trained models."
-        + said_of_single_runs(effects, models)
+        f"(variants of one text count once). {exception}Intervals are of each cell alone, verdicts adjusted by Holm's "
+        "method over all cells of the study. The first table counts significant tests of single seeds, for these "
+        "trained models." + said_of_single_runs(effects, models)
     )
     legend = [
         (Cell(VERDICTS["disparity"][0], background=VERDICTS["disparity"][1]), "disparity: the effect is not zero"),
