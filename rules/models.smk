@@ -33,7 +33,7 @@ rule train:
     threads: config["threads"]
     resources:
         device=config["device"],
-        compared=compared,
+        compared=compared(),
         gpu=GPU,
         mem_mb=8000,
         runtime=240,
@@ -96,7 +96,7 @@ rule read_texts:
     threads: config["threads"]
     resources:
         device=config["device"],
-        compared=compared,
+        compared=compared(),
         tokens_per_batch=config["explain"]["tokens_per_batch"],
         gpu=GPU,
         mem_mb=4000,

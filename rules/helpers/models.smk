@@ -24,8 +24,7 @@ def checkpoint_files(wildcards):
 
 def local_model_files(source):
     """The files of a model in a folder; none of a model on the hub."""
-    patterns = ("config.json", "*.safetensors", "*.bin", "*token*", "vocab*", "merges.txt")
-    return sorted({str(path) for pattern in patterns for path in Path(source).glob(pattern)}) if source else []
+    return list(map(str, sources.model_files(source))) if source else []
 
 
 def any_of(names):
@@ -44,10 +43,16 @@ def sample(dataset):
     return {"pairs": pairs, "factors": drawn_by if decides else []}
 
 
-def compared(wildcards):
-    """What must be there to be compared; a resource and no param, since it changes no result and reruns nothing."""
+def compared():
+    """What must be there to be compared; a resource and no param, since it changes no result and reruns nothing.
+
+    Of all datasets: jobs that run as a group must have the same strings as resources.
+    """
     needed = "compare" in kinds.KINDS[config["kind"]].needs
-    return as_json(comparisons=config["statistics"]["compare"] if needed else {}, **sample(wildcards.dataset))
+    return as_json(
+        comparisons=config["statistics"]["compare"] if needed else {},
+        samples={dataset: sample(dataset) for dataset in config["datasets"]},
+    )
 
 
 def reading_settings(wildcards):

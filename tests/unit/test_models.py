@@ -589,7 +589,7 @@ def test_incomplete_folder_names_file_and_rule(name, tmp_path):
     classifier, history = trained(epochs=1)
     training.save_classifier(classifier, tmp_path, history, {})
     (tmp_path / name).unlink()
-    with pytest.raises(InputError, match=rf"{name}: no such file; rule train makes it"):
+    with pytest.raises(InputError, match=rf"{name}: no such file; rule train or load_model makes it"):
         load_classifier(tmp_path, MAX_TOKENS)
 
 

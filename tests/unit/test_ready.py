@@ -7,20 +7,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import yaml
 from dataset_files import write_dataset
 from hub_tokenizers import write_tokenizer
 from models_for_tests import TEXTS, WORDS, items_of
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
-from evenlight import training
+from evenlight import notebook, training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.errors import InputError
 from evenlight.models.classifier import load_classifier
 from evenlight.models.ready import loaded_files, matched_labels, ready_classifier
-from evenlight.sources import digest
-from models import train
+from evenlight.sources import digest, model_files
+from models import load_model, train
 
 CLASSES = ["negative", "neutral", "positive"]
 LABELS = ["POSITIVE", "Neutral", "negative"]
@@ -141,6 +142,11 @@ def test_a_label_among_several_is_its_sigmoid(tmp_path, kind):
     np.testing.assert_allclose(probabilities(classifier), np.stack([1 - theirs, theirs], axis=1), atol=2e-6)
     training.save_classifier(classifier, tmp_path / "ours", None, {})
     np.testing.assert_allclose(probabilities(load_classifier(tmp_path / "ours", 256))[:, 1], theirs, atol=2e-6)
+    # For whoever takes the folder next, its classes exclude each other: softmax in a pipeline, names in a study.
+    assert AutoConfig.from_pretrained(tmp_path / "ours").problem_type == "single_label_classification"
+    again, labels = taken_over(settings_for(tmp_path / "ours", kind), ["toxic", "harmless"])
+    assert labels == ["toxic", "harmless"]
+    np.testing.assert_allclose(probabilities(again)[:, 0], theirs, atol=2e-6)
 
 
 def test_one_logit_of_a_label_is_its_sigmoid(tmp_path):
@@ -149,6 +155,19 @@ def test_one_logit_of_a_label_is_its_sigmoid(tmp_path):
     classifier, _ = taken_over(settings_for(folder, classes=mapping), ["harmless", "toxic"])
     theirs = 1 / (1 + np.exp(-their_logits(folder)[:, 0]))
     np.testing.assert_allclose(probabilities(classifier)[:, 1], theirs, atol=2e-6)
+
+
+def test_a_notebook_loads_what_the_rule_wrote(tmp_path):
+    folder = saved(tmp_path / "theirs")
+    items = items_of(WORDS).assign(split="test", group="male", ground_truth=None, pair_id=[f"p{n}" for n in range(8)])
+    write_dataset(items, tmp_path, classes=CLASSES)
+    arguments = argparse.Namespace(items=tmp_path / "items.parquet", settings=settings_for(folder, max_tokens=77))
+    load_model.main(argparse.Namespace(**vars(arguments), output=tmp_path / "ours"))
+    classifier = notebook.load_classifier(tmp_path / "ours", device="cpu")
+    assert classifier.max_tokens == 77
+    np.testing.assert_allclose(
+        notebook.probabilities(classifier, WORDS), softmax(their_logits(folder))[:, ::-1], atol=2e-6
+    )
 
 
 def test_half_precision_and_older_files_are_read_in_full_precision(tmp_path):
@@ -172,6 +191,17 @@ def test_digests_are_of_the_files_that_are_loaded(tmp_path):
     names = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
     files = {name: digest(folder / name) for name in names}
     assert loaded_files(str(folder)) == {"source": str(folder), "revision": None, "files": files}
+
+
+def test_files_of_a_model_are_found_for_the_rules_as_for_the_manifest(tmp_path):
+    """Weights in parts with their index, and a tokenizer of SentencePiece; nothing that a trainer left beside them."""
+    assert model_files(tmp_path) == []
+    parts = [f"pytorch_model-0000{part}-of-00002.bin" for part in (1, 2)]
+    loaded = ["config.json", *parts, "pytorch_model.bin.index.json", "spiece.model", "tokenizer_config.json"]
+    for name in (*loaded, "training_args.bin", "optimizer.bin", "README.md"):
+        (tmp_path / name).write_text(name)
+    assert model_files(str(tmp_path)) == [tmp_path / name for name in loaded]
+    assert list(loaded_files(str(tmp_path))["files"]) == loaded
 
 
 def test_a_model_of_the_hub_is_named_by_its_commit(tmp_path, monkeypatch):
@@ -219,7 +249,7 @@ def test_a_random_head_is_no_model(tmp_path):
     weights = load_file(folder / "model.safetensors")
     del weights["classifier.dense.bias"]
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(InputError, match=r"has no weights for classifier\.dense\.bias and 0 others"):
+    with pytest.raises(InputError, match=r"has no weights for classifier\.dense\.bias, which would be random"):
         taken_over(settings_for(folder), CLASSES)
 
 
@@ -229,7 +259,7 @@ def test_weights_of_another_size_are_refused(tmp_path):
     config["id2label"] = {"0": "negative", "1": "positive"}
     config["label2id"] = {"negative": 0, "positive": 1}
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(InputError, match=r"has no weights for classifier\.bias and 1 others"):
+    with pytest.raises(InputError, match=r"has no weights for classifier\.bias and 1 other, which"):
         taken_over(settings_for(folder), ["negative", "positive"])
 
 
@@ -304,4 +334,17 @@ def test_what_is_ambiguous_is_refused_with_both_lists(classes, labels, mapping, 
     message = str(raised.value)
     assert f"The labels of model someone/model are {', '.join(labels)};" in message
     assert f"the classes of the dataset are {', '.join(classes)}." in message
-    assert "such as classes: {a: " in message
+    # As it would be read from a configuration.
+    example = yaml.safe_load(message.partition("Say which label each class is, such as ")[2])["classes"]
+    if excluding:
+        assert example == dict(zip(classes, labels, strict=False))
+    else:
+        assert example == {classes[0]: None, classes[-1]: labels[0]}
+
+
+def test_the_remedy_keeps_labels_that_yaml_would_read_otherwise():
+    with pytest.raises(InputError, match="the labels and the classes have different names") as raised:
+        matched_labels(["no", "on: é"], ["YES", "1"], {}, True, "someone/model")
+    assert str(raised.value).endswith('such as classes: {"no": "YES", "on: é": "1"}')
+    example = yaml.safe_load(str(raised.value).partition("such as ")[2])
+    assert example == {"classes": {"no": "YES", "on: é": "1"}}

@@ -31,6 +31,20 @@ def test_two_datasets_double_what_depends_on_them(project):
         configure(project, TINY)
 
 
+def test_jobs_on_different_datasets_can_run_as_one_group(project):
+    """As clusters ask for; Snakemake demands the same strings as resources of all jobs of a group."""
+    study = SMALLER | {"datasets": TINY["datasets"] | {"other": DATASET}}
+    sampled = study | {"explain": {"pairs": 8, "pairs_on": {"demo": 7}}}
+    configure(project, sampled)
+    grouped = [f"{rule}=models" for rule in ("train", "read_texts")]
+    try:
+        done = snakemake(project, "--dry-run", "--groups", *grouped, "--group-components", "models=9")
+        assert done.returncode == 0, done.stdout
+        assert "Group job models" in done.stdout, done.stdout
+    finally:
+        configure(project, TINY)
+
+
 def test_one_figure_needs_its_own_model_and_metric_only(project):
     planned = planned_jobs(project, "results/tiny/figures/scores/demo/ola_cea/gini.svg")
     expected = chosen(all_jobs(TINY), "train", "read_texts", "attribute_", model="ola_cea")

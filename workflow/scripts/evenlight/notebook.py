@@ -26,7 +26,9 @@ Text = str | Sequence[str]
 
 
 def load_classifier(folder: str | Path, device: str = "auto", precision: str = "float32") -> Classifier:
-    """The classifier in a folder that rule ``train`` wrote, ``results/<study>/models/<dataset>/<model>/seed<n>``.
+    """The classifier that rule ``train`` or ``load_model`` wrote.
+
+    It is in the folder ``results/<study>/models/<dataset>/<model>/seed<n>``.
 
     Args:
         folder: the model's.
@@ -34,13 +36,14 @@ def load_classifier(folder: str | Path, device: str = "auto", precision: str = "
         precision: ``float32`` or ``bfloat16``, as ``explain.precision`` of the configuration.
 
     Raises:
-        InputError: the folder is none that ``train`` wrote.
+        InputError: the folder is none that they wrote.
     """
     manifest = Path(folder) / "manifest.json"
     if not manifest.exists():
-        raise InputError(f"{manifest}: no such file; name a folder that rule train made")
-    model = json.loads(manifest.read_text(encoding="utf-8"))["settings"]["model"]
-    return classifiers.load_classifier(folder, model["max_tokens"], device, precision)
+        raise InputError(f"{manifest}: no such file; name a folder that rule train or load_model made")
+    settings = json.loads(manifest.read_text(encoding="utf-8"))["settings"]
+    # Those of a training are of the model and of its seed.
+    return classifiers.load_classifier(folder, settings.get("model", settings)["max_tokens"], device, precision)
 
 
 def probabilities(classifier: Classifier, texts: Sequence[Text]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Published data files: where each comes from, what it must contain, and how it gets here.
+"""Files from elsewhere: published data, where it comes from, what it must contain and how it gets here; and models.
 
 A file's name is its path in a mirror, a folder that holds some or all of the files. What the mirror lacks is
 downloaded. Nothing is accepted whose SHA-256 is not the one written here.
@@ -19,6 +19,9 @@ MIRROR_VARIABLE = "EVENLIGHT_MIRROR"
 WAITS = (1, 2, 4, 8)  # seconds between the attempts of a download
 TIMEOUTS = (10, 60)  # seconds for the connection and for each answer
 BLOCK = 1 << 16  # bytes
+# What a model is loaded from; Transformers takes the first kind of weights that is there.
+TOKENIZER_FILES = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model")
+WEIGHT_FILES = ("model*.safetensors*", "pytorch_model*.bin*")
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,14 @@ def digest(path: str | Path) -> str:
     """The SHA-256 of a file's content, in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def model_files(folder: str | Path) -> list[Path]:
+    """The files in a folder that its model is loaded from, by name; none where there is no such folder."""
+    folder = Path(folder)
+    weights = next((found for pattern in WEIGHT_FILES if (found := list(folder.glob(pattern)))), [])
+    others = [path for pattern in ("config.json", *TOKENIZER_FILES) for path in folder.glob(pattern)]
+    return sorted({*weights, *others})
 
 
 def mirror_folder(named: str | Path | None = None) -> Path | None:

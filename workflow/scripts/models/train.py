@@ -36,8 +36,10 @@ def main(arguments: argparse.Namespace) -> None:
         )
     if compared := arguments.compared:
         # Refused now, and not when everything is trained, explained and scored.
-        explained = drawn_pairs(test, units, compared["pairs"], compared["factors"] or None)
-        check_compared(arguments.items.parent.name, units, explained["item_id"], compared["comparisons"])
+        dataset = arguments.items.parent.name
+        sample = compared["samples"][dataset]
+        explained = drawn_pairs(test, units, sample["pairs"], sample["factors"] or None)
+        check_compared(dataset, units, explained["item_id"], compared["comparisons"])
 
     classifier = new_classifier(model, list(training["words"]), len(classes), settings["seed"])
     name_classes(classifier.network, classes)

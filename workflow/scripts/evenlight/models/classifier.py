@@ -253,19 +253,25 @@ def load_network(source: str | Path, with_head: bool = False, **options) -> nn.M
     # Transformers fills gaps with random weights.
     if with_head and (without := _not_loaded(loading)):
         raise InputError(
-            f"model {source}: has no weights for {without[0]} and {len(without) - 1} others, which would be random; "
+            f"model {source}: has no weights for {_listed(without)}, which would be random; "
             "name a model that was trained to classify, or train this one: architecture: pretrained"
         )
     # A pooler belongs to the head: many models come without one.
     base = f"{network.base_model_prefix}."
     without = [name for name in _not_loaded(loading) if name.startswith(base) and ".pooler." not in name]
     if without:
-        raise InputError(cannot_load(source, f"it has no weights for {without[0]} and {len(without) - 1} others"))
+        raise InputError(cannot_load(source, f"it has no weights for {_listed(without)}"))
     # Where a file has queries, keys and values as one matrix, loading leaves parts of it, which cannot be saved.
     for weight in network.parameters():
         if weight.untyped_storage().nbytes() > weight.nbytes:
             weight.data = weight.data.clone()
     return network
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first of some names, and how many others there are."""
+    others = len(names) - 1
+    return names[0] + (f" and {others} other{'s' * (others > 1)}" if others else "")
 
 
 def _not_loaded(loading: dict) -> list[str]:
@@ -300,7 +306,7 @@ def load_classifier(folder: str | Path, max_tokens: int, device: str = "cpu", pr
     folder = Path(folder)
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
         if not (folder / name).exists():
-            raise InputError(f"{folder / name}: no such file; rule train makes it")
+            raise InputError(f"{folder / name}: no such file; rule train or load_model makes it")
     try:
         network, loading = AutoModelForSequenceClassification.from_pretrained(
             folder, dtype=torch.float32, output_loading_info=True
@@ -310,7 +316,7 @@ def load_classifier(folder: str | Path, max_tokens: int, device: str = "cpu", pr
     if without := _not_loaded(loading):
         raise InputError(
             f"{folder / 'model.safetensors'}: no weights for {without[0]}; delete the folder and run the workflow "
-            "again, rule train makes it"
+            "again, rule train or load_model makes it"
         )
     network.eval().requires_grad_(False)
     tokenizer = loaded_tokenizer(folder)

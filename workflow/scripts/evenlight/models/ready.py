@@ -1,5 +1,6 @@
 """Classifiers that are trained already: their own head, with the classes of a dataset in the dataset's order."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,10 +13,8 @@ from evenlight.errors import InputError
 from evenlight.models.architectures import checked_classifier
 from evenlight.models.classifier import Classifier, load_network, name_classes
 from evenlight.models.tokenizers import loaded_tokenizer, special_token_id, token_ids
-from evenlight.sources import digest
+from evenlight.sources import digest, model_files
 
-TOKENIZER_FILES = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model")
-WEIGHT_FILES = ("model*.safetensors*", "pytorch_model*.bin*")
 # What Transformers calls labels that nobody has named.
 NO_NAME = re.compile(r"LABEL_\d+")
 
@@ -37,7 +36,8 @@ def ready_classifier(
 
     Raises:
         InputError: the source cannot be loaded, has no head or one of another kind, its labels are not the classes, it
-            is shorter than ``max_tokens``, or reads padding or, once it is saved, other tokens.
+            is shorter than ``max_tokens``, cannot be asked by word embeddings with the logits that it gives by token
+            ids, or reads other tokens once it is saved.
     """
     source, revision = settings["source"], settings["revision"]
     tokenizer = loaded_tokenizer(source, revision, settings["special_tokens"])
@@ -53,6 +53,8 @@ def ready_classifier(
     if columns != list(range(len(names))):
         _choose_outputs(classifier, columns, source)
     name_classes(network, classes)
+    # Also of a label that excludes no other: it is one of two classes now, and others must not take their sigmoids.
+    network.config.problem_type = "single_label_classification"
     return classifier, [None if column is None else names[column] for column in columns]
 
 
@@ -95,13 +97,14 @@ def matched_labels(
     """
 
     def refused(problem: str) -> InputError:
-        examples = [f"{name}: {label}" for name, label in zip(classes, labels, strict=False)]
+        example = dict(zip(classes, labels, strict=False))
         if not excluding:
-            examples = [f"{classes[0]}: null", f"{classes[-1]}: {labels[0]}"]
+            example = {classes[0]: None, classes[-1]: labels[0]}
         return InputError(
             f"models.<model>.classes: {problem}. The labels of model {source} are {', '.join(labels)}; the classes of "
             f"the dataset are {', '.join(classes)}. Say which label each class is, such as "
-            f"classes: {{{', '.join(examples)}}}"
+            # JSON is YAML in which labels such as YES and NO stay texts.
+            f"classes: {json.dumps(example, ensure_ascii=False)}"
         )
 
     if not mapping and not excluding:
@@ -203,8 +206,4 @@ def loaded_files(source: str, revision: str | None = None) -> dict:
     if not folder.is_dir():
         folder = Path(cached_file(source, "config.json", revision=revision)).parent
         loaded["commit"] = folder.name
-    # Transformers takes the first kind of weights that is there.
-    weights = next((found for pattern in WEIGHT_FILES if (found := list(folder.glob(pattern)))), [])
-    others = [path for pattern in TOKENIZER_FILES for path in folder.glob(pattern)]
-    paths = {folder / "config.json", *weights, *others}
-    return loaded | {"files": {path.name: digest(path) for path in sorted(paths)}}
+    return loaded | {"files": {path.name: digest(path) for path in model_files(folder)}}
