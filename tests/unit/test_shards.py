@@ -4,6 +4,7 @@ import argparse
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -336,7 +337,7 @@ def test_predicted_classes_and_drawn_pairs(study, tmp_path):
 def test_too_few_explained_texts_are_refused_before_they_are_explained(study, tmp_path):
     """Of two drawn pairs, one is too long."""
     arguments = reading_arguments(study, tmp_path / "readings.parquet", pairs=2, long_items="drop")
-    arguments.compared = {"comparisons": {"gender": [["male", "female"]]}, "pairs": 2, "factors": []}
+    arguments.compared = {"comparisons": {"gender": [["male", "female"]]}}
     read_texts.main(arguments)
     found = read_table(arguments.output, READINGS)
     longest = found.loc[found["left_out"].isna(), "token_id"].map(len).max()
@@ -350,6 +351,22 @@ def test_nothing_is_left_where_every_drawn_pair_is_too_long(study, tmp_path):
     longest = found.loc[found["left_out"].isna(), "token_id"].map(len).max()
     with pytest.raises(InputError, match="every drawn pair has a text of more than"):
         read(study, tmp_path / "readings.parquet", pairs=1, max_tokens=int(longest) - 1, long_items="drop")
+
+
+def test_texts_without_counterparts_are_not_called_pairs(capsys):
+    """Rows of a table of single texts, then of one where two are a pair."""
+    test = pd.DataFrame({"item_id": ["a", "b", "c", "d"]})
+    units = pd.DataFrame({"unit_id": test["item_id"], "item_id": test["item_id"], "factor": "all", "level": "all"})
+    tokens, settings = np.array([3, 4, 5, 90]), {"long_items": "drop", "pairs": 2, "factors": []}
+    _, notes = read_texts.left_out(test, units, tokens, 48, settings)
+    assert notes[0] == "1 of 4 texts have more than 48 tokens and are left out"
+    assert re.fullmatch(r"[12] of 4 texts, drawn at random \(explain\.pairs\), are explained and scored", notes[1])
+    assert "left out 1 texts with more than 48 tokens" in capsys.readouterr().out
+    with pytest.raises(InputError, match="every text has more than"):
+        read_texts.left_out(test, units, tokens + 90, 48, settings)
+    paired = units.assign(unit_id=["a", "b", "c", "c"])
+    _, notes = read_texts.left_out(test, paired, tokens, 48, settings)
+    assert notes[0] == "1 of 3 pairs have a text of more than 48 tokens and are left out"
 
 
 def test_readings_of_other_items_are_refused(study, tmp_path):

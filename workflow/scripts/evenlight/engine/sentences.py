@@ -39,14 +39,15 @@ def wholes_to_drop(
             f"(item {list(item_id)[worst]} has {tokens[worst]} tokens); raise max_tokens up to the model's "
             "limit, or set models.<model>.long_items to 'drop'"
         )
-    dropped = {whole for whole, long in zip(wholes, is_long, strict=True) if long}
+    whole, of_a_sentence = ("text", "") if len(set(wholes)) == len(wholes) else ("pair", "a sentence of ")
+    dropped = {name for name, long in zip(wholes, is_long, strict=True) if long}
     if dropped and dropped.issuperset(wholes):
         raise InputError(
-            f"every pair has a sentence of more than models.<model>.max_tokens = {max_tokens} tokens; raise max_tokens "
-            "up to the model's limit"
+            f"every {whole} has {of_a_sentence}more than models.<model>.max_tokens = {max_tokens} tokens; raise "
+            "max_tokens up to the model's limit"
         )
     if dropped:
-        print(f"left out {len(dropped)} pairs with a sentence of more than {max_tokens} tokens")
+        print(f"left out {len(dropped)} {whole}s with {of_a_sentence}more than {max_tokens} tokens")
     return dropped
 
 
