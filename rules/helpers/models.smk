@@ -9,7 +9,9 @@ def recipe(wildcards):
 def checkpoint(wildcards):
     """What a model that is trained already is, in one run."""
     settings = configuration.checkpoint(config, wildcards.model, wildcards.dataset, int(wildcards.seed))
-    return {name: settings[name] for name in ("source", "revision", "classes", "special_tokens", "max_tokens")}
+    return {
+        name: settings[name] for name in ("source", "revision", "adapter", "classes", "special_tokens", "max_tokens")
+    }
 
 
 def pretrained_files(wildcards):
@@ -19,12 +21,13 @@ def pretrained_files(wildcards):
 
 def checkpoint_files(wildcards):
     """The files of a model that is trained already and named by a folder, whose change loads it anew."""
-    return local_model_files(checkpoint(wildcards)["source"])
+    settings = checkpoint(wildcards)
+    return local_model_files(settings["source"]) + local_model_files(settings["adapter"], sources.adapter_files)
 
 
-def local_model_files(source):
-    """The files of a model in a folder; none of a model on the hub."""
-    return list(map(str, sources.model_files(source))) if source else []
+def local_model_files(source, files=sources.model_files):
+    """The files of a model, or of an adapter, in a folder; none of what is on the hub."""
+    return list(map(str, files(source))) if source else []
 
 
 def any_of(names):

@@ -53,7 +53,7 @@ def saved(folder: Path, kind: str = "bert", labels=tuple(LABELS), **about) -> Pa
 
 def settings_for(folder: Path, kind: str = "bert", **changes) -> dict:
     special_tokens = {"pad": None, "mask": None} | NETWORKS[kind][2]
-    usual = {"source": str(folder), "revision": None, "classes": {}, "special_tokens": special_tokens}
+    usual = {"source": str(folder), "revision": None, "adapter": None, "classes": {}, "special_tokens": special_tokens}
     return usual | {"max_tokens": 256} | changes
 
 
@@ -71,8 +71,13 @@ def probabilities(classifier) -> np.ndarray:
 def their_logits(folder: Path) -> np.ndarray:
     """Those of Transformers' own call on each text alone, (texts, labels)."""
     network = AutoModelForSequenceClassification.from_pretrained(folder)
-    tokenizer = AutoTokenizer.from_pretrained(folder)
     network.config.pad_token_id = 0
+    return logits_of(network, folder)
+
+
+def logits_of(network, folder: Path) -> np.ndarray:
+    """Those of a network's own call on each text alone, read by the tokenizer at ``folder``; (texts, labels)."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
     with torch.no_grad():
         logits = [network(**tokenizer(text, return_tensors="pt")).logits[0] for text in TEXTS]
     return torch.stack(logits).double().numpy()
@@ -348,3 +353,108 @@ def test_the_remedy_keeps_labels_that_yaml_would_read_otherwise():
     assert str(raised.value).endswith('such as classes: {"no": "YES", "on: é": "1"}')
     example = yaml.safe_load(str(raised.value).partition("such as ")[2])
     assert example == {"classes": {"no": "YES", "on: é": "1"}}
+
+
+# Adapters ------------------------------------------------------------------------------------------------------------
+
+
+def adapter_of(base: Path, folder: Path, labels: int = 3, **about) -> Path:
+    """An adapter as peft saves it after a training, with random weights; the head is part of it."""
+    from peft import LoraConfig, get_peft_model
+
+    torch.manual_seed(11)
+    network = AutoModelForSequenceClassification.from_pretrained(base, num_labels=labels, ignore_mismatched_sizes=True)
+    adapted = get_peft_model(network, LoraConfig(task_type="SEQ_CLS", r=2, lora_alpha=16, **about))
+    for weight in adapted.parameters():
+        if weight.requires_grad:
+            torch.nn.init.normal_(weight, std=0.3)
+    adapted.save_pretrained(folder)
+    return folder
+
+
+def encoder_of(folder: Path, base: Path, kind: str) -> Path:
+    """The base model alone, as it is published before anybody trains it to classify."""
+    AutoModel.from_pretrained(base).save_pretrained(folder)
+    return write_tokenizer(NETWORKS[kind][0], folder, WORDS)
+
+
+MAPPING = {"negative": "LABEL_2", "neutral": "LABEL_0", "positive": "LABEL_1"}
+
+
+@pytest.mark.parametrize("kind", ["roberta", "llama", "gpt2"])
+@pytest.mark.parametrize("about", [{}, {"use_dora": True}], ids=["lora", "dora"])
+def test_an_adapter_gives_the_probabilities_of_peft(tmp_path, kind, about):
+    from peft import PeftModel
+
+    base = encoder_of(tmp_path / "base", saved(tmp_path / "whole", kind), kind)
+    adapter = adapter_of(base, tmp_path / "adapter", **about)
+    classifier, labels = taken_over(settings_for(base, kind, adapter=str(adapter), classes=MAPPING), CLASSES)
+    assert labels == ["LABEL_2", "LABEL_0", "LABEL_1"]
+    network = AutoModelForSequenceClassification.from_pretrained(base, num_labels=3)
+    network.config.pad_token_id = 0
+    without = logits_of(network, base)
+    theirs = softmax(logits_of(PeftModel.from_pretrained(network, adapter).eval(), base))[:, [2, 0, 1]]
+    assert np.abs(theirs - softmax(without)[:, [2, 0, 1]]).max() > 0.05
+    np.testing.assert_allclose(probabilities(classifier), theirs, atol=5e-6)
+    # The base model's names of labels are not those of the adapter's head.
+    with pytest.raises(InputError, match="the labels have no names"):
+        taken_over(settings_for(base, kind, adapter=str(adapter)), CLASSES)
+    # Saved, it is a model like any other.
+    training.save_classifier(classifier, tmp_path / "ours", None, {})
+    np.testing.assert_allclose(probabilities(load_classifier(tmp_path / "ours", 256)), theirs, atol=5e-6)
+
+
+def test_a_label_of_an_adapter_is_its_sigmoid_where_classes_say_so(tmp_path):
+    from peft import PeftModel
+
+    base = saved(tmp_path / "base")
+    adapter = adapter_of(base, tmp_path / "adapter", labels=5)
+    mapping = {"negative": None, "positive": "LABEL_4"}
+    classifier, _ = taken_over(settings_for(base, adapter=str(adapter), classes=mapping), ["negative", "positive"])
+    network = AutoModelForSequenceClassification.from_pretrained(base, num_labels=5, ignore_mismatched_sizes=True)
+    logits = logits_of(PeftModel.from_pretrained(network, adapter).eval(), base)[:, 4]
+    np.testing.assert_allclose(probabilities(classifier)[:, 1], 1 / (1 + np.exp(-logits)), atol=5e-6)
+
+
+def test_an_adapter_without_a_head_has_that_of_its_model(tmp_path):
+    from peft import LoraConfig, PeftModel, get_peft_model
+
+    base = saved(tmp_path / "base")
+    network = AutoModelForSequenceClassification.from_pretrained(base)
+    adapted = get_peft_model(network, LoraConfig(r=2, target_modules=["query"], init_lora_weights=False))
+    adapted.save_pretrained(tmp_path / "adapter")
+    classifier, labels = taken_over(settings_for(base, adapter=str(tmp_path / "adapter")), CLASSES)
+    assert labels == ["negative", "Neutral", "POSITIVE"]
+    network = AutoModelForSequenceClassification.from_pretrained(base)
+    theirs = softmax(logits_of(PeftModel.from_pretrained(network, tmp_path / "adapter").eval(), base))[:, ::-1]
+    np.testing.assert_allclose(probabilities(classifier), theirs, atol=5e-6)
+    encoder = encoder_of(tmp_path / "encoder", base, "bert")
+    with pytest.raises(InputError, match="has no weights for classifier"):
+        taken_over(settings_for(encoder, adapter=str(tmp_path / "adapter")), CLASSES)
+
+
+def test_an_adapter_of_another_model_is_refused(tmp_path):
+    adapter = adapter_of(saved(tmp_path / "roberta", "roberta"), tmp_path / "adapter")
+    with pytest.raises(InputError, match=r"adapter .*adapter: (cannot be merged|has other weights)"):
+        taken_over(settings_for(saved(tmp_path / "llama", "llama"), "llama", adapter=str(adapter)), CLASSES)
+    with pytest.raises(InputError, match=r"adapter .*nothing: cannot be loaded"):
+        taken_over(settings_for(tmp_path / "llama", "llama", adapter=str(tmp_path / "nothing")), CLASSES)
+
+
+def test_an_adapter_that_changes_no_weights_is_refused(tmp_path):
+    """Prompt tuning puts tokens before the text; there is nothing to merge."""
+    from peft import PromptTuningConfig, get_peft_model
+
+    base = saved(tmp_path / "base")
+    network = AutoModelForSequenceClassification.from_pretrained(base)
+    get_peft_model(network, PromptTuningConfig(task_type="SEQ_CLS", num_virtual_tokens=2)).save_pretrained(
+        tmp_path / "adapter"
+    )
+    with pytest.raises(InputError, match=r"cannot be merged into model"):
+        taken_over(settings_for(base, adapter=str(tmp_path / "adapter")), CLASSES)
+
+
+def test_digests_of_an_adapter(tmp_path):
+    adapter = adapter_of(saved(tmp_path / "base"), tmp_path / "adapter")
+    files = loaded_files(str(adapter), is_adapter=True)["files"]
+    assert files == {name: digest(adapter / name) for name in ("adapter_config.json", "adapter_model.safetensors")}

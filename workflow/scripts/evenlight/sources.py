@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ BLOCK = 1 << 16  # bytes
 # What a model is loaded from; Transformers takes the first kind of weights that is there.
 TOKENIZER_FILES = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model")
 WEIGHT_FILES = ("model*.safetensors*", "pytorch_model*.bin*")
+ADAPTER_FILES = ("adapter_model.safetensors", "adapter_model.bin")  # peft's, alike
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,19 @@ def digest(path: str | Path) -> str:
 
 def model_files(folder: str | Path) -> list[Path]:
     """The files in a folder that its model is loaded from, by name; none where there is no such folder."""
-    folder = Path(folder)
-    weights = next((found for pattern in WEIGHT_FILES if (found := list(folder.glob(pattern)))), [])
-    others = [path for pattern in ("config.json", *TOKENIZER_FILES) for path in folder.glob(pattern)]
-    return sorted({*weights, *others})
+    others = [path for pattern in ("config.json", *TOKENIZER_FILES) for path in Path(folder).glob(pattern)]
+    return sorted({*_first_kind(folder, WEIGHT_FILES), *others})
+
+
+def adapter_files(folder: str | Path) -> list[Path]:
+    """The files in a folder that an adapter is loaded from, by name; none where there is no such folder."""
+    return sorted([*Path(folder).glob("adapter_config.json"), *_first_kind(folder, ADAPTER_FILES)])
+
+
+def _first_kind(folder: str | Path, patterns: Iterable[str]) -> list[Path]:
+    """The files of the first pattern that has any."""
+    kinds = (list(Path(folder).glob(pattern)) for pattern in patterns)
+    return next(filter(None, kinds), [])
 
 
 def mirror_folder(named: str | Path | None = None) -> Path | None:

@@ -26,6 +26,7 @@ def main(arguments: argparse.Namespace) -> None:
         "settings": settings,
         "labels": of_classes,
         "loaded": loaded_files(settings["source"], settings["revision"]),
+        "adapter": settings["adapter"] and loaded_files(settings["adapter"], is_adapter=True),
         "libraries": library_versions(),
     }
     save_classifier(classifier, arguments.output, None, manifest)

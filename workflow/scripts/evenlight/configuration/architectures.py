@@ -170,6 +170,14 @@ class Trained(Architecture):
             "weights next year; `null` takes the newest."
         ),
     )
+    adapter: OfRuns | None = Field(
+        None,
+        description=(
+            "Adapter that peft saved of a training of `source`, such as LoRA: its id on the hub or path of its folder, "
+            "or a list of them, as for `source`. It is merged into the weights; the head is the adapter's where it has "
+            "one, whose labels have no names, so that `classes` is needed. The tokenizer is that of `source`."
+        ),
+    )
     classes: dict[Text, Text | None] = Field(
         {},
         description=(
@@ -196,7 +204,7 @@ class Trained(Architecture):
 
 
 # The keys of a model that is trained already that may differ from run to run.
-OF_RUNS = ("source", "revision")
+OF_RUNS = ("source", "revision", "adapter")
 
 
 def texts_of(value: str | list[str] | None) -> list[str]:

@@ -1,6 +1,6 @@
 """A text classifier as the rest of Evenlight sees it: tokens in, logits out, by one path for all models."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from pickle import UnpicklingError
@@ -16,6 +16,9 @@ from evenlight.models import one_layer_attention  # noqa: F401 (registers the ar
 from evenlight.models.fast_layers import linear_layers, use_fast_layers
 from evenlight.models.tokenizers import cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.way_in import WayIn, embedded, found_way
+
+# What Transformers calls labels that do not exclude each other.
+MULTI_LABEL = "multi_label_classification"
 
 
 @dataclass(frozen=True)
@@ -233,10 +236,10 @@ def name_classes(network: nn.Module, classes: Sequence[str]) -> None:
     network.config.label2id = {name: label for label, name in enumerate(classes)}
 
 
-def load_network(source: str | Path, with_head: bool = False, **options) -> nn.Module:
+def load_network(source: str | Path, with_head: bool = False, elsewhere: Collection[str] = (), **options) -> nn.Module:
     """A sequence classification network from a hub id or a folder, in float32.
 
-    Its head may be new, unless it is asked for ``with_head``.
+    Its head may be new, unless it is asked for ``with_head``; weights that are named ``elsewhere`` are still to come.
 
     Raises:
         InputError: the source cannot be loaded, or has no weights for a part of the network that it must have.
@@ -251,7 +254,7 @@ def load_network(source: str | Path, with_head: bool = False, **options) -> nn.M
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(cannot_load(source, error)) from None
     # Transformers fills gaps with random weights.
-    if with_head and (without := _not_loaded(loading)):
+    if with_head and (without := [name for name in _not_loaded(loading) if name not in elsewhere]):
         raise InputError(
             f"model {source}: has no weights for {_listed(without)}, which would be random; "
             "name a model that was trained to classify, or train this one: architecture: pretrained"

@@ -10,10 +10,11 @@ from torch import nn
 from transformers.utils import cached_file
 
 from evenlight.errors import InputError
+from evenlight.models.adapters import adapted_network
 from evenlight.models.architectures import checked_classifier
-from evenlight.models.classifier import Classifier, load_network, name_classes
+from evenlight.models.classifier import MULTI_LABEL, Classifier, load_network, name_classes
 from evenlight.models.tokenizers import loaded_tokenizer, special_token_id, token_ids
-from evenlight.sources import digest, model_files
+from evenlight.sources import adapter_files, digest, model_files
 
 # What Transformers calls labels that nobody has named.
 NO_NAME = re.compile(r"LABEL_\d+")
@@ -41,13 +42,16 @@ def ready_classifier(
     """
     source, revision = settings["source"], settings["revision"]
     tokenizer = loaded_tokenizer(source, revision, settings["special_tokens"])
-    options = {"revision": revision} if revision else {}
-    # A weight of another size counts as one that is not there.
-    network = load_network(source, with_head=True, ignore_mismatched_sizes=True, **options)
+    if settings["adapter"]:
+        network = adapted_network(source, revision, settings["adapter"], None not in settings["classes"].values())
+    else:
+        options = {"revision": revision} if revision else {}
+        # A weight of another size counts as one that is not there.
+        network = load_network(source, with_head=True, ignore_mismatched_sizes=True, **options)
     network.config.pad_token_id = special_token_id(tokenizer, "pad")
     names = [str(network.config.id2label[column]) for column in range(network.config.num_labels)]
     _refuse_regression(source, network.config)
-    excluding = network.config.problem_type != "multi_label_classification"
+    excluding = network.config.problem_type != MULTI_LABEL
     columns = matched_labels(classes, names, settings["classes"], excluding, source)
     classifier = checked_classifier(network, tokenizer, settings["max_tokens"], sentences)
     if columns != list(range(len(names))):
@@ -59,9 +63,7 @@ def ready_classifier(
 
 
 def _refuse_regression(source: str, config) -> None:
-    if config.problem_type == "regression" or (
-        config.num_labels == 1 and config.problem_type != "multi_label_classification"
-    ):
+    if config.problem_type == "regression" or (config.num_labels == 1 and config.problem_type != MULTI_LABEL):
         raise InputError(
             f"model {source}: its head predicts numbers and no classes (num_labels {config.num_labels}, problem_type "
             f"{config.problem_type!r}), so there is nothing to explain; name a model that classifies. Where its output "
@@ -196,14 +198,17 @@ def _probe(classifier: Classifier) -> torch.Tensor:
     return classifier.logits(classifier.embed(token_id), mask)
 
 
-def loaded_files(source: str, revision: str | None = None) -> dict:
+def loaded_files(source: str, revision: str | None = None, is_adapter: bool = False) -> dict:
     """What a classifier is loaded from, for its manifest: ``source``, ``revision``, and ``files``, SHA-256 by name.
 
-    Of a model on the hub also its ``commit``, which its newest version need not be any more.
+    Of a model on the hub also its ``commit``, which its newest version need not be any more. With ``is_adapter`` the
+    source is an adapter.
     """
     loaded = {"source": source, "revision": revision}
+    configuration = "adapter_config.json" if is_adapter else "config.json"
     folder = Path(source)
     if not folder.is_dir():
-        folder = Path(cached_file(source, "config.json", revision=revision)).parent
+        folder = Path(cached_file(source, configuration, revision=revision)).parent
         loaded["commit"] = folder.name
-    return loaded | {"files": {path.name: digest(path) for path in model_files(folder)}}
+    files = adapter_files(folder) if is_adapter else model_files(folder)
+    return loaded | {"files": {path.name: digest(path) for path in files}}
