@@ -57,8 +57,9 @@ def ready_classifier(
     if columns != list(range(len(names))):
         _choose_outputs(classifier, columns, source)
     name_classes(network, classes)
-    # Also of a label that excludes no other: it is one of two classes now, and others must not take their sigmoids.
-    network.config.problem_type = "single_label_classification"
+    if not excluding:
+        # The label is one of two classes now, of which other programs must not take sigmoids.
+        network.config.problem_type = "single_label_classification"
     return classifier, [None if column is None else names[column] for column in columns]
 
 
