@@ -82,7 +82,7 @@ def script(name):
     return [repository_file(f"workflow/scripts/{path}") for path in ("run.py", name)]
 
 
-CODE = Code(SCRIPTS, memory=Path(".snakemake", "evenlight", "code.json"))
+CODE = Code(SCRIPTS, memory=Path(".snakemake", "evenlight.code.json"))
 
 
 @cache

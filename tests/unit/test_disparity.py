@@ -226,7 +226,7 @@ def test_dataset_without_any_pair_is_refused(files):
     for seed in (0, 1):
         files.write(score_table([1, 2, 3], []), seed)
     message = refused(files)
-    assert "dataset 'plots': 'male' and 'female' are not compared, no explained text has gender 'female'" in message
+    assert "dataset 'plots': nothing can be compared; it has gender: male, and" in message
     assert "'statistics.compare'" in message
 
 

@@ -199,8 +199,9 @@ def test_quadrature_is_exact_for_polynomials():
 
 
 # The largest relative gap at 200 steps. The path of the tiny DistilBERT passes close to the point where its first
-# normalisation has nothing to normalise.
-CONVERGED = dict.fromkeys(NETWORKS, 1e-12) | {"distilbert": 0.05}
+# normalisation has nothing to normalise. Transformers computes Llama's normalisation in single precision always.
+ROUNDING = dict.fromkeys(NETWORKS, 1e-12) | {"llama": 1e-6}
+CONVERGED = ROUNDING | {"distilbert": 0.05}
 
 
 # Llama's path does not begin in zeros, see test_foreign_gradients.py.
@@ -227,7 +228,8 @@ def test_completeness_gap_is_the_sum_minus_the_difference_and_shrinks(architectu
             gaps[steps].append(abs(attribution.completeness_gap) / abs(difference))
     worst = {steps: max(some) for steps, some in gaps.items()}
     assert worst[200] < CONVERGED[architecture]
-    assert worst[200] <= worst[50] + 1e-12 <= worst[10] + 2e-12 <= worst[2] + 3e-12
+    rounding = ROUNDING[architecture]
+    assert worst[200] <= worst[50] + rounding <= worst[10] + 2 * rounding <= worst[2] + 3 * rounding
 
 
 @pytest.mark.parametrize(("steps", "largest"), [(10, 1e-3), (50, 1e-12), (200, 1e-12)])
