@@ -7,16 +7,14 @@ Writes a table (CSV), and beside it a page that shows it (the same name, ``.md``
 """
 
 import argparse
-import os
-import platform
 import sys
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
+from report import machine, markdown
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
@@ -87,24 +85,6 @@ def curves(sentences: list[Sentence], evaluator: Evaluator) -> Iterator[dict]:
             yield {"setting": name, "budget": f"{key} {budget or 'null'}", **found}
 
 
-def markdown(table: pd.DataFrame) -> str:
-    """A table as Markdown."""
-    lines = [list(table.columns), ["---"] * len(table.columns), *table.astype(str).to_numpy().tolist()]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
-
-
-def machine() -> str:
-    """Processor, cores and versions."""
-    processor = platform.processor() or platform.machine()
-    if (info := Path("/proc/cpuinfo")).exists():
-        models = [
-            line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")
-        ]
-        processor = models[0] if models else processor
-    versions = ", ".join(f"{name} {version(name)}" for name in ("torch", "transformers", "numpy"))
-    return f"{processor}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}"
-
-
 PAGE = """\
 # Chance in explanations by the number of rows
 
@@ -145,7 +125,7 @@ def page(table: pd.DataFrame, sentences: list[Sentence], arguments: argparse.Nam
         most=max(tokens),
         median=round(float(np.median(tokens))),
         command=command,
-        machine=machine(),
+        machine=machine("torch", "transformers", "numpy"),
         tables="\n\n".join(parts),
     )
 

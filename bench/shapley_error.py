@@ -10,13 +10,10 @@ Writes a table of medians and quartiles (CSV), and beside it a page that shows i
 import argparse
 import inspect
 import logging
-import os
-import platform
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +21,7 @@ import pandas as pd
 import shap
 import torch
 from captum.attr import KernelShap, ShapleyValueSampling
+from report import machine, markdown
 from scipy.stats import spearmanr
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
@@ -295,12 +293,6 @@ def reached(table: pd.DataFrame, ours: str, share: float = 1 / 3) -> str:
     return f"`{ours}` has the error of these peers with a third of their rows or fewer: {', '.join(said)}."
 
 
-def markdown(table: pd.DataFrame) -> str:
-    """A table as Markdown."""
-    lines = [list(table.columns), ["---"] * len(table.columns), *table.astype(str).to_numpy().tolist()]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
-
-
 def by_rows(table: pd.DataFrame, kinds: tuple[str, ...], value: str) -> str:
     """Estimators down, rows across; ``value`` is ``error`` (median and quartiles) or ``rank`` (median)."""
     own = table[table["kind"].isin(kinds)].copy()
@@ -311,18 +303,6 @@ def by_rows(table: pd.DataFrame, kinds: tuple[str, ...], value: str) -> str:
     own["cell"] = cell
     wide = own.pivot(index="estimator", columns="rows", values="cell").reindex(own["estimator"].unique()).fillna("–")
     return markdown(wide.reset_index())
-
-
-def machine() -> str:
-    """Processor, cores and versions."""
-    processor = platform.processor() or platform.machine()
-    if (info := Path("/proc/cpuinfo")).exists():
-        models = [
-            line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")
-        ]
-        processor = models[0] if models else processor
-    versions = ", ".join(f"{name} {version(name)}" for name in ("torch", "transformers", "shap", "captum", "numpy"))
-    return f"{processor}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}"
 
 
 def page(table: pd.DataFrame, games: list[Game], dataset: str, command: str, seeds: int) -> str:
@@ -338,7 +318,7 @@ def page(table: pd.DataFrame, games: list[Game], dataset: str, command: str, see
         subsets they ask about and what they make of the answers. `rows` counts every row that an estimator asks for,
         the whole and the empty text included.
 
-        Made by `{command}` on {machine()}.
+        Made by `{command}` on {machine("torch", "transformers", "shap", "captum", "numpy")}.
 
         ## Relative error
 

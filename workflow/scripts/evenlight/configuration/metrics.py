@@ -311,15 +311,20 @@ class Sparsity(Metric):
     )
 
 
-class MassAccuracy(Metric):
+class CorrectnessMetric(Metric):
+    """What the metrics have in common that hold scores against the ground truth."""
+
+    family: ClassVar[str] = "correctness"
+    asks_model: ClassVar[bool] = False
+    better: ClassVar[str] = "higher"
+
+
+class MassAccuracy(CorrectnessMetric):
     """Share of the absolute scores that lies on the words of the ground truth (GECOBench); needs a dataset with ground
     truth.
     """
 
     title: ClassVar[str] = "Mass accuracy"
-    family: ClassVar[str] = "correctness"
-    asks_model: ClassVar[bool] = False
-    better: ClassVar[str] = "higher"
 
     metric: Literal["mass_accuracy"]
     definition: Literal["paper", "released"] = Field(
@@ -331,12 +336,8 @@ class MassAccuracy(Metric):
     )
 
 
-class PlausibilityMetric(Metric):
+class PlausibilityMetric(CorrectnessMetric):
     """What the metrics have in common that hold the scores of words against the ground truth, or a human rationale."""
-
-    family: ClassVar[str] = "correctness"
-    asks_model: ClassVar[bool] = False
-    better: ClassVar[str] = "higher"
 
     scores: Literal["signed", "absolute"] = Field(
         "signed",

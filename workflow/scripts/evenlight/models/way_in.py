@@ -177,7 +177,7 @@ def _trial(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None) 
 def _word_table(network: PreTrainedModel) -> nn.Module:
     try:
         table = network.get_input_embeddings()
-    except NotImplementedError:
+    except NotImplementedError:  # so Transformers says that a type has none
         table = None
     if not isinstance(table, nn.Module) or getattr(table, "weight", None) is None:
         raise InputError(
