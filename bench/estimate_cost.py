@@ -41,7 +41,7 @@ from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, tok
 from evenlight.tables import ITEMS, read_table, replacing
 from evenlight.training import OPTIMIZERS
 
-# The sizes in the published configurations.
+# The sizes in the published configurations. Those of a model in a folder are read there.
 SIZES = {
     "huawei-noah/TinyBERT_General_4L_312D": (
         "bert",
@@ -241,10 +241,15 @@ class Speed:
 
 def network_of(source: str) -> nn.Module:
     """A network of the published sizes, with random weights."""
-    if source not in SIZES:
-        raise InputError(f"models: the sizes of '{source}' are not known here, only those of {', '.join(SIZES)}")
-    kind, sizes = SIZES[source]
-    config = AutoConfig.for_model(kind, num_labels=2, **sizes)
+    if source in SIZES:
+        kind, sizes = SIZES[source]
+        config = AutoConfig.for_model(kind, num_labels=2, **sizes)
+    elif (Path(source) / "config.json").exists():
+        config = AutoConfig.from_pretrained(source)
+    else:
+        raise InputError(
+            f"models: the sizes of '{source}' are not known here, only those of folders and of {', '.join(SIZES)}"
+        )
     # Without it, GPT-2's head refuses batches.
     config.pad_token_id = 0 if config.pad_token_id is None else config.pad_token_id
     return AutoModelForSequenceClassification.from_config(config, dtype=torch.float32)
@@ -283,9 +288,17 @@ def seconds_of(task: Callable[[], object], device: torch.device, least: float) -
 
 
 def speed_of(
-    source: str, length: int, training: dict, device: torch.device, precision: str = "float32", least: float = 1.0
+    source: str,
+    length: int,
+    training: dict | None,
+    device: torch.device,
+    precision: str = "float32",
+    least: float = 1.0,
 ) -> Speed:
-    """Time passes of texts of ``length`` tokens: in batches as the engine makes them, and steps of the training."""
+    """Time passes of texts of ``length`` tokens: in batches as the engine makes them, and steps of the training.
+
+    A model that is trained already has no ``training``, and no speed of it.
+    """
     network = network_of(source).to(device).train()
     parameters = sum(weight.numel() for weight in network.parameters())
     flops = flops_per_token(network, length)
@@ -297,23 +310,25 @@ def speed_of(
         token_id = torch.randint(10, network.config.vocab_size, (rows, length), generator=generator).to(device)
         return token_id, torch.ones_like(token_id)
 
-    optimizer = OPTIMIZERS[training["optimizer"]](network.parameters(), lr=1e-6)
-    token_id, mask = batch(training["batch_size"])
-    label = torch.zeros(len(token_id), dtype=torch.int64, device=device)
+    def trained() -> float:
+        optimizer = OPTIMIZERS[training["optimizer"]](network.parameters(), lr=1e-6)
+        token_id, mask = batch(training["batch_size"])
+        label = torch.zeros(len(token_id), dtype=torch.int64, device=device)
 
-    def step() -> None:
-        loss = functional.cross_entropy(classifier.logits(classifier.embed(token_id), mask), label)
+        def step() -> None:
+            loss = functional.cross_entropy(classifier.logits(classifier.embed(token_id), mask), label)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimizer.step()
+            loss.item()
+
+        seconds = seconds_of(step, device, least) / token_id.numel()
+        # What the other passes need no memory for.
         optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimizer.step()
-        loss.item()
+        return seconds
 
-    seconds = {"training": seconds_of(step, device, least) / token_id.numel()}
-    # What the other passes need no memory for.
-    optimizer.state.clear()
-    optimizer.zero_grad(set_to_none=True)
-
+    seconds = {"training": trained()} if training else {}
     network.eval().requires_grad_(False)
     classifier = Classifier(prepared(network, precision), None, length, precision)
     token_id, mask = batch(max(1, fitting_tokens(classifier) // length))
@@ -337,7 +352,7 @@ def speed_of(
 def estimated(
     config: dict, datasets: dict[str, Dataset], work: dict[str, dict[str, Work]], speeds: dict[str, Speed]
 ) -> pd.DataFrame:
-    """A row per (dataset, model, task), all seeds together.
+    """A row per (dataset, model, task), all runs together.
 
     Args:
         config: completed.
@@ -352,24 +367,22 @@ def estimated(
     rows = []
     for dataset, size in datasets.items():
         for model, speed in speeds.items():
-            training = configuration.recipe(config, model, dataset)["training"]
-            # A batch of the training has the length of its longest item.
-            longest = max(size.lengths)
-            tasks = {
-                "train": {
-                    "training": training["epochs"] * size.training * longest,
-                    "forward": training["epochs"] * size.validation * longest,
-                },
-                "read_texts": {"forward": size.test * size.mean_length},
-            }
+            runs = len(configuration.seeds_of(config, model))
+            tasks = {}
+            if configuration.is_trained_here(config, model):
+                epochs = configuration.recipe(config, model, dataset)["training"]["epochs"]
+                # A batch of the training has the length of its longest item.
+                tokens = {"training": size.training, "forward": size.validation}
+                tasks["train"] = {kind: epochs * items * max(size.lengths) for kind, items in tokens.items()}
+            tasks["read_texts"] = {"forward": size.test * size.mean_length}
             host = {}
             for task, own in work[dataset].items():
                 tasks[task] = {"forward": size.test * own.forward, "gradient": size.test * own.gradient}
                 host[task] = size.test * own.host_seconds / HOURS
             for task, tokens in tasks.items():
-                tokens = {kind: len(config["seeds"]) * tokens.get(kind, 0) for kind in PRODUCTS}
-                host_hours = len(config["seeds"]) * host.get(task, 0)
-                passing = sum(tokens[kind] * speed.seconds[kind] for kind in PRODUCTS) / HOURS
+                tokens = {kind: runs * tokens.get(kind, 0) for kind in PRODUCTS}
+                host_hours = runs * host.get(task, 0)
+                passing = sum(tokens[kind] * seconds for kind, seconds in speed.seconds.items()) / HOURS
                 flops = sum(tokens[kind] * PRODUCTS[kind] for kind in PRODUCTS) * speed.flops
                 about = {"dataset": dataset, "model": model, "task": task}
                 rows.append(about | tokens | {"host_hours": host_hours, "flops": flops, "hours": passing + host_hours})
@@ -394,7 +407,7 @@ def markdown(table: pd.DataFrame, speeds: dict[str, Speed], config: dict, about:
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for name, speed in speeds.items():
-        rates = " | ".join(f"{1 / speed.seconds[kind]:,.0f}" for kind in PRODUCTS)
+        rates = " | ".join(f"{1 / speed.seconds[kind]:,.0f}" if kind in speed.seconds else "–" for kind in PRODUCTS)
         lines.append(
             f"| {name} | {speed.parameters:,} | {rates} | {speed.flops / speed.seconds['forward'] / 1e12:.3g} |"
         )
@@ -426,9 +439,6 @@ def main(arguments: argparse.Namespace) -> None:
     config = configuration.complete(yaml.safe_load(arguments.configfile.read_text(encoding="utf-8")))
     if config["explain"]["pairs"] or config["explain"]["pairs_on"]:
         raise InputError(f"{arguments.configfile}: explain.pairs names a sample; the estimate is of whole test splits")
-    for name in config["models"]:
-        if not configuration.is_trained_here(config, name):
-            raise InputError(f"models.{name}: is trained already; the estimate is of studies that train their models")
     device = pick_device(arguments.device)
     tables = dict(arguments.items)
     datasets = {
@@ -446,8 +456,14 @@ def main(arguments: argparse.Namespace) -> None:
     precision = config["explain"]["precision"]
     speeds = {}
     for name, settings in config["models"].items():
-        source, training = settings.get("source", settings["architecture"]), config["trainings"][settings["training"]]
-        speeds[name] = speed_of(source, length, training, device, precision, arguments.seconds)
+        if configuration.is_trained_here(config, name):
+            source, training = settings.get("source", settings["architecture"]), settings["training"]
+        else:
+            # The sizes are those of every checkpoint.
+            source = configuration.checkpoint(config, name, next(iter(datasets)), config["seeds"][0])["source"]
+            training = None
+        recipe = training and config["trainings"][training]
+        speeds[name] = speed_of(source, length, recipe, device, precision, arguments.seconds)
         print(f"timed {name}", flush=True)
     table = estimated(config, datasets, work, speeds)
     about = (

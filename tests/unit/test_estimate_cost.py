@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import torch
 import yaml
+from transformers import AutoConfig
 
 from evenlight.configuration import complete
 from evenlight.errors import InputError
@@ -172,6 +173,24 @@ def test_sums_by_hand(cost):
     assert last.startswith("| **all** |")
     assert float(last.split("|")[7].replace(",", "")) == pytest.approx(table["hours"].sum(), abs=0.005)
     assert sum(float(cell) for cell in last.split("|")[3:7]) == pytest.approx(table["hours"].sum(), abs=0.02)
+
+
+def test_models_that_are_trained_already_have_their_runs_and_no_training(cost, tmp_path):
+    ready = {"architecture": "trained", "source": str(tmp_path)}
+    config = study(seeds=[3, 7, 9], models={"one": ready, "two": ready | {"source": [str(tmp_path), "other"]}})
+    datasets = {"geco_all": cost.Dataset(10, 2, 5, (4, 6))}
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    AutoConfig.for_model("bert", vocab_size=100, **sizes).save_pretrained(tmp_path)
+    speed = cost.speed_of(str(tmp_path), 8, None, torch.device("cpu"), least=0.0)
+    assert set(speed.seconds) == {"forward", "gradient"}
+    own = {"explain gradient": cost.Work(0, 6, 0.5)}
+    table = cost.estimated(config, datasets, {"geco_all": own}, dict.fromkeys(config["models"], speed))
+    assert set(table["task"]) == {"read_texts", "explain gradient"}
+    gradient = table[table["task"] == "explain gradient"].set_index("model")["gradient"]
+    assert gradient.to_dict() == {"one": 5 * 6, "two": 2 * 5 * 6}
+    text = cost.markdown(table, dict.fromkeys(config["models"], speed), config, "About.")
+    [line] = [line for line in text.splitlines() if line.startswith("| one |")]
+    assert line.split("|")[5].strip() == "–"
 
 
 def test_documented_sizes_and_items(cost, tmp_path, monkeypatch):

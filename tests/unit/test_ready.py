@@ -175,6 +175,14 @@ def test_a_notebook_loads_what_the_rule_wrote(tmp_path):
     )
 
 
+def test_a_notebook_asks_for_training_texts_where_they_are_read(tmp_path):
+    classifier, _ = taken_over(settings_for(saved(tmp_path)), CLASSES)
+    [explanation] = notebook.explain(classifier, ["He waits ."], "uniform_random")
+    assert len(explanation.token_score) == len(explanation.token_id)
+    with pytest.raises(InputError, match="pattern_variant explains from the training texts; give them as training="):
+        notebook.explain(classifier, ["He waits ."], "pattern_variant")
+
+
 def test_half_precision_and_older_files_are_read_in_full_precision(tmp_path):
     folder = saved(tmp_path)
     weights = {name: weight.half() for name, weight in load_file(folder / "model.safetensors").items()}

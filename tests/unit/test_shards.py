@@ -361,7 +361,7 @@ def test_texts_without_counterparts_are_not_called_pairs(capsys):
     _, notes = read_texts.left_out(test, units, tokens, 48, settings)
     assert notes[0] == "1 of 4 texts have more than 48 tokens and are left out"
     assert re.fullmatch(r"[12] of 4 texts, drawn at random \(explain\.pairs\), are explained and scored", notes[1])
-    assert "left out 1 texts with more than 48 tokens" in capsys.readouterr().out
+    assert "left out 1 text with more than 48 tokens" in capsys.readouterr().out
     with pytest.raises(InputError, match="every text has more than"):
         read_texts.left_out(test, units, tokens + 90, 48, settings)
     paired = units.assign(unit_id=["a", "b", "c", "c"])

@@ -81,7 +81,7 @@ def explain(
     """
     settings = _completed("explainers", "method", method, parameters)
     family = family_of("explainers", method)
-    if family in explainers.NEED_TRAINING and training is None:
+    if method in explainers.NEED_TRAINING.get(family, ()) and training is None:
         raise InputError(f"{method} explains from the training texts; give them as training=")
     items = _items(texts)
     if targets is None:

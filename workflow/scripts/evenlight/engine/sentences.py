@@ -47,7 +47,8 @@ def wholes_to_drop(
             "max_tokens up to the model's limit"
         )
     if dropped:
-        print(f"left out {len(dropped)} {whole}s with {of_a_sentence}more than {max_tokens} tokens")
+        wholes_said = whole if len(dropped) == 1 else f"{whole}s"
+        print(f"left out {len(dropped)} {wholes_said} with {of_a_sentence}more than {max_tokens} tokens")
     return dropped
 
 
