@@ -303,7 +303,7 @@ def test_the_units_of_one_level_stand_in_the_order_of_their_items():
     side, names = side_of(units, "gender", "female", items)
     assert names.tolist() == ["2", "1"]
     assert (side.items.tolist(), side.clusters.tolist()) == (["f2", "f1"], ["y", "x"])
-    assert (side.columns.tolist(), side.places.tolist()) == ([0, 3, 4], [0, 1, 1])
+    assert (side.columns.tolist(), side.unit_index.tolist()) == ([0, 3, 4], [0, 1, 1])
     np.testing.assert_array_equal(side.scores(np.array([10.0, 20, 30, 40, 60])), [10, 50])
 
 

@@ -96,8 +96,8 @@ class Code:
     def _file(self, module: str) -> Path | None:
         """The file of a module, or None where the name is no module of the project."""
         if module not in self._files:
-            place = self._root.joinpath(*module.split("."))
-            candidates = (place / "__init__.py", place.with_suffix(".py"))
+            base = self._root.joinpath(*module.split("."))
+            candidates = (base / "__init__.py", base.with_suffix(".py"))
             self._files[module] = next((candidate for candidate in candidates if candidate.is_file()), None)
         return self._files[module]
 

@@ -101,13 +101,13 @@ def sentences_of(texts: pa.Table) -> list[Sentence]:
     return [
         Sentence(
             row["item_id"],
-            tuple(own_words),
+            tuple(item_words),
             np.array(row["token_id"], dtype=np.int64),
             np.array([SPECIAL if word is None else word for word in row["word_id"]], dtype=np.int64),
             row["target"],
             tuple(row["token_text"]),
         )
-        for row, own_words in zip(columns.to_pylist(), words, strict=True)
+        for row, item_words in zip(columns.to_pylist(), words, strict=True)
     ]
 
 

@@ -49,7 +49,7 @@ def left_out(
     """
     # A unit is left out as a whole, so that groups stay balanced.
     whole = wholes(test, units)
-    one, of_a_text = ("text", "") if whole.is_unique else ("pair", "a text of ")
+    unit_name, text_in_unit = ("text", "") if whole.is_unique else ("pair", "a text of ")
     dropped = wholes_to_drop(test["item_id"], whole, tokens, max_tokens, settings["long_items"] == "drop")
     # Drawn before, so that every model is compared on the same pairs, whatever it takes for too long.
     drawn = drawn_pairs(test, units, settings["pairs"], settings["factors"] or None)
@@ -58,15 +58,17 @@ def left_out(
     reason[tokens > max_tokens] = TOO_LONG
     if all(reason):
         raise InputError(
-            f"every drawn {one} has {of_a_text}more than models.<model>.max_tokens = {max_tokens} tokens; raise "
-            "max_tokens up to the model's limit, or explain.pairs"
+            f"every drawn {unit_name} has {text_in_unit}more than models.<model>.max_tokens = {max_tokens} tokens; "
+            "raise max_tokens up to the model's limit, or explain.pairs"
         )
     notes, count = [], whole.nunique()
     if dropped:
-        notes.append(f"{len(dropped)} of {count} {one}s have {of_a_text}more than {max_tokens} tokens and are left out")
+        notes.append(
+            f"{len(dropped)} of {count} {unit_name}s have {text_in_unit}more than {max_tokens} tokens and are left out"
+        )
     if NOT_DRAWN in reason:
         explained = whole[np.equal(reason, None)].nunique()
-        notes.append(f"{explained} of {count} {one}s, drawn at random (explain.pairs), are explained and scored")
+        notes.append(f"{explained} of {count} {unit_name}s, drawn at random (explain.pairs), are explained and scored")
     return reason, notes
 
 

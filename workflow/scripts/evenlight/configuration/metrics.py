@@ -112,11 +112,11 @@ class AopcMetric(Metric):
         defined = {"shares": ERASER_SHARES if is_eraser else TENTHS, "positive_only": not is_eraser}
         problems = []
         for key, value in defined.items():
-            found = getattr(self, key)
-            if found is None:
+            value_given = getattr(self, key)
+            if value_given is None:
                 setattr(self, key, list(value) if key == "shares" else value)
-            elif is_eraser and found != value:
-                said = f'found {shown(found)} with definition "eraser", which has {shown(value)}'
+            elif is_eraser and value_given != value:
+                said = f'found {shown(value_given)} with definition "eraser", which has {shown(value)}'
                 problems.append(((key,), f"{said}; leave the key out, or choose another definition"))
         if problems:
             raise refusal(*problems)

@@ -142,8 +142,8 @@ def _slopes(
 
     points = evaluator.in_batches(np.repeat([len(sentence.token_id) for sentence in sentences], len(nodes)), compute)
     shares, outputs = [share for share, _ in points], [output for _, output in points]
-    of_sentence = [slice(first, first + len(nodes)) for first in range(0, len(points), len(nodes))]
-    return [(np.array(shares[some]), np.array(outputs[some])) for some in of_sentence]
+    path_points = [slice(first, first + len(nodes)) for first in range(0, len(points), len(nodes))]
+    return [(np.array(shares[some]), np.array(outputs[some])) for some in path_points]
 
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:

@@ -52,8 +52,8 @@ def agreements(
     chosen = [index for index, sentence in enumerate(sentences) if sentence.item_id in drawn]
     if not chosen:
         return {name: [] for name in methods}
-    other = replace(context, seed=derived_seed(context.seed, "explained again"))
-    again = explain(family, [sentences[index] for index in chosen], methods, other)
+    second_context = replace(context, seed=derived_seed(context.seed, "explained again"))
+    again = explain(family, [sentences[index] for index in chosen], methods, second_context)
     return {
         name: [
             agreement(

@@ -20,18 +20,18 @@ def replacement_token(classifier: Classifier, hidden_token: str) -> int | None:
 
 
 def hideable(sentence: Sentence, special_tokens: str) -> np.ndarray:
-    """Places of the tokens that may be hidden, int64 (features,): without the special ones unless ``included``."""
+    """Indices of the tokens that may be hidden, int64 (features,): without the special ones unless ``included``."""
     return np.arange(len(sentence.token_id)) if special_tokens == "included" else np.flatnonzero(~sentence.is_special)
 
 
 def reduced_rows(
-    sentence: Sentence, places: np.ndarray, shown: np.ndarray, replacement: int | None
+    sentence: Sentence, token_index: np.ndarray, shown: np.ndarray, replacement: int | None
 ) -> list[np.ndarray]:
     """Copies of the sentence in which some tokens are hidden.
 
     Args:
         sentence: the whole.
-        places: of the tokens that may be hidden, (features,).
+        token_index: the tokens that may be hidden, (features,).
         shown: which of them each copy shows, bool (copies, features).
         replacement: id that stands in for a hidden token; None leaves it out.
 
@@ -39,7 +39,7 @@ def reduced_rows(
         Token ids of each copy.
     """
     visible = np.ones((len(shown), len(sentence.token_id)), dtype=bool)
-    visible[:, places] = shown
+    visible[:, token_index] = shown
     if replacement is None:
         return [sentence.token_id[row] for row in visible]
     return list(np.where(visible, sentence.token_id, replacement))

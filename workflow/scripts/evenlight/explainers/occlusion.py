@@ -13,13 +13,13 @@ from evenlight.explainers.hiding import hideable, reduced_rows, replacement_toke
 
 def _question(sentence: Sentence, special_tokens: str, replacement: int | None) -> Question:
     """p(x) − p(x without token) for every token that may be hidden (Zeiler & Fergus 2014; Li et al. 2016, Eq. 1)."""
-    places = hideable(sentence, special_tokens)
-    all_but_one = ~np.eye(len(places), dtype=bool)
-    whole = np.ones((1, len(places)), dtype=bool)
-    answer = yield reduced_rows(sentence, places, np.concatenate([whole, all_but_one]), replacement)
+    token_index = hideable(sentence, special_tokens)
+    all_but_one = ~np.eye(len(token_index), dtype=bool)
+    whole = np.ones((1, len(token_index)), dtype=bool)
+    answer = yield reduced_rows(sentence, token_index, np.concatenate([whole, all_but_one]), replacement)
     probability = answer[:, sentence.target]
     score = np.zeros(len(sentence.token_id))
-    score[places] = probability[0] - probability[1:]
+    score[token_index] = probability[0] - probability[1:]
     return Attribution(score, forward_rows=len(answer))
 
 

@@ -222,9 +222,11 @@ def shares_remark(taken: np.ndarray) -> Remark:
         taken: relevance of each taker, (sentences, 4), in the order of ``TAKERS``.
     """
     size = dict(zip(TAKERS, np.abs(taken).sum(0).tolist(), strict=True))
-    rest = ", ".join(f"{name} {{share[{name}]:.0%}}" for name in TAKERS[1:] if size[name])
+    other_shares = ", ".join(f"{name} {{share[{name}]:.0%}}" for name in TAKERS[1:] if size[name])
     return Remark(
-        "the tokens have {share[tokens]:.0%} of the relevance" + (f"; the rest: {rest}" if rest else ""), size
+        "the tokens have {share[tokens]:.0%} of the relevance"
+        + (f"; the rest: {other_shares}" if other_shares else ""),
+        size,
     )
 
 

@@ -51,12 +51,12 @@ def exact_values(value: np.ndarray) -> np.ndarray:
     """Shapley values (features,) of the values of :func:`all_subsets` (Shapley 1953)."""
     features = len(value).bit_length() - 1
     subset = np.arange(len(value))
-    others = all_subsets(features).sum(axis=1)
+    size = all_subsets(features).sum(axis=1)
     share = np.array([1 / (features * math.comb(features - 1, size)) for size in range(features)] + [0.0])
     contribution = np.zeros(features)
     for feature in range(features):
         without = subset[(subset >> feature & 1) == 0]
-        contribution[feature] = share[others[without]] @ (value[without | 1 << feature] - value[without])
+        contribution[feature] = share[size[without]] @ (value[without | 1 << feature] - value[without])
     return contribution
 
 
@@ -77,16 +77,16 @@ def token_values(
         replacement: id that stands in for a hidden token; None leaves it out.
         generator: draws the subsets.
     """
-    places = hideable(sentence, settings["special_tokens"])
-    plan = planner(len(places), settings, generator)
-    answer = yield reduced_rows(sentence, places, plan.shown, replacement)
-    return attribution(sentence, places, plan, answer[:, sentence.target])
+    token_index = hideable(sentence, settings["special_tokens"])
+    plan = planner(len(token_index), settings, generator)
+    answer = yield reduced_rows(sentence, token_index, plan.shown, replacement)
+    return attribution(sentence, token_index, plan, answer[:, sentence.target])
 
 
-def attribution(sentence: Sentence, places: np.ndarray, plan: Plan, value: np.ndarray) -> Attribution:
-    """What a plan makes of the values of its subsets, as scores of the tokens at ``places`` (features,)."""
+def attribution(sentence: Sentence, token_index: np.ndarray, plan: Plan, value: np.ndarray) -> Attribution:
+    """What a plan makes of the values of its subsets, as scores of the tokens ``token_index`` (features,)."""
     score = np.zeros(len(sentence.token_id))
-    score[places] = plan.solve(value)
+    score[token_index] = plan.solve(value)
     gap = float(score.sum() - (value[-1] - value[0]))
     return Attribution(score, forward_rows=len(np.unique(plan.shown, axis=0)), completeness_gap=gap)
 

@@ -125,10 +125,10 @@ def sound_baseline(
 
 def _sound_baseline(evaluator: Evaluator, entrance: Entrance, baseline: str) -> str | int:
     tokenizer = evaluator.classifier.tokenizer
-    others = [special_token_id(tokenizer, role) for role in OTHERS]
+    special_ids = [special_token_id(tokenizer, role) for role in OTHERS]
     [reading] = read_words(tokenizer, [["."]])
     stop = int(reading.token_id[reading.word_id != SPECIAL][-1])
-    for start in (baseline, *(token for token in others if token is not None), stop):
+    for start in (baseline, *(token for token in special_ids if token is not None), stop):
         if share_of_the_start(evaluator, entrance, start) <= MOST:
             return start
     raise InputError(

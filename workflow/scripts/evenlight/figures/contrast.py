@@ -9,7 +9,7 @@ def luminance(colour: Colour) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast_ratio(one: Colour, other: Colour) -> float:
+def contrast_ratio(colour_a: Colour, colour_b: Colour) -> float:
     """Contrast of two colours, from 1 to 21 (WCAG 2.2); text needs at least 4.5."""
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    light, dark = sorted((luminance(colour_a), luminance(colour_b)), reverse=True)
     return (light + 0.05) / (dark + 0.05)

@@ -67,8 +67,8 @@ def draw_definitions(
     shape = grid_shape(len(kinds), columns)
     figure = Figure(figsize=size(columns), layout="constrained")
     for pair, block in zip(pairs, figure.subfigures(len(pairs), 1, squeeze=False)[:, 0], strict=True):
-        of_pair = pair.rows(summary)
-        _draw_pair(block, of_pair, (models, explainers, kinds), considerable_effect, shape)
+        pair_summary = pair.rows(summary)
+        _draw_pair(block, pair_summary, (models, explainers, kinds), considerable_effect, shape)
         block.supxlabel(direction_label("Mean Cohen's d", pair), fontsize=10)
     figure.suptitle(title, x=0.01, ha="left")
     figure.supxlabel(LEGEND, fontsize=9)
@@ -100,7 +100,7 @@ def _draw_panel(
 ) -> None:
     effect, significant, tested = cells["effect"], cells["significant"], cells["tested"]
     # One below the other within a row, so that equal effects do not hide one another.
-    offsets = {name: 0.7 * ((place + 0.5) / len(variants) - 0.5) for place, name in enumerate(variants)}
+    offsets = {name: 0.7 * ((index + 0.5) / len(variants) - 0.5) for index, name in enumerate(variants)}
     for row, effects in effect.iterrows():
         known = effects.dropna()
         heights = [rows[row] + offsets[name] for name in known.index]
@@ -110,9 +110,9 @@ def _draw_panel(
             axes.plot(min(max(value, -limit), limit), y, zorder=3, clip_on=False, **look)
             print_beyond(axes, value, y, limit)
     handles = []
-    for place, (name, label) in enumerate(variants.items()):
+    for index, (name, label) in enumerate(variants.items()):
         count = f"{significant[name].sum()} of {tested[name].sum()} significant" if tested[name].any() else "undefined"
-        handles.append(Line2D([], [], label=f"{label}: {count}", **_look(place, True)))
+        handles.append(Line2D([], [], label=f"{label}: {count}", **_look(index, True)))
     if tested.any(axis=None):
         flips, certain = direction_flips(effect, significant)
         about = f"Opposite directions: {flips} of {len(effect)} rows, {certain} significant"
@@ -132,10 +132,10 @@ def _draw_panel(
     )
 
 
-def _look(place: int, filled: bool) -> dict:
-    colour = COLOURS[place % len(COLOURS)]
+def _look(index: int, filled: bool) -> dict:
+    colour = COLOURS[index % len(COLOURS)]
     return {
-        "marker": SHAPES[place % len(SHAPES)],
+        "marker": SHAPES[index % len(SHAPES)],
         "markersize": 5.5,
         "markerfacecolor": colour if filled else "white",
         "markeredgecolor": colour,

@@ -42,8 +42,8 @@ def draw_disparity_map(
     figure = Figure(figsize=(max(7.5, width), height), layout="constrained")
     for column, pair in enumerate(pairs):
         axes = figure.add_subplot(1, len(pairs), column + 1)
-        of_pair = pair.rows(summary)
-        _draw_panel(axes, of_pair, pair, (models, explainers, metrics), considerable_effect, label_rows=column == 0)
+        pair_rows = pair.rows(summary)
+        _draw_panel(axes, pair_rows, pair, (models, explainers, metrics), considerable_effect, label_rows=column == 0)
     figure.suptitle(title, x=0.01, ha="left")
     figure.supxlabel(LEGEND, fontsize=9)
     return figure

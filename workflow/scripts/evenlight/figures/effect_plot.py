@@ -68,8 +68,8 @@ def draw_effects(
     height = 1.0 + len(pairs) * (0.4 + panel_height * rows)
     figure = Figure(figsize=(max(7.5, width), height), layout="constrained")
     for pair, block in zip(pairs, figure.subfigures(len(pairs), 1, squeeze=False)[:, 0], strict=True):
-        of_pair = pair.rows(effects)
-        _draw_pair(block, of_pair, (models, explainers, metrics), equivalence_bound, shape)
+        pair_rows = pair.rows(effects)
+        _draw_pair(block, pair_rows, (models, explainers, metrics), equivalence_bound, shape)
         block.supxlabel(direction_label("Effect in standard deviations", pair), fontsize=10)
     figure.suptitle(title, x=0.01, ha="left")
     handles = [Line2D([], [], label=verdict, **_look(verdict)) for verdict in VERDICTS]

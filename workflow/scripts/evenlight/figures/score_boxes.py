@@ -50,10 +50,10 @@ def draw_boxes(axes: Axes, scores: pd.DataFrame, explainers: dict[str, str], gro
     """The boxes of :func:`draw_score_boxes` on ``axes``, "undefined" for an explainer without any defined score."""
     places = _places(groups)
     for row, explainer in enumerate(explainers):
-        of_explainer = scores[scores["explainer"] == explainer]
+        explainer_scores = scores[scores["explainer"] == explainer]
         drawn = 0
         for column, group in enumerate(groups):
-            values = of_explainer.loc[of_explainer["group"] == group, "score"].dropna().to_numpy()
+            values = explainer_scores.loc[explainer_scores["group"] == group, "score"].dropna().to_numpy()
             if len(values):
                 _draw_box(axes, values, row * places + column, column)
                 drawn += 1

@@ -33,8 +33,8 @@ def grid(figure: Figure | SubFigure, count: int, shape: tuple[int, int]) -> Iter
     """
     rows, columns = shape
     first_row = count - (rows - 1) * columns
-    for place in range(count):
-        yield figure.add_subplot(rows, columns, 1 + place + (0 if place < first_row else columns - first_row))
+    for index in range(count):
+        yield figure.add_subplot(rows, columns, 1 + index + (0 if index < first_row else columns - first_row))
 
 
 def row_places(models: dict[str, str], explainers: dict[str, str]) -> dict[tuple[str, str], int]:

@@ -32,8 +32,8 @@ def word_scores(explanation: Explanation, scores: str) -> tuple[np.ndarray, np.n
     """
     inside = ~explanation.is_special
     token_score = explanation.token_score[inside]
-    word, of_token = np.unique(explanation.word_id[inside], return_inverse=True)
-    score = np.bincount(of_token, np.abs(token_score) if scores == "absolute" else token_score, len(word))
+    word, token_word = np.unique(explanation.word_id[inside], return_inverse=True)
+    score = np.bincount(token_word, np.abs(token_score) if scores == "absolute" else token_score, len(word))
     return word, score, explanation.ground_truth[word] == 1
 
 
@@ -47,9 +47,9 @@ def auprc(score: np.ndarray, truth: np.ndarray) -> float:
     order = np.argsort(-score, kind="stable")
     # Words with equal scores come under a threshold together.
     last = np.append(np.diff(score[order]) != 0, True)
-    found = truth[order].cumsum()[last]
-    precision = np.append(1.0, found / (np.flatnonzero(last) + 1))
-    return float(np.trapezoid(precision, np.append(0.0, found / truth.sum())))
+    hits = truth[order].cumsum()[last]
+    precision = np.append(1.0, hits / (np.flatnonzero(last) + 1))
+    return float(np.trapezoid(precision, np.append(0.0, hits / truth.sum())))
 
 
 def top_words(score: np.ndarray, count: int) -> np.ndarray:
@@ -59,9 +59,9 @@ def top_words(score: np.ndarray, count: int) -> np.ndarray:
     return is_top
 
 
-def f1(hits: int, found: int, wanted: int) -> float:
-    """The harmonic mean of precision ``hits / found`` and recall ``hits / wanted``; 0 where there is no hit."""
-    return 2 * hits / (found + wanted)
+def f1(hits: int, named: int, truths: int) -> float:
+    """The harmonic mean of precision ``hits / named`` and recall ``hits / truths``; 0 where there is no hit."""
+    return 2 * hits / (named + truths)
 
 
 def spans(word: np.ndarray, is_in: np.ndarray) -> list[tuple[int, int]]:
@@ -72,22 +72,22 @@ def spans(word: np.ndarray, is_in: np.ndarray) -> list[tuple[int, int]]:
         is_in: which of them, bool (words,).
     """
     runs: list[tuple[int, int]] = []
-    for place in word[is_in].tolist():
-        if runs and runs[-1][1] == place:
-            runs[-1] = (runs[-1][0], place + 1)
+    for word_index in word[is_in].tolist():
+        if runs and runs[-1][1] == word_index:
+            runs[-1] = (runs[-1][0], word_index + 1)
         else:
-            runs.append((place, place + 1))
+            runs.append((word_index, word_index + 1))
     return runs
 
 
-def matched_spans(found: list[tuple[int, int]], wanted: list[tuple[int, int]], overlap: float) -> int:
-    """How many of ``found`` have an intersection over union of at least ``overlap`` with one of ``wanted``."""
+def matched_spans(named: list[tuple[int, int]], truths: list[tuple[int, int]], overlap: float) -> int:
+    """How many of ``named`` have an intersection over union of at least ``overlap`` with one of ``truths``."""
 
-    def share(one: tuple[int, int], other: tuple[int, int]) -> float:
-        common = max(0, min(one[1], other[1]) - max(one[0], other[0]))
-        return common / (one[1] - one[0] + other[1] - other[0] - common)
+    def share(span_a: tuple[int, int], span_b: tuple[int, int]) -> float:
+        common = max(0, min(span_a[1], span_b[1]) - max(span_a[0], span_b[0]))
+        return common / (span_a[1] - span_a[0] + span_b[1] - span_b[0] - common)
 
-    return sum(any(share(one, other) >= overlap for other in wanted) for one in found)
+    return sum(any(share(span_a, span_b) >= overlap for span_b in truths) for span_a in named)
 
 
 def _auprc(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: dict) -> float:

@@ -38,20 +38,22 @@ def squared_errors(hidden: np.ndarray, score: np.ndarray, fall: np.ndarray, scal
 
 
 def _question(explanation: Explanation, metrics: dict[str, dict], evaluator: Evaluator) -> Question:
-    places = hideable(explanation, "excluded")
-    if not len(places):
+    token_index = hideable(explanation, "excluded")
+    if not len(token_index):
         return {name: np.full(1, np.nan) for name in metrics}
-    hidden = {name: drawn_subsets(explanation, settings["draws"], len(places)) for name, settings in metrics.items()}
+    hidden = {
+        name: drawn_subsets(explanation, settings["draws"], len(token_index)) for name, settings in metrics.items()
+    }
     rows = [explanation.token_id]
     for name, settings in metrics.items():
         replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
-        rows += reduced_rows(explanation, places, ~hidden[name], replacement)
+        rows += reduced_rows(explanation, token_index, ~hidden[name], replacement)
     answer = yield rows
     full, *changed = answer[:, explanation.target]
     errors, used = {}, 0
     for name, settings in metrics.items():
         fall = full - np.array(changed[used : used + settings["draws"]])
-        errors[name] = squared_errors(hidden[name], explanation.token_score[places], fall, settings["scaled"])
+        errors[name] = squared_errors(hidden[name], explanation.token_score[token_index], fall, settings["scaled"])
         used += settings["draws"]
     return errors
 
@@ -66,7 +68,7 @@ def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluat
     errors = list(answer_in_lockstep(questions, evaluator))
     values = {}
     for name in metrics:
-        drawn = [of_item[name] for of_item in errors]
+        drawn = [item_errors[name] for item_errors in errors]
         values[name] = np.array([each.mean() for each in drawn])
         values[f"{name}_standard_error"] = np.array(
             [each.std(ddof=1) / np.sqrt(len(each)) if len(each) > 1 else np.nan for each in drawn]

@@ -32,18 +32,18 @@ class Moved:
 
     Attributes:
         input: where the tokens were.
-        places: which ones are moved, int64 (moved,).
+        token_index: which tokens are moved, int64 (moved,).
         offset: by how much, (moved, hidden), or one number for all.
     """
 
     input: Input
-    places: torch.Tensor
+    token_index: torch.Tensor
     offset: torch.Tensor
 
     def vectors(self) -> torch.Tensor:
         """Where the tokens are, (tokens, hidden)."""
         vectors = self.input.vectors.clone()
-        vectors[self.places] += self.offset
+        vectors[self.token_index] += self.offset
         return vectors
 
 
@@ -55,7 +55,8 @@ def loss_gradients(rows: Sequence[Moved], evaluator: Evaluator) -> list[torch.Te
         loss = functional.cross_entropy(logits, _targets(rows), reduction="sum")
         gradients = torch.autograd.grad(loss, vectors)[0]
         return [
-            gradient[is_token][row.places] for row, gradient, is_token in zip(rows, gradients, mask.bool(), strict=True)
+            gradient[is_token][row.token_index]
+            for row, gradient, is_token in zip(rows, gradients, mask.bool(), strict=True)
         ]
 
     return _in_batches(rows, evaluator, compute)

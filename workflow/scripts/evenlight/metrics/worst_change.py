@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import torch
@@ -45,23 +46,24 @@ def into_ball(offset: torch.Tensor, radius: float, norm: str) -> torch.Tensor:
 
 
 def ascent(
-    inputs: Sequence[Input], places: Sequence[torch.Tensor], settings: dict, evaluator: Evaluator
+    inputs: Sequence[Input], token_index: Sequence[torch.Tensor], settings: dict, evaluator: Evaluator
 ) -> list[list[torch.Tensor]]:
     """Offsets (moved, hidden) of all steps of projected gradient ascent of the loss in a ball, for each input.
 
     Args:
         inputs: what is moved, with the class whose loss is raised.
-        places: which of its tokens, int64 (moved,) each.
+        token_index: which of its tokens, int64 (moved,) each.
         settings: ``steps``, and the ball's, see :func:`radius_of`.
         evaluator: asks the model.
     """
-    radii = [radius_of(start, moved, settings) for start, moved in zip(inputs, places, strict=True)]
+    radii = [radius_of(start, moved, settings) for start, moved in zip(inputs, token_index, strict=True)]
     offset = [
-        start.vectors.new_zeros(len(moved), start.vectors.shape[1]) for start, moved in zip(inputs, places, strict=True)
+        start.vectors.new_zeros(len(moved), start.vectors.shape[1])
+        for start, moved in zip(inputs, token_index, strict=True)
     ]
     path: list[list[torch.Tensor]] = [[] for _ in inputs]
     for _ in range(settings["steps"]):
-        rows = [Moved(*row) for row in zip(inputs, places, offset, strict=True)]
+        rows = [Moved(*row) for row in zip(inputs, token_index, offset, strict=True)]
         for index, gradient in enumerate(loss_gradients(rows, evaluator)):
             step = REACH * radii[index] / settings["steps"]
             if settings["norm"] == "linf":
@@ -140,20 +142,20 @@ class Start:
     Attributes:
         explanation: one of its explanations.
         input: its vectors.
-        places: the tokens that move, those of words; int64 (moved,).
+        token_index: the tokens that move, those of words; int64 (moved,).
     """
 
     explanation: Explanation
     input: Input
-    places: torch.Tensor
+    token_index: torch.Tensor
 
 
 def start_of(explanation: Explanation, classifier: Classifier) -> Start:
     """Where the movement begins."""
     with torch.no_grad():
         vectors = classifier.embed(torch.from_numpy(explanation.token_id).to(classifier.device))
-    places = torch.from_numpy(np.flatnonzero(~explanation.is_special)).to(classifier.device)
-    return Start(explanation, Input(vectors, explanation.target), places)
+    token_index = torch.from_numpy(np.flatnonzero(~explanation.is_special)).to(classifier.device)
+    return Start(explanation, Input(vectors, explanation.target), token_index)
 
 
 def moved_sentences(
@@ -166,12 +168,12 @@ def moved_sentences(
     """
     sentences, further = [], []
     next_id = vocabulary_size(classifier)
-    for start, of_start in zip(starts, offsets, strict=True):
+    for start, start_offsets in zip(starts, offsets, strict=True):
         explanation = start.explanation
-        for offset in of_start:
+        for offset in start_offsets:
             token_id = explanation.token_id.copy()
-            token_id[~explanation.is_special] = next_id + np.arange(len(start.places))
-            next_id += len(start.places)
+            token_id[~explanation.is_special] = next_id + np.arange(len(start.token_index))
+            next_id += len(start.token_index)
             sentences.append(
                 Sentence(
                     explanation.item_id,
@@ -182,7 +184,7 @@ def moved_sentences(
                     explanation.token_text,
                 )
             )
-            further.append(start.input.vectors[start.places] + offset)
+            further.append(start.input.vectors[start.token_index] + offset)
     return sentences, torch.cat(further)
 
 
@@ -219,29 +221,30 @@ def changes(
         explained: the explanations of each sentence.
         evaluator: asks the model.
     """
-    origins = {each.origin.explainer: each.origin for of_start in explained for each in of_start}
+    origins = {each.origin.explainer: each.origin for group in explained for each in group}
     sentences, vectors = moved_sentences(starts, offsets, evaluator.classifier)
     again = explained_again(sentences, vectors, list(origins.values()), evaluator)
-    found, first = [], 0
-    for of_start, of_offsets in zip(explained, offsets, strict=True):
-        here = slice(first, first + len(of_offsets))
+    relative_changes, first = [], 0
+    for group, start_offsets in zip(explained, offsets, strict=True):
+        here = slice(first, first + len(start_offsets))
         first = here.stop
-        found.append([])
-        for explanation in of_start:
+        relative_changes.append([])
+        for explanation in group:
             score = explanation.token_score
-            others = again.get(explanation.origin.explainer, [score] * len(sentences))[here]
+            moved_scores = again.get(explanation.origin.explainer, [score] * len(sentences))[here]
             norm = np.linalg.norm(score)
-            found[-1].append(np.array([np.linalg.norm(other - score) / norm if norm else np.nan for other in others]))
-    return found
+            distances = [np.linalg.norm(moved_score - score) for moved_score in moved_scores]
+            relative_changes[-1].append(np.array(distances) / norm if norm else np.full(len(distances), np.nan))
+    return relative_changes
 
 
 def worst_change(
     starts: Sequence[Start], explained: Sequence[Sequence[Explanation]], settings: dict, evaluator: Evaluator
 ) -> list[list[float]]:
     """The largest change over the steps of :func:`ascent` (Dhaini et al. 2025, Eq. 6), for each explanation."""
-    inputs, places = [start.input for start in starts], [start.places for start in starts]
-    offsets = ascent(inputs, places, settings, evaluator)
-    return [[each.max() for each in of_start] for of_start in changes(starts, offsets, explained, evaluator)]
+    inputs, token_index = [start.input for start in starts], [start.token_index for start in starts]
+    offsets = ascent(inputs, token_index, settings, evaluator)
+    return [[each.max() for each in group] for group in changes(starts, offsets, explained, evaluator)]
 
 
 def max_sensitivity(
@@ -255,10 +258,12 @@ def max_sensitivity(
     ball: an attack on the explanation itself, which needs none of its gradients.
     """
     # Each explanation has a search of its own from the second round on.
-    one_each = [start for start, of_start in zip(starts, explained, strict=True) for _ in of_start]
-    each = [explanation for of_start in explained for explanation in of_start]
-    radii = [radius_of(start.input, start.places, settings) for start in one_each]
-    centre = [start.input.vectors.new_zeros(len(start.places), start.input.vectors.shape[1]) for start in one_each]
+    each_start = [start for start, group in zip(starts, explained, strict=True) for _ in group]
+    each = [explanation for group in explained for explanation in group]
+    radii = [radius_of(start.input, start.token_index, settings) for start in each_start]
+    centre = [
+        start.input.vectors.new_zeros(len(start.token_index), start.input.vectors.shape[1]) for start in each_start
+    ]
     worst = np.full(len(each), -np.inf)
     for search in range(settings["rounds"]):
         offsets = [
@@ -270,16 +275,16 @@ def max_sensitivity(
         ]
         if search == 0:
             firsts = np.cumsum([0, *map(len, explained)])[:-1]
-            found = changes(starts, [offsets[first] for first in firsts], explained, evaluator)
-            of_draws = [change for of_start in found for change in of_start]
+            group_changes = changes(starts, [offsets[first] for first in firsts], explained, evaluator)
+            drawn_changes = list(chain.from_iterable(group_changes))
         else:
-            of_draws = _one_by_one(one_each, offsets, each, evaluator)
-        for index, change in enumerate(of_draws):
+            drawn_changes = _one_by_one(each_start, offsets, each, evaluator)
+        for index, change in enumerate(drawn_changes):
             best = int(np.argmax(change))
             if not change[best] <= worst[index]:
                 worst[index], centre[index] = change[best], offsets[index][best]
-    rest = iter(worst)
-    return [[next(rest) for _ in of_start] for of_start in explained]
+    remaining = iter(worst)
+    return [[next(remaining) for _ in group] for group in explained]
 
 
 def _one_by_one(
@@ -289,14 +294,14 @@ def _one_by_one(
     evaluator: Evaluator,
 ) -> list[np.ndarray]:
     """The :func:`changes` of one explanation of each sentence, explainer by explainer."""
-    found: list[np.ndarray] = [np.zeros(0)] * len(explanations)
+    relative_changes: list[np.ndarray] = [np.zeros(0)] * len(explanations)
     for explainer in dict.fromkeys(explanation.origin.explainer for explanation in explanations):
-        own = [index for index, each in enumerate(explanations) if each.origin.explainer == explainer]
-        parts = ([part[index] for index in own] for part in (starts, offsets))
-        of_own = changes(*parts, [[explanations[index]] for index in own], evaluator)
-        for index, [change] in zip(own, of_own, strict=True):
-            found[index] = change
-    return found
+        indices = [index for index, each in enumerate(explanations) if each.origin.explainer == explainer]
+        parts = ([part[index] for index in indices] for part in (starts, offsets))
+        explainer_changes = changes(*parts, [[explanations[index]] for index in indices], evaluator)
+        for index, [change] in zip(indices, explainer_changes, strict=True):
+            relative_changes[index] = change
+    return relative_changes
 
 
 METRICS = {"worst_change": worst_change, "max_sensitivity": max_sensitivity}
@@ -315,9 +320,9 @@ def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluat
     for first in range(0, len(groups), SENTENCES_AT_ONCE):
         chosen = groups[first : first + SENTENCES_AT_ONCE]
         explained = [[explanations[index] for index in group] for group in chosen]
-        starts = [start_of(of_start[0], evaluator.classifier) for of_start in explained]
+        starts = [start_of(group[0], evaluator.classifier) for group in explained]
         for name, settings in metrics.items():
-            found = METRICS[settings["metric"]](starts, explained, settings, evaluator)
-            for group, of_group in zip(chosen, found, strict=True):
-                values[name][group] = of_group
+            worst = METRICS[settings["metric"]](starts, explained, settings, evaluator)
+            for group, group_values in zip(chosen, worst, strict=True):
+                values[name][group] = group_values
     return values

@@ -190,8 +190,8 @@ def read_words(
         try:
             word_id, token_text = _aligned(words, encoding["offset_mapping"][row], encoding.sequence_ids(row))
         except InputError as error:
-            place = f"text '{_shortened(' '.join(words))}'" if names is None else f"item {names[row]}"
-            raise InputError(f"{place}: {error}") from None
+            name = f"text '{_shortened(' '.join(words))}'" if names is None else f"item {names[row]}"
+            raise InputError(f"{name}: {error}") from None
         readings.append(Reading(np.array(encoding["input_ids"][row], dtype=np.int64), word_id, token_text))
     return readings
 
@@ -273,7 +273,7 @@ def refuse_unstable(
         again = loaded_tokenizer(folder)
     if again.backend_tokenizer.to_str() == tokenizer.backend_tokenizer.to_str():
         return
-    both = (token_ids(one, sentences) for one in (tokenizer, again))
+    both = (token_ids(version, sentences) for version in (tokenizer, again))
     for words, before, after in zip(sentences, *both, strict=True):
         if not np.array_equal(before, after):
             raise InputError(

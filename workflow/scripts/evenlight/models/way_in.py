@@ -50,11 +50,11 @@ class StandIns:
 
     def rows(self, mask: torch.Tensor) -> torch.Tensor:
         """Ids for texts where ``mask`` (rows, tokens) is 1."""
-        place = mask.cumsum(1) - 1
-        from_end = mask.sum(1, keepdim=True) - 1 - place
-        ids = torch.full_like(place, self.ordinary)
+        position = mask.cumsum(1) - 1
+        from_end = mask.sum(1, keepdim=True) - 1 - position
+        ids = torch.full_like(position, self.ordinary)
         for index, token in enumerate(self.before):
-            ids[place == index] = token
+            ids[position == index] = token
         for index, token in enumerate(reversed(self.after)):
             ids[from_end == index] = token
         return ids.masked_fill(mask == 0, self.pad)

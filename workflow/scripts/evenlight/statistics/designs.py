@@ -23,28 +23,28 @@ class Side:
     Attributes:
         items: identifier of each unit's first item, object (units,); None where a unit has no item.
         clusters: what each unit belongs to beyond itself, object (units,); None where a unit has no item.
-        columns: places of the level's items among all items, int (items of the level,).
-        places: place of each one's unit, int (items of the level,).
+        columns: columns of the level's items among all items, int (items of the level,).
+        unit_index: the unit of each item, int (items of the level,).
     """
 
     items: np.ndarray
     clusters: np.ndarray
     columns: np.ndarray
-    places: np.ndarray
+    unit_index: np.ndarray
 
     def scores(self, values: np.ndarray) -> np.ndarray:
         """The units' scores (…, units) from the items' (…, items): means of what is defined, else NaN."""
         result = np.full((*values.shape[:-1], len(self.items)), np.nan)
-        if len(np.unique(self.places)) == len(self.places):
-            result[..., self.places] = values[..., self.columns]
+        if len(np.unique(self.unit_index)) == len(self.unit_index):
+            result[..., self.unit_index] = values[..., self.columns]
             return result
         # Each unit's items side by side.
-        order = np.argsort(self.places, kind="stable")
-        sorted_places, taken = self.places[order], values[..., self.columns[order]]
-        starts = np.flatnonzero(np.r_[True, sorted_places[1:] != sorted_places[:-1]])
+        order = np.argsort(self.unit_index, kind="stable")
+        sorted_units, taken = self.unit_index[order], values[..., self.columns[order]]
+        starts = np.flatnonzero(np.r_[True, sorted_units[1:] != sorted_units[:-1]])
         counts = np.add.reduceat((~np.isnan(taken)).astype(float), starts, axis=-1)
         with np.errstate(invalid="ignore"):
-            result[..., sorted_places[starts]] = np.add.reduceat(np.nan_to_num(taken), starts, axis=-1) / counts
+            result[..., sorted_units[starts]] = np.add.reduceat(np.nan_to_num(taken), starts, axis=-1) / counts
         return result
 
 
@@ -97,11 +97,11 @@ def side_of(units: pd.DataFrame, factor: str, level: str, items: pd.DataFrame) -
 
 
 def _side(rows: pd.DataFrame, units: pd.Index, items: pd.DataFrame) -> Side:
-    columns, places = rows["column"].to_numpy(), units.get_indexer(rows["unit_id"])
+    columns, unit_index = rows["column"].to_numpy(), units.get_indexer(rows["unit_id"])
     first = np.full(len(units), -1)
-    first[places[::-1]] = columns[::-1]
+    first[unit_index[::-1]] = columns[::-1]
     names = [np.where(first >= 0, items[name].to_numpy(object)[first], None) for name in ("item_id", "cluster")]
-    return Side(*names, columns, places)
+    return Side(*names, columns, unit_index)
 
 
 def levels_there(rows: pd.DataFrame, items: Iterable[str]) -> list[str]:

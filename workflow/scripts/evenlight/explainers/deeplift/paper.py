@@ -290,11 +290,11 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
     """
     _require_explains(name, settings, context)
     operations = Operations(STAND_INS)
-    values_of = _values_of(settings, context.evaluator.classifier, operations)
+    contributions_of = _values_of(settings, context.evaluator.classifier, operations)
     adds_up = aggregation_of(settings) == "sum"
 
     def compute(batch: Batch) -> list[tuple[Attribution, float]]:
-        values, change = values_of(batch)
+        values, change = contributions_of(batch)
         sums, scores = (batch.without_padding(aggregated(values, how)) for how in ("sum", aggregation_of(settings)))
         gaps = [float(each.sum() - difference) for each, difference in zip(sums, change.tolist(), strict=True)]
         shares = [abs(gap) / max(abs(difference), 0.01) for gap, difference in zip(gaps, change.tolist(), strict=True)]
@@ -335,14 +335,14 @@ def share_missed(settings: dict, evaluator: Evaluator) -> float:
     """
     classifier = evaluator.classifier
     texts = [replace(probe, target=target) for probe in probes(classifier) for target in range(classifier.classes)]
-    values_of = _values_of(settings, classifier, Operations(STAND_INS))
+    contributions_of = _values_of(settings, classifier, Operations(STAND_INS))
 
     def compute(batch: Batch) -> list[tuple[float, float]]:
-        values, change = values_of(batch)
+        values, change = contributions_of(batch)
         return torch.stack([values.sum((1, 2)) - change, change], dim=1).abs().tolist()
 
-    found = np.array(sentences_in_batches(texts, evaluator, compute, rows=2)).reshape(-1, classifier.classes, 2)
-    missed, change = found.sum(1).T
+    gaps = np.array(sentences_in_batches(texts, evaluator, compute, rows=2)).reshape(-1, classifier.classes, 2)
+    missed, change = gaps.sum(1).T
     return float(np.median(missed / np.maximum(change, 0.01)))
 
 

@@ -85,17 +85,17 @@ def coefficients(
 def on_tokens(sentence: Sentence, settings: dict, classifier: Classifier, generator: np.random.Generator) -> Question:
     """Every token a feature, hidden by the mask token."""
     # Where special tokens are "unscored" they are hidden like any other, and the coefficient is dropped.
-    places = hideable(sentence, "excluded" if settings["special_tokens"] == "excluded" else "included")
+    token_index = hideable(sentence, "excluded" if settings["special_tokens"] == "excluded" else "included")
     mask = classifier.special_token("mask")
     coefficient, asked = yield from coefficients(
-        len(places),
-        lambda kept: reduced_rows(sentence, places, kept, mask),
+        len(token_index),
+        lambda kept: reduced_rows(sentence, token_index, kept, mask),
         sentence.target,
         settings,
         generator,
     )
     score = np.zeros(len(sentence.token_id))
-    score[places] = coefficient
+    score[token_index] = coefficient
     if settings["special_tokens"] == "unscored":
         score[sentence.is_special] = 0.0
     return Attribution(score, asked)
@@ -121,15 +121,15 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
     feature_of_word = bag_of_words(sentence.words)
     feature = np.full(len(sentence.token_id), -1)
     feature[~sentence.is_special] = feature_of_word[sentence.word_id[~sentence.is_special]]
-    places = np.flatnonzero(feature >= 0)
+    token_index = np.flatnonzero(feature >= 0)
     coefficient, asked = yield from coefficients(
         feature_of_word.max(initial=-1) + 1,
-        lambda kept: reduced_rows(sentence, places, kept[:, feature[places]], None),
+        lambda kept: reduced_rows(sentence, token_index, kept[:, feature[token_index]], None),
         sentence.target,
         settings,
         generator,
     )
-    tokens_of_word = np.bincount(sentence.word_id[places], minlength=len(sentence.words))
+    tokens_of_word = np.bincount(sentence.word_id[token_index], minlength=len(sentence.words))
     score = np.zeros(len(sentence.token_id))
-    score[places] = coefficient[feature[places]] / tokens_of_word[sentence.word_id[places]]
+    score[token_index] = coefficient[feature[token_index]] / tokens_of_word[sentence.word_id[token_index]]
     return Attribution(score, asked)

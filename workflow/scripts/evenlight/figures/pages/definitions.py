@@ -64,9 +64,9 @@ def _table(caption: str, table: pd.DataFrame, layout: tuple, headings: dict) -> 
     by_names = {(row.dataset, row.metric, row.other): row for row in table.itertuples(index=False)}
     rows = []
     for kind, names in disputed.items():
-        of_kind = table.loc[table["kind"] == kind, ["metric", "other"]].drop_duplicates()
+        kind_rows = table.loc[table["kind"] == kind, ["metric", "other"]].drop_duplicates()
         lines = []
-        for metric, other in of_kind.itertuples(index=False, name=None):
+        for metric, other in kind_rows.itertuples(index=False, name=None):
             heading = variants[metric] if metric == other else f"{variants[metric]} – {variants[other]}"
             entries = [by_names[dataset, metric, other] for dataset in datasets]
             lines.append((heading, [Cell(text(row)) for row in entries for text in headings.values()]))

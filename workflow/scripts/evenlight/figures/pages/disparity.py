@@ -66,8 +66,8 @@ def _legend(pairs: list[Comparison], considerable_effect: float) -> list[tuple[C
     legend = []
     for pair in pairs:
         for group, letters, colour in zip(pair.levels, initials(*pair.levels), BETTER_COLOURS, strict=True):
-            other = pair.level_b if group == pair.level_a else pair.level_a
-            legend.append((Cell(letters, background=shade(colour, 1)), f"{group} has better explanations than {other}"))
+            level = pair.level_b if group == pair.level_a else pair.level_a
+            legend.append((Cell(letters, background=shade(colour, 1)), f"{group} has better explanations than {level}"))
     return [
         *legend,
         (Cell("bold", bold=True), f"considerable effect, |mean d| ≥ {considerable_effect:g}"),

@@ -75,13 +75,13 @@ class Attack:
 
     Attributes:
         input: where it starts.
-        places: the tokens that are moved, int64 (moved,).
+        token_index: the tokens that are moved, int64 (moved,).
         signs: signs of the gradient along the path of an attack that no ball stops, as far as they are known; int8
             (moved, hidden) each. Attacks in smaller balls begin on the same path and need not ask for them again.
     """
 
     input: Input
-    places: torch.Tensor
+    token_index: torch.Tensor
     signs: list[torch.Tensor] = field(default_factory=list)
 
 
@@ -99,7 +99,8 @@ def run_attacks(attacks: Sequence[Attack], radius: np.ndarray, search: Search, e
     bound = radius.tolist()
     step = list(map(search.step, bound))
     offset = [
-        torch.zeros(len(attack.places), attack.input.vectors.shape[1]).to(attack.input.vectors) for attack in attacks
+        torch.zeros(len(attack.token_index), attack.input.vectors.shape[1]).to(attack.input.vectors)
+        for attack in attacks
     ]
     taken = np.zeros(len(attacks), dtype=int)
     is_free = np.ones(len(attacks), dtype=bool)
@@ -117,13 +118,13 @@ def run_attacks(attacks: Sequence[Attack], radius: np.ndarray, search: Search, e
                 go(index, sign)
     while (taken < search.steps).any():
         going = np.flatnonzero(taken < search.steps)
-        rows = [Moved(attacks[index].input, attacks[index].places, offset[index]) for index in going]
+        rows = [Moved(attacks[index].input, attacks[index].token_index, offset[index]) for index in going]
         for index, gradient in zip(going, loss_gradients(rows, evaluator), strict=True):
             sign = gradient.sign()
             if is_free[index] and taken[index] < search.common_steps:
                 attacks[index].signs.append(sign.to(torch.int8))
             go(index, sign)
-    rows = [Moved(attack.input, attack.places, moved) for attack, moved in zip(attacks, offset, strict=True)]
+    rows = [Moved(attack.input, attack.token_index, moved) for attack, moved in zip(attacks, offset, strict=True)]
     return are_flipped(rows, evaluator)
 
 
@@ -156,26 +157,26 @@ class Read:
 
     Attributes:
         token_id: ids, int64 (tokens,).
-        places: the tokens that may be moved, int64 (inner,).
+        token_index: the tokens that may be moved, int64 (inner,).
         tops: for 1, 2 … tokens, the places in ``token_id`` that an explanation ranks first.
     """
 
     token_id: np.ndarray
-    places: np.ndarray
+    token_index: np.ndarray
     tops: list[tuple[int, ...]]
 
     @property
     def key(self) -> bytes:
         """Equal for equal sentences."""
-        return self.token_id.tobytes() + self.places.tobytes()
+        return self.token_id.tobytes() + self.token_index.tobytes()
 
 
 def read_for_attack(explanation: Explanation, count: int, search: Search) -> Read:
     """The sentence and its top places for 1 … ``count`` tokens."""
-    token_id, places = search.read(explanation)
+    token_id, token_index = search.read(explanation)
     score = explanation.token_score[~explanation.is_special]
-    counts = range(1, min(count, len(places)) + 1)
-    return Read(token_id, places, [tuple(places[top_places(score, size)].tolist()) for size in counts])
+    counts = range(1, min(count, len(token_index)) + 1)
+    return Read(token_id, token_index, [tuple(token_index[top_places(score, size)].tolist()) for size in counts])
 
 
 @torch.no_grad()
@@ -201,16 +202,16 @@ def attacks_on(reads: Sequence[Read], search: Search, evaluator: Evaluator) -> d
     device = evaluator.classifier.device
     # All attacks on a sentence begin with the same gradient.
     rows = [
-        Moved(inputs[key], torch.from_numpy(read.places).to(device), inputs[key].vectors.new_zeros(()))
+        Moved(inputs[key], torch.from_numpy(read.token_index).to(device), inputs[key].vectors.new_zeros(()))
         for key, read in distinct.items()
     ]
     first_signs = {
-        key: dict(zip(read.places.tolist(), gradient.sign().to(torch.int8), strict=True))
+        key: dict(zip(read.token_index.tolist(), gradient.sign().to(torch.int8), strict=True))
         for (key, read), gradient in zip(distinct.items(), loss_gradients(rows, evaluator), strict=True)
     }
     return {
         (key, top): Attack(
-            inputs[key], torch.tensor(top, device=device), [torch.stack([first_signs[key][place] for place in top])]
+            inputs[key], torch.tensor(top, device=device), [torch.stack([first_signs[key][index] for index in top])]
         )
         for key, top in dict.fromkeys((read.key, top) for read in reads for top in read.tops)
     }
