@@ -311,7 +311,8 @@ def test_a_long_text_takes_its_pair_along(study, tmp_path, capsys):
     assert found["probability"].isna().equals(is_long)
     assert found["predicted"].isna().equals(is_long)
     dropped = pair_id[in_long_pair].nunique()
-    assert f"left out {dropped} pairs with a sentence of more than {limit} tokens" in capsys.readouterr().out
+    pairs = "pair" if dropped == 1 else "pairs"
+    assert f"left out {dropped} {pairs} with a sentence of more than {limit} tokens" in capsys.readouterr().out
     [note] = read_metadata(tmp_path / "readings.parquet", READINGS)["notes"]
     assert note == f"{dropped} of {pair_id.nunique()} pairs have a text of more than {limit} tokens and are left out"
 
