@@ -187,6 +187,7 @@ EXPLAINED = {
     "path": {"method": "integrated_gradients", "steps": 5},
     "deeplift": {"method": "deeplift"},
     "relevance": {"method": "attnlrp"},
+    "interactions": {"method": "gim"},
     "attention": {"method": "attention_rollout"},
     "occlusion": {"method": "occlusion"},
     "shap": {"method": "partition_shap", "evaluations": 30},

@@ -19,7 +19,6 @@ from evenlight.explainers.relevance import (
     Taps,
     _rule,
     identity_rule,
-    normalised,
     propagation_rules,
     relevance_attention,
     relevances,
@@ -111,7 +110,7 @@ def test_layer_normalisation_is_linear_with_its_deviation_held():
     given = numbers(1.0, 3.0)
     taps = Taps.closed(1, given)
     # Mean 2, deviation 1, hence normalised to −1 and 1.
-    output = normalised(module, given[None], taps)
+    output = _rule(module, taps)(module, (given[None],), None)
     np.testing.assert_allclose(output.detach(), [[-1.0, 8.0]])
     gradient, bias = torch.autograd.grad(output.sum(), (given, taps.biases))
     # y = 2 (a − b) / 2 + 1 and 5 (b − a) / 2 + 3: their sum has the gradient −3/2 for a, 3/2 for b.

@@ -329,6 +329,7 @@ HEADINGS = {
     "lime": "LIME",
     "partition_shap": "PS",
     "attnlrp": "LRP",
+    "gim": "GIM",
     "attention_rollout": "Roll",
     "kernel_shap": "KS",
     "shapley_sampling": "ShS",

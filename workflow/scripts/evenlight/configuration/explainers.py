@@ -371,6 +371,30 @@ class Attnlrp(Explainer):
     )
 
 
+class Gim(GradientExplainer):
+    """Gradient times (input − baseline), signed, summed over the hidden dimension, the gradient changed where values
+    act on each other: the softmax's is taken at a higher temperature, normalisations are held constant, and factors
+    share that of their product (GIM, Edin et al. 2025). For the models that `attnlrp` explains.
+    """
+
+    title: ClassVar[str] = "GIM"
+    family: ClassVar[str] = "interactions"
+
+    method: Literal["gim"]
+    layer: Layer = "word_embeddings"
+    aggregation: Aggregation = "sum"
+    baseline: Literal["pad", "mask", "zero"] = Field(
+        "pad",
+        description=(
+            "What the input is compared with: special tokens kept and all others replaced by the `pad` or `mask` "
+            "token, or embeddings that are all `zero`. No path is followed."
+        ),
+    )
+    temperature: float = Field(
+        2.0, ge=1, description="By which attention scores are divided before the gradient of their softmax is taken."
+    )
+
+
 class AttentionRollout(Explainer):
     """How much of each token is mixed into the one that the classification head reads, by the attention weights alone
     (Abnar and Zuidema 2020); never negative, adds up to 1, the same for every target. For the models that `attnlrp`

@@ -65,8 +65,10 @@ class Taps:
         return cls(*(like.new_zeros(rows, requires_grad=True) for _ in range(3)))
 
 
-def tapped(output: torch.Tensor, tap: torch.Tensor, constant: torch.Tensor) -> torch.Tensor:
-    """``output`` (rows or 1, …) unchanged in value, with ``tap`` (rows,) at ``constant``."""
+def tapped(output: torch.Tensor, tap: torch.Tensor, constant: torch.Tensor | None) -> torch.Tensor:
+    """``output`` (rows or 1, …) unchanged in value, with ``tap`` (rows,) at ``constant``, if there is one."""
+    if constant is None:
+        return output
     addition = tap.view(-1, *[1] * (output.dim() - 1)) * constant.detach()
     return output + addition.to(output.dtype)
 
@@ -74,6 +76,15 @@ def tapped(output: torch.Tensor, tap: torch.Tensor, constant: torch.Tensor) -> t
 def halved(factor: torch.Tensor) -> torch.Tensor:
     """A factor of a product that gets half of the product's relevance: the uniform rule (Achtibat et al., Eq. 7)."""
     return 0.5 * factor + 0.5 * factor.detach()
+
+
+def is_root_mean_square(module: nn.Module) -> bool:
+    """Whether a module is a normalisation by the root mean square, of which Transformers has a class for each type.
+
+    It multiplies each number by one; with that held constant it is the line through the origin and its output, which
+    is what :func:`identity_rule` makes of it.
+    """
+    return type(module).__name__.endswith("RMSNorm")
 
 
 def identity_rule(preactivation: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
@@ -86,7 +97,7 @@ def identity_rule(preactivation: torch.Tensor, output: torch.Tensor) -> torch.Te
     return value + torch.where(point == 0, 0, value / point) * (preactivation - point)
 
 
-def normalised(module: nn.LayerNorm, features: torch.Tensor, taps: Taps) -> torch.Tensor:
+def normalised(module: nn.LayerNorm, features: torch.Tensor) -> torch.Tensor:
     """Layer normalisation whose standard deviation is a constant, which makes it linear (Achtibat et al., 3.3.3)."""
     axes = tuple(range(-len(module.normalized_shape), 0))
     centred = features - features.mean(axes, keepdim=True)
@@ -94,7 +105,7 @@ def normalised(module: nn.LayerNorm, features: torch.Tensor, taps: Taps) -> torc
     output = centred / deviation
     if module.weight is not None:
         output = output * module.weight
-    return output if module.bias is None else tapped(output + module.bias, taps.biases, module.bias)
+    return output if module.bias is None else output + module.bias
 
 
 def relevance_attention(taps: Taps, softmax: str) -> AttentionFunction:
@@ -138,12 +149,10 @@ class FunctionalRules(TorchFunctionMode):
 def _rule(module: nn.Module, taps: Taps) -> Callable | None:
     """The forward hook by which ``module`` follows its rule; None where its gradient does already."""
     if isinstance(module, nn.LayerNorm):
-        return lambda module, given, output: normalised(module, given[0], taps)
-    # A normalisation by the root mean square multiplies each number by one; with that held constant it is linear, as
-    # above, and so is what the identity rule makes of it.
-    if isinstance(module, ACTIVATIONS) or type(module).__name__.endswith("RMSNorm"):
+        return lambda module, given, output: tapped(normalised(module, given[0]), taps.biases, module.bias)
+    if isinstance(module, ACTIVATIONS) or is_root_mean_square(module):
         return lambda module, given, output: identity_rule(given[0], output)
-    if isinstance(module, nn.Linear | Conv1D) and module.bias is not None:
+    if isinstance(module, nn.Linear | Conv1D):
         return lambda module, given, output: tapped(output, taps.biases, module.bias)
     if isinstance(module, nn.Embedding):  # of positions or types: words are embedded before
         return lambda module, given, output: tapped(output, taps.positions, output)
