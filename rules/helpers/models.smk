@@ -61,8 +61,10 @@ def compared():
 def reading_settings(wildcards):
     """What decides how the texts are read and which of them are explained."""
     model = config["models"][wildcards.model]
+    foil = configuration.on_dataset(config["explain"], "foil", wildcards.dataset)["foil"]
     return as_json(
         target=config["explain"]["target"],
+        foil=foil if configuration.contrasts(config) else None,
         **sample(wildcards.dataset),
         **{key: model[key] for key in ("max_tokens", "long_items")},
     )

@@ -60,6 +60,8 @@ SMALLEST = {
 }
 EXPLAIN_DEFAULTS = {
     "target": "label",
+    "foil": "runner_up",
+    "foil_on": {},
     "pairs": None,
     "pairs_on": {},
     "precision": "float32",

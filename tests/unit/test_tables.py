@@ -46,7 +46,7 @@ def test_there_are_contracts_to_test():
     [
         (ITEMS, {"ground_truth"}),
         (UNITS, set()),
-        (tables.READINGS, {"target", "left_out", "probability", "predicted"}),
+        (tables.READINGS, {"target", "foil", "left_out", "probability", "predicted"}),
         (tables.ATTRIBUTIONS, {"completeness_gap"}),
         (SCORES, set()),
         # Tests of pairs, where there are no pairs; a test of equivalence in too few scores.

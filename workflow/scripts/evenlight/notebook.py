@@ -6,6 +6,7 @@ has an example. Names of explainers and metrics, their parameters and defaults a
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from evenlight.figures.word_scores import Page, word_scores_page
 from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.models import classifier as classifiers
 from evenlight.models.classifier import Classifier
-from evenlight.readings import Sentence
+from evenlight.readings import Sentence, runner_up
 
 Text = str | Sequence[str]
 
@@ -58,6 +59,7 @@ def explain(
     method: str,
     *,
     targets: Sequence[int] | None = None,
+    foils: Sequence[int] | None = None,
     ground_truth: Sequence[Sequence[int] | None] | None = None,
     training: pd.DataFrame | None = None,
     seed: int = 0,
@@ -70,6 +72,8 @@ def explain(
         texts: each a list of words, or one string, whose words stand between spaces.
         method: name of the explainer, such as ``integrated_gradients``.
         targets: the class to explain, one per text; by default what the classifier predicts.
+        foils: the class that the target is held against, one per text, where ``output`` is ``contrast``; by default the
+            most probable of the others.
         ground_truth: for metrics of correctness, 1 where a word carries the label, (words,) per text.
         training: training texts for explainers of the data: a table with ``words`` and ``label``, such as the
             training split of ``items.parquet``.
@@ -87,6 +91,10 @@ def explain(
     if targets is None:
         targets = probabilities(classifier, texts).argmax(axis=1)
     sentences = tokenize(classifier, items, targets)
+    if settings.get("output") == "contrast":
+        if foils is None:
+            foils = runner_up(_probabilities(classifier, sentences), np.asarray(targets))
+        sentences = [replace(sentence, foil=int(foil)) for sentence, foil in zip(sentences, foils, strict=True)]
     context = explainers.Context(Evaluator(classifier), seed, training)
     attributions = explainers.explain(family, sentences, {method: settings}, context)[method].attributions
     truths = [None] * len(sentences) if ground_truth is None else ground_truth

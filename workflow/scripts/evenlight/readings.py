@@ -21,6 +21,10 @@ SPECIAL = -1
 TOO_LONG = "too_long"
 COUNTERPART_TOO_LONG = "counterpart_too_long"
 NOT_DRAWN = "not_drawn"
+# The foil that stands for the most probable class beside the target (``explain.foil``).
+RUNNER_UP = "runner_up"
+# The columns of the readings that make a sentence.
+SENTENCE_COLUMNS = ("item_id", "token_id", "word_id", "token_text", "target", "foil")
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Sentence:
         target: the class whose output is explained.
         token_text: the piece of its word that each token stands for, as the sentence writes it, empty for special
             tokens; (tokens,).
+        foil: the class that the target is held against where a contrast is explained.
     """
 
     item_id: str
@@ -43,6 +48,7 @@ class Sentence:
     word_id: np.ndarray
     target: int
     token_text: tuple[str, ...] = ()
+    foil: int | None = None
 
     @property
     def is_special(self) -> np.ndarray:
@@ -53,6 +59,62 @@ class Sentence:
         """Sums of token scores (tokens,) per word (words,); special tokens count for none."""
         inside = ~self.is_special
         return np.bincount(self.word_id[inside], weights=token_score[inside], minlength=len(self.words))
+
+
+def explained_output(probability: np.ndarray, sentence, settings: dict) -> np.ndarray:
+    """What is asked of a model about rows of a text, (rows,), from their probabilities (rows, classes).
+
+    Args:
+        probability: of the classes.
+        sentence: with its ``target`` and its ``foil``.
+        settings: of the explainer or metric. Its ``output`` is ``probability``, that of the target, which is also meant
+            where no output is named; or ``contrast``, the logarithm of its odds against the foil, which is the
+            difference of their logits.
+    """
+    target = probability[:, sentence.target]
+    if settings.get("output", "probability") == "probability":
+        return target
+    # Probabilities come in float32: one that is 0 there has odds of at most e^-87.
+    least = np.finfo(np.float32).tiny
+    return np.log(np.maximum(target, least)) - np.log(np.maximum(probability[:, sentence.foil], least))
+
+
+def require_foils(sentences: Sequence, methods: dict[str, dict]) -> None:
+    """Refuse contrasts of texts of which nothing says what their target is held against.
+
+    Args:
+        sentences: what is explained or scored.
+        methods: settings by name.
+
+    Raises:
+        InputError: there is such a text.
+    """
+    contrasting = [name for name, settings in methods.items() if settings.get("output") == "contrast"]
+    without = [sentence.item_id for sentence in sentences if sentence.foil is None] if contrasting else []
+    if without:
+        raise InputError(
+            f"{contrasting[0]}: output 'contrast' holds the target against a foil, and item {without[0]} has none; "
+            "name one by explain.foil, or in a notebook by foils="
+        )
+
+
+def runner_up(probability: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The most probable class beside the target, int64 (texts,), by probabilities (texts, classes)."""
+    others = probability.copy()
+    others[np.arange(len(target)), target] = -np.inf
+    return others.argmax(axis=1)
+
+
+def foils(probability: np.ndarray, target: np.ndarray, named: int | None) -> np.ndarray:
+    """The class that each text's target is held against, int64 (texts,).
+
+    Args:
+        probability: of the classes, (texts, classes).
+        target: the explained class, (texts,).
+        named: a class, for all texts but those whose target it is; None, and for those, the :func:`runner_up`.
+    """
+    second = runner_up(probability, target)
+    return second if named is None else np.where(target == named, second, named)
 
 
 def token_table(sentences: Sequence[Sentence]) -> pa.Table:
@@ -68,7 +130,12 @@ def token_table(sentences: Sequence[Sentence]) -> pa.Table:
 
 
 def readings_table(
-    tokens: pa.Table, split: str, target: np.ndarray, left_out: np.ndarray, probability: np.ndarray
+    tokens: pa.Table,
+    split: str,
+    target: np.ndarray,
+    left_out: np.ndarray,
+    probability: np.ndarray,
+    foil: np.ndarray | None = None,
 ) -> pa.Table:
     """The rows of some texts in the contract ``readings``.
 
@@ -78,6 +145,7 @@ def readings_table(
         target: class to explain, int (texts,); heeded only where the text is explained.
         left_out: why a text is not explained, None where it is; object (texts,).
         probability: of the classes, float (texts, classes); NaN where the model was not asked.
+        foil: class that the target is held against, int (texts,); None where nothing is contrasted.
     """
     is_left_out = np.not_equal(left_out, None)
     is_unknown = np.isnan(probability).any(axis=1)
@@ -85,6 +153,7 @@ def readings_table(
     columns = {
         "split": pa.array([split] * len(tokens), pa.string()),
         "target": pa.array(target, pa.int64(), mask=is_left_out),
+        "foil": pa.nulls(len(tokens), pa.int64()) if foil is None else pa.array(foil, pa.int64(), mask=is_left_out),
         "left_out": pa.array(left_out, pa.string()),
         "probability": classes,
         "predicted": pa.array(probability.argmax(axis=1), pa.int64(), mask=is_unknown),
@@ -97,7 +166,7 @@ def readings_table(
 def sentences_of(texts: pa.Table) -> list[Sentence]:
     """The sentences of rows of :func:`read_explained`, with words where the rows have them."""
     words = texts["words"].to_pylist() if "words" in texts.column_names else [()] * len(texts)
-    columns = texts.select(["item_id", "token_id", "word_id", "token_text", "target"])
+    columns = texts.select(list(SENTENCE_COLUMNS))
     return [
         Sentence(
             row["item_id"],
@@ -106,6 +175,7 @@ def sentences_of(texts: pa.Table) -> list[Sentence]:
             np.array([SPECIAL if word is None else word for word in row["word_id"]], dtype=np.int64),
             row["target"],
             tuple(row["token_text"]),
+            row["foil"],
         )
         for row, item_words in zip(columns.to_pylist(), words, strict=True)
     ]
@@ -139,7 +209,7 @@ def read_explained(readings: Path, items: Path, rows: int, *columns: str) -> Ite
         )
     is_read = np.asarray(pc.is_null(read_arrow(readings, READINGS.only("left_out"))["left_out"]))
     parts = (
-        read_groups(readings, READINGS.only("item_id", "token_id", "word_id", "token_text", "target"), rows, is_read),
+        read_groups(readings, READINGS.only(*SENTENCE_COLUMNS), rows, is_read),
         read_groups(items, ITEMS.only("item_id", *columns), rows, is_wanted),
     )
     for read, texts in zip(*parts, strict=True):

@@ -199,6 +199,7 @@ READINGS = Contract(
             _required("word_id", pa.list_(pa.int64())),  # null for a special token
             _required("token_text", pa.list_(pa.string())),  # as the text writes it, empty for a special token
             pa.field("target", pa.int64()),  # the class that is explained, null where none is
+            pa.field("foil", pa.int64()),  # the class that it is held against, null where nothing is contrasted
             pa.field("left_out", pa.string()),  # why the text is not explained, see evenlight.readings
             pa.field("probability", pa.list_(pa.float64())),  # of the classes; null where the text is too long
             pa.field("predicted", pa.int64()),

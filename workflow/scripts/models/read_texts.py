@@ -1,7 +1,7 @@
 """Write down how a trained model reads the test texts: their tokens, what is explained, and the model's answers."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +16,26 @@ from evenlight.engine.sentences import encoded, token_counts, wholes_to_drop
 from evenlight.errors import InputError
 from evenlight.items import check_compared, drawn_pairs, wholes
 from evenlight.models.classifier import Classifier, load_classifier
-from evenlight.readings import COUNTERPART_TOO_LONG, NOT_DRAWN, TOO_LONG, readings_table, token_table
-from evenlight.tables import ITEMS, READINGS, UNITS, read_arrow, read_groups, read_table, regrouped, write_groups
+from evenlight.readings import (
+    COUNTERPART_TOO_LONG,
+    NOT_DRAWN,
+    RUNNER_UP,
+    TOO_LONG,
+    foils,
+    readings_table,
+    token_table,
+)
+from evenlight.tables import (
+    ITEMS,
+    READINGS,
+    UNITS,
+    read_arrow,
+    read_groups,
+    read_metadata,
+    read_table,
+    regrouped,
+    write_groups,
+)
 
 # So many texts at once, since those of a large dataset need not fit into memory: the model is asked about more than the
 # tokenizer, which needs more memory for each.
@@ -79,11 +97,34 @@ def tokens_of(items: pd.DataFrame, classifier: Classifier) -> pa.Table:
     return pa.concat_tables(token_table(encoded(classifier, part, part["label"])) for part in parts)
 
 
+def foils_by(path: Path, foil: str | None) -> Callable[[np.ndarray, np.ndarray], np.ndarray | None]:
+    """What gives the foils of texts by probabilities (texts, classes) and targets (texts,).
+
+    Args:
+        path: of the items, whose metadata names the classes.
+        foil: a class by its name, ``runner_up``, or None where nothing is contrasted.
+
+    Raises:
+        InputError: there is no such class.
+    """
+    if foil is None:
+        return lambda probability, target: None
+    classes = read_metadata(path, ITEMS)["classes"]
+    if foil not in (RUNNER_UP, *classes):
+        raise InputError(
+            f"explain.foil is '{foil}', which is no class of this dataset; its classes are {', '.join(classes)}: name "
+            f"one of them or '{RUNNER_UP}', or give the dataset a foil of its own by explain.foil_on"
+        )
+    named = None if foil == RUNNER_UP else classes.index(foil)
+    return lambda probability, target: foils(probability, target, named)
+
+
 def readings(
-    path: Path, is_read: np.ndarray, reason: np.ndarray, evaluator: Evaluator, target: str
+    path: Path, is_read: np.ndarray, reason: np.ndarray, evaluator: Evaluator, settings: dict
 ) -> Iterator[pa.Table]:
     """The rows of the table, some at a time."""
     start = correct = asked = 0
+    foil_of = foils_by(path, settings.get("foil"))
     for items in texts_in_groups(path, is_read, ASKED_AT_ONCE):
         of_group = reason[start : start + len(items)]
         start += len(items)
@@ -95,8 +136,9 @@ def readings(
         label, predicted = items["label"].to_numpy(), probability.argmax(axis=1)
         correct += (label == predicted)[fits].sum()
         asked += fits.sum()
-        explained = predicted if target == "prediction" else label
-        yield from regrouped([readings_table(tokens, "test", explained, of_group, probability)], ROWS_PER_GROUP)
+        explained = predicted if settings["target"] == "prediction" else label
+        foil = foil_of(probability, explained)
+        yield from regrouped([readings_table(tokens, "test", explained, of_group, probability, foil)], ROWS_PER_GROUP)
     print(f"test accuracy {correct / asked:.4f} on {asked} items")
 
 
@@ -122,7 +164,7 @@ def main(arguments: argparse.Namespace) -> None:
     classifier = load_classifier(arguments.model, settings["max_tokens"], arguments.device)
     is_read, reason, notes = texts_to_read(arguments, classifier)
     evaluator = Evaluator(classifier, arguments.tokens_per_batch, arguments.compile)
-    rows = readings(arguments.items, is_read, reason, evaluator, settings["target"])
+    rows = readings(arguments.items, is_read, reason, evaluator, settings)
     write_groups(rows, arguments.output, READINGS, {"settings": settings, "notes": notes})
 
 

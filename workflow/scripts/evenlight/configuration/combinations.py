@@ -76,6 +76,31 @@ def _check_pairs(config: dict) -> Iterator[str]:
             yield f"explain.pairs_on.{dataset}: {_not_there('dataset', dataset, config)}"
 
 
+def _check_foils(config: dict) -> Iterator[str]:
+    """Classes of tables are known here; those of other readers are looked at when the texts are read."""
+    explain = config["explain"]
+    for dataset in explain["foil_on"]:
+        if dataset not in config["datasets"]:
+            yield f"explain.foil_on.{dataset}: {_not_there('dataset', dataset, config)}"
+    if not contrasts(config):
+        return
+    for dataset, settings in config["datasets"].items():
+        key, named = f"explain.foil_on.{dataset}", explain["foil_on"].get(dataset)
+        if named is None:
+            key, named = "explain.foil", explain["foil"]
+        classes = settings.get("classes")
+        if isinstance(classes, list) and named not in ("runner_up", *classes):
+            allowed = ["runner_up", *classes]
+            remedy = suggestion(named, allowed)
+            yield f"{key}: found {shown(named)}; allowed for {dataset} is one of {', '.join(allowed)}{remedy}"
+
+
+def contrasts(config: dict) -> bool:
+    """Whether any explainer or metric holds the target against a foil."""
+    entries = [*config["explainers"].values(), *config["metrics"].values()]
+    return any(settings.get("output") == "contrast" for settings in entries)
+
+
 def _check_labels(section: str, config: dict) -> Iterator[str]:
     """Two entries under one heading could not be told apart in a table."""
     first_with: dict[str, str] = {}
@@ -175,6 +200,7 @@ CHECKS = (
     (("models", "seeds"), _check_runs),
     (("datasets", "trainings"), _check_epochs),
     (("datasets", "explain"), _check_pairs),
+    (("datasets", "explain", "explainers", "metrics"), _check_foils),
     (("explainers",), partial(_check_labels, "explainers")),
     (("metrics",), partial(_check_labels, "metrics")),
     (("metrics",), _check_metrics),

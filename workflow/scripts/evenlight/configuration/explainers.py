@@ -29,8 +29,22 @@ class Explainer(Entry):
 
 
 Output = Annotated[
-    Literal["logit", "probability"],
-    Field(description="Output of the model that is differentiated, the target's `logit` or its `probability`."),
+    Literal["logit", "probability", "contrast"],
+    Field(
+        description=(
+            "Output of the model that is differentiated: the target's `logit`, its `probability`, or its `contrast` "
+            "with the foil (`explain.foil`), the difference of their logits, which is the logarithm of the odds."
+        )
+    ),
+]
+AskedOutput = Annotated[
+    Literal["probability", "contrast"],
+    Field(
+        description=(
+            "What the model is asked about changed texts: the target's `probability`, or its `contrast` with the foil "
+            "(`explain.foil`), the logarithm of the odds of the one against the other."
+        )
+    ),
 ]
 Layer = Annotated[
     Literal["word_embeddings", "embedding_output"],
@@ -330,6 +344,14 @@ class Lime(Explainer):
         ),
     )
     ridge: float = Field(1.0, gt=0, description="Strength of the ridge penalty.")
+    output: AskedOutput = "probability"
+
+    @model_validator(mode="after")
+    def _released_explains_one_class(self) -> Self:
+        if (self.features, self.definition, self.output) == ("word", "released", "contrast"):
+            said = 'found "contrast" with definition "released", which explains the probability of class 1'
+            raise refusal((("output",), f"{said}; leave the key out, or choose another definition"))
+        return self
 
 
 class PartitionShap(Explainer):
@@ -342,6 +364,7 @@ class PartitionShap(Explainer):
 
     method: Literal["partition_shap"]
     evaluations: int = Field(500, ge=2, description="Most masked texts per item.")
+    output: AskedOutput = "probability"
 
 
 class Attnlrp(Explainer):
@@ -367,6 +390,13 @@ class Attnlrp(Explainer):
             "What becomes of the relevance of attention weights: `taylor` hands it on to queries and keys "
             "(AttnLRP), `constant` takes the weights as given, so that the values get all relevance (CP-LRP, Ali "
             "et al. 2022)."
+        ),
+    )
+    output: Literal["logit", "contrast"] = Field(
+        "logit",
+        description=(
+            "What is propagated: the target's `logit`, or its `contrast` with the foil (`explain.foil`), the "
+            "difference of their logits."
         ),
     )
 
@@ -443,6 +473,7 @@ class KernelShap(Explainer):
     )
     hidden_token: HiddenToken = "mask"
     special_tokens: SpecialTokenFeatures = "excluded"
+    output: AskedOutput = "probability"
 
     @model_validator(mode="after")
     def _as_defined(self) -> Self:
@@ -478,6 +509,7 @@ class ShapleySampling(Explainer):
     )
     hidden_token: HiddenToken = "mask"
     special_tokens: SpecialTokenFeatures = "excluded"
+    output: AskedOutput = "probability"
 
 
 class Occlusion(Explainer):
@@ -489,6 +521,7 @@ class Occlusion(Explainer):
     method: Literal["occlusion"]
     hidden_token: HiddenToken = "mask"
     special_tokens: SpecialTokenFeatures = "excluded"
+    output: AskedOutput = "probability"
 
 
 class UniformRandom(Explainer):

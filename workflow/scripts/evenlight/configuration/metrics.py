@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from evenlight.configuration.explainers import HiddenToken
+from evenlight.configuration.explainers import AskedOutput, HiddenToken
 from evenlight.configuration.settings import Different, Entry, Text, refusal, shown
 
 
@@ -105,6 +105,7 @@ class AopcMetric(Metric):
     definition: AopcDefinition = "share"
     shares: Shares = None
     positive_only: PositiveOnly = None
+    output: AskedOutput = "probability"
 
     @model_validator(mode="after")
     def _as_defined(self) -> Self:
@@ -118,6 +119,9 @@ class AopcMetric(Metric):
             elif is_eraser and value_given != value:
                 said = f'found {shown(value_given)} with definition "eraser", which has {shown(value)}'
                 problems.append(((key,), f"{said}; leave the key out, or choose another definition"))
+        if is_eraser and self.output == "contrast":
+            said = 'found "contrast" with definition "eraser", which asks the probability of the predicted class'
+            problems.append((("output",), f"{said}; leave the key out, or choose another definition"))
         if problems:
             raise refusal(*problems)
         return self
@@ -203,6 +207,7 @@ class Infidelity(Metric):
         ),
     )
     hidden_token: HiddenToken = "mask"
+    output: AskedOutput = "probability"
 
 
 class FlipArea(Metric):

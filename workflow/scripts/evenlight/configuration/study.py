@@ -20,6 +20,17 @@ class Explain(Settings):
     target: Literal["label", "prediction"] = Field(
         "label", description="The class that is explained, the item's true `label` or the model's `prediction`."
     )
+    foil: Text = Field(
+        "runner_up",
+        description=(
+            "The class that the target is held against by explainers and metrics whose `output` is `contrast`: one by "
+            "its name, or the `runner_up`, which is each text's most probable class beside the target. Texts whose "
+            "target is the named class are held against their runner-up."
+        ),
+    )
+    foil_on: dict[Name, Text] = Field(
+        {}, description="Foils of single datasets, in place of `foil`, such as `{reviews: neutral}`."
+    )
     pairs: int | None = Field(
         None,
         ge=1,

@@ -20,24 +20,27 @@ class Batch:
         token_id: ids, padded; (rows, tokens).
         mask: 1 for tokens and 0 for padding, (rows, tokens).
         target: class to explain, (rows,).
+        foil: class that it is held against, (rows,); -1 where there is none.
     """
 
     sentences: list[Sentence]
     token_id: torch.Tensor
     mask: torch.Tensor
     target: torch.Tensor
+    foil: torch.Tensor
 
     @classmethod
     def of(cls, sentences: list[Sentence], classifier: Classifier) -> "Batch":
         """``sentences`` on the classifier's device."""
         token_id, mask = classifier.padded([sentence.token_id for sentence in sentences])
         target = torch.tensor([sentence.target for sentence in sentences], device=classifier.device)
-        return cls(sentences, token_id, mask, target)
+        foil = [-1 if sentence.foil is None else sentence.foil for sentence in sentences]
+        return cls(sentences, token_id, mask, target, torch.tensor(foil, device=classifier.device))
 
     def take(self, row: torch.Tensor) -> "Batch":
         """The rows at ``row`` (taken,), which may occur more than once."""
         sentences = [self.sentences[index] for index in row.tolist()]
-        return Batch(sentences, self.token_id[row], self.mask[row], self.target[row])
+        return Batch(sentences, self.token_id[row], self.mask[row], self.target[row], self.foil[row])
 
     def without_padding(self, score: torch.Tensor) -> list[np.ndarray]:
         """Scores (rows, tokens) of the sentences' tokens alone: float64 (tokens,) for each sentence."""

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from evenlight.explainers.attribution import Attribution, Remark, note_of
-from evenlight.readings import Sentence
+from evenlight.readings import Sentence, require_foils
 
 # Families with explanations that come from the data alone, and these methods of theirs.
 NEED_TRAINING = {"baseline": {"pattern_variant"}}
@@ -72,5 +72,9 @@ def explain(
 
     Returns:
         The explanations by explainer name.
+
+    Raises:
+        InputError: a contrast is asked for, and a sentence has no foil; or what the family refuses.
     """
+    require_foils(sentences, methods)
     return importlib.import_module(f"{__name__}.{family}").explain(sentences, methods, context)

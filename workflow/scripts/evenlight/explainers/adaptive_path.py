@@ -137,7 +137,7 @@ def _slopes(
         difference = (end - start)[row]
         embedding = start[row] + end.new_tensor(nodes[node_index])[:, None, None] * difference
         batch = batch.take(row)
-        value, gradient = target_gradient(entrance, embedding, batch.mask, batch.target, settings["output"])
+        value, gradient = target_gradient(entrance, embedding, batch.mask, batch.target, settings["output"], batch.foil)
         return list(zip(batch.without_padding((gradient * difference).sum(-1)), value.tolist(), strict=True))
 
     points = evaluator.in_batches(np.repeat([len(sentence.token_id) for sentence in sentences], len(nodes)), compute)

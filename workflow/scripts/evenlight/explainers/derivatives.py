@@ -17,18 +17,36 @@ CANCELLED = (
 )
 
 
-def target_output(logits: torch.Tensor, target: torch.Tensor, output: str) -> torch.Tensor:
-    """The explained output of each row, (rows,): the target's logit or its probability."""
+def target_output(
+    logits: torch.Tensor, target: torch.Tensor, output: str, foil: torch.Tensor | None = None
+) -> torch.Tensor:
+    """The explained output of each row, (rows,): the target's logit, its probability, or its contrast with the foil.
+
+    The ``contrast`` is the difference of the two logits, which is the logarithm of the odds of the one class against
+    the other (after Yin & Neubig 2022, Section 3, who contrast words of a language model).
+
+    Args:
+        logits: (rows, classes).
+        target: the explained class, (rows,).
+        output: ``logit``, ``probability`` or ``contrast``.
+        foil: what the target is held against, (rows,); for the contrast alone.
+    """
     chosen = logits.softmax(-1) if output == "probability" else logits
-    return chosen.gather(1, target[:, None])[:, 0]
+    value = chosen.gather(1, target[:, None])[:, 0]
+    return value - logits.gather(1, foil[:, None])[:, 0] if output == "contrast" else value
 
 
 def target_gradient(
-    entrance: Entrance, embedding: torch.Tensor, mask: torch.Tensor, target: torch.Tensor, output: str
+    entrance: Entrance,
+    embedding: torch.Tensor,
+    mask: torch.Tensor,
+    target: torch.Tensor,
+    output: str,
+    foil: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The explained output, (rows,), and its gradient at the entrance, (rows, tokens, hidden)."""
     embedding = embedding.detach().requires_grad_()
-    value = target_output(entrance.logits(embedding, mask), target, output)
+    value = target_output(entrance.logits(embedding, mask), target, output, foil)
     return value.detach(), torch.autograd.grad(value.sum(), embedding)[0]
 
 

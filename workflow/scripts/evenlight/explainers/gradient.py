@@ -48,7 +48,7 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
         def compute(batch: Batch, entrance=entrance, output=output, wanted=wanted, left=left) -> list[tuple]:
             with torch.no_grad():
                 embedding = entrance.embed(batch.token_id, batch.mask)
-            _, gradient = target_gradient(entrance, embedding, batch.mask, batch.target, output)
+            _, gradient = target_gradient(entrance, embedding, batch.mask, batch.target, output, batch.foil)
             left.append(left_over(gradient))
             scores = [
                 aggregated(METHODS[settings["method"]](gradient, embedding), aggregation_of(settings))

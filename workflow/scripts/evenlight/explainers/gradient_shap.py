@@ -48,7 +48,7 @@ def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, cont
             if noise:
                 difference = difference + noise * _normal(batch, generators, end)
             points = start + shares[:, sample, None, None] * difference
-            _, gradient = target_gradient(entrance, points, batch.mask, batch.target, settings["output"])
+            _, gradient = target_gradient(entrance, points, batch.mask, batch.target, settings["output"], batch.foil)
             total += gradient * difference
         scores = aggregated(total, aggregation_of(settings)) / samples
         return [Attribution(score, samples) for score in batch.without_padding(scores)]

@@ -138,7 +138,7 @@ def _explained(
     def compute(batch: Batch) -> list[tuple]:
         start, end = path_ends(batch, classifier, entrance, baseline)
         with interactions_modified(classifier.network, temperature):
-            _, gradient = target_gradient(entrance, end, batch.mask, batch.target, output)
+            _, gradient = target_gradient(entrance, end, batch.mask, batch.target, output, batch.foil)
         scores = [aggregated(gradient * (end - start), settings["aggregation"]) for settings in wanted.values()]
         return list(zip(*map(batch.without_padding, scores), strict=True))
 

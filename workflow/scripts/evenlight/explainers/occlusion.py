@@ -1,4 +1,4 @@
-"""Occlusion: what the target's probability loses when one token is hidden."""
+"""Occlusion: what the explained output loses when one token is hidden."""
 
 from collections.abc import Sequence
 
@@ -9,17 +9,18 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
+from evenlight.readings import explained_output
 
 
-def _question(sentence: Sentence, special_tokens: str, replacement: int | None) -> Question:
-    """p(x) − p(x without token) for every token that may be hidden (Zeiler & Fergus 2014; Li et al. 2016, Eq. 1)."""
-    token_index = hideable(sentence, special_tokens)
+def _question(sentence: Sentence, settings: dict, replacement: int | None) -> Question:
+    """f(x) − f(x without token) for every token that may be hidden (Zeiler & Fergus 2014; Li et al. 2016, Eq. 1)."""
+    token_index = hideable(sentence, settings["special_tokens"])
     all_but_one = ~np.eye(len(token_index), dtype=bool)
     whole = np.ones((1, len(token_index)), dtype=bool)
     answer = yield reduced_rows(sentence, token_index, np.concatenate([whole, all_but_one]), replacement)
-    probability = answer[:, sentence.target]
+    output = explained_output(answer, sentence, settings)
     score = np.zeros(len(sentence.token_id))
-    score[token_index] = probability[0] - probability[1:]
+    score[token_index] = output[0] - output[1:]
     return Attribution(score, forward_rows=len(answer))
 
 
@@ -29,6 +30,6 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     explanations = {}
     for name, settings in methods.items():
         replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
-        questions = (_question(sentence, settings["special_tokens"], replacement) for sentence in sentences)
+        questions = (_question(sentence, settings, replacement) for sentence in sentences)
         explanations[name] = Explanations(list(answer_in_lockstep(questions, evaluator)))
     return explanations

@@ -11,7 +11,7 @@ import numpy as np
 from evenlight.engine.evaluator import Question, answer_in_lockstep
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.readings import SPECIAL, Sentence
+from evenlight.readings import SPECIAL, Sentence, explained_output
 from evenlight.seeds import generator_for
 
 # shap's text masker asks for 5 rows at once, filled up two by two. More would be asked in another order.
@@ -85,14 +85,14 @@ def token_tree(texts: Sequence[str]) -> Node:
     return runs[0]
 
 
-def _question(sentence: Sentence, tree: Node, evaluations: int, mask: int, generator: np.random.Generator) -> Question:
+def _question(sentence: Sentence, tree: Node, settings: dict, mask: int, generator: np.random.Generator) -> Question:
     """Owen values by recursion from the whole tree; the parts that matter most first, until the rows are used up.
 
     Every task is a run of tokens in a context: the value of showing the run when ``shown`` is visible, from
     ``without`` to ``within``. It is handed down to both halves, each once with the other half hidden and once
     with it visible.
     """
-    tokens = len(sentence.token_id)
+    tokens, evaluations = len(sentence.token_id), settings["evaluations"]
     special = sentence.is_special
 
     def row(shown: np.ndarray) -> np.ndarray:
@@ -103,8 +103,15 @@ def _question(sentence: Sentence, tree: Node, evaluations: int, mask: int, gener
         shown[run.first : run.last] = True
         return shown
 
+    # Of probabilities, shap goes by the class that changes most, whichever is explained; a contrast is one number.
+    contrasts = settings.get("output") == "contrast"
+    explained = 0 if contrasts else sentence.target
+
+    def values(answer: np.ndarray) -> np.ndarray:
+        return explained_output(answer, sentence, settings)[:, None] if contrasts else answer
+
     nothing = np.zeros(tokens, dtype=bool)
-    without, within = yield [row(nothing), row(~nothing)]
+    without, within = values((yield [row(nothing), row(~nothing)]))
     value = np.zeros(tokens)
     # The random number breaks ties, so that equal tasks are not done from left to right.
     tasks = [(0.0, 0.0, nothing, without, within, tree, 1.0)]
@@ -114,13 +121,13 @@ def _question(sentence: Sentence, tree: Node, evaluations: int, mask: int, gener
         while tasks and 2 * len(batch) < ROWS_PER_ROUND and used + 2 * len(batch) < evaluations:
             *_, shown, without, within, run, weight = heapq.heappop(tasks)
             if run.left is None:
-                value[run.first] += weight * (within - without)[sentence.target]
+                value[run.first] += weight * (within - without)[explained]
             else:
                 batch.append((shown, without, within, run, weight))
         if not batch:
             continue
         contexts = [(with_run(shown, run.left), with_run(shown, run.right)) for shown, _, _, run, _ in batch]
-        answer = yield [row(context) for pair in contexts for context in pair]
+        answer = values((yield [row(context) for pair in contexts for context in pair]))
         used += 2 * len(batch)
         for number, (shown, without, within, run, weight) in enumerate(batch):
             with_left, with_right = answer[2 * number], answer[2 * number + 1]
@@ -135,7 +142,7 @@ def _question(sentence: Sentence, tree: Node, evaluations: int, mask: int, gener
                 heapq.heappush(tasks, (priority, generator.random(), context, before, after, half, weight / 2))
     # What no rows were left for is shared equally by the run's tokens.
     for *_, without, within, run, weight in tasks:
-        value[run.first : run.last] += weight * (within - without)[sentence.target] / (run.last - run.first)
+        value[run.first : run.last] += weight * (within - without)[explained] / (run.last - run.first)
     return Attribution(value, forward_rows=used)
 
 
@@ -146,9 +153,7 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     explanations = {}
     for name, settings in methods.items():
         questions = (
-            _question(
-                sentence, tree, settings["evaluations"], mask, generator_for(context.seed, sentence.item_id, name)
-            )
+            _question(sentence, tree, settings, mask, generator_for(context.seed, sentence.item_id, name))
             for sentence, tree in zip(sentences, trees, strict=True)
         )
         explanations[name] = Explanations(list(answer_in_lockstep(questions, context.evaluator)))

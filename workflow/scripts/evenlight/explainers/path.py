@@ -74,7 +74,7 @@ def _along(
     left: list[float] = []
 
     def compute(batch: Batch) -> list[tuple]:
-        mask, target = batch.mask, batch.target
+        mask, target, foil = batch.mask, batch.target, batch.foil
         start, end = path_ends(batch, classifier, entrance, baseline)
         difference = end - start
 
@@ -86,14 +86,20 @@ def _along(
             points = start + node[:, None, None, None] * difference
             repeats = len(node)
             _, gradient = target_gradient(
-                entrance, points.flatten(0, 1), mask.repeat(repeats, 1), target.repeat(repeats), output
+                entrance,
+                points.flatten(0, 1),
+                mask.repeat(repeats, 1),
+                target.repeat(repeats),
+                output,
+                foil.repeat(repeats),
             )
             mean_gradient += torch.einsum("s,s...->...", weight, gradient.unflatten(0, points.shape[:2]))
         left.append(left_over(mean_gradient))
 
         with torch.no_grad():
             ends = entrance.logits(torch.cat([end, start]), mask.repeat(2, 1))
-            at_end, at_start = target_output(ends, target.repeat(2), output).double().cpu().numpy().reshape(2, -1)
+            outputs = target_output(ends, target.repeat(2), output, foil.repeat(2))
+            at_end, at_start = outputs.double().cpu().numpy().reshape(2, -1)
         values = {method: METHODS[method](mean_gradient, difference) for method in METHODS}
         sums = batch.without_padding(values["integrated_gradients"].sum(-1))
         changes = at_end - at_start

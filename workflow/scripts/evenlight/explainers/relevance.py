@@ -198,8 +198,10 @@ def relevances(
     mask: torch.Tensor,
     target: torch.Tensor,
     softmax: str = "taylor",
+    output: str = "logit",
+    foil: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Relevance of each token, what each taker has of it, and the explained logit.
+    """Relevance of each token, what each taker has of it, and the explained output.
 
     Args:
         network: of a known type.
@@ -208,20 +210,22 @@ def relevances(
         mask: (rows, tokens).
         target: class of each row, (rows,).
         softmax: see :func:`relevance_attention`.
+        output: ``logit``, or ``contrast`` with the ``foil``, (rows,): its relevance is that of the target's logit minus
+            that of the foil's, since every rule is a linear layer.
 
     Returns:
         Relevance (rows, tokens), summed over the hidden dimension; relevance of all tokens together, positions,
-        biases and softmax, (rows, 4), which adds up to the logits apart from rounding; logits (rows,).
+        biases and softmax, (rows, 4), which adds up to the output apart from rounding; output (rows,).
     """
     embedding = embedding.detach().requires_grad_()
     taps = Taps.closed(len(embedding), embedding)
     with propagation_rules(network, taps, softmax), torch.enable_grad():
-        logit = target_output(entrance.logits(embedding, mask), target, "logit")
+        value = target_output(entrance.logits(embedding, mask), target, output, foil)
     gradient, *taken = torch.autograd.grad(
-        logit.sum(), (embedding, taps.positions, taps.biases, taps.softmax), materialize_grads=True
+        value.sum(), (embedding, taps.positions, taps.biases, taps.softmax), materialize_grads=True
     )
     relevance = (gradient * embedding.detach()).sum(-1)
-    return relevance, torch.stack([relevance.sum(-1), *taken], dim=-1), logit.detach()
+    return relevance, torch.stack([relevance.sum(-1), *taken], dim=-1), value.detach()
 
 
 def shares_remark(taken: np.ndarray) -> Remark:
@@ -244,23 +248,27 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     require_known_type(context.evaluator.classifier.network, "attnlrp")
     _require_origin(context.evaluator.classifier.network)
     explanations: dict[str, Explanations] = {}
-    for (layer, softmax), wanted in sharing(methods, "layer", "softmax"):
-        explanations |= dict.fromkeys(wanted, _propagated(sentences, context, layer, softmax))
+    # Explanations from before there was a choice do not name their output.
+    methods = {name: {"output": "logit"} | settings for name, settings in methods.items()}
+    for (layer, softmax, output), wanted in sharing(methods, "layer", "softmax", "output"):
+        explanations |= dict.fromkeys(wanted, _propagated(sentences, context, layer, softmax, output))
     return {name: explanations[name] for name in methods}
 
 
-def _propagated(sentences: Sequence[Sentence], context: Context, layer: str, softmax: str) -> Explanations:
+def _propagated(sentences: Sequence[Sentence], context: Context, layer: str, softmax: str, output: str) -> Explanations:
     classifier = context.evaluator.classifier
     entrance = classifier.entrance(layer)
 
     def compute(batch: Batch) -> list[tuple[Attribution, np.ndarray]]:
         with torch.no_grad():
             embedding = entrance.embed(batch.token_id, batch.mask)
-        relevance, taken, logit = relevances(classifier.network, entrance, embedding, batch.mask, batch.target, softmax)
+        relevance, taken, value = relevances(
+            classifier.network, entrance, embedding, batch.mask, batch.target, softmax, output, batch.foil
+        )
         return [
             (Attribution(score, forward_rows=1, completeness_gap=float(score.sum() - explained)), parts)
             for score, explained, parts in zip(
-                batch.without_padding(relevance), logit.tolist(), taken.double().cpu().numpy(), strict=True
+                batch.without_padding(relevance), value.tolist(), taken.double().cpu().numpy(), strict=True
             )
         ]
 

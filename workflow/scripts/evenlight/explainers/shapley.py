@@ -1,6 +1,6 @@
 """What Shapley values of a sentence's tokens have in common, however they are estimated.
 
-The features are tokens, a subset shows some and hides the others, its value is the target's probability. Every method
+The features are tokens, a subset shows some and hides the others, its value is the explained output. Every method
 first lays out which subsets to ask about, a :class:`Plan`; all are asked in one go, and the plan turns the answers
 into values. Where the rows allow it all subsets are asked, and the values are exact.
 """
@@ -16,6 +16,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
+from evenlight.readings import explained_output
 from evenlight.seeds import generator_for
 
 # A method lays out a plan for so many features, by its settings, with a generator for its draws.
@@ -80,7 +81,7 @@ def token_values(
     token_index = hideable(sentence, settings["special_tokens"])
     plan = planner(len(token_index), settings, generator)
     answer = yield reduced_rows(sentence, token_index, plan.shown, replacement)
-    return attribution(sentence, token_index, plan, answer[:, sentence.target])
+    return attribution(sentence, token_index, plan, explained_output(answer, sentence, settings))
 
 
 def attribution(sentence: Sentence, token_index: np.ndarray, plan: Plan, value: np.ndarray) -> Attribution:

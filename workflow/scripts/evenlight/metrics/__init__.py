@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from evenlight.errors import InputError
-from evenlight.readings import SPECIAL, Sentence, sentences_of
+from evenlight.readings import SPECIAL, Sentence, require_foils, sentences_of
 from evenlight.tables import ATTRIBUTIONS, read_metadata
 
 # Families that explain again, for which the words are read with the explanations.
@@ -55,6 +55,7 @@ class Explanation:
         words: the item's words, for the families in :data:`NEED_WORDS`.
         origin: what made it.
         token_text: what each token stands for, see :class:`evenlight.readings.Sentence`; (tokens,).
+        foil: the class that the target is held against, or None.
     """
 
     item_id: str
@@ -66,6 +67,7 @@ class Explanation:
     words: tuple[str, ...] = ()
     origin: Origin = UNKNOWN
     token_text: tuple[str, ...] = ()
+    foil: int | None = None
 
     @property
     def is_special(self) -> np.ndarray:
@@ -137,6 +139,7 @@ def explanation_of(
         sentence.words,
         origin,
         sentence.token_text,
+        sentence.foil,
     )
 
 
@@ -159,4 +162,5 @@ def score(
         metrics: metric name to its completed settings (``metric`` and its parameters).
         evaluator: an :class:`evenlight.engine.evaluator.Evaluator`, for families that ask the model.
     """
+    require_foils(explanations, metrics)
     return importlib.import_module(f"{__name__}.{family}").score(explanations, metrics, evaluator)

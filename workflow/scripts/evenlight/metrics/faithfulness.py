@@ -1,11 +1,13 @@
 """Area over the perturbation curve: does the model need the tokens that an explanation ranks first?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
 from evenlight.metrics import Explanation
+from evenlight.readings import explained_output
 
 
 def top_tokens(score: np.ndarray, shares: Sequence[float], positive_only: bool) -> list[np.ndarray]:
@@ -84,9 +86,11 @@ def _question(explanation: Explanation, metrics: dict[str, dict]) -> Question:
     for name, reduced_rows in rows.items():
         _, without_tokens = METRICS[metrics[name]["metric"]]
         # ERASER asks about the class that the model predicts, whichever is explained.
-        judged = full.argmax() if metrics[name]["definition"] == "eraser" else explanation.target
-        answers = changed[used : used + len(reduced_rows), judged]
-        values[name] = np.mean(full[judged] - answers) if reduced_rows else without_tokens
+        eraser = metrics[name]["definition"] == "eraser"
+        judged = replace(explanation, target=full.argmax()) if eraser else explanation
+        answers = np.concatenate([full[None], changed[used : used + len(reduced_rows)]])
+        first, *others = explained_output(answers, judged, metrics[name])
+        values[name] = np.mean(first - others) if others else without_tokens
         used += len(reduced_rows)
     return values
 

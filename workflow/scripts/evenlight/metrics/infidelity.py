@@ -7,6 +7,7 @@ import numpy as np
 from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
 from evenlight.metrics import Explanation
+from evenlight.readings import explained_output
 from evenlight.seeds import generator_for
 
 
@@ -49,10 +50,10 @@ def _question(explanation: Explanation, metrics: dict[str, dict], evaluator: Eva
         replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
         rows += reduced_rows(explanation, token_index, ~hidden[name], replacement)
     answer = yield rows
-    full, *changed = answer[:, explanation.target]
-    errors, used = {}, 0
+    errors, used = {}, 1
     for name, settings in metrics.items():
-        fall = full - np.array(changed[used : used + settings["draws"]])
+        output = explained_output(answer, explanation, settings)
+        fall = output[0] - output[used : used + settings["draws"]]
         errors[name] = squared_errors(hidden[name], explanation.token_score[token_index], fall, settings["scaled"])
         used += settings["draws"]
     return errors

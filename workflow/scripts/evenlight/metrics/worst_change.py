@@ -182,6 +182,7 @@ def moved_sentences(
                     explanation.word_id,
                     explanation.target,
                     explanation.token_text,
+                    explanation.foil,
                 )
             )
             further.append(start.input.vectors[start.token_index] + offset)

@@ -269,7 +269,8 @@ def multipliers(
     """
     both = torch.cat([end, start]).requires_grad_()
     with modules_replaced(modules, rescale), operations:
-        value = target_output(entrance.logits(both, batch.mask.repeat(2, 1)), batch.target.repeat(2), output)
+        logits = entrance.logits(both, batch.mask.repeat(2, 1))
+        value = target_output(logits, batch.target.repeat(2), output, batch.foil.repeat(2))
     return torch.autograd.grad(value.sum(), both)[0].chunk(2)[0], _change(value.detach())[0]
 
 
@@ -334,14 +335,19 @@ def share_missed(settings: dict, evaluator: Evaluator) -> float:
     Gaps and changes are added up over the classes, since the output of one class may be constant.
     """
     classifier = evaluator.classifier
-    texts = [replace(probe, target=target) for probe in probes(classifier) for target in range(classifier.classes)]
+    classes = classifier.classes
+    texts = [
+        replace(probe, target=target, foil=(target + 1) % classes)
+        for probe in probes(classifier)
+        for target in range(classes)
+    ]
     contributions_of = _values_of(settings, classifier, Operations(STAND_INS))
 
     def compute(batch: Batch) -> list[tuple[float, float]]:
         values, change = contributions_of(batch)
         return torch.stack([values.sum((1, 2)) - change, change], dim=1).abs().tolist()
 
-    gaps = np.array(sentences_in_batches(texts, evaluator, compute, rows=2)).reshape(-1, classifier.classes, 2)
+    gaps = np.array(sentences_in_batches(texts, evaluator, compute, rows=2)).reshape(-1, classes, 2)
     missed, change = gaps.sum(1).T
     return float(np.median(missed / np.maximum(change, 0.01)))
 

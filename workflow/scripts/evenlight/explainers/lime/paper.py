@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from evenlight.explainers import surrogate
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.hiding import hideable, reduced_rows
 from evenlight.models.classifier import Classifier
+from evenlight.readings import explained_output
 
 
 def kept_tokens(generator: np.random.Generator, samples: int, tokens: int) -> np.ndarray:
@@ -50,7 +52,7 @@ def proximity(kept: np.ndarray, kernel_width: float) -> np.ndarray:
 def coefficients(
     features: int,
     rows: Callable[[np.ndarray], Rows],
-    target: int,
+    output: Callable[[np.ndarray], np.ndarray],
     settings: dict,
     generator: np.random.Generator,
 ) -> Question:
@@ -62,7 +64,7 @@ def coefficients(
     Args:
         features: number of features.
         rows: which features are kept, bool (copies, features), to the copies' token ids.
-        target: the class that is explained.
+        output: probabilities (rows, classes) to what is explained, (rows,).
         settings: of the explainer.
         generator: draws the copies.
     """
@@ -71,7 +73,7 @@ def coefficients(
     samples = settings["samples"] or min(features**2, settings["maximum_samples"])
     kept = kept_tokens(generator, samples, features)
     asked = min(settings["asked"] or samples, samples)
-    response = (yield rows(kept[:asked]))[:, target]
+    response = output((yield rows(kept[:asked])))
     if asked < samples:
         distinct, first = np.unique(kept[:asked], axis=0, return_index=True)
         stand_in = surrogate.fit(distinct, response[first])
@@ -90,7 +92,7 @@ def on_tokens(sentence: Sentence, settings: dict, classifier: Classifier, genera
     coefficient, asked = yield from coefficients(
         len(token_index),
         lambda kept: reduced_rows(sentence, token_index, kept, mask),
-        sentence.target,
+        partial(explained_output, sentence=sentence, settings=settings),
         settings,
         generator,
     )
@@ -125,7 +127,7 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
     coefficient, asked = yield from coefficients(
         feature_of_word.max(initial=-1) + 1,
         lambda kept: reduced_rows(sentence, token_index, kept[:, feature[token_index]], None),
-        sentence.target,
+        partial(explained_output, sentence=sentence, settings=settings),
         settings,
         generator,
     )

@@ -83,7 +83,7 @@ def rectified_gradient(
         embedding.requires_grad_()
         with replaced(classifier.network, stand_in) as names_in_batch:
             logits = entrance.logits(embedding, batch.mask)
-            output = target_output(logits, batch.target, settings["output"])
+            output = target_output(logits, batch.target, settings["output"], batch.foil)
         gradient = torch.autograd.grad(output.sum(), embedding)[0]
         names.update(names_in_batch)
         left.append(left_over(gradient))
