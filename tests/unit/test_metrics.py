@@ -490,6 +490,8 @@ def test_what_made_a_shard_stands_in_it(tmp_path):
         more = {"family": family} if family else {}
         write_table(shard, tmp_path / "grad.parquet", ATTRIBUTIONS, metadata | more)
         assert read_origin(tmp_path / "grad.parquet") == Origin("grad", {"method": "saliency"}, 7, family)
+    with pytest.raises(InputError, match=r"lime\.parquet: no such file; rule attribute makes it$"):
+        read_origin(tmp_path / "lime.parquet")
 
 
 @given(token_scores)

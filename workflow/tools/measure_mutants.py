@@ -44,7 +44,7 @@ TESTS = {
     "tables": ("tables",),
     "items": ("items",),
     "statistics/files": ("score_files", "model_quality"),
-    "statistics/study": ("cells", "model_quality"),
+    "statistics/study": ("study", "cells", "model_quality"),
     "statistics/blocks": ("paired_tests",),
     "statistics/designs": ("cells",),
     "statistics/counts": ("counts",),
