@@ -75,6 +75,18 @@ def test_a_cell_is_named_by_a_mapping(files):
     }
 
 
+def test_each_cell_stands_beside_the_scores_of_both_levels(files):
+    rows = [("m1", "1", "male", 1, 10), ("f1", "1", "female", 2, 20), ("m2", "2", "male", 3, 30)]
+    files.write(table([*rows, ("f2", "2", "female", 4, 40)], metrics=("gini", "sparsity")))
+    metrics = {"sparsity": "complexity", "gini": "complexity"}
+    model = only(read_models(*files.folders, **names(metrics=metrics)))
+    found = [
+        (cell["metric"], cell["level_a"], a.tolist(), b.tolist())
+        for cell, a, b in only(model.explainers).cells_with_scores(only(model.designs))
+    ]
+    assert found == [("sparsity", "male", [[10, 30]], [[20, 40]]), ("gini", "male", [[1, 3]], [[2, 4]])]
+
+
 def test_a_missing_form_and_an_undefined_score_are_nan(files):
     rows = [("m1", "1", "male", 0.1), ("m2", "2", "male", 0.2), ("m3", "3", "male", NAN)]
     rows += [("f1", "1", "female", 1), ("f3", "3", "female", 3), ("f4", "4", "female", 4)]

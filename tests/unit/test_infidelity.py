@@ -100,6 +100,31 @@ def test_explainers_share_the_draws_and_batches_change_nothing():
     assert np.isnan(found_by(classifier, explanations[:1], draws=1)[1]).all()
 
 
+def test_several_at_once_are_each_what_it_is_alone():
+    """Also with other numbers of draws; two of them are enough for a standard error."""
+    classifier = tiny_classifier("bert", dtype=torch.float64)
+    explanations = [explanation_of(one, np.cos(np.arange(len(one.token_id)))) for one in sentences_of(classifier)[:2]]
+    changes = {"few": {"draws": 2}, "usual": {"hidden_token": "pad"}, "many": {"draws": 7, "scaled": False}}
+    metrics = {name: SETTINGS | change for name, change in changes.items()}
+    together = score("infidelity", explanations, metrics, Evaluator(classifier, 4096))
+    for name, change in changes.items():
+        alone = found_by(classifier, explanations, **change)
+        np.testing.assert_allclose([together[name], together[f"{name}_standard_error"]], alone, rtol=1e-9)
+    assert np.isfinite(together["few_standard_error"]).all()
+    assert len({*together["few"], *together["usual"], *together["many"]}) == 6
+
+
+def test_draws_belong_to_the_item_and_the_study_s_seed():
+    [sentence] = sentences_of(tiny_classifier("bert"))[:1]
+    one = explanation_of(sentence, np.zeros(1))
+    draws = drawn_subsets(one, 20, 5)
+    others = [replace(one, item_id="another"), replace(one, origin=Origin("unknown", seed=1))]
+    for other in others:
+        assert (drawn_subsets(other, 20, 5) != draws).any()
+    assert (drawn_subsets(others[0], 20, 5) != drawn_subsets(others[1], 20, 5)).any()
+    assert (drawn_subsets(replace(one, origin=Origin("lime")), 20, 5) == draws).all()
+
+
 def test_sizes_of_the_drawn_sets_are_uniform():
     [sentence] = sentences_of(tiny_classifier("bert"))[:1]
     sizes = drawn_subsets(explanation_of(sentence, np.zeros(1)), 6000, 5).sum(axis=1)

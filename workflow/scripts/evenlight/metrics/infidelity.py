@@ -34,7 +34,7 @@ def squared_errors(hidden: np.ndarray, score: np.ndarray, fall: np.ndarray, scal
     """
     explained = hidden @ score
     square = explained @ explained
-    factor = (explained @ fall / square if square > 0 else 0.0) if scaled else 1.0
+    factor = explained @ fall / square if scaled and square > 0 else 1.0
     return (factor * explained - fall) ** 2
 
 
