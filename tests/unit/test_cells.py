@@ -136,7 +136,9 @@ def test_seeds_are_rows_and_an_item_of_one_seed_alone_is_nan_in_the_other(files)
     np.testing.assert_array_equal(a, [[[1, 3, NAN], [NAN, 30, 50]]])
     np.testing.assert_array_equal(b, [[[2, 4, NAN], [NAN, 40, 60]]])
     model = only(read_models(*files.folders, **names(models={"small": [7, 3]})))
-    by_item = dict(zip(model.items["item_id"], only(model.explainers).present.T.tolist(), strict=True))
+    scores = only(model.explainers)
+    assert list(model.seeds) == list(scores.seeds) == [7, 3]
+    by_item = dict(zip(model.items["item_id"], scores.present.T.tolist(), strict=True))
     assert (by_item["m1"], by_item["m2"], by_item["f3"]) == ([True, False], [True, True], [False, True])
 
 

@@ -420,8 +420,29 @@ def test_draws_fill_the_ball_and_are_those_of_the_item(norm):
     assert draws.mean(0).abs().max() < 0.1
     again = torch.stack(draws_in_ball(replace(one, origin=Origin("lime")), like, settings, 2.0, 0)).flatten(1)
     assert (again == draws).all()
-    for changed in (draws_in_ball(one, like, settings, 2.0, 1), draws_in_ball(other, like, settings, 2.0, 0)):
-        assert not (torch.stack(changed).flatten(1) == draws).any()
+    another_seed = replace(one, origin=Origin("grad", seed=1))
+    for explanation, search in ((one, 1), (other, 0), (another_seed, 0)):
+        changed = torch.stack(draws_in_ball(explanation, like, settings, 2.0, search)).flatten(1)
+        assert not (changed == draws).any()
+
+
+def test_explainers_share_the_first_round():
+    """Two of a family ask the model for no more gradients than one; from the second round on each goes its own way."""
+    classifier = linear({"sea": 0.3, "ship": 0.5, "calm": -0.1})
+    rows = []
+    counting = replace(classifier, on_rows=rows.append)
+    words = ["sea", "ship", "calm"]
+    explanations = [
+        of_words(counting, words, scores, Origin(name, settings, 0, "gradient"))
+        for name, settings, scores in (("grad", SALIENCY, [0.1, 0.2, 0.3]), ("gxi", GXI, [3, 2, 1]))
+    ]
+    asked = {}
+    for rounds, count in ((1, 1), (1, 2), (2, 1), (2, 2)):
+        rows.clear()
+        sensitivity(counting, explanations[:count], MAXIMUM | {"rounds": rounds})
+        asked[rounds, count] = sum(rows)
+    assert asked[1, 1] == asked[1, 2] > 0
+    assert asked[2, 1] < asked[2, 2]
 
 
 @given(arrays(np.float64, (2, 3), elements=st.floats(-5, 5)), st.sampled_from(["l2", "linf"]))
