@@ -7,11 +7,9 @@ def recipe(wildcards):
 
 
 def checkpoint(wildcards):
-    """What a model that is trained already is, in one run."""
+    """What a model that is trained already is, in one run; which texts are left out is the business of the readings."""
     settings = configuration.checkpoint(config, wildcards.model, wildcards.dataset, int(wildcards.seed))
-    return {
-        name: settings[name] for name in ("source", "revision", "adapter", "classes", "special_tokens", "max_tokens")
-    }
+    return {name: value for name, value in settings.items() if name != "long_items"}
 
 
 def pretrained_files(wildcards):
@@ -22,7 +20,8 @@ def pretrained_files(wildcards):
 def checkpoint_files(wildcards):
     """The files of a model that is trained already and named by a folder, whose change loads it anew."""
     settings = checkpoint(wildcards)
-    return local_model_files(settings["source"]) + local_model_files(settings["adapter"], sources.adapter_files)
+    adapter = settings.get("adapter")
+    return local_model_files(settings["source"]) + local_model_files(adapter, sources.adapter_files)
 
 
 def local_model_files(source, files=sources.model_files):

@@ -251,7 +251,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
         ),
         ("models.tiny", "bert", r'models\.tiny: found "bert"; allowed is a mapping'),
         ("models.Tiny", SMALLEST["models"]["tiny"], r'models\.Tiny: the name "Tiny" is not allowed; allowed is text'),
-        ("models.tiny.architecture", "brt", r'architecture: found "brt"; .*trained; did you mean bert\?'),
+        ("models.tiny.architecture", "brt", r'architecture: found "brt"; .*prompted; did you mean bert\?'),
         ("models.tiny.heads", 3, r"models\.tiny\.heads: found 3, which does not divide hidden_size \(64\)"),
         ("models.tiny.layers", MISSING, r"models\.tiny\.layers: is missing; required is an integer, at least 1"),
         ("models.tiny.layers", 2.5, r"models\.tiny\.layers: found 2\.5; allowed is an integer, at least 1"),

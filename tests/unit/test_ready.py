@@ -53,8 +53,8 @@ def saved(folder: Path, kind: str = "bert", labels=tuple(LABELS), **about) -> Pa
 
 def settings_for(folder: Path, kind: str = "bert", **changes) -> dict:
     special_tokens = {"pad": None, "mask": None} | NETWORKS[kind][2]
-    usual = {"source": str(folder), "revision": None, "adapter": None, "classes": {}, "special_tokens": special_tokens}
-    return usual | {"max_tokens": 256} | changes
+    usual = {"architecture": "trained", "source": str(folder), "revision": None, "adapter": None, "classes": {}}
+    return usual | {"special_tokens": special_tokens, "max_tokens": 256} | changes
 
 
 def taken_over(settings: dict, classes: list[str]):

@@ -15,7 +15,9 @@ import pyarrow.compute as pc
 from evenlight.errors import InputError
 from evenlight.tables import ITEMS, READINGS, read_arrow, read_groups
 
-SPECIAL = -1
+# Tokens that belong to no word of the text: those that a tokenizer puts around it, and those of the prompt that a text
+# stands in, special ones included. A prompt is never hidden, changed or left out, and scores nothing.
+SPECIAL, PROMPT = -1, -2
 # Why a text is not explained: it is longer than the model reads; it belongs to a text that is; the sample
 # (``explain.pairs``) is without it.
 TOO_LONG = "too_long"
@@ -35,7 +37,8 @@ class Sentence:
         item_id: the item's name.
         words: its words.
         token_id: ids, special tokens included; int64 (tokens,).
-        word_id: index of the word of each token, ``SPECIAL`` for special tokens; int64 (tokens,).
+        word_id: index of the word of each token, ``SPECIAL`` for special tokens, ``PROMPT`` for those of a prompt;
+            int64 (tokens,).
         target: the class whose output is explained.
         token_text: the piece of its word that each token stands for, as the sentence writes it, empty for special
             tokens; (tokens,).
@@ -53,7 +56,12 @@ class Sentence:
     @property
     def is_special(self) -> np.ndarray:
         """Which tokens belong to no word; bool (tokens,)."""
-        return self.word_id == SPECIAL
+        return self.word_id < 0
+
+    @property
+    def is_prompt(self) -> np.ndarray:
+        """Which tokens belong to a prompt; bool (tokens,)."""
+        return self.word_id == PROMPT
 
     def word_sums(self, token_score: np.ndarray) -> np.ndarray:
         """Sums of token scores (tokens,) per word (words,); special tokens count for none."""

@@ -196,7 +196,7 @@ READINGS = Contract(
             _required("item_id", pa.string()),
             _required("split", pa.string()),
             _required("token_id", pa.list_(pa.int64())),
-            _required("word_id", pa.list_(pa.int64())),  # null for a special token
+            _required("word_id", pa.list_(pa.int64())),  # null for a special token, -2 in a prompt
             _required("token_text", pa.list_(pa.string())),  # as the text writes it, empty for a special token
             pa.field("target", pa.int64()),  # the class that is explained, null where none is
             pa.field("foil", pa.int64()),  # the class that it is held against, null where nothing is contrasted

@@ -1,15 +1,41 @@
 """Take over a model that is trained already, with the classes of one dataset as its outputs."""
 
 import argparse
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
 
 from evenlight.code_digest import library_versions
 from evenlight.command_line import run, settings_argument
+from evenlight.models.classifier import Classifier
+from evenlight.models.prompted import prompted_classifier
 from evenlight.models.ready import loaded_files, ready_classifier
 from evenlight.tables import ITEMS, read_metadata, read_table
 from evenlight.training import save_classifier
+
+
+def with_own_head(settings: dict, classes: Sequence[str], sentences: Sequence) -> tuple[Classifier, dict]:
+    """A classifier and the label of each class."""
+    classifier, labels = ready_classifier(settings, classes, sentences)
+    of_classes = dict(zip(classes, labels, strict=True))
+    for name, label in of_classes.items():
+        print(f"class {name}: {'none of the labels' if label is None else f'label {label}'}")
+    return classifier, {"labels": of_classes}
+
+
+def with_prompt(settings: dict, classes: Sequence[str], sentences: Sequence) -> tuple[Classifier, dict]:
+    """A language model as a classifier, and the tokens by which it tells the classes apart."""
+    classifier, about = prompted_classifier(settings, classes, sentences)
+    for name, words in about["label_tokens"].items():
+        print(f"class {name}: {', '.join(f'{word} ({chr(32).join(tokens)})' for word, tokens in words.items())}")
+    if classifier.way.beginning:
+        print(f"the first {len(classifier.way.beginning)} tokens of the prompt are computed once for all texts")
+    return classifier, about
+
+
+# Settings, classes and texts to a classifier and what its manifest says of it.
+ARCHITECTURES: dict[str, Callable] = {"trained": with_own_head, "prompted": with_prompt}
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -18,15 +44,14 @@ def main(arguments: argparse.Namespace) -> None:
     settings = arguments.settings
     classes = read_metadata(arguments.items, ITEMS)["classes"]
     items = read_table(arguments.items, ITEMS.only("words", "split"))
-    classifier, labels = ready_classifier(settings, classes, list(items.loc[items["split"] == "test", "words"]))
-    of_classes = dict(zip(classes, labels, strict=True))
-    for name, label in of_classes.items():
-        print(f"class {name}: {'none of the labels' if label is None else f'label {label}'}")
+    taken_over = ARCHITECTURES[settings["architecture"]]
+    classifier, about = taken_over(settings, classes, list(items.loc[items["split"] == "test", "words"]))
+    adapter = settings.get("adapter")
     manifest = {
         "settings": settings,
-        "labels": of_classes,
+        **about,
         "loaded": loaded_files(settings["source"], settings["revision"]),
-        "adapter": settings["adapter"] and loaded_files(settings["adapter"], is_adapter=True),
+        "adapter": adapter and loaded_files(adapter, is_adapter=True),
         "libraries": library_versions(),
     }
     save_classifier(classifier, arguments.output, None, manifest)

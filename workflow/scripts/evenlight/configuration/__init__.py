@@ -131,7 +131,7 @@ def checkpoint(config: dict, model: str, dataset: str, seed: int) -> dict:
         value = value[position] if isinstance(value, list) else value
         return value and value.replace("{dataset}", dataset).replace("{seed}", str(seed))
 
-    return settings | {key: of_run(settings[key]) for key in OF_RUNS}
+    return settings | {key: of_run(settings[key]) for key in OF_RUNS if key in settings}
 
 
 def recipe(config: dict, model: str, dataset: str) -> dict:

@@ -146,16 +146,9 @@ class Pretrained(Architecture):
     training: TrainingName
 
 
-class Trained(Architecture):
-    """A sequence classifier that is trained already, with its own head: nothing is trained. A model with one checkpoint
-    has one run, under the first of `seeds`, and the study is about these weights. Several checkpoints, of trainings
-    that differ by chance only, are what seeds are to a model that is trained here. The model's labels are matched with
-    the dataset's classes by name; where the names do not agree, both are listed and `classes` is asked for.
-    """
+class BroughtAlong(Architecture):
+    """What models that are trained already have in common."""
 
-    title: ClassVar[str] = "Model that is trained already"
-
-    architecture: Literal["trained"]
     source: OfRuns = Field(
         description=(
             "Model id on the Hugging Face hub, or path of a local folder; or a list of them, one for each run, in the "
@@ -170,6 +163,28 @@ class Trained(Architecture):
             "weights next year; `null` takes the newest."
         ),
     )
+
+    @model_validator(mode="after")
+    def _lists_are_of_one_length(self) -> Self:
+        lengths = {name: len(value) for name in OF_RUNS if isinstance(value := getattr(self, name, None), list)}
+        first = next(iter(lengths), None)
+        for name, length in lengths.items():
+            if length != lengths[first]:
+                said = f"has {length} entries, and {first} has {lengths[first]}; give one for each run"
+                raise refusal(((name,), said))
+        return self
+
+
+class Trained(BroughtAlong):
+    """A sequence classifier that is trained already, with its own head: nothing is trained. A model with one checkpoint
+    has one run, under the first of `seeds`, and the study is about these weights. Several checkpoints, of trainings
+    that differ by chance only, are what seeds are to a model that is trained here. The model's labels are matched with
+    the dataset's classes by name; where the names do not agree, both are listed and `classes` is asked for.
+    """
+
+    title: ClassVar[str] = "Model that is trained already"
+
+    architecture: Literal["trained"]
     adapter: OfRuns | None = Field(
         None,
         description=(
@@ -192,14 +207,57 @@ class Trained(Architecture):
     long_items: LongItems = "refuse"
     max_tokens: MaxTokens = 128
 
+
+class Prompted(BroughtAlong):
+    """A language model that is asked by a prompt which class a text has; nothing is trained. The class with the most
+    probable label words is predicted. There is a run for each checkpoint, as of `trained` models. Only the text is
+    explained; the template around it is never hidden or changed, and scores nothing.
+    """
+
+    title: ClassVar[str] = "Language model with a prompt"
+
+    architecture: Literal["prompted"]
+    language_model: Literal["auto", "decoder", "masked"] = Field(
+        "auto",
+        description=(
+            "Whether the label comes next (`decoder`) or stands where the mask is (`masked`); `auto` finds it in the "
+            "checkpoint's `config.json`."
+        ),
+    )
+    template: Text = Field(
+        description=(
+            "What the model reads, with `{text}` where the text stands and `{label}` where the label does, each once. "
+            "A decoder's label stands at the end; spaces before it belong to the label words."
+        )
+    )
+    label_words: dict[Text, Annotated[list[Text], Field(min_length=1)]] = Field(
+        min_length=1,
+        description=(
+            "For each class of the dataset one or several words that stand for it, such as `{negative: [bad], "
+            "positive: [good, great]}`; each may be several tokens. The probabilities of a class's words are added."
+        ),
+    )
+    content_free: list[str] = Field(
+        [],
+        description=(
+            'Texts without content, such as `["N/A", "[MASK]", ""]`: what the model says of them on average is taken '
+            "for the prior of the classes, by which probabilities are divided (Zhao et al. 2021). Empty corrects "
+            "nothing."
+        ),
+    )
+    special_tokens: SpecialTokens = Field(default_factory=SpecialTokens)
+    long_items: LongItems = "refuse"
+    max_tokens: Annotated[
+        int, Field(ge=3, description="Longest item in tokens, special tokens and the template included.")
+    ] = 512
+
     @model_validator(mode="after")
-    def _lists_are_of_one_length(self) -> Self:
-        lengths = {name: len(value) for name in OF_RUNS if isinstance(value := getattr(self, name), list)}
-        first = next(iter(lengths), None)
-        for name, length in lengths.items():
-            if length != lengths[first]:
-                said = f"has {length} entries, and {first} has {lengths[first]}; give one for each run"
-                raise refusal(((name,), said))
+    def _template_has_both(self) -> Self:
+        for slot in ("{text}", "{label}"):
+            if (count := self.template.count(slot)) != 1:
+                raise refusal((("template",), f"found {slot} {count} times; write it once"))
+        if self.language_model == "decoder" and not self.template.rstrip().endswith("{label}"):
+            raise refusal((("template",), "does not end in {label}; the label of a decoder comes last"))
         return self
 
 
@@ -214,7 +272,7 @@ def texts_of(value: str | list[str] | None) -> list[str]:
 
 def is_trained_here(config: dict, model: str) -> bool:
     """Whether a model of a complete configuration is trained by the study, as opposed to brought along."""
-    return config["models"][model]["architecture"] != "trained"
+    return not issubclass(Architecture.entries[config["models"][model]["architecture"]], BroughtAlong)
 
 
 def seeds_of(config: dict, model: str) -> list[int]:

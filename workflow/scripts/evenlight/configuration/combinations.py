@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import combinations
 
-from evenlight.configuration.architectures import OF_RUNS, seeds_of, texts_of
+from evenlight.configuration.architectures import OF_RUNS, is_trained_here, seeds_of, texts_of
 from evenlight.configuration.explainers import FILE_FIELDS
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
@@ -50,7 +50,7 @@ def _check_runs(config: dict) -> Iterator[str]:
     """Every run has a seed, by which random draws are made and files are named."""
     count = len(config["seeds"])
     for name, model in config["models"].items():
-        of_runs = {key: model.get(key) for key in OF_RUNS} if model["architecture"] == "trained" else {}
+        of_runs = {} if is_trained_here(config, name) else {key: model.get(key) for key in OF_RUNS}
         each_seed = any("{seed}" in text for value in of_runs.values() for text in texts_of(value))
         for key, value in of_runs.items():
             place = f"models.{name}.{key}: has {len(texts_of(value))}"

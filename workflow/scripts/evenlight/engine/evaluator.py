@@ -41,9 +41,14 @@ class Evaluator:
     @cached_property
     def _asked(self) -> Classifier:
         """The classifier for rows of ids. What looks into a network does so by hooks, which compiled ones ignore."""
-        if not self.compiled or self.classifier.way.stand_ins:
+        if not self.compiled or self.classifier.way.stand_ins or self.classifier.is_prompted:
             return self.classifier
         return replace(self.classifier, network=_compiled(self.classifier.network))
+
+    @cached_property
+    def _beginning(self):
+        """What the network keeps of what all rows begin with."""
+        return self._asked.read_beginning()
 
     def batches(self, lengths: Sequence[int], rows: int = 1) -> Iterator[np.ndarray]:
         """Indices of ``lengths`` in batches of similar length that keep to ``tokens_per_batch``.
@@ -115,10 +120,17 @@ class Evaluator:
             return np.zeros((0, self.classifier.classes))
         distinct = {row.tobytes(): row for row in rows}
         asked = list(distinct.values())
+        # What all rows begin with is read once.
+        shared = len(self._asked.way.beginning)
+        begins = np.array(self._asked.way.beginning, dtype=np.int64).tobytes()
+        if not all(len(row) > shared and row[:shared].tobytes() == begins for row in asked):
+            shared = 0
+        beginning = self._beginning if shared else None
+        asked = [row[shared:] for row in asked]
 
         def compute(batch: np.ndarray) -> np.ndarray:
             token_id, mask = self._asked.padded([asked[index] for index in batch])
-            logits = self._asked.logits(self._asked.embed(token_id), mask)
+            logits = self._asked.logits(self._asked.embed(token_id), mask, beginning)
             return logits.float().softmax(-1).cpu().double().numpy()
 
         answers = dict(zip(distinct, self.in_batches([len(row) for row in asked], compute), strict=True))

@@ -6,9 +6,10 @@ configuration (``configuration.explainers``) says which family a method belongs 
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evenlight.explainers.attribution import Attribution, Remark, note_of
@@ -77,4 +78,16 @@ def explain(
         InputError: a contrast is asked for, and a sentence has no foil; or what the family refuses.
     """
     require_foils(sentences, methods)
-    return importlib.import_module(f"{__name__}.{family}").explain(sentences, methods, context)
+    explanations = importlib.import_module(f"{__name__}.{family}").explain(sentences, methods, context)
+    return {name: _without_prompt(sentences, explained) for name, explained in explanations.items()}
+
+
+def _without_prompt(sentences: Sequence[Sentence], explained: Explanations) -> Explanations:
+    """The same with a score of 0 for every token of a prompt: only the text is explained."""
+    if not any(sentence.is_prompt.any() for sentence in sentences):
+        return explained
+    attributions = [
+        replace(attribution, token_score=np.where(sentence.is_prompt, 0.0, attribution.token_score))
+        for sentence, attribution in zip(sentences, explained.attributions, strict=True)
+    ]
+    return replace(explained, attributions=attributions)

@@ -20,8 +20,11 @@ def replacement_token(classifier: Classifier, hidden_token: str) -> int | None:
 
 
 def hideable(sentence: Sentence, special_tokens: str) -> np.ndarray:
-    """Indices of the tokens that may be hidden, int64 (features,): without the special ones unless ``included``."""
-    return np.arange(len(sentence.token_id)) if special_tokens == "included" else np.flatnonzero(~sentence.is_special)
+    """Indices of the tokens that may be hidden, int64 (features,): without the special ones unless ``included``.
+
+    Those of a prompt are always without.
+    """
+    return np.flatnonzero(~(sentence.is_prompt if special_tokens == "included" else sentence.is_special))
 
 
 def reduced_rows(

@@ -71,9 +71,13 @@ def _merge_score(texts: Sequence[str], left: Node, right: Node, closed: set[int]
     return score - (right.last - left.first)
 
 
-def token_tree(texts: Sequence[str]) -> Node:
-    """The tree that shap's Partition explainer builds for a text: best neighbours first, small runs before large."""
-    runs = [Node(token, token + 1) for token in range(len(texts))]
+def token_tree(texts: Sequence[str], is_prompt: Sequence[bool] = ()) -> Node:
+    """The tree that shap's Partition explainer builds for a text: best neighbours first, small runs before large.
+
+    Tokens of a prompt, which stand around the text, are no leaves, unless there are no others.
+    """
+    leaves = [token for token in range(len(texts)) if not (len(is_prompt) and is_prompt[token])]
+    runs = [Node(token, token + 1) for token in leaves or range(len(texts))]
     closed: set[int] = set()
     while len(runs) > 1:
         scores = [_merge_score(texts, left, right, closed) for left, right in itertools.pairwise(runs)]
@@ -149,7 +153,7 @@ def _question(sentence: Sentence, tree: Node, settings: dict, mask: int, generat
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
     """Partition SHAP as ferret calls it: one mask token per hidden token, special tokens never hidden."""
     mask = context.evaluator.classifier.special_token("mask")
-    trees = [token_tree(token_texts(sentence)) for sentence in sentences]
+    trees = [token_tree(token_texts(sentence), sentence.is_prompt) for sentence in sentences]
     explanations = {}
     for name, settings in methods.items():
         questions = (

@@ -11,7 +11,6 @@ from evenlight.explainers import Context
 from evenlight.explainers.attribution import Remark
 from evenlight.models.classifier import Classifier, Entrance
 from evenlight.models.tokenizers import read_words, special_token_id
-from evenlight.readings import SPECIAL
 
 # Where the output changes evenly, it has changed by a hundredth after the first hundredth of the path. Twenty times
 # that is a jump: paths of twelve architectures with random weights have up to 2 % where words begin at another word,
@@ -54,7 +53,7 @@ def probes(classifier: Classifier) -> list[Sentence]:
     """Texts of tokens from the whole vocabulary, by which a model is tried out; the same for every job."""
     tokenizer = classifier.tokenizer
     [reading] = read_words(tokenizer, [["."]])
-    inside = np.flatnonzero(reading.word_id != SPECIAL)
+    inside = np.flatnonzero(reading.word_id >= 0)
     before, after = reading.token_id[: inside[0]], reading.token_id[inside[-1] + 1 :]
     length = max(1, min(PROBE_TOKENS, classifier.max_tokens - len(before) - len(after)))
     # A tokenizer may have been given tokens that the model knows nothing of.
@@ -62,7 +61,8 @@ def probes(classifier: Classifier) -> list[Sentence]:
     ordinary = np.setdiff1d(np.arange(known), tokenizer.all_special_ids)
     # Neighbours in a vocabulary resemble each other.
     chosen = ordinary[np.linspace(0, len(ordinary) - 1, PROBES * length).astype(int)].reshape(length, PROBES).T
-    word_id = np.concatenate([np.full(len(before), SPECIAL), np.arange(length), np.full(len(after), SPECIAL)])
+    ends = reading.word_id[: inside[0]], reading.word_id[inside[-1] + 1 :]
+    word_id = np.concatenate([ends[0], np.arange(length), ends[1]])
     return [
         Sentence(f"probe{row}", (), np.concatenate([before, tokens, after]), word_id, 0)
         for row, tokens in enumerate(chosen)
@@ -127,7 +127,7 @@ def _sound_baseline(evaluator: Evaluator, entrance: Entrance, baseline: str) -> 
     tokenizer = evaluator.classifier.tokenizer
     special_ids = [special_token_id(tokenizer, role) for role in OTHERS]
     [reading] = read_words(tokenizer, [["."]])
-    stop = int(reading.token_id[reading.word_id != SPECIAL][-1])
+    stop = int(reading.token_id[reading.word_id >= 0][-1])
     for start in (baseline, *(token for token in special_ids if token is not None), stop):
         if share_of_the_start(evaluator, entrance, start) <= MOST:
             return start

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from evenlight.errors import InputError
-from evenlight.readings import SPECIAL, Sentence, require_foils, sentences_of
+from evenlight.readings import Sentence, require_foils, sentences_of
 from evenlight.tables import ATTRIBUTIONS, read_metadata
 
 # Families that explain again, for which the words are read with the explanations.
@@ -49,7 +49,7 @@ class Explanation:
         item_id: the explained item.
         target: the class that was explained.
         token_id: ids, special tokens included; int64 (tokens,).
-        word_id: word of each token, ``SPECIAL`` for special tokens; int64 (tokens,).
+        word_id: word of each token, see :class:`evenlight.readings.Sentence`; int64 (tokens,).
         token_score: signed scores; float64 (tokens,).
         ground_truth: 1 where a word carries the label; int8 (words,), or None.
         words: the item's words, for the families in :data:`NEED_WORDS`.
@@ -72,7 +72,7 @@ class Explanation:
     @property
     def is_special(self) -> np.ndarray:
         """Which tokens belong to no word; bool (tokens,)."""
-        return self.word_id == SPECIAL
+        return self.word_id < 0
 
     @property
     def normalized(self) -> np.ndarray:

@@ -14,6 +14,7 @@ from transformers.masking_utils import eager_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from evenlight.errors import InputError
+from evenlight.models.language_model import ClassifyingLanguageModel
 
 # (module, query, key, value, mask, scaling=…, **options) to the output (rows, queries, heads, size) and the weights
 # or None. Query, key and value are (rows, heads, tokens, size); the mask is added to the scores, or None.
@@ -35,8 +36,14 @@ def require_known_type(network: PreTrainedModel, method: str) -> None:
     """Refuse a network whose inside ``method`` does not know.
 
     Raises:
-        InputError: the network is none of :data:`KNOWN_TYPES` and :data:`FURTHER_TYPES`.
+        InputError: the network is none of :data:`KNOWN_TYPES` and :data:`FURTHER_TYPES`, or has no classification head.
     """
+    if isinstance(network, ClassifyingLanguageModel):
+        raise InputError(
+            f"explainers: method '{method}' follows what a classification head reads, and a configured model is a "
+            "language model that is asked by a prompt (architecture: prompted); take the explainer or the model out of "
+            "the study"
+        )
     model_type = network.config.model_type
     if model_type not in KNOWN_TYPES + FURTHER_TYPES:
         raise InputError(

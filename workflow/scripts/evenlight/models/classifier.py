@@ -9,11 +9,12 @@ import numpy as np
 import torch
 from safetensors import SafetensorError
 from torch import nn
-from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedTokenizerBase
+from transformers import AutoConfig, AutoModelForSequenceClassification, Cache, PreTrainedTokenizerBase
 
 from evenlight.errors import InputError
 from evenlight.models import one_layer_attention  # noqa: F401 (registers the architecture)
 from evenlight.models.fast_layers import linear_layers, use_fast_layers
+from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageModel, Prompt, as_classifier
 from evenlight.models.tokenizers import cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.way_in import WayIn, embedded, found_way
 
@@ -69,6 +70,11 @@ class Classifier:
         """Whether padding stands before the text, as decoders need it, whose last token is what the head reads."""
         return self.way.pads_left
 
+    @property
+    def is_prompted(self) -> bool:
+        """Whether the network is a language model that reads texts in a prompt."""
+        return isinstance(self.network, ClassifyingLanguageModel)
+
     def special_token(self, role: str) -> int:
         """The id of the ``pad``, ``mask``, ``cls`` or ``sep`` token.
 
@@ -108,14 +114,30 @@ class Classifier:
         """Word embeddings (rows, tokens, hidden) of ids (rows, tokens), before positions and normalisation."""
         return embedded(self.network, token_id)
 
-    def logits(self, embedding: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under an attention mask."""
+    def logits(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
+        """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under an attention mask.
+
+        With what :meth:`read_beginning` gives, the rows are without the beginning, and padding is on the right.
+        """
         if self.on_rows:
             self.on_rows(len(embedding))
-        autocast = self.precision != "float32" and embedding.device.type == "cuda"
-        with torch.autocast("cuda", torch.bfloat16, enabled=autocast):
-            logits = self.way.logits(self.network, embedding, mask)
-        return logits.float() if autocast else logits
+        with self._autocast():
+            logits = self.way.logits(self.network, embedding, mask, beginning)
+        return logits.float() if self._is_autocast else logits
+
+    def read_beginning(self) -> Cache | None:
+        """What a decoder keeps of the beginning of its prompt, to be computed once; None where that cannot be."""
+        if not self.way.beginning:
+            return None
+        with self._autocast():
+            return self.network.read_beginning(self.embed(torch.tensor([self.way.beginning], device=self.device)))
+
+    @property
+    def _is_autocast(self) -> bool:
+        return self.precision != "float32" and self.device.type == "cuda"
+
+    def _autocast(self) -> torch.autocast:
+        return torch.autocast("cuda", torch.bfloat16, enabled=self._is_autocast)
 
     def entrance(self, layer: str = "word_embeddings") -> "Entrance":
         """Where explainers that change embeddings take hold of the network.
@@ -236,18 +258,29 @@ def name_classes(network: nn.Module, classes: Sequence[str]) -> None:
     network.config.label2id = {name: label for label, name in enumerate(classes)}
 
 
-def load_network(source: str | Path, with_head: bool = False, elsewhere: Collection[str] = (), **options) -> nn.Module:
-    """A sequence classification network from a hub id or a folder, in float32.
+def load_network(
+    source: str | Path,
+    with_head: bool = False,
+    elsewhere: Collection[str] = (),
+    kind: type = AutoModelForSequenceClassification,
+    remedy: str = "name a model that was trained to classify, or train this one: architecture: pretrained",
+    **options,
+) -> nn.Module:
+    """A network from a hub id or a folder, in float32.
 
-    Its head may be new, unless it is asked for ``with_head``; weights that are named ``elsewhere`` are still to come.
+    Args:
+        source: hub id or folder.
+        with_head: whether its head must not be new.
+        elsewhere: names of weights that are still to come.
+        kind: what Transformers loads it by.
+        remedy: what to do where it has no weights for its head.
+        **options: for Transformers.
 
     Raises:
         InputError: the source cannot be loaded, or has no weights for a part of the network that it must have.
     """
     try:
-        network, loading = AutoModelForSequenceClassification.from_pretrained(
-            source, dtype=torch.float32, output_loading_info=True, **options
-        )
+        network, loading = kind.from_pretrained(source, dtype=torch.float32, output_loading_info=True, **options)
     except (UnpicklingError, EOFError):
         raise InputError(cannot_load(source, "pytorch_model.bin is damaged or holds more than weights")) from None
     # A RuntimeError is a pytorch_model.bin that ends too soon.
@@ -255,10 +288,7 @@ def load_network(source: str | Path, with_head: bool = False, elsewhere: Collect
         raise InputError(cannot_load(source, error)) from None
     # Transformers fills gaps with random weights.
     if with_head and (without := [name for name in _not_loaded(loading) if name not in elsewhere]):
-        raise InputError(
-            f"model {source}: has no weights for {_listed(without)}, which would be random; "
-            "name a model that was trained to classify, or train this one: architecture: pretrained"
-        )
+        raise InputError(f"model {source}: has no weights for {_listed(without)}, which would be random; {remedy}")
     # A pooler belongs to the head: many models come without one.
     base = f"{network.base_model_prefix}."
     without = [name for name in _not_loaded(loading) if name.startswith(base) and ".pooler." not in name]
@@ -311,9 +341,9 @@ def load_classifier(folder: str | Path, max_tokens: int, device: str = "cpu", pr
         if not (folder / name).exists():
             raise InputError(f"{folder / name}: no such file; rule train or load_model makes it")
     try:
-        network, loading = AutoModelForSequenceClassification.from_pretrained(
-            folder, dtype=torch.float32, output_loading_info=True
-        )
+        prompt = getattr(AutoConfig.from_pretrained(folder), PROMPT, None)
+        kind = KINDS[prompt["kind"]] if prompt else AutoModelForSequenceClassification
+        network, loading = kind.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(f"{folder}: not a readable model ({error}); delete it and run the workflow again") from None
     if without := _not_loaded(loading):
@@ -322,6 +352,8 @@ def load_classifier(folder: str | Path, max_tokens: int, device: str = "cpu", pr
             "again, rule train or load_model makes it"
         )
     network.eval().requires_grad_(False)
+    if prompt:
+        network = as_classifier(network, Prompt.from_json(prompt))
     tokenizer = loaded_tokenizer(folder)
     way = found_way(network, tokenizer)
     network = prepared(network.to(pick_device(device)), precision)
@@ -349,6 +381,9 @@ def prepared(network: nn.Module, precision: str = "float32") -> nn.Module:
     """``network``, trained and no longer to be changed, with layers that are fast in ``precision``."""
     use_fast_layers(network)
     if precision != "float32":
+        # The head of a language model has its weight from the word embeddings, and is asked for few tokens.
+        kept = network.get_output_embeddings() if isinstance(network, ClassifyingLanguageModel) else None
         for layer in linear_layers(network):
-            layer.to(getattr(torch, precision))
+            if layer is not kept:
+                layer.to(getattr(torch, precision))
     return network

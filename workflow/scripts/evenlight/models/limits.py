@@ -35,11 +35,13 @@ def refuse_beyond_limit(classifier: Classifier) -> None:
 def _declared(classifier: Classifier) -> float:
     """The limit that the files of the model and its tokenizer name."""
     config = classifier.network.config
+    # Tokens of label words are put into a prompt, whose rows become longer by them.
+    further = classifier.network.prompt.longest_insertion if classifier.is_prompted else 0
     # DeBERTa's relative positions have none, whatever stands in its configuration.
     has_positions = getattr(config, "position_biased_input", True)
     named = (classifier.tokenizer.model_max_length, has_positions and getattr(config, "max_position_embeddings", None))
     # XLNet, which has no limit, says -1.
-    return min((limit for limit in named if limit and limit > 0), default=math.inf)
+    return min((limit for limit in named if limit and limit > 0), default=math.inf) - further
 
 
 @torch.no_grad()

@@ -29,7 +29,7 @@ from transformers import (
 )
 
 from evenlight.errors import InputError
-from evenlight.readings import SPECIAL
+from evenlight.readings import PROMPT, SPECIAL
 
 SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
@@ -38,7 +38,8 @@ SPECIAL_TOKENS = {
     "sep_token": "[SEP]",
     "mask_token": "[MASK]",
 }
-STAND_INS = "stand_ins"  # the key of tokenizer_config.json
+# Keys of tokenizer_config.json.
+STAND_INS, PROMPT_AROUND = "stand_ins", "prompt_around"
 
 
 def _uncased_word_piece(vocabulary: dict[str, int] | None = None) -> Tokenizer:
@@ -144,6 +145,17 @@ def required_token_id(tokenizer: PreTrainedTokenizerBase, role: str, model_type:
     return token
 
 
+def set_prompt(tokenizer: PreTrainedTokenizerBase, before: str, behind: str) -> None:
+    """Let every text that ``tokenizer`` reads stand between ``before`` and ``behind``; kept when it is saved."""
+    tokenizer.init_kwargs[PROMPT_AROUND] = [before, behind]
+
+
+def prompt_around(tokenizer: PreTrainedTokenizerBase) -> tuple[str, str]:
+    """What stands before and behind every text, see :func:`set_prompt`; two empty texts where there is no prompt."""
+    before, behind = tokenizer.init_kwargs.get(PROMPT_AROUND, ("", ""))
+    return before, behind
+
+
 # Reading -------------------------------------------------------------------------------------------------------------
 
 
@@ -153,7 +165,8 @@ class Reading:
 
     Attributes:
         token_id: ids, special tokens included; int64 (tokens,).
-        word_id: index of the word of each token, ``SPECIAL`` for tokens that are put around the text; int64 (tokens,).
+        word_id: index of the word of each token, ``SPECIAL`` for tokens that are put around the text, ``PROMPT`` for
+            all that are no part of a text in a prompt; int64 (tokens,).
         token_text: the piece of its word that each token stands for, as the text writes it; empty for special tokens
             and for tokens of white space; (tokens,).
     """
@@ -164,7 +177,7 @@ class Reading:
 
 
 def token_ids(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
-    """Ids of texts that are given as words, special tokens included; an int64 array (tokens,) for each."""
+    """Ids of texts that are given as words, special tokens and prompt included; an int64 array (tokens,) for each."""
     return [np.array(token_id, dtype=np.int64) for token_id in _encoded(tokenizer, sentences)["input_ids"]]
 
 
@@ -185,10 +198,15 @@ def read_words(
         InputError: a token stands for several words, or a text cannot be read.
     """
     encoding = _encoded(tokenizer, sentences, return_offsets_mapping=True)
+    prompt = prompt_around(tokenizer)
     readings = []
     for row, words in enumerate(sentences):
         try:
-            word_id, token_text = _aligned(words, encoding["offset_mapping"][row], encoding.sequence_ids(row))
+            spans, outside = np.array(encoding["offset_mapping"][row], dtype=np.int64).reshape(-1, 2), SPECIAL
+            is_outside = np.array([part is None for part in encoding.sequence_ids(row)], dtype=bool)
+            if any(prompt):
+                is_outside, spans, outside = *_in_prompt(prompt, words, spans, is_outside), PROMPT
+            word_id, token_text = _aligned(words, spans, is_outside, outside)
         except InputError as error:
             name = f"text '{_shortened(' '.join(words))}'" if names is None else f"item {names[row]}"
             raise InputError(f"{name}: {error}") from None
@@ -197,7 +215,8 @@ def read_words(
 
 
 def _encoded(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], **options) -> BatchEncoding:
-    texts = [" ".join(words) for words in sentences]
+    before, behind = prompt_around(tokenizer)
+    texts = [f"{before}{' '.join(words)}{behind}" for words in sentences]
     try:
         encoding = tokenizer(texts, verbose=False, **options)
     except Exception as error:  # see loaded_tokenizer
@@ -210,37 +229,61 @@ def _encoded(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[st
     return encoding
 
 
+def _in_prompt(
+    prompt: tuple[str, str], words: Sequence[str], spans: np.ndarray, is_special: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which tokens stand for no character of the text, bool (tokens,), and spans counted from the text's first.
+
+    White space of the prompt may be in one token with the text beside it, which is the text's then.
+    """
+    before, behind = prompt
+    text = " ".join(words)
+    spans = spans - len(before)
+    first, last = spans.clip(0, len(text)).T
+    # A token without characters belongs to what comes next.
+    is_empty = (spans[:, 0] == spans[:, 1]) & (spans[:, 0] >= 0) & (spans[:, 0] < len(text))
+    is_outside = is_special | ((first == last) & ~is_empty)
+    for start, end in spans[~is_outside]:
+        beside = before[start:] if start < 0 else "", behind[: max(0, end - len(text))]
+        if any(map(_is_visible, beside)):
+            raise InputError(
+                f"the tokenizer makes one token, '{beside[0]}{text[max(0, start) : end]}{beside[1]}', of the template "
+                "and the text, and its score cannot be divided; put a space or a line break beside {text} in "
+                "models.<model>.template"
+            )
+    return is_outside, spans
+
+
 def _aligned(
-    words: Sequence[str], spans: Sequence[tuple[int, int]], sequence: Sequence[int | None]
+    words: Sequence[str], span: np.ndarray, is_outside: np.ndarray, outside: int
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """The word of each token (tokens,) and the piece of it that the token stands for.
 
-    ``spans`` are the first character of each token in the text and the one after its last; ``sequence`` is None for
-    tokens that are put around the text. Where the space before a word is part of its token, the span may have it or
-    not; that of a token without any character is empty.
+    ``span`` has the first character of each token in the text and the one after its last, (tokens, 2); tokens that are
+    no part of the text have the word ``outside``. Where the space before a word is part of its token, the span may have
+    it or not; that of a token without any character is empty.
     """
     if not len(words):
-        return np.full(len(spans), SPECIAL), ("",) * len(spans)
+        return np.full(len(span), outside), ("",) * len(span)
     length = np.array([len(word) for word in words])
     end = np.cumsum(length + 1) - 1
     start = end - length
-    span = np.array(spans, dtype=np.int64).reshape(-1, 2)
     # The words that a span touches: from the first that ends behind its first character to the last that begins before
     # its end. In a space between two words, the first of them is behind the last.
     first = np.searchsorted(end, span[:, 0], side="right").clip(max=len(words) - 1)
     last = np.searchsorted(start, span[:, 1], side="left") - 1
-    is_special = np.array([one is None for one in sequence], dtype=bool)
-    for token in np.flatnonzero((last > first) & ~is_special):
-        first[token] = _only_visible(words, range(first[token], last[token] + 1), " ".join(words)[slice(*spans[token])])
-    word_id = np.where(is_special, SPECIAL, first)
+    for token in np.flatnonzero((last > first) & ~is_outside):
+        text = " ".join(words)[slice(*span[token].clip(0))]
+        first[token] = _only_visible(words, range(first[token], last[token] + 1), text)
+    word_id = np.where(is_outside, outside, first)
     inside = (span - start[first, None]).clip(0, length[first, None])
     pieces = zip(word_id.tolist(), inside.tolist(), strict=True)
-    return word_id, tuple("" if word == SPECIAL else words[word][slice(*piece)] for word, piece in pieces)
+    return word_id, tuple("" if word < 0 else words[word][slice(*piece)] for word, piece in pieces)
 
 
 def _only_visible(words: Sequence[str], touched: range, text: str) -> int:
     """The one of several words that one token stands for that has something to see."""
-    visible = [word for word in touched if any(unicodedata.category(one)[0] in "LNPS" for one in words[word])]
+    visible = [word for word in touched if _is_visible(words[word])]
     if len(visible) > 1:
         raise InputError(
             f"the tokenizer makes one token, '{_shortened(text.strip())}', of the words "
@@ -248,6 +291,10 @@ def _only_visible(words: Sequence[str], touched: range, text: str) -> int:
             "model"
         )
     return visible[0] if visible else touched[0]
+
+
+def _is_visible(text: str) -> bool:
+    return any(unicodedata.category(character)[0] in "LNPS" for character in text)
 
 
 def _shortened(text: str) -> str:

@@ -15,15 +15,17 @@ from itertools import product
 import numpy as np
 import torch
 from torch import nn
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
 
 from evenlight.errors import InputError
+from evenlight.models.language_model import ClassifyingLanguageModel
 from evenlight.models.tokenizers import read_words, required_token_id
-from evenlight.readings import SPECIAL
 
 # How far logits may be apart, as a share of the largest: rounding is a hundred times smaller, a text that is moved or
 # mixed with padding a hundred times larger.
 CLOSE = 1e-4
+# How far logits that are the same may be apart where they are large for every text, as a share of the largest.
+ROUNDING = 2e-6
 # Ordinary tokens of the texts that are tried.
 LENGTHS = (4, 11, 7)
 # A batch that is padded to so many tokens is long enough for every network.
@@ -71,6 +73,7 @@ class WayIn:
             takes embeddings without ids.
         reads_padding: whether only texts of one length may share a batch.
         shortest: how many tokens a batch must have at least, padding included; shorter ones end in an error (Funnel's).
+        beginning: ids with which texts begin that need to be read once only, see :meth:`Classifier.read_beginning`.
     """
 
     pads_left: bool = False
@@ -78,10 +81,18 @@ class WayIn:
     stand_ins: StandIns | None = None
     reads_padding: bool = False
     shortest: int = 1
+    beginning: tuple[int, ...] = ()
 
-    def logits(self, network: nn.Module, embedding: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under a mask (rows, tokens)."""
+    def logits(
+        self, network: nn.Module, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None
+    ) -> torch.Tensor:
+        """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under a mask (rows, tokens).
+
+        With what the network keeps of a ``beginning``, the rows are what comes behind it.
+        """
         positions = {"position_ids": (mask.cumsum(1) - 1).clamp(min=0)} if self.counts_positions else {}
+        if beginning is not None:
+            positions["beginning"] = beginning
         if self.stand_ins is None:
             # A copy, for networks that change what they are given.
             return network(inputs_embeds=embedding.clone(), attention_mask=mask, **positions).logits
@@ -156,7 +167,7 @@ def _trial(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None) 
     pad = network.config.get_text_config().pad_token_id
     if tokenizer is not None:
         [reading] = read_words(tokenizer, [["a"]])
-        is_text = np.flatnonzero(reading.word_id != SPECIAL)
+        is_text = np.flatnonzero(reading.word_id >= 0)
         before = tuple(reading.token_id[: is_text.min(initial=len(reading.token_id))].tolist())
         after = tuple(reading.token_id[is_text.max(initial=-1) + 1 :].tolist())
         special = set(tokenizer.all_special_ids)
@@ -196,7 +207,7 @@ def _tried(network: PreTrainedModel, texts: list[list[int]], stand_ins: StandIns
         raise InputError(
             f"{name} cannot be asked ({reason}); choose another architecture, or give its config.json what it needs"
         )
-    close = CLOSE * expected.abs().max()
+    close = _close(network, expected)
 
     def agrees(way: WayIn, chosen: slice) -> bool:
         nonlocal reason
@@ -216,11 +227,41 @@ def _tried(network: PreTrainedModel, texts: list[list[int]], stand_ins: StandIns
     if way is None and entrances:
         way = WayIn(stand_ins=entrances[0], reads_padding=True)
     if way is not None:
-        return replace(way, shortest=_shortest(network, way, stand_ins))
+        beginning = _shared_beginning(network, way, rows, expected)
+        return replace(way, shortest=_shortest(network, way, stand_ins), beginning=beginning)
     raise InputError(
         f"{name} does not give the logits by word embeddings that it gives by token ids"
         f"{f' ({reason})' if reason else ''}; it cannot be explained, choose another architecture"
     )
+
+
+def _shared_beginning(
+    network: PreTrainedModel, way: WayIn, rows: list[torch.Tensor], expected: torch.Tensor
+) -> tuple[int, ...]:
+    """The beginning of a decoder's prompt, if texts get the same logits when it is read once for all of them."""
+    if way != WayIn() or not isinstance(network, ClassifyingLanguageModel):
+        return ()
+    beginning = network.prompt.beginning
+    length = len(beginning)
+    if not length or any(tuple(row[0, :length].tolist()) != beginning for row in rows):
+        return ()
+
+    def ask() -> torch.Tensor:
+        kept = network.read_beginning(embedded(network, rows[0][:, :length]))
+        token_id, mask = _padded([row[:, length:] for row in rows], left=False, pad=0)
+        return way.logits(network, embedded(network, token_id), mask, kept)
+
+    logits, _ = _answer(ask)
+    same = logits is not None and (logits - expected).abs().max() <= _close(network, expected)
+    return beginning if same else ()
+
+
+def _close(network: PreTrainedModel, expected: torch.Tensor) -> torch.Tensor:
+    """How far from ``expected`` (texts, classes) the same logits may be."""
+    if not isinstance(network, ClassifyingLanguageModel):
+        return CLOSE * expected.abs().max()
+    # Logarithms of small probabilities are large for every text.
+    return CLOSE * (expected - expected.mean(0)).abs().max() + ROUNDING * expected.abs().max()
 
 
 def _shortest(network: PreTrainedModel, way: WayIn, stand_ins: StandIns) -> int:

@@ -176,7 +176,7 @@ def item_causes(items_file: Path, readings_file: Path) -> pd.DataFrame:
     rows = []
     columns_of_rows = (readings[name] for name in ("item_id", "target", "word_id", "probability"))
     for truth, item, target, word_id, probability in zip(truths, *columns_of_rows, strict=True):
-        words = word_id[~np.isnan(word_id)].astype(int)  # a special token has no word
+        words = word_id[word_id >= 0].astype(int)  # special tokens have no word, nor have those of a prompt
         if truth is not None and words.max(initial=-1) >= len(truth):
             raise InputError(
                 f"{readings_file}: column 'word_id' has {words.max()} for item '{item}', which has {len(truth)} "

@@ -8,6 +8,7 @@ from evenlight.metrics import Explanation
 from evenlight.metrics.flip_area.corrected import Search
 from evenlight.models.classifier import Classifier
 from evenlight.models.fast_layers import whole_last_layer
+from evenlight.readings import SPECIAL
 
 # Of the attack, whatever the ball.
 STEPS, STEP = 5, 0.1
@@ -31,9 +32,9 @@ def search(settings: dict) -> Search:
 
 
 def without_special_tokens(explanation: Explanation) -> tuple[np.ndarray, np.ndarray]:
-    """The token ids of words alone, int64 (inner,), all of which may be moved."""
-    token_id = explanation.token_id[~explanation.is_special]
-    return token_id, np.arange(len(token_id))
+    """The token ids of words and of a prompt, int64 (inner,), and which are of words, and may be moved, (moved,)."""
+    is_read = explanation.word_id != SPECIAL
+    return explanation.token_id[is_read], np.flatnonzero(~explanation.is_special[is_read])
 
 
 def last_hidden_state(classifier: Classifier, embedding: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
