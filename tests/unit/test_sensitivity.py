@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
 
-from evenlight.configuration import family_of
+from evenlight.configuration import completed_entry, family_of
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import explain
@@ -305,7 +305,7 @@ def test_explainers_that_hide_tokens_see_the_moved_embeddings():
 
 @pytest.mark.parametrize("architecture", ["bert", "gpt2"])
 def test_a_ball_of_no_size_changes_nothing_and_a_larger_one_more(architecture):
-    """Also where an explainer draws at random: it draws the same for the moved sentence."""
+    """Also where an explainer draws at random, the same for the moved sentence, and where it reads the words."""
     classifier = tiny_classifier(architecture, dtype=torch.float64)
     sentences = sentences_of(classifier)[:2]
     methods = {
@@ -318,6 +318,10 @@ def test_a_ball_of_no_size_changes_nothing_and_a_larger_one_more(architecture):
                 "hidden_token": "mask",
                 "special_tokens": "excluded",
             }
+        },
+        "lime": {"lime": completed_entry("explainers", "lime", {"method": "lime", "features": "word", "samples": 20})},
+        "partition_shap": {
+            "shap": completed_entry("explainers", "shap", {"method": "partition_shap", "evaluations": 20})
         },
     }
     explanations = []
@@ -418,6 +422,9 @@ def test_draws_fill_the_ball_and_are_those_of_the_item(norm):
     # Half of the volume of a ball in three dimensions lies within 0.5^(1/3) of its radius.
     assert (length < 2 * 0.5 ** (1 / 3)).double().mean() == pytest.approx(0.5, abs=0.03)
     assert draws.mean(0).abs().max() < 0.1
+    # One number alone is anywhere between the ends.
+    number = torch.stack(draws_in_ball(one, like[:, :1], settings, 2.0, 0)).abs()
+    assert (number < 1).double().mean() == pytest.approx(0.5, abs=0.03)
     again = torch.stack(draws_in_ball(replace(one, origin=Origin("lime")), like, settings, 2.0, 0)).flatten(1)
     assert (again == draws).all()
     another_seed = replace(one, origin=Origin("grad", seed=1))
@@ -498,7 +505,11 @@ def test_explainers_that_cannot_explain_moved_embeddings_are_named():
     text = of_words(
         classifier, ["sea"], [1], Origin("lime_text", {"method": "lime", "definition": "released"}, 0, "lime")
     )
-    with pytest.raises(InputError, match=r"explainers\.lime_text works on text .* use 'flip_area'"):
+    message = (
+        r"^explainers\.lime_text works on text \(definition 'released'\) and cannot explain moved embeddings, as "
+        r"metrics 'worst_change' and 'max_sensitivity' ask; use 'flip_area'$"
+    )
+    with pytest.raises(InputError, match=message):
         sensitivity(classifier, [text], WORST)
     with pytest.raises(InputError, match=r"explainer grad has no known method.* run the workflow again"):
         sensitivity(classifier, [of_words(classifier, ["sea"], [1], Origin("grad"))], WORST)
