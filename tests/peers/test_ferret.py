@@ -13,6 +13,7 @@ import recorded
 from models_for_tests import lime_draws
 from scipy.stats import spearmanr
 
+from evenlight.configuration import completed_entry
 from evenlight.explainers import Context, explain
 from evenlight.explainers.lime.paper import kept_tokens
 from evenlight.metrics import Explanation, score
@@ -22,8 +23,7 @@ from evenlight.metrics.faithfulness import METRICS, top_tokens
 ENOUGH = 0.1
 SHARES = [share / 10 for share in range(1, 11)]
 AOPC = {
-    name: {"metric": name, "shares": SHARES, "definition": "share", "positive_only": True}
-    for name in ("aopc_comprehensiveness", "aopc_sufficiency")
+    name: completed_entry("metrics", name, {"metric": name}) for name in ("aopc_comprehensiveness", "aopc_sufficiency")
 }
 
 

@@ -32,6 +32,8 @@ FAITHFULNESS = {
         "definition": "share",
         "shares": [0.5],
         "positive_only": True,
+        "features": "token",
+        "hidden_token": "removed",
     }
 }
 # Runs a script and then says how much memory it had at most, in KiB. getrusage would count the process that started

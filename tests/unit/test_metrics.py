@@ -24,13 +24,7 @@ from evenlight.tables import ATTRIBUTIONS, write_table
 
 TENTHS = [share / 10 for share in range(1, 11)]
 AOPC = {
-    "comprehensiveness": {
-        "metric": "aopc_comprehensiveness",
-        "shares": TENTHS,
-        "definition": "share",
-        "positive_only": True,
-    },
-    "sufficiency": {"metric": "aopc_sufficiency", "shares": TENTHS, "definition": "share", "positive_only": True},
+    name: completed_entry("metrics", name, {"metric": f"aopc_{name}"}) for name in ("comprehensiveness", "sufficiency")
 }
 WORTH = {"sea": 0.2, "ship": 0.1, "storm": -0.1, "calm": 0.0}
 CLASSIFIER = additive(WORTH)

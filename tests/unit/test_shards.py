@@ -80,6 +80,8 @@ METRICS = {
             "shares": [0.2, 0.5],
             "definition": "share",
             "positive_only": True,
+            "features": "token",
+            "hidden_token": "removed",
         },
     },
     "complexity": {

@@ -38,7 +38,7 @@ TESTS = {
     "statistics/pooled": ("pooled",),
     "metrics/complexity": ("metrics",),
     "metrics/correctness": ("metrics", "plausibility"),
-    "metrics/faithfulness": ("metrics",),
+    "metrics/faithfulness": ("metrics", "aopc_of_words"),
     "metrics/infidelity": ("infidelity",),
     "metrics/moved_inputs": ("sensitivity",),
     "tables": ("tables",),

@@ -86,6 +86,16 @@ PositiveOnly = Annotated[
         )
     ),
 ]
+RankedFeatures = Annotated[
+    Literal["token", "word"],
+    Field(
+        description=(
+            "What is ranked, counted by `shares` and removed or kept: a `token`, which may be a piece of a word, or "
+            "a `word` with all its tokens, whose score is the sum of theirs. Tokenizers that split words often then "
+            "remove as much as those that do not."
+        )
+    ),
+]
 
 
 Norm = Annotated[
@@ -106,6 +116,8 @@ class AopcMetric(Metric):
     shares: Shares = None
     positive_only: PositiveOnly = None
     output: AskedOutput = "probability"
+    features: RankedFeatures = "token"
+    hidden_token: HiddenToken = "removed"
 
     @model_validator(mode="after")
     def _as_defined(self) -> Self:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
+from evenlight.explainers.hiding import replacement_token
 from evenlight.metrics import Explanation
 from evenlight.readings import explained_output
 
@@ -41,8 +42,29 @@ def binned_tokens(score: np.ndarray, shares: Sequence[float]) -> list[np.ndarray
     return [np.sort(ranking[:size]) for size in sizes]
 
 
+def by_words(explanation: Explanation) -> Explanation:
+    """The explanation as if each word were one token, whose score is the sum of its tokens'."""
+    special = explanation.is_special
+    _, first = np.unique(explanation.word_id, return_index=True)
+    stays = special.copy()
+    stays[first] = True
+    sums = np.bincount(explanation.word_id[~special], explanation.token_score[~special])
+    word_score = np.where(special, explanation.token_score, sums[explanation.word_id])
+    columns = {"token_id": explanation.token_id, "word_id": explanation.word_id, "token_score": word_score}
+    return replace(explanation, **{name: column[stays] for name, column in columns.items()})
+
+
 def token_sets(explanation: Explanation, settings: dict) -> list[np.ndarray]:
-    """The sets of tokens that are removed or kept alone, as places among the tokens of words, by ``definition``."""
+    """The sets of tokens that are removed or kept alone, as places among the tokens of words.
+
+    ``definition`` says which, ``features`` whether tokens are ranked or whole words.
+    """
+    if settings["features"] == "word":
+        word_of = explanation.word_id[~explanation.is_special]
+        words = by_words(explanation)
+        names = words.word_id[~words.is_special]
+        sets = token_sets(words, settings | {"features": "token"})
+        return [np.flatnonzero(np.isin(word_of, names[top])) for top in sets]
     inside = ~explanation.is_special
     if settings["definition"] == "threshold":
         return thresholded_tokens(explanation.normalized[inside], settings["shares"])
@@ -65,21 +87,28 @@ def only_top(inner: np.ndarray, top: np.ndarray) -> np.ndarray:
 METRICS = {"aopc_comprehensiveness": (without_top, 0.0), "aopc_sufficiency": (only_top, 1.0)}
 
 
-def _question(explanation: Explanation, metrics: dict[str, dict]) -> Question:
-    special = explanation.is_special
-    inner = np.flatnonzero(~special)
+def _reduced(explanation: Explanation, kept: np.ndarray, replacement: int | None) -> np.ndarray:
+    """Token ids of the sentence with some tokens of words, at the positions ``kept``, and all special ones.
 
-    def reduced(kept: np.ndarray) -> np.ndarray:
-        stays = special.copy()
-        stays[kept] = True
+    The others become the ``replacement``, or are left out where that is None.
+    """
+    stays = explanation.is_special
+    stays[kept] = True
+    if replacement is None:
         return explanation.token_id[stays]
+    return np.where(stays, explanation.token_id, replacement)
 
+
+def _question(explanation: Explanation, metrics: dict[str, dict], evaluator: Evaluator) -> Question:
+    inner = np.flatnonzero(~explanation.is_special)
     if not len(inner):
         return dict.fromkeys(metrics, np.nan)
     rows = {}
     for name, settings in metrics.items():
         keep, _ = METRICS[settings["metric"]]
-        rows[name] = [reduced(keep(inner, top)) for top in token_sets(explanation, settings)]
+        replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
+        tops = token_sets(explanation, settings)
+        rows[name] = [_reduced(explanation, keep(inner, top), replacement) for top in tops]
     answer = yield [explanation.token_id] + [row for reduced_rows in rows.values() for row in reduced_rows]
     full, changed = answer[0], answer[1:]
     values, used = {}, 0
@@ -100,5 +129,6 @@ def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluat
 
     NaN for a text without tokens of words.
     """
-    scores = list(answer_in_lockstep((_question(explanation, metrics) for explanation in explanations), evaluator))
+    questions = (_question(explanation, metrics, evaluator) for explanation in explanations)
+    scores = list(answer_in_lockstep(questions, evaluator))
     return {name: np.array([values[name] for values in scores]) for name in metrics}

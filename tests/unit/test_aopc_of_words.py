@@ -1,0 +1,203 @@
+"""AOPC of whole words and with hidden tokens replaced, against values by hand and a plain text-by-text computation."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from models_for_tests import additive, by_hand, sentences_of, tiny_classifier
+
+from evenlight.configuration import completed_entry
+from evenlight.engine.evaluator import Evaluator
+from evenlight.errors import InputError
+from evenlight.metrics import Explanation, score
+from evenlight.metrics.faithfulness import by_words, token_sets
+
+METRICS = ("aopc_comprehensiveness", "aopc_sufficiency")
+DEFINITIONS = ("share", "threshold", "eraser")
+
+
+def completed(**settings):
+    """Both metrics by name, with all defaults."""
+    return {name: completed_entry("metrics", name, {"metric": name} | settings) for name in METRICS}
+
+
+def explanation(token_score, word_id, token_id=None, target=1):
+    token_id = np.arange(len(token_score)) if token_id is None else np.array(token_id)
+    return Explanation("item", target, token_id, np.array(word_id), np.array(token_score, dtype=float))
+
+
+def test_defaults_are_those_of_before():
+    """Tokens of words are ranked one by one, and leave the text."""
+    for settings in completed().values():
+        assert (settings["features"], settings["hidden_token"]) == ("token", "removed")
+
+
+@pytest.mark.parametrize(("key", "value"), [("features", "sentence"), ("hidden_token", "unk")])
+def test_other_values_are_refused(key, value):
+    with pytest.raises(InputError, match=key):
+        completed(**{key: value})
+
+
+def test_a_word_has_the_sum_of_its_tokens():
+    """Special tokens stand where they were, with their own scores."""
+    words = by_words(explanation([9, 1, 2, -4, 0.5, 7], [-1, 0, 0, 1, 2, -1]))
+    assert words.word_id.tolist() == [-1, 0, 1, 2, -1]
+    assert words.token_id.tolist() == [0, 1, 3, 4, 5]
+    assert words.token_score.tolist() == [9, 3, -4, 0.5, 7]
+
+
+def test_words_without_tokens_have_no_rank():
+    words = by_words(explanation([1, 2, 3], [1, 1, 4]))
+    assert words.word_id.tolist() == [1, 4]
+    assert words.token_score.tolist() == [3, 3]
+
+
+# Four words of five tokens: the second has two, each of them less than the first word's score, together more.
+SPLIT = explanation([9, 3, 2, 2, 1, -1, 9], [-1, 0, 1, 1, 2, 3, -1])
+
+
+def sets(**settings):
+    metric = completed(**settings)["aopc_comprehensiveness"]
+    return [places.tolist() for places in token_sets(SPLIT, metric)]
+
+
+def test_shares_count_words():
+    """⌊share · 4⌋ words with positive scores: {1}, {0, 1}, {0, 1, 2}; of tokens ⌊share · 5⌋ without their words."""
+    assert sets(features="word") == [[1, 2], [0, 1, 2], [0, 1, 2, 3]]
+    # Of equal scores the later first, as everywhere.
+    assert sets() == [[0], [0, 2], [0, 1, 2], [0, 1, 2, 3]]
+
+
+def test_all_words_are_ranked_by_eraser():
+    """⌈0.01 · 4⌉, ⌈0.05 · 4⌉, ⌈0.1 · 4⌉, ⌈0.2 · 4⌉ are one word, ⌈0.5 · 4⌉ two."""
+    assert sets(features="word", definition="eraser") == [[], *[[1, 2]] * 4, [0, 1, 2]]
+
+
+def test_thresholds_on_words():
+    """The scores 4, 3, 1 and −1 of words, and the special tokens', are divided by 27: 0.15, 0.11 and 0.04."""
+    assert sets(features="word", definition="threshold", shares=[0.03, 0.1, 0.14, 0.2]) == [
+        [0, 1, 2, 3],
+        [0, 1, 2],
+        [1, 2],
+        [],
+    ]
+
+
+WORTH = {"sea": (0.2,), "ship": (0.1,), "[MASK]": (0.05,)}
+
+
+def values(one, classifier, **settings):
+    found = score("faithfulness", [one], completed(shares=[0.5], **settings), Evaluator(classifier, 1000))
+    return [found[name][0] for name in METRICS]
+
+
+def test_masked_tokens_stay_in_the_text():
+    """A mask is worth 0.05: P = 0.8, masked without the sea 0.65, masked with it alone 0.75."""
+    classifier = additive({word: worth for word, (worth,) in WORTH.items()})
+    [sentence] = sentences_of(classifier, [["sea", "ship"]], targets=[1])
+    one = explanation(np.where(sentence.word_id == 0, 2.0, 1.0), sentence.word_id, sentence.token_id)
+    assert values(one, classifier, hidden_token="mask") == pytest.approx([0.15, 0.05], abs=1e-6)
+    assert values(one, classifier, hidden_token="removed") == pytest.approx([0.2, 0.1], abs=1e-6)
+    assert values(one, classifier, hidden_token="pad") == pytest.approx([0.2, 0.1], abs=1e-6)
+
+
+def test_masking_keeps_the_length():
+    """The number of tokens that the network reads is the same in every row."""
+    lengths = []
+
+    def rule(embedding, mask):
+        lengths.extend(mask.sum(1).tolist())
+        return torch.zeros(len(embedding), 2, dtype=embedding.dtype)
+
+    classifier = by_hand(WORTH, rule)
+    [sentence] = sentences_of(classifier, [["sea", "ship", "sea"]], targets=[1])
+    one = explanation([1, 2, 3, 4, 5][: len(sentence.token_id)], sentence.word_id, sentence.token_id)
+    lengths.clear()
+    values(one, classifier, hidden_token="mask")
+    assert set(lengths) == {len(sentence.token_id)}
+
+
+def test_a_tokenizer_without_the_token_is_refused():
+    classifier = tiny_classifier("bert")
+    classifier.tokenizer.mask_token = None
+    [sentence] = sentences_of(classifier)[:1]
+    one = explanation(np.ones(len(sentence.token_id)), sentence.word_id, sentence.token_id)
+    with pytest.raises(InputError, match="mask"):
+        values(one, classifier, hidden_token="mask")
+
+
+def plain_aopc(network, one, settings, hidden):
+    """The mean fall, written with lists and one call of Transformers for each text."""
+
+    def probability(ids):
+        with torch.no_grad():
+            return network(input_ids=torch.tensor([ids])).logits.softmax(-1)[0].double().numpy()
+
+    ids, word_of = one.token_id.tolist(), one.word_id.tolist()
+    features = {}
+    for place, word in enumerate(word_of):
+        if word >= 0:
+            features.setdefault(word if settings["features"] == "word" else place, []).append(place)
+    features = list(features.values())
+    scores = [sum(one.token_score[place] for place in places) for places in features]
+    ranking = sorted(range(len(features)), key=lambda index: (scores[index], index), reverse=True)
+    special = [abs(one.token_score[place]) for place, word in enumerate(word_of) if word < 0]
+    total = sum(map(abs, scores)) + sum(special)
+    chosen = []
+    for share in settings["shares"]:
+        if settings["definition"] == "threshold":
+            chosen.append([index for index in range(len(features)) if scores[index] / total >= share])
+        elif settings["definition"] == "eraser":
+            chosen.append(ranking[: -int(-round(share * len(features), 9) // 1)])
+        else:
+            positive = [index for index in ranking if scores[index] > 0]
+            top = positive[: int(round(share * len(features), 9))]
+            if top and top not in chosen:
+                chosen.append(top)
+    if settings["definition"] == "eraser":
+        chosen.insert(0, [])
+    full = probability(ids)
+    target = full.argmax() if settings["definition"] == "eraser" else one.target
+    falls = []
+    for top in chosen:
+        lost = {place for index in top for place in features[index]}
+        if settings["metric"] == "aopc_sufficiency":
+            lost = {place for places in features for place in places} - lost
+        if hidden is None:
+            row = [token for place, token in enumerate(ids) if place not in lost]
+        else:
+            row = [hidden if place in lost else token for place, token in enumerate(ids)]
+        falls.append(full[target] - probability(row)[target])
+    if falls:
+        return np.mean(falls)
+    return 0.0 if settings["metric"] == "aopc_comprehensiveness" else 1.0
+
+
+# Not RoBERTa with pad tokens, by which its own call numbers the positions.
+@pytest.mark.parametrize(
+    ("architecture", "hidden_token"),
+    [("bert", "removed"), ("bert", "mask"), ("bert", "pad"), ("roberta", "removed"), ("roberta", "mask")],
+)
+@pytest.mark.parametrize("definition", DEFINITIONS)
+@pytest.mark.parametrize("features", ["token", "word"])
+def test_against_a_plain_computation(architecture, definition, features, hidden_token):
+    """Text by text with Transformers' own call; all texts in one batch, and one in each."""
+    classifier = tiny_classifier(architecture)
+    random = np.random.default_rng(3)
+    explanations = [
+        replace(
+            explanation(random.normal(size=len(one.token_id)), one.word_id, one.token_id, one.target),
+            item_id=one.item_id,
+        )
+        for one in sentences_of(classifier)
+    ]
+    assert any(len(set(one.word_id.tolist())) < len(one.word_id) - 2 for one in explanations), "no word is split"
+    metrics = completed(definition=definition, features=features, hidden_token=hidden_token)
+    found = score("faithfulness", explanations, metrics, Evaluator(classifier, 4096))
+    single = score("faithfulness", explanations, metrics, Evaluator(classifier, 1))
+    hidden = None if hidden_token == "removed" else classifier.special_token(hidden_token)
+    for name, settings in metrics.items():
+        expected = [plain_aopc(classifier.network, one, settings, hidden) for one in explanations]
+        np.testing.assert_allclose(found[name], expected, atol=2e-6)
+        np.testing.assert_allclose(single[name], found[name], atol=2e-6)
