@@ -182,7 +182,7 @@ def test_moved_embeddings_are_explained_where_the_table_is_quantised(classifier_
     assert (scores["still"] < 1e-3).all()
     assert (scores["worst"] > 1e-3).all()
     assert (scores["most"] > 1e-3).all()
-    soft = {"soft": {"metric": "soft_comprehensiveness", "draws": 2}}
+    soft = {"soft": {"metric": "soft_comprehensiveness", "draws": 2, "kept": None, "against_random": False}}
     assert np.isfinite(score("soft", explanations, soft, Evaluator(classifier, 1000))["soft"]).all()
 
 

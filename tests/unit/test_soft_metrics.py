@@ -8,10 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from models_for_tests import additive, sentences_of, tiny_classifier
+from scipy.optimize import brentq
 
+from evenlight.configuration import completed_entry
 from evenlight.engine.evaluator import Evaluator
+from evenlight.errors import InputError
 from evenlight.metrics import Explanation, Origin, score
-from evenlight.metrics.soft import kept_numbers, unit_scores
+from evenlight.metrics.soft import kept_numbers, kept_share, unit_scores, with_mean
 
 WORTH = {"sea": 0.2, "ship": 0.1, "calm": 0.0}
 CLASSIFIER = additive(WORTH)
@@ -25,8 +28,15 @@ def of_words(words, word_score, classifier=CLASSIFIER, special_score=0.0, item="
     return Explanation(item, 1, sentence.token_id, sentence.word_id, values, origin=Origin("grad", {}, seed))
 
 
-def soft(*explanations, draws=4, tokens_per_batch=1000, classifier=CLASSIFIER):
-    metrics = {name: {"metric": f"soft_{name}", "draws": draws} for name in ("comprehensiveness", "sufficiency")}
+def completed(**settings):
+    return {
+        name: completed_entry("metrics", name, {"metric": f"soft_{name}"} | settings)
+        for name in ("comprehensiveness", "sufficiency")
+    }
+
+
+def soft(*explanations, draws=4, tokens_per_batch=1000, classifier=CLASSIFIER, **settings):
+    metrics = completed(draws=draws, **settings)
     return score("soft", explanations, metrics, Evaluator(classifier, tokens_per_batch))
 
 
@@ -91,10 +101,16 @@ def test_two_draws_have_half_their_difference_as_error():
         assert found[f"{name}_standard_error"] == pytest.approx(error, rel=1e-4)
 
 
-def test_a_text_without_words_has_nothing_to_lose():
-    one = of_words(["sea"], [1])
-    found = soft(replace(one, word_id=np.full(len(one.word_id), -1)))
-    assert (found["comprehensiveness"], found["sufficiency"]) == ([0], [1])
+@pytest.mark.parametrize("settings", [{}, {"kept": [0.5]}, {"kept": [0.2, 0.4], "against_random": True}])
+def test_a_text_without_words_has_no_value(settings):
+    """Nothing in it can be kept or removed; the text beside it is as if alone."""
+    one = of_words(["sea", "ship"], [1, 2])
+    found = soft(replace(one, word_id=np.full(len(one.word_id), -1)), one, **settings)
+    alone = soft(one, **settings)
+    for name, values in found.items():
+        assert np.isnan(values[0])
+        assert values[1] == alone[name][0]
+    assert np.isnan(soft(replace(one, word_id=np.full(len(one.word_id), -1)), **settings)["sufficiency"]).all()
 
 
 def test_unit_scores_of_the_largest_numbers():
@@ -185,3 +201,148 @@ def test_more_score_for_what_counts_is_never_worse():
     ]
     assert (np.diff(found) >= -1e-6).all()
     assert found[-1] > found[0]
+
+
+# As much kept for all ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("unit", "mean", "expected"),
+    [
+        ([1, 0.5, 0], 0.5, [1, 0.5, 0]),
+        ([1, 0.5, 0], 0.25, [0.5, 0.25, 0]),
+        # Twice the first would be more than certain: what it cannot take goes to the second.
+        ([1, 0.5, 0], 2 / 3, [1, 1, 0]),
+        # Both others are certain, so the last must have the rest, although it has no score.
+        ([1, 0.5, 0], 0.9, [1, 1, 0.7]),
+        ([0, 1, 0, 0.5], 0.75, [0.5, 1, 0.5, 1]),
+        ([0, 0, 0], 0.4, [0.4, 0.4, 0.4]),
+        ([1, 1], 0.4, [0.4, 0.4]),
+        ([], 0.4, []),
+    ],
+)
+def test_the_mean_by_hand(unit, mean, expected):
+    assert with_mean(np.array(unit, dtype=float), mean) == pytest.approx(np.array(expected, dtype=float), abs=1e-12)
+
+
+@given(arrays(np.float64, st.integers(1, 30), elements=st.floats(0, 1, width=16)), st.floats(0.01, 0.99))
+def test_the_mean_is_reached_and_the_order_kept(unit, mean):
+    found = with_mean(unit, mean)
+    assert found.mean() == pytest.approx(mean, abs=1e-9)
+    assert ((found >= 0) & (found <= 1 + 1e-12)).all()
+    order = np.argsort(unit, kind="stable")
+    assert (np.diff(found[order]) >= -1e-12).all()
+    equal = unit[:, None] == unit
+    assert (np.abs(found[:, None] - found)[equal] < 1e-12).all()
+
+
+@given(arrays(np.float64, st.integers(2, 30), elements=st.floats(0.01, 1)), st.floats(0.01, 0.9))
+def test_the_factor_is_the_root_of_the_condition(unit, mean):
+    """λ from a root finder, with which min(1, λ u) has the mean."""
+    factor = brentq(lambda factor: np.minimum(1, factor * unit).mean() - mean, 0, 1e4, xtol=1e-13)
+    assert with_mean(unit, mean) == pytest.approx(np.minimum(1, factor * unit), abs=1e-9)
+
+
+@given(token_scores, st.floats(0.05, 0.95))
+def test_both_metrics_keep_as_much_of_every_text(scores, kept):
+    one = Explanation("item", 1, np.arange(len(scores)), np.arange(len(scores)), scores)
+    for metric in ("soft_sufficiency", "soft_comprehensiveness"):
+        assert kept_share(one, metric, kept).mean() == pytest.approx(kept, abs=1e-9)
+
+
+def plain_value(one, metric, share, classifier_worth, draws):
+    """The mean over draws, from the worth of the tokens that the draws keep."""
+    fall = METRIC_OF[metric]
+    whole = sum(classifier_worth)
+    values = []
+    for draw in range(draws):
+        kept = kept_numbers(one, share, draw, 1)[:, 0]
+        values.append(
+            fall(whole - sum(worth for worth, is_kept in zip(classifier_worth, kept, strict=True) if is_kept))
+        )
+    return np.array(values)
+
+
+METRIC_OF = {
+    "soft_comprehensiveness": lambda fall: max(0, fall),
+    "soft_sufficiency": lambda fall: 1 - max(0, fall),
+}
+
+
+def test_controlled_values_by_hand():
+    """Unit scores 1, 1/4 and 0: half the text is sea and half the ship, or for removal the same two; then a fifth."""
+    one = of_words(["sea", "ship", "calm"], [4, 1, 0])
+    worth = [0, 0.2, 0.1, 0, 0]
+    sufficiency = {0.5: [1, 1, 0.5, 0, 1], 0.2: [1, 0.48, 0.12, 0, 1]}
+    # What is removed has the mean 1/2 and 4/5: of the second, the sea and the ship are certain and the calm has 0.4.
+    comprehensiveness = {0.5: [1, 0, 0.5, 1, 1], 0.2: [1, 0, 0, 0.6, 1]}
+    draws = 40
+    found = soft(one, draws=draws, kept=[0.2, 0.5])
+    beside = soft(one, draws=draws, kept=[0.2, 0.5], against_random=True)
+    for name, shares in (("sufficiency", sufficiency), ("comprehensiveness", comprehensiveness)):
+        metric = f"soft_{name}"
+        drawn = np.mean([plain_value(one, metric, np.array(shares[kept]), worth, draws) for kept in (0.2, 0.5)], axis=0)
+        assert found[name] == pytest.approx([drawn.mean()], abs=1e-6)
+        assert found[f"{name}_standard_error"] == pytest.approx([drawn.std(ddof=1) / np.sqrt(draws)], abs=1e-6)
+        level = [plain_value(one, metric, np.array([1, *[kept] * 3, 1]), worth, draws) for kept in (0.2, 0.5)]
+        better = drawn - np.mean(level, axis=0)
+        assert beside[name] == pytest.approx([better.mean()], abs=1e-6)
+        assert beside[f"{name}_standard_error"] == pytest.approx([better.std(ddof=1) / np.sqrt(draws)], abs=1e-6)
+
+
+def test_without_control_a_random_explanation_keeps_what_this_one_keeps():
+    """Unit scores 1, 1/4 and 0 keep 5/12 in the mean for sufficiency and 7/12 for comprehensiveness."""
+    one = of_words(["sea", "ship", "calm"], [4, 1, 0])
+    worth, draws = [0, 0.2, 0.1, 0, 0], 30
+    own, beside = soft(one, draws=draws), soft(one, draws=draws, against_random=True)
+    for name, kept in (("sufficiency", 5 / 12), ("comprehensiveness", 7 / 12)):
+        level = plain_value(one, f"soft_{name}", np.array([1, *[kept] * 3, 1]), worth, draws).mean()
+        assert own[name] - beside[name] == pytest.approx([level], abs=1e-6)
+
+
+def test_how_much_scores_stand_out_no_longer_counts():
+    """Both explanations rank alike; the second's middle token scores nearly nothing, so that it keeps less."""
+    even, uneven = (of_words(["sea", "ship", "calm"], scores) for scores in ([2, 1, 0], [2, 0.02, 0]))
+    plain = soft(even, uneven, draws=400)["sufficiency"]
+    assert plain[0] - plain[1] == pytest.approx(0.1 * 0.49, abs=0.015)
+    controlled = soft(even, uneven, draws=400, kept=[0.6])["sufficiency"]
+    assert controlled[0] == controlled[1]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"kept": [0.3]}, {"against_random": True}, {"kept": [0.5], "against_random": True}]
+)
+def test_equal_scores_are_a_random_explanation(settings):
+    """Whatever their sign: with no control they keep all or nothing, with control each token alike."""
+    found = soft(of_words(["sea", "ship"], [-1.0, -1.0]), of_words(["sea", "ship"], [1.0, 1.0]), **settings)
+    for name in ("comprehensiveness", "sufficiency"):
+        if "against_random" in settings:
+            assert found[name] == pytest.approx([0, 0], abs=1e-12)
+        else:
+            assert found[name][0] == found[name][1]
+
+
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_controlled_values_depend_neither_on_the_batch_nor_on_the_others(architecture):
+    classifier = tiny_classifier(architecture)
+    explanations = [
+        Explanation(
+            each.item_id, each.target, each.token_id, each.word_id, np.sin(np.arange(len(each.token_id)) + shift)
+        )
+        for each in sentences_of(classifier)
+        for shift in (0, 1)
+    ]
+    settings = {"classifier": classifier, "kept": [0.2, 0.7], "against_random": True}
+    whole = soft(*explanations, **settings)
+    small = soft(*explanations[::-1], **settings, tokens_per_batch=1)
+    alone = soft(explanations[3], **settings)
+    for name, value in whole.items():
+        assert value == pytest.approx(small[name][::-1], abs=1e-5)
+        assert value[3] == pytest.approx(alone[name][0], abs=1e-5)
+    assert len(set(whole["sufficiency"].round(6))) > 8
+
+
+@pytest.mark.parametrize(("key", "value"), [("kept", [0.5, 0.2]), ("kept", [0]), ("kept", [1.0]), ("kept", [])])
+def test_other_shares_are_refused(key, value):
+    with pytest.raises(InputError, match=key):
+        completed(**{key: value})

@@ -163,6 +163,19 @@ class AopcSufficiency(AopcMetric):
     metric: Literal["aopc_sufficiency"]
 
 
+KeptShares = Annotated[
+    Annotated[Different[Annotated[float, Field(gt=0, lt=1)]], AfterValidator(_ascending), Field(min_length=1)] | None,
+    Field(
+        description=(
+            "Shares of the text that are kept in the mean, the same for all explainers and texts, ascending: the "
+            "probabilities of keeping are brought to each, and the value is the mean over them. `null` keeps what the "
+            "scores happen to keep, as in the disparity study, so that explanations of few high scores are told to "
+            "remove less than those of many."
+        ),
+    ),
+]
+
+
 class SoftMetric(Metric):
     """What the soft metrics have in common."""
 
@@ -174,6 +187,14 @@ class SoftMetric(Metric):
         ge=1,
         description=(
             "Random draws whose mean is the value. The study takes one, which leaves no standard error and much noise."
+        ),
+    )
+    kept: KeptShares = None
+    against_random: bool = Field(
+        False,
+        description=(
+            "Whether the value is how much better an explanation is than one that knows nothing: what every token is "
+            "kept with alike, when as much of the text is kept in the mean, is taken away."
         ),
     )
 

@@ -24,16 +24,48 @@ def unit_scores(score: np.ndarray) -> np.ndarray:
     return (score / 2 - low / 2) / (high / 2 - low / 2)
 
 
-def kept_share(explanation: Explanation, metric: str) -> np.ndarray:
+def with_mean(unit: np.ndarray, mean: float) -> np.ndarray:
+    """Probabilities (tokens,) with the given mean, in proportion to unit scores (tokens,) as far as 1 allows.
+
+    min(1, λ u), with the λ that makes the mean so; where even all tokens with a score are too few, those without one
+    have what is left in equal parts. So scores that distinguish no token become ``mean`` everywhere.
+    """
+    order = np.argsort(-unit, kind="stable")
+    scores = unit[order]
+    # Of the tokens from each place on: their scores together, and how many of them should be chosen.
+    together = np.cumsum(scores[::-1])[::-1]
+    wanted = mean * len(unit) - np.arange(len(unit))
+    # The first tokens whose score in proportion would be more than 1 have 1.
+    first = int(np.argmax(scores * wanted <= together)) if len(unit) else 0
+    probability = np.ones(len(unit))
+    if len(unit):
+        rest = scores[first:] / together[first] if together[first] > 0 else 1 / (len(unit) - first)
+        probability[order[first:]] = np.minimum(1, wanted[first] * rest)
+    return probability
+
+
+def kept_share(explanation: Explanation, metric: str, kept: float | None = None) -> np.ndarray:
     """Probability q with which each element of a token's embedding is kept, (tokens,); Dhaini et al. 2025, Eq. 1.
 
     The unit score for ``soft_sufficiency``, one minus it for ``soft_comprehensiveness``. Special tokens are kept whole.
+    With ``kept`` the unit scores are first brought to the mean (:func:`with_mean`) at which q has the mean ``kept``.
     """
     inside = ~explanation.is_special
     unit = unit_scores(explanation.token_score[inside])
+    keeps = metric == "soft_sufficiency"
+    if kept is not None:
+        unit = with_mean(unit, kept if keeps else 1 - kept)
     share = np.ones(len(inside))
-    share[inside] = unit if metric == "soft_sufficiency" else 1 - unit
+    share[inside] = unit if keeps else 1 - unit
     return share
+
+
+def levelled(explanation: Explanation, share: np.ndarray) -> np.ndarray:
+    """The same number kept in the mean, but of every token of a word alike: what knows nothing of the tokens keeps."""
+    inside = ~explanation.is_special
+    level = np.ones(len(share))
+    level[inside] = share[inside].mean()
+    return level
 
 
 # From the fall of the target's probability to the metric; Dhaini et al. 2025, Eq. 2 and 3.
@@ -78,23 +110,61 @@ def thinned_probabilities(
     return np.array(evaluator.in_batches(lengths, compute)).reshape(len(explanations), draws)
 
 
+def thinned_once(
+    explanations: Sequence[Explanation], shares: Sequence[np.ndarray], draws: int, evaluator: Evaluator
+) -> np.ndarray:
+    """:func:`thinned_probabilities`, equal questions being asked once."""
+    keys = [
+        (each.origin.seed, each.item_id, each.target, each.token_id.tobytes(), share.tobytes())
+        for each, share in zip(explanations, shares, strict=True)
+    ]
+    firsts = {key: index for index, key in reversed(list(enumerate(keys)))}
+    chosen = list(firsts.values())
+    parts = ([part[index] for index in chosen] for part in (explanations, shares))
+    answers = dict(zip(firsts, thinned_probabilities(*parts, draws, evaluator), strict=True))
+    return np.array([answers[key] for key in keys]).reshape(len(keys), draws)
+
+
+def drawn_values(
+    explanations: Sequence[Explanation], full: np.ndarray, settings: dict, evaluator: Evaluator
+) -> np.ndarray:
+    """The metric of each explanation in each draw, (explanations, draws); a mean over the shares that are ``kept``.
+
+    Args:
+        explanations: of texts with tokens of words.
+        full: the target's probability of the whole texts, (explanations,).
+        settings: of the metric.
+        evaluator: asks the model.
+    """
+    metric, draws = settings["metric"], settings["draws"]
+    values = []
+    for kept in settings["kept"] or [None]:
+        shares = [kept_share(explanation, metric, kept) for explanation in explanations]
+        thinned = thinned_probabilities(explanations, shares, draws, evaluator)
+        value = METRICS[metric](full[:, None] - thinned)
+        if settings["against_random"]:
+            level = [levelled(*pair) for pair in zip(explanations, shares, strict=True)]
+            value -= METRICS[metric](full[:, None] - thinned_once(explanations, level, draws, evaluator))
+        values.append(value)
+    return np.mean(values, axis=0)
+
+
 def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator: Evaluator) -> dict[str, np.ndarray]:
     """Soft metrics, and beside each its Monte-Carlo standard error, ``<name>_standard_error``.
 
     The metric is a mean over draws. Its error is the draws' standard deviation over the root of their number, and NaN
-    where there is one draw only, as in the paper.
+    where there is one draw only, as in the paper. Both are NaN for a text without tokens of words.
     """
-    full = evaluator.probabilities([explanation.token_id for explanation in explanations])
-    full = full[np.arange(len(explanations)), [explanation.target for explanation in explanations]]
+    has_words = np.array([not explanation.is_special.all() for explanation in explanations], dtype=bool)
+    asked = [explanation for explanation, has in zip(explanations, has_words, strict=True) if has]
+    full = evaluator.probabilities([explanation.token_id for explanation in asked])
+    full = full[np.arange(len(asked)), [explanation.target for explanation in asked]]
     values = {}
     for name, settings in metrics.items():
-        shares = [kept_share(explanation, settings["metric"]) for explanation in explanations]
-        thinned = thinned_probabilities(explanations, shares, settings["draws"], evaluator)
-        drawn = METRICS[settings["metric"]](full[:, None] - thinned)
-        values[name] = drawn.mean(1)
-        values[f"{name}_standard_error"] = (
-            drawn.std(1, ddof=1) / np.sqrt(settings["draws"])
-            if settings["draws"] > 1
-            else np.full(len(explanations), np.nan)
-        )
+        drawn = drawn_values(asked, full, settings, evaluator)
+        for column in (name, f"{name}_standard_error"):
+            values[column] = np.full(len(explanations), np.nan)
+        values[name][has_words] = drawn.mean(1)
+        if settings["draws"] > 1:
+            values[f"{name}_standard_error"][has_words] = drawn.std(1, ddof=1) / np.sqrt(settings["draws"])
     return values
