@@ -245,6 +245,7 @@ def test_the_worst_change_by_hand(norm, radius):
     moved = start - radius if norm == "linf" else start * (1 - radius / np.linalg.norm(start))
     words = ["sea", "ship"]
     explanations = [
+        of_words(classifier, words, [1, 2], Origin("theirs", {"method": "imported"}, 0, "imported")),
         of_words(classifier, words, 2 * start, Origin("grad", SALIENCY, 0, "gradient")),
         of_words(classifier, words, 2 * start**2, Origin("gxi", GXI, 0, "gradient")),
         of_words(classifier, words, [1, 2], Origin("random", {"method": "uniform_random"}, 0, "baseline")),
@@ -252,6 +253,7 @@ def test_the_worst_change_by_hand(norm, radius):
     ]
     found = sensitivity(classifier, explanations, WORST | {"norm": norm, "radius": radius})
     expected = [
+        np.nan,  # there is no explanation of the moved text
         np.linalg.norm(moved - start) / np.linalg.norm(start),
         np.linalg.norm(moved**2 - start**2) / np.linalg.norm(start**2),
         0,
@@ -281,12 +283,15 @@ def test_without_a_gradient_nothing_moves(norm):
     assert not torch.stack(path).any()
 
 
-def test_the_worst_change_is_the_same_in_portions(monkeypatch):
-    classifier = tiny_classifier("bert", dtype=torch.float64)
+def test_the_worst_change_is_the_same_in_portions_and_costs_no_more(monkeypatch):
+    rows = []
+    classifier = replace(tiny_classifier("bert", dtype=torch.float64), on_rows=rows.append)
     explanations = [replace(one, origin=Origin("grad", SALIENCY, 0, "gradient")) for one in of_sentences(classifier, 4)]
     whole = sensitivity(classifier, explanations, WORST)
+    needed = sum(rows)
     monkeypatch.setattr("evenlight.metrics.worst_change.SENTENCES_AT_ONCE", 3)
     assert sensitivity(classifier, explanations, WORST) == pytest.approx(whole, rel=1e-9)
+    assert sum(rows) == 2 * needed
 
 
 def test_explainers_that_hide_tokens_see_the_moved_embeddings():

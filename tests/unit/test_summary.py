@@ -336,6 +336,9 @@ def test_every_mean_is_of_its_own_scores(tmp_path):
         for level, items in by_level.items()
         for item in items
     )
+    some = {"dataset": "plots", "model": "large", "seeds": [4], "metrics": {"gini": "complexity"}}
+    by_race = grouped_scores(*files.folders, **some, explainers=["lime"], factors=["race"])
+    assert by_race["group"].value_counts().to_dict() == {"asian": 2, "white": 1}
 
 
 def test_a_dataset_without_levels_has_one_group_of_all_texts(score_files, tmp_path):
