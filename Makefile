@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-graph bench-start bench-statistics estimate-cost mutation architectures clean clean-all
+.PHONY: help demo disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-training bench-graph bench-start bench-statistics estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -119,6 +119,9 @@ bench: $(MINILM) .venv-ferret/ready  ## time this engine against ferret, captum 
 
 bench-precision: $(MINILM)  ## what bfloat16 changes in a table of disparities (ten minutes)
 	$(BIN)/python bench/precision_effect.py --study bench/bench.yaml --cores $(CORES)
+
+bench-training: $(MINILM)  ## time what a training can save: make bench-training DATA=folder with geco/ and cebab/
+	$(BIN)/python bench/training_time.py --data $(DATA) --model $(dir $(MINILM)) --output $(BENCH)/training.csv
 
 bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same jobs (a quarter of an hour; 1,485 and 20,000 jobs)
 	$(BIN)/python bench/graph.py --configfile config/studies/disparity.yaml --jobs 20000

@@ -9,7 +9,10 @@ include: "helpers/models.smk"
 
 
 rule train:
-    """Train one model on one dataset with one seed; the epoch with the lowest validation loss is kept."""
+    """Train one model on one dataset with one seed; the epoch with the lowest validation loss is kept.
+
+    What a training that was stopped goes on from lies beside the folder, where Snakemake does not delete it.
+    """
     input:
         script=script("models/train.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
@@ -34,6 +37,7 @@ rule train:
     resources:
         device=config["device"],
         compared=compared(),
+        checkpoints=CHECKPOINTS,
         gpu=GPU,
         mem_mb=8000,
         runtime=240,
@@ -42,8 +46,8 @@ rule train:
         code=code_of("models/train.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --settings {params.settings:q} "
-        "--compared {resources.compared:q} --device {resources.device} --threads {threads} "
-        "--output $(dirname {output.weights:q}) > {log:q} 2>&1"
+        "--code {params.code} --compared {resources.compared:q} --device {resources.device} --threads {threads} "
+        "{resources.checkpoints} --output $(dirname {output.weights:q}) > {log:q} 2>&1"
 
 
 rule load_model:

@@ -1,5 +1,8 @@
 # What rules/models.smk asks: its settings, and which files it needs.
 
+# How much is lost when a training is stopped: a flag and no param, since it changes no result and reruns nothing.
+CHECKPOINTS = f"--checkpoint-minutes {config['checkpoint_minutes']}"
+
 
 def recipe(wildcards):
     """What a model is and how it is trained on one dataset."""

@@ -30,6 +30,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 import evenlight
 from evenlight import training
 from evenlight.code_digest import library_versions
+from evenlight.configuration.trainings import Training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import explain
@@ -53,18 +54,7 @@ PRETRAINED = {
     "special_tokens": {},
     "max_tokens": MAX_TOKENS,
 }
-TRAINING = {
-    "optimizer": "adamw",
-    "learning_rate": 0.01,
-    "batch_size": 4,
-    "epochs": 3,
-    "weight_decay": 0.0,
-    "schedule": "linear",
-    "warmup_share": 0.1,
-    "warmup_steps": None,
-    "gradient_clipping": 1.0,
-    "patience": None,
-}
+TRAINING = Training(learning_rate=0.01, batch_size=4, epochs=3).model_dump()
 # He and she: learnt in an epoch or two.
 PRONOUNS = [[pronoun, *words] for words in WORDS[:5] for pronoun in ("he", "she")]
 

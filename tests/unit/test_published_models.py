@@ -19,6 +19,7 @@ from transformers import AutoConfig, BertForPreTraining, BertForSequenceClassifi
 
 import evenlight
 from evenlight import training
+from evenlight.configuration.trainings import Training
 from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.models.architectures import new_classifier
@@ -80,18 +81,7 @@ SETTINGS = {
     "special_tokens": {},
     "max_tokens": MAX_TOKENS,
 }
-TRAINING = {
-    "optimizer": "adamw",
-    "learning_rate": 1e-3,
-    "batch_size": 8,
-    "epochs": 1,
-    "weight_decay": 0.01,
-    "schedule": "linear",
-    "warmup_share": 0.0,
-    "warmup_steps": None,
-    "gradient_clipping": 1.0,
-    "patience": None,
-}
+TRAINING = Training(learning_rate=1e-3, batch_size=8, epochs=1, weight_decay=0.01, warmup_share=0.0).model_dump()
 
 
 def write_vocabulary(folder: Path, kind: str) -> None:

@@ -15,6 +15,7 @@ from running import (
     SMALLER,
     contents,
     copy_of_project,
+    edited,
     environment,
     planned_jobs,
     results,
@@ -124,6 +125,27 @@ def test_jobs_that_outlive_a_killed_snakemake_do_no_harm(finished_smaller, tmp_p
     run_study(project, **COLD)
     # Nothing of this study was started warm, and everything of the other.
     assert_same_results(project, finished_smaller)
+
+
+def test_a_killed_training_goes_on_from_its_checkpoint(tmp_path):
+    """Killed as soon as there is one: the same weights as of a training that ran through, and nothing else is left."""
+    study = edited(SMALLER, "trainings", "one_layer", "epochs", value=40)
+    undisturbed = copy_of_project(tmp_path / "undisturbed", study | {"checkpoint_minutes": 0})
+    run_study(undisturbed, "--until", "train")
+    project = copy_of_project(tmp_path / "project", study | {"checkpoint_minutes": 1e-6})
+    models = results(project) / "models" / "demo" / "ola_cea"
+    with started(project) as run:
+        wait_until(lambda _: any(models.glob(".seed0.checkpoint/*.pt")), project, run)
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+    # Snakemake deletes what it knows of a job that did not end.
+    run_study(project, "--until", "train")
+    assert log_says("train/demo/ola_cea/seed0.log", "goes on after step")(project)
+    without = {"seed0/history.csv"}  # which has times
+    found, expected = contents(models), contents(results(undisturbed) / "models" / "demo" / "ola_cea")
+    assert found.keys() == expected.keys()
+    assert {name for name in expected if found[name] != expected[name]} <= without
+    assert "train" not in {rule for rule, _ in planned_jobs(project)}
 
 
 def processes_in(folder: Path) -> set[int]:

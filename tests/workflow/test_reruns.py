@@ -94,7 +94,7 @@ def what_changes_speed_only(project: Path) -> None:
     """Other keys of the configuration that say how and where to compute, not what."""
     mirror = project / "mirror"
     mirror.mkdir()
-    study_ = configuration(project) | {"device": "auto", "threads": 2, "mirror": str(mirror)}
+    study_ = configuration(project) | {"device": "auto", "threads": 2, "mirror": str(mirror), "checkpoint_minutes": 1}
     configure(project, edited(study_, "explain", "tokens_per_batch", value=100))
 
 

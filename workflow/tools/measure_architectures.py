@@ -29,6 +29,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICA
 
 from evenlight import command_line, training
 from evenlight.configuration.explainers import Explainer
+from evenlight.configuration.trainings import Training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
@@ -56,18 +57,7 @@ MODEL = {
     "max_tokens": MAX_TOKENS,
     "training": {"start": "published"},
 }
-TRAINING = {
-    "optimizer": "adamw",
-    "learning_rate": 1e-3,
-    "batch_size": 4,
-    "epochs": 1,
-    "weight_decay": 0.01,
-    "schedule": "linear",
-    "warmup_share": 0.0,
-    "warmup_steps": None,
-    "gradient_clipping": 1.0,
-    "patience": None,
-}
+TRAINING = Training(learning_rate=1e-3, batch_size=4, epochs=1, weight_decay=0.01, warmup_share=0.0).model_dump()
 # Fewer steps and rows than anyone should take, for time.
 SMALL = {
     "adaptive_integrated_gradients": {"maximum_steps": 33},

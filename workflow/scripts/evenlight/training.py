@@ -1,9 +1,11 @@
 """Training a classifier, and keeping it."""
 
+import hashlib
 import json
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +17,17 @@ from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
+from evenlight.checkpoints import Checkpoint
 from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
+from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier
+from evenlight.models.way_in import reason_of
 from evenlight.seeds import generator_for
 
 OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+# Steps in whose texts like lengths are looked for.
+BUCKET = 50
 WEIGHTS = "model.safetensors"
 HISTORY = ["epoch", "training_loss", "validation_loss", "validation_accuracy", "learning_rate", "seconds"]
 
@@ -33,11 +40,42 @@ def learning_rate_factor(step: int, steps: int, warmup: int, schedule: str) -> f
     return 1.0 if schedule == "constant" else (steps - step) / (steps - warmup)
 
 
-def _loss(classifier: Classifier, sentences: Sequence[Sentence], reduction: str) -> tuple[torch.Tensor, torch.Tensor]:
+def steps_of_epoch(lengths: Sequence[int], size: int, by_length: bool, seed: int, epoch: int) -> list[np.ndarray]:
+    """The texts of each step of an epoch, as positions; every text is in one step, and the order is drawn.
+
+    Args:
+        lengths: tokens of each text.
+        size: texts of a step; one step has what is left over.
+        by_length: whether the texts of a step are of like length. As Transformers' ``group_by_length`` does, texts are
+            sorted within buckets that are drawn at random, of :data:`BUCKET` steps or a quarter of a smaller dataset;
+            other than there, the steps then come in an order of their own, so that long texts do not come in a row.
+        seed: the study seed.
+        epoch: counted from 0.
+    """
+    order = generator_for(seed, "training order", epoch).permutation(len(lengths))
+    if not by_length:
+        return _in_pieces(order, size)
+    length = np.asarray(lengths)
+    buckets = _in_pieces(order, size * max(1, min(BUCKET, len(order) // (4 * size))))
+    order = np.concatenate([bucket[length[bucket].argsort(kind="stable")] for bucket in buckets])
+    steps = _in_pieces(order, size)
+    return [steps[place] for place in generator_for(seed, "order of steps", epoch).permutation(len(steps))]
+
+
+def _in_pieces(values: Sequence, size: int) -> list:
+    return [values[start : start + size] for start in range(0, len(values), size)]
+
+
+def _loss(
+    classifier: Classifier, sentences: Sequence[Sentence], reduction: str, precision: str = "float32"
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Cross-entropy against the sentences' targets, and the logits."""
     token_id, mask = classifier.padded([sentence.token_id for sentence in sentences])
     label = torch.tensor([sentence.target for sentence in sentences], device=classifier.device)
-    logits = classifier.logits(classifier.embed(token_id), mask)
+    mixed = precision != "float32"
+    with torch.autocast(classifier.device.type, torch.bfloat16, enabled=mixed):
+        logits = classifier.logits(classifier.embed(token_id), mask)
+    logits = logits.float() if mixed else logits
     return functional.cross_entropy(logits, label, reduction=reduction), logits
 
 
@@ -56,13 +94,44 @@ def validate(classifier: Classifier, sentences: Sequence[Sentence], batch_size: 
     return loss / len(sentences), correct / len(sentences)
 
 
+@dataclass
+class Course:
+    """Where a training is: plain values, beside which it has weights, optimizer, learning rate and generators.
+
+    Attributes:
+        epoch: that is going on, from 0.
+        step: how many of its steps are done.
+        loss: over the texts of these steps, as a sum (nats).
+        seconds: that they took.
+        best_epoch: the epoch with the lowest validation loss.
+        best_loss: that loss.
+        history: a row per epoch that is over.
+    """
+
+    epoch: int = 0
+    step: int = 0
+    loss: float = 0.0
+    seconds: float = 0.0
+    best_epoch: int = 0
+    best_loss: float = float("inf")
+    history: list[dict] = field(default_factory=list)
+
+
 def train(
-    classifier: Classifier, training: Sequence[Sentence], validation: Sequence[Sentence], settings: dict, seed: int
+    classifier: Classifier,
+    training: Sequence[Sentence],
+    validation: Sequence[Sentence],
+    settings: dict,
+    seed: int,
+    checkpoint: Checkpoint | None = None,
 ) -> pd.DataFrame:
     """Train in place; afterwards the weights are those of the epoch with the lowest validation loss.
 
     The same seed gives the same weights on the same kind of device: the weights' initialisation, the order
-    of the items and the dropout all derive from it.
+    of the items and the dropout all derive from it. They are the same where a training was stopped and goes on.
+
+    Adapters are merged into the weights in the end. In ``bfloat16``, torch's autocast chooses what is computed in half
+    the bits; weights, gradients and optimizer are float32, and so is the validation, as the model is used.
 
     Args:
         classifier: new, see :func:`evenlight.models.architectures.new_classifier`.
@@ -70,62 +139,165 @@ def train(
         validation: likewise, to choose the epoch by.
         settings: the training of ``configuration.recipe``.
         seed: the study seed.
+        checkpoint: where the training goes on, if it was stopped, and what it writes for the next time.
 
     Returns:
         One row per epoch: losses (nats per item), accuracy (share), learning rate after it, seconds.
 
     Raises:
-        InputError: the validation loss is not a number in any epoch.
+        InputError: the validation loss is not a number in any epoch, or the network takes no adapters or no bfloat16.
     """
+    if settings["precision"] != "float32":
+        _refuse_precision(classifier, training[:1], settings["precision"])
     torch.manual_seed(seed)
     torch.use_deterministic_algorithms(True, warn_only=True)
-    network, size = classifier.network, settings["batch_size"]
-    optimizer = OPTIMIZERS[settings["optimizer"]](
-        network.parameters(), lr=settings["learning_rate"], weight_decay=settings["weight_decay"]
+    network = classifier.network
+    merge = add_adapters(network, settings["lora"]) if settings["lora"] else None
+    optimizer, scheduler = _optimizer(network, settings, len(training))
+    size = settings["batch_size"] * settings["gradient_accumulation_steps"]
+    lengths = [len(sentence.token_id) for sentence in training]
+    course, best_weights = Course(), None
+    if checkpoint and (state := checkpoint.read()):
+        network.load_state_dict(state["weights"], strict=False)
+        optimizer.load_state_dict(state["optimizer"])
+        scheduler.load_state_dict(state["scheduler"])
+        _set_generators(classifier.device, state["generators"])
+        course, best_weights = Course(**state["course"]), state["best_weights"]
+        print(f"goes on after step {course.step} of epoch {course.epoch}", flush=True)
+    progress = tqdm(
+        range(course.epoch, settings["epochs"]),
+        desc="epochs",
+        mininterval=5,
+        initial=course.epoch,
+        total=settings["epochs"],
     )
-    steps = settings["epochs"] * -(-len(training) // size)
-    warmup = settings["warmup_steps"]
-    if warmup is None:
-        warmup = int(settings["warmup_share"] * steps)
-    if warmup >= steps:
-        print(f"warm-up: {warmup} steps, but the training has only {steps}, so the rate never is at its highest")
-    scheduler = LambdaLR(optimizer, lambda step: learning_rate_factor(step, steps, warmup, settings["schedule"]))
-    history: list[dict] = []
-    best_epoch, best_loss, best_weights = 0, np.inf, None
-    progress = tqdm(range(settings["epochs"]), desc="epochs", mininterval=5)
     for epoch in progress:
-        started, total = time.perf_counter(), 0.0
+        course.epoch, started = epoch, time.perf_counter() - course.seconds
         network.train()
-        order = generator_for(seed, "training order", epoch).permutation(len(training))
-        for start in range(0, len(order), size):
-            batch = [training[index] for index in order[start : start + size]]
-            loss, _ = _loss(classifier, batch, "mean")
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            if settings["gradient_clipping"] is not None:
-                nn.utils.clip_grad_norm_(network.parameters(), settings["gradient_clipping"])
-            optimizer.step()
+        of_steps = steps_of_epoch(lengths, size, settings["group_by_length"], seed, epoch)
+        for texts in of_steps[course.step :]:
+            course.loss += _take_step(classifier, optimizer, [training[text] for text in texts], settings)
             scheduler.step()
-            total += loss.item() * len(batch)
-        validation_loss, accuracy = validate(classifier, validation, size)
+            course.step += 1
+            course.seconds = time.perf_counter() - started
+            if checkpoint and checkpoint.is_due():
+                checkpoint.write(
+                    {
+                        "weights": _trained_weights(network),
+                        "optimizer": optimizer.state_dict(),
+                        "scheduler": scheduler.state_dict(),
+                        "generators": _generators(classifier.device),
+                        "course": vars(course),
+                        "best_weights": best_weights,
+                    }
+                )
+        validation_loss, accuracy = validate(classifier, validation, settings["batch_size"])
         seconds = time.perf_counter() - started
         rate = scheduler.get_last_lr()[0]
-        history.append(
-            dict(zip(HISTORY, (epoch, total / len(order), validation_loss, accuracy, rate, seconds), strict=True))
-        )
+        row = (epoch, course.loss / len(training), validation_loss, accuracy, rate, seconds)
+        course.history.append(dict(zip(HISTORY, row, strict=True)))
         progress.set_postfix(validation_loss=f"{validation_loss:.4f}", accuracy=f"{accuracy:.3f}")
-        if validation_loss < best_loss:
-            best_epoch, best_loss = epoch, validation_loss
-            best_weights = {name: weight.detach().clone() for name, weight in network.state_dict().items()}
-        if settings["patience"] is not None and epoch - best_epoch >= settings["patience"]:
+        course.step, course.loss, course.seconds = 0, 0.0, 0.0
+        if validation_loss < course.best_loss:
+            course.best_epoch, course.best_loss = epoch, validation_loss
+            best_weights = {name: weight.detach().clone() for name, weight in _trained_weights(network).items()}
+        if settings["patience"] is not None and epoch - course.best_epoch >= settings["patience"]:
             break
     if best_weights is None:
         raise InputError(
             "training diverged: the validation loss was never a number; lower trainings.<training>.learning_rate"
         )
-    network.load_state_dict(best_weights)
+    network.load_state_dict(best_weights, strict=False)
     network.eval()
-    return pd.DataFrame(history, columns=HISTORY)
+    if merge:
+        merge()
+    return pd.DataFrame(course.history, columns=HISTORY)
+
+
+def _optimizer(network: nn.Module, settings: dict, texts: int) -> tuple[torch.optim.Optimizer, LambdaLR]:
+    """The optimizer of what is trained of the network, and the course of its learning rate."""
+    optimizer = OPTIMIZERS[settings["optimizer"]](
+        [weight for weight in network.parameters() if weight.requires_grad],
+        lr=settings["learning_rate"],
+        weight_decay=settings["weight_decay"],
+    )
+    steps = settings["epochs"] * -(-texts // (settings["batch_size"] * settings["gradient_accumulation_steps"]))
+    warmup = settings["warmup_steps"]
+    if warmup is None:
+        warmup = int(settings["warmup_share"] * steps)
+    if warmup >= steps:
+        print(f"warm-up: {warmup} steps, but the training has only {steps}, so the rate never is at its highest")
+    return optimizer, LambdaLR(optimizer, lambda step: learning_rate_factor(step, steps, warmup, settings["schedule"]))
+
+
+def _take_step(
+    classifier: Classifier, optimizer: torch.optim.Optimizer, sentences: Sequence[Sentence], settings: dict
+) -> float:
+    """Change the weights once, by the mean loss over all sentences, in batches; the loss as a sum."""
+    optimizer.zero_grad(set_to_none=True)
+    total = 0.0
+    for batch in _in_pieces(sentences, settings["batch_size"]):
+        loss, _ = _loss(classifier, batch, "mean", settings["precision"])
+        # The mean over texts, of which the last batch may have fewer.
+        (loss * (len(batch) / len(sentences))).backward()
+        total += loss.item() * len(batch)
+    if settings["gradient_clipping"] is not None:
+        nn.utils.clip_grad_norm_(classifier.network.parameters(), settings["gradient_clipping"])
+    optimizer.step()
+    return total
+
+
+@torch.no_grad()
+def _refuse_precision(classifier: Classifier, sentences: Sequence[Sentence], precision: str) -> None:
+    """Refuse a network that autocast does not reach everywhere, and so mixes types."""
+    classifier.network.eval()
+    try:
+        _loss(classifier, sentences, "mean", precision)
+    except RuntimeError as error:
+        raise InputError(
+            f"trainings.<training>.precision is {precision}, which a {classifier.network.config.model_type} model "
+            f"does not take ({reason_of(error)}); set it to float32"
+        ) from None
+
+
+def _trained_weights(network: nn.Module) -> dict[str, torch.Tensor]:
+    """The weights that a training changes, and buffers, by name."""
+    frozen = {name for name, weight in network.named_parameters(remove_duplicate=False) if not weight.requires_grad}
+    return {name: weight for name, weight in network.state_dict().items() if name not in frozen}
+
+
+def _generators(device: torch.device) -> dict[str, torch.Tensor]:
+    """The state of torch's generators, from which dropout is drawn."""
+    states = {"cpu": torch.get_rng_state()}
+    return states | ({"cuda": torch.cuda.get_rng_state(device)} if device.type == "cuda" else {})
+
+
+def _set_generators(device: torch.device, states: dict[str, torch.Tensor]) -> None:
+    torch.set_rng_state(states["cpu"])
+    if "cuda" in states:
+        torch.cuda.set_rng_state(states["cuda"], device)
+
+
+def digest_of_training(
+    classifier: Classifier, training: Sequence[Sentence], validation: Sequence[Sentence], about: dict
+) -> str:
+    """SHA-256 (hexadecimal) of everything that the weights after a training depend on.
+
+    Args:
+        classifier: before it.
+        training: tokenised items.
+        validation: likewise.
+        about: JSON values: settings, seed, code, versions, device, threads.
+    """
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    digest.update(classifier.network.config.to_json_string().encode())
+    for sentences in (training, validation):
+        texts = [(sentence.token_id.tolist(), sentence.target) for sentence in sentences]
+        digest.update(json.dumps(texts).encode())
+    for name, weight in classifier.network.state_dict().items():
+        digest.update(name.encode())
+        digest.update(weight.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return digest.hexdigest()
 
 
 def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame | None, manifest: dict) -> None:

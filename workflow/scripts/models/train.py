@@ -1,4 +1,4 @@
-"""Train one model on one dataset with one seed."""
+"""Train one model on one dataset with one seed; killed and started again, it goes on."""
 
 import argparse
 import hashlib
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import torch
 
-from evenlight.code_digest import library_versions
+from evenlight.checkpoints import open_checkpoint
+from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_compared_flag, add_device_flags, run, settings_argument
 from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
@@ -16,7 +17,7 @@ from evenlight.items import check_compared, drawn_pairs, wholes
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import name_classes, pick_device
 from evenlight.tables import ITEMS, UNITS, read_metadata, read_table
-from evenlight.training import save_classifier, train
+from evenlight.training import digest_of_training, save_classifier, train
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -47,29 +48,30 @@ def main(arguments: argparse.Namespace) -> None:
     classifier = replace(classifier, network=classifier.network.to(device))
     whole = wholes(items, units) if model["long_items"] == "drop" else None
     print(f"training on {device}: {len(training)} items, validating on {len(validation)}", flush=True)
-    history = train(
-        classifier,
-        *(
-            tokenize(classifier, part, part["label"], None if whole is None else whole[part.index])
-            for part in (training, validation)
-        ),
-        model["training"],
-        settings["seed"],
-    )
+    sentences = [
+        tokenize(classifier, part, part["label"], None if whole is None else whole[part.index])
+        for part in (training, validation)
+    ]
+    about = {
+        "settings": settings,
+        "libraries": library_versions((*LIBRARIES, "peft") if model["training"]["lora"] else LIBRARIES),
+        "device": str(device),
+        "threads": arguments.threads,
+    }
+    digest = digest_of_training(classifier, *sentences, about | {"code": arguments.code})
+    checkpoint = open_checkpoint(arguments.output, digest, arguments.checkpoint_minutes)
+    history = train(classifier, *sentences, model["training"], settings["seed"], checkpoint)
     best = history.loc[history["validation_loss"].idxmin()]
     print(
         f"kept epoch {best['epoch']:.0f} of {len(history)}: validation loss {best['validation_loss']:.4f}, "
         f"accuracy {best['validation_accuracy']:.3f}"
     )
-    manifest = {
-        "settings": settings,
+    manifest = about | {
         "items_sha256": hashlib.sha256(arguments.items.read_bytes()).hexdigest(),
-        "libraries": library_versions(),
-        "device": str(device),
-        "threads": arguments.threads,
         "best_epoch": int(best["epoch"]),
     }
     save_classifier(classifier, arguments.output, history, manifest)
+    checkpoint.remove()
 
 
 if __name__ == "__main__":
@@ -77,6 +79,10 @@ if __name__ == "__main__":
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
     parser.add_argument("--units", type=Path, required=True, help="table of units (Parquet)")
     parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: model, seed")
+    parser.add_argument("--code", default="", help="digest of the code, so that other code begins anew")
+    parser.add_argument(
+        "--checkpoint-minutes", type=float, default=10, help="from one writing of a checkpoint to the next; 0: never"
+    )
     add_compared_flag(parser)
     add_device_flags(parser)
     parser.add_argument("--output", type=Path, required=True, help="folder for weights, tokenizer, history, manifest")

@@ -46,6 +46,15 @@ def _check_trainings(config: dict) -> Iterator[str]:
             yield f"models.{name}.training: found {shown(named)}, {_not_there('training', named, config)}"
 
 
+def _check_adapters(config: dict) -> Iterator[str]:
+    for name, model in config["models"].items():
+        training = config["trainings"].get(model.get("training"))
+        if training and training["lora"] and model["architecture"] != "pretrained":
+            key = f"trainings.{model['training']}.lora"
+            random = f"but models.{name} ({model['architecture']}) begins with random ones"
+            yield f"{key}: adapts weights that are trained already, {random}; name another training there"
+
+
 def _check_runs(config: dict) -> Iterator[str]:
     """Every run has a seed, by which random draws are made and files are named."""
     count = len(config["seeds"])
@@ -197,6 +206,7 @@ def _check_set(key: str, compared: list[str], levels: dict[str, list[str]]) -> I
 CHECKS = (
     (("study",), _check_study),
     (("models", "trainings"), _check_trainings),
+    (("models", "trainings"), _check_adapters),
     (("models", "seeds"), _check_runs),
     (("datasets", "trainings"), _check_epochs),
     (("datasets", "explain"), _check_pairs),

@@ -49,7 +49,7 @@ class Explain(Settings):
         description=(
             "Numbers in the model's linear layers when it is asked by explainers and metrics: `float32`, or "
             "`bfloat16`, which is faster on processors and graphics cards that have it and rounds to three "
-            "digits. Models are trained and predict in `float32` in both cases."
+            "digits. Models predict in `float32` in both cases; `trainings` have a key of their own."
         ),
     )
     tokens_per_batch: int = Field(
@@ -164,6 +164,15 @@ class Study(Settings):
         "auto", description="Where models run; `auto` takes the graphics card when there is one."
     )
     threads: int = Field(1, ge=1, description="Processor threads of each job that runs a model.")
+    checkpoint_minutes: float = Field(
+        10.0,
+        ge=0,
+        description=(
+            "Minutes of a training after which its state is written to the disk, so that it goes on from there if it "
+            "is stopped; 0 writes none. Until the model is complete, that takes four times the size of the weights "
+            "that are trained."
+        ),
+    )
     mirror: Text | None = Field(
         None,
         description=(

@@ -1,10 +1,10 @@
 """The trainings: recipes by which models are trained."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from evenlight.configuration.settings import MAPPING, NUMBER, Name, Settings, refusal
+from evenlight.configuration.settings import LIST, MAPPING, NUMBER, TEXT, Name, Settings, Text, refusal
 
 
 def _with_default(numbers: dict[str, int]) -> dict[str, int]:
@@ -32,6 +32,28 @@ Epochs = Annotated[
 ]
 
 
+class Lora(Settings):
+    """Low-rank adapters (Hu et al. 2022), by peft."""
+
+    rank: int = Field(8, ge=1, description="Rank of the matrix that is added to a layer's weights.")
+    alpha: int = Field(8, ge=1, description="This, divided by the rank, is the factor on that matrix.")
+    dropout: float = Field(0.0, ge=0, lt=1, description="Dropout on what goes into the adapters, in training.")
+    target_modules: (
+        Annotated[
+            Annotated[Text, Tag(TEXT)] | Annotated[list[Text], Field(min_length=1), Tag(LIST)],
+            Discriminator(lambda value: LIST if isinstance(value, list) else TEXT),
+        ]
+        | None
+    ) = Field(
+        None,
+        description=(
+            "Layers that get adapters: ends of their names, such as `[query, value]`; a regular expression of whole "
+            "names; or `all-linear`. `null` takes those that peft lists for the architecture, most often the queries "
+            "and values of attention. Layers of the head get none."
+        ),
+    )
+
+
 class Training(Settings):
     """How models are trained; the epoch with the lowest validation loss is kept."""
 
@@ -46,7 +68,38 @@ class Training(Settings):
         "adamw", description="AdamW decays the weights apart from the gradient, Adam with it."
     )
     learning_rate: float = Field(gt=0, description="Highest learning rate.")
-    batch_size: int = Field(ge=1, description="Items per step.")
+    batch_size: int = Field(ge=1, description="Items that go through the model at once.")
+    gradient_accumulation_steps: int = Field(
+        1,
+        ge=1,
+        description=(
+            "Batches whose gradients are added up for one step. Less memory for the same training: a `batch_size` of 8 "
+            "with 4 of them equals 32 with 1, to rounding and where there is no dropout."
+        ),
+    )
+    group_by_length: bool = Field(
+        False,
+        description=(
+            "Whether the items of a step are of like length, so that less is padding: sorted within buckets of 50 "
+            "steps (a quarter of a smaller dataset), which are drawn at random in each epoch, as is the order of the "
+            "steps."
+        ),
+    )
+    precision: Literal["float32", "bfloat16"] = Field(
+        "float32",
+        description=(
+            "`bfloat16` computes what torch's autocast chooses in half the bits, on graphics cards and processors "
+            "alike; weights, gradients, optimizer and validation stay `float32`, and so does the model that is kept."
+        ),
+    )
+    lora: Lora | None = Field(
+        None,
+        description=(
+            "Trains low-rank adapters (Hu et al. 2022), the head and a pooler, and leaves all other weights of a "
+            "`pretrained` model as they are; `{}` takes the defaults. The adapters are merged into the weights in the "
+            "end; `null` trains all weights."
+        ),
+    )
     epochs: Epochs
     weight_decay: float = Field(0.0, ge=0, description="Strength of the weight decay.")
     schedule: Literal["constant", "linear"] = Field(
@@ -69,3 +122,10 @@ class Training(Settings):
     patience: int | None = Field(
         None, ge=1, description="Stop after this many epochs without a lower validation loss; `null` runs all epochs."
     )
+
+    @model_validator(mode="after")
+    def _adapts_what_is_trained_already(self) -> Self:
+        if self.lora is not None and self.start == "random":
+            said = "adapts weights that are trained already, but `start` is random; take one of the two out"
+            raise refusal((("lora",), said))
+        return self

@@ -1,13 +1,19 @@
-"""Adapters: the weights that peft saves of a trained model, beside which it needs those of a base model."""
+"""Adapters: weights that stand beside those of a base model and are merged into them in the end.
 
-from collections.abc import Mapping
+They are trained here, or peft has saved them of a training elsewhere.
+"""
+
+import re
+import warnings
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import nn
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from evenlight.errors import InputError
-from evenlight.models.classifier import MULTI_LABEL, load_network
+from evenlight.models.classifier import MULTI_LABEL, belongs_to_head, load_network
+from evenlight.models.fast_layers import linear_layers
 
 WITHIN = "base_model.model."  # what peft puts before the names of the base model's weights
 
@@ -32,7 +38,7 @@ def adapted_network(source: str, revision: str | None, adapter: str, excluding: 
         from peft import PeftModel, get_peft_model_state_dict
         from peft.utils import load_peft_weights
     except ImportError:
-        raise InputError("models.<model>.adapter: needs peft; install it with pip install -r envs/models.txt") from None
+        raise _without_peft("models.<model>.adapter") from None
     options = {"revision": revision} if revision else {}
     try:
         weights = load_peft_weights(adapter, device="cpu")
@@ -74,6 +80,63 @@ def _labels_of_head(source: str, brought: Mapping[str, torch.Tensor], options: d
     ]
     # Of a head with several layers the last gives the logits.
     return len(matrices[-1]) if matrices else None
+
+
+def add_adapters(network: nn.Module, settings: dict) -> Callable[[], object]:
+    """Put low-rank adapters beside linear layers of the base model, in place: LoRA (Hu et al. 2022, equation 3).
+
+    A layer with weights W then computes (W + alpha / rank · B A) x, with A at random and B zero, so that nothing
+    changes yet. Of W and of all other weights only the head's, a pooler included, are still to be trained.
+
+    Args:
+        network: pre-trained, with a new head.
+        settings: ``rank``, ``alpha``, ``dropout``, ``target_modules``.
+
+    Returns:
+        what merges the adapters into the weights and takes them away.
+
+    Raises:
+        InputError: peft is not installed, or there are no such layers.
+    """
+    try:
+        from peft import LoraConfig, TaskType
+        from peft.tuners.lora import LoraModel
+    except ImportError:
+        raise _without_peft("trainings.<training>.lora") from None
+    in_head = [name for name, _ in network.named_modules() if name and belongs_to_head(network, name)]
+    config = LoraConfig(
+        task_type=TaskType.SEQ_CLS,
+        r=settings["rank"],
+        lora_alpha=settings["alpha"],
+        lora_dropout=settings["dropout"],
+        target_modules=settings["target_modules"],
+        # They are trained themselves.
+        exclude_modules="|".join(map(re.escape, in_head)),
+    )
+    named = {module: name for name, module in network.named_modules()}
+    linear = sorted({named[layer].rpartition(".")[-1] for layer in linear_layers(network.base_model)})
+    try:
+        with warnings.catch_warnings():
+            # It finds out by itself which way round the weights of a layer are, and says so.
+            warnings.filterwarnings("ignore", message="fan_in_fan_out")
+            adapted = LoraModel(network, {"default": config}, "default")
+    # Of an architecture without a list, of names that no layer has, and of layers that are not linear.
+    except Exception as error:
+        raise InputError(
+            f"trainings.<training>.lora: cannot be put into this {network.config.model_type} model "
+            f"({_first_line(error)}); name some of its linear layers as target_modules: {', '.join(linear)}"
+        ) from None
+    for name, weight in network.named_parameters():
+        if belongs_to_head(network, name):
+            weight.requires_grad_(True)
+    sizes = [(weight.numel(), weight.requires_grad) for weight in network.parameters()]
+    trained, total = sum(size for size, is_trained in sizes if is_trained), sum(size for size, _ in sizes)
+    print(f"LoRA in {len(adapted.targeted_module_names)} layers: trains {trained:,} of {total:,} weights", flush=True)
+    return lambda: adapted.merge_and_unload(safe_merge=True)
+
+
+def _without_peft(key: str) -> InputError:
+    return InputError(f"{key}: needs peft; install it with pip install -r envs/models.txt")
 
 
 def _first_line(error: Exception) -> str:

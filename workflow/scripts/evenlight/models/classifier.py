@@ -1,6 +1,7 @@
 """A text classifier as the rest of Evenlight sees it: tokens in, logits out, by one path for all models."""
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from pickle import UnpicklingError
@@ -136,8 +137,9 @@ class Classifier:
     def _is_autocast(self) -> bool:
         return self.precision != "float32" and self.device.type == "cuda"
 
-    def _autocast(self) -> torch.autocast:
-        return torch.autocast("cuda", torch.bfloat16, enabled=self._is_autocast)
+    def _autocast(self) -> AbstractContextManager:
+        # A training may have switched autocast on, which enabled=False would switch off.
+        return torch.autocast("cuda", torch.bfloat16) if self._is_autocast else nullcontext()
 
     def entrance(self, layer: str = "word_embeddings") -> "Entrance":
         """Where explainers that change embeddings take hold of the network.
@@ -289,16 +291,18 @@ def load_network(
     # Transformers fills gaps with random weights.
     if with_head and (without := [name for name in _not_loaded(loading) if name not in elsewhere]):
         raise InputError(f"model {source}: has no weights for {_listed(without)}, which would be random; {remedy}")
-    # A pooler belongs to the head: many models come without one.
-    base = f"{network.base_model_prefix}."
-    without = [name for name in _not_loaded(loading) if name.startswith(base) and ".pooler." not in name]
-    if without:
+    if without := [name for name in _not_loaded(loading) if not belongs_to_head(network, name)]:
         raise InputError(cannot_load(source, f"it has no weights for {_listed(without)}"))
     # Where a file has queries, keys and values as one matrix, loading leaves parts of it, which cannot be saved.
     for weight in network.parameters():
         if weight.untyped_storage().nbytes() > weight.nbytes:
             weight.data = weight.data.clone()
     return network
+
+
+def belongs_to_head(network: nn.Module, name: str) -> bool:
+    """Whether a weight or a module of that name is outside the base model, or its pooler, which many come without."""
+    return not f"{name}.".startswith(f"{network.base_model_prefix}.") or ".pooler." in f"{name}."
 
 
 def _listed(names: Sequence[str]) -> str:

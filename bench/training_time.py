@@ -1,0 +1,174 @@
+"""Time what a training can save: batches of like length, half the bits, adapters; and what checkpoints cost.
+
+    python bench/training_time.py --data FOLDER --model FOLDER --output results/bench/training.csv
+
+trains a pre-trained encoder on real sentences, once by each recipe in turn, as often as asked. The texts are those of
+GECO and of CEBaB, in a folder with the published files (``geco/``, ``cebab/CEBaB-v1.1.zip``); their classes are of no
+importance here and drawn. Writes a table (CSV), and beside it a page that shows it (the same name, ``.md``).
+"""
+
+import argparse
+import json
+import sys
+import time
+import zipfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+import torch
+from report import machine, markdown
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+
+from evenlight import command_line
+from evenlight.checkpoints import Checkpoint
+from evenlight.configuration.trainings import Training
+from evenlight.engine.sentences import tokenize
+from evenlight.models.architectures import new_classifier
+from evenlight.readings import Sentence
+from evenlight.seeds import generator_for
+from evenlight.tables import replacing
+from evenlight.training import save_classifier, steps_of_epoch, train
+
+RECIPES = {
+    "plain": {},
+    "group_by_length": {"group_by_length": True},
+    "bfloat16": {"precision": "bfloat16"},
+    "lora": {"lora": {}},
+    "lora, all-linear": {"lora": {"target_modules": "all-linear"}},
+    "all three": {"group_by_length": True, "precision": "bfloat16", "lora": {}},
+    "plain, 4 x a quarter of a batch": {"gradient_accumulation_steps": 4},
+    # Every step, where a study writes every ten minutes.
+    "plain, a checkpoint at each step": {},
+}
+MAX_TOKENS = 256
+COUNTED_EPOCHS = 20
+
+
+def geco(folder: Path) -> list[list[str]]:
+    """The words of all sentences to train with, D_A in two forms."""
+    lines = (folder / "geco" / "binary_gender_all" / "train.jsonl").read_text(encoding="utf-8").splitlines()
+    return [[word for word in json.loads(line)["sentence"] if word.strip()] for line in lines]
+
+
+def cebab(folder: Path) -> list[list[str]]:
+    """The words of all reviews and their edits to train with."""
+    with zipfile.ZipFile(folder / "cebab" / "CEBaB-v1.1.zip") as file:
+        rows = json.loads(file.read("CEBaB-v1.1/train_inclusive.json"))
+    return [words for row in rows if (words := row["description"].split())]
+
+
+DATASETS = {"GECO": geco, "CEBaB": cebab}
+
+
+def tokenised(model: Path, settings: dict, words: list[list[str]]) -> tuple:
+    """A new classifier of two classes, and the texts as it reads them."""
+    about = {"architecture": "pretrained", "source": str(model), "revision": None, "special_tokens": {}}
+    classifier = new_classifier(about | {"training": settings, "max_tokens": MAX_TOKENS}, words, 2, seed=0)
+    items = pd.DataFrame({"item_id": [str(number) for number in range(len(words))], "words": words})
+    return classifier, tokenize(classifier, items, generator_for("classes").integers(2, size=len(words)), items.item_id)
+
+
+def padded_tokens(texts: list[Sentence], settings: dict, by_length: bool) -> int:
+    """Rows by tokens of the batches of an epoch, padding included, as a mean over epochs."""
+    lengths = np.array([len(text.token_id) for text in texts])
+    epochs = (steps_of_epoch(lengths, settings["batch_size"], by_length, 0, epoch) for epoch in range(COUNTED_EPOCHS))
+    return round(sum(len(step) * lengths[step].max() for steps in epochs for step in steps) / COUNTED_EPOCHS)
+
+
+def seconds_of(model: Path, words: list[list[str]], recipe: str, arguments: argparse.Namespace, folder: Path) -> dict:
+    """Processor time of an epoch by one recipe, and the size of its checkpoint."""
+    own = RECIPES[recipe]
+    size = arguments.batch_size // own.get("gradient_accumulation_steps", 1)
+    settings = Training(learning_rate=1e-5, batch_size=size, epochs=1, **own).model_dump()
+    classifier, texts = tokenised(model, settings, words)
+    path = folder / "checkpoint"
+    checkpoint = Checkpoint(path, 1e-9) if "checkpoint" in recipe else None
+    started = time.process_time()
+    # The validation, of one text, takes no time.
+    train(classifier, texts, texts[:1], settings, 0, checkpoint)
+    seconds = time.process_time() - started
+    save_classifier(classifier, folder / "model", None, {})
+    return {"seconds": seconds, "checkpoint_bytes": path.stat().st_size if checkpoint else None}
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Count, time and write."""
+    torch.set_num_threads(arguments.threads)
+    rows, counts = [], []
+    for dataset, read in DATASETS.items():
+        words = read(arguments.data)
+        settings = Training(learning_rate=1e-5, batch_size=arguments.batch_size, epochs=1).model_dump()
+        _, texts = tokenised(arguments.model, settings, words)
+        tokens = sum(len(text.token_id) for text in texts)
+        plain, grouped = (padded_tokens(texts, settings, by_length) for by_length in (False, True))
+        counts.append(
+            {
+                "texts": f"{dataset}, {len(texts):,}",
+                "tokens": f"{tokens:,}",
+                "with padding, drawn": f"{plain / tokens:.2f}",
+                "with padding, of like length": f"{grouped / tokens:.2f}",
+                "fewer": f"{1 - grouped / plain:.0%}",
+            }
+        )
+        drawn = generator_for("texts", dataset).permutation(len(words))[: arguments.texts]
+        few = [words[place] for place in drawn]
+        for repeat in range(arguments.repeats):
+            for recipe in RECIPES:
+                with TemporaryDirectory() as folder:
+                    measured = seconds_of(arguments.model, few, recipe, arguments, Path(folder))
+                rows.append({"dataset": dataset, "recipe": recipe, "repeat": repeat} | measured)
+                print(f"{dataset}, {recipe}: {measured['seconds']:.1f} s", flush=True)
+    table = pd.DataFrame(rows)
+    weights = (arguments.model / "model.safetensors").stat().st_size
+    with replacing(arguments.output) as path:
+        table.to_csv(path, index=False)
+    with replacing(arguments.output.with_suffix(".md")) as path:
+        path.write_text(page(table, pd.DataFrame(counts), weights, arguments), encoding="utf-8")
+
+
+def page(table: pd.DataFrame, counts: pd.DataFrame, weights: int, arguments: argparse.Namespace) -> str:
+    """What was found, as Markdown."""
+    times = table.pivot_table(index=["dataset", "repeat"], columns="recipe", values="seconds")
+    ratios = times.div(times["plain"], axis=0).groupby("dataset")
+    shown = pd.DataFrame(
+        [
+            {"recipe": recipe}
+            | {
+                dataset: f"{of[recipe].median():.2f} ({of[recipe].min():.2f}–{of[recipe].max():.2f})"
+                for dataset, of in ((dataset, ratios.get_group(dataset)) for dataset in DATASETS)
+            }
+            for recipe in RECIPES
+        ]
+    )
+    largest = table["checkpoint_bytes"].max()
+    return f"""# What a training can save
+
+Made by `python bench/training_time.py --data … --model …` ({machine("torch", "transformers", "peft")};
+{arguments.threads} thread(s)).
+
+Tokens of an epoch in batches of {arguments.batch_size}, padding included, over those of the texts; all texts to train
+with, means of {COUNTED_EPOCHS} epochs:
+
+{markdown(counts)}
+
+Processor time of an epoch of {arguments.texts} of these texts over that of `plain`, taken in turn: medians of
+{arguments.repeats} and range. A checkpoint of the first epoch, before there is a best one, has {largest / weights:.1f}
+times the size of the model's file.
+
+{markdown(shown)}
+"""
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder with geco/ and cebab/")
+    parser.add_argument("--model", type=Path, required=True, help="folder of a pre-trained encoder")
+    parser.add_argument("--texts", type=int, default=320, help="texts of an epoch that is timed")
+    parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--output", type=Path, required=True, help="table (CSV)")
+    command_line.run(main, parser)
