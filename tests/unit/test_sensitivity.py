@@ -1,11 +1,13 @@
 """Flip area and worst change against values worked out on paper and the released search written down a second time."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from captum.metrics import sensitivity_max
+from foreign_classifiers import foreign_classifier
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -179,6 +181,18 @@ def test_the_search_written_down_a_second_time(architecture, settings):
     assert len(set(expected)) > 2
 
 
+def test_a_network_whose_embeddings_are_shorter_than_its_states_is_refused():
+    classifier = foreign_classifier("electra")
+    message = (
+        "metrics.<flip_area>.definition is 'released', which feeds the last hidden state, 16 numbers per token, as "
+        "word embeddings, of which this electra model has 8; use 'corrected'"
+    )
+    explanations = of_sentences(classifier, 1)
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        sensitivity(classifier, explanations, RELEASED)
+    assert np.isfinite(sensitivity(classifier, explanations, CORRECTED)).all()
+
+
 def test_fast_last_layer_is_whole_where_its_output_is_read():
     """Fast layers compute the last layer for the first token only."""
     plain = tiny_classifier("bert")
@@ -197,10 +211,14 @@ def test_fast_last_layer_is_whole_where_its_output_is_read():
 )
 @pytest.mark.parametrize("architecture", ["bert", "gpt2"])
 def test_values_do_not_depend_on_the_batch(architecture, settings):
-    classifier = tiny_classifier(architecture, dtype=torch.float64)
+    rows = []
+    classifier = replace(tiny_classifier(architecture, dtype=torch.float64), on_rows=rows.append)
     explanations = [replace(one, origin=Origin("grad", SALIENCY, 0, "gradient")) for one in of_sentences(classifier, 3)]
     whole = sensitivity(classifier, explanations, settings)
+    assert max(rows) > 1
+    rows.clear()
     assert whole == pytest.approx(sensitivity(classifier, explanations[::-1], settings, 1)[::-1], abs=1e-9)
+    assert max(rows) == 1
 
 
 def test_explainers_share_what_depends_on_the_tokens_alone():

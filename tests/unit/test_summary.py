@@ -371,6 +371,25 @@ def test_monte_carlo_error_is_that_of_the_groups_mean(score_files):
     assert [cell.title for cell in cells] == ["Monte-Carlo error of the mean 0.2500", "", "", ""]
 
 
+def test_monte_carlo_errors_belong_to_their_explainer_and_metric(tmp_path):
+    """In any order of the names, and where a text has no level."""
+    files = StudyFiles(tmp_path)
+    errors = {"lime": 0.3, "grad": 0.1}
+    for explainer in errors:
+        rows = [("a", "a", None, explainer, 1.0, 2.0)]
+        table = pd.DataFrame(rows, columns=["item_id", "pair_id", "group", "explainer", "sparsity", "gini"])
+        [path] = files.write(table)
+        contract = tables.SCORES.only("item_id", "sparsity", "gini", "sparsity_standard_error")
+        scores = tables.read_table(path, tables.SCORES.only("item_id", "sparsity", "gini"))
+        tables.write_table(scores.assign(sparsity_standard_error=errors[explainer]), path, contract)
+    names = {"datasets": ["plots"], "models": {"small": [0]}, "explainers": list(errors)}
+    metrics = dict.fromkeys(("sparsity", "gini"), "complexity")
+    summary = summarise_scores(*files.folders, **names, metrics=metrics).set_index(["explainer", "metric"])
+    assert summary["monte_carlo_error"].dropna().to_dict() == {
+        (explainer, "sparsity"): pytest.approx(error) for explainer, error in errors.items()
+    }
+
+
 def test_score_page_shows_groups_side_by_side(score_files):
     html = render(page_of("scores", computed(summarise_scores, score_files, SETTINGS), **SCORES))
     assert Structure(html).cells == ["3.000 ± 2.160", "–", "–", "–"]

@@ -43,7 +43,7 @@ def last_hidden_state(classifier: Classifier, embedding: torch.Tensor, mask: tor
     Raises:
         InputError: its vectors are not as long as word embeddings, so that they cannot go in as such.
     """
-    base = getattr(classifier.network, "base_model", classifier.network)
+    base = classifier.network.base_model
     if base is classifier.network:
         return embedding
     caught = []
