@@ -85,10 +85,11 @@ def compare(*cells: dict) -> pd.DataFrame:
 
 
 def test_counts_sum_to_what_the_tables_sum_to_and_not_to_what_the_text_says():
-    sums = PUBLISHED.cells.groupby("table")["published_significant"].sum()
+    cells = read_published(FOLDER).cells
+    sums = cells.groupby("table")["published_significant"].sum()
     assert sums.to_dict() == {3: 1739, 4: 1080, 5: 696}
     assert sums.sum() == 3515 != 3647
-    assert len(PUBLISHED.cells) * 5 == 5040
+    assert len(cells) * 5 == 5040
 
 
 @pytest.mark.parametrize(
@@ -104,13 +105,15 @@ def test_counts_sum_to_what_the_tables_sum_to_and_not_to_what_the_text_says():
     ],
 )
 def test_printed_cells(cell, expected):
-    found = PUBLISHED.cells.set_index(["dataset", "training", "published_model", "explainer", "metric"]).loc[cell]
+    cells = read_published(FOLDER).cells
+    found = cells.set_index(["dataset", "training", "published_model", "explainer", "metric"]).loc[cell]
     assert tuple(None if pd.isna(value) else value for value in found) == expected
 
 
 def test_soft_metrics_have_opposite_signs():
     """With the columns of Tables 8 and 9 in the wrong order they would not: each draws the same loss of probability."""
-    wide = PUBLISHED.cells[PUBLISHED.cells["dataset"] == "geco_all"].pivot_table(
+    cells = read_published(FOLDER).cells
+    wide = cells[cells["dataset"] == "geco_all"].pivot_table(
         index=["published_model", "explainer"], columns="metric", values="published_d"
     )
     assert (wide["soft_comprehensiveness"] < 0).all()
@@ -118,7 +121,9 @@ def test_soft_metrics_have_opposite_signs():
 
 
 def test_printed_quality_of_the_models():
-    found = PUBLISHED.quality.set_index(["dataset", "published_model", "measure"])
+    quality = read_published(FOLDER).quality
+    assert quality.index.tolist() == list(range(len(quality)))
+    found = quality.set_index(["dataset", "published_model", "measure"])
     assert len(found) == 4 * 5 * 3
     assert found.loc[("compas", "RoBERTa", "tpr")].tolist() == [0, 0]
     assert found.loc[("stereotypes", "RoBERTa", "tnr")].tolist() == [0.8, 0.4]
@@ -137,7 +142,12 @@ def test_printed_quality_of_the_models():
         ("disparity_counts.csv", "Grad,comprehensiveness,5", "Grad,comprehensiveness,", "line 2: column"),
         ("disparity_counts.csv", "Grad,comprehensiveness,5", "Grad,comprehensiveness,4", "has another count"),
         ("disparity_counts.csv", "significant_runs_of_5", "runs", "no column 'significant_runs_of_5'"),
-        ("disparity_counts.csv", "Grad,sufficiency", "Grad,comprehensiveness", "line 3: .* a second row"),
+        (
+            "disparity_counts.csv",
+            "Grad,gini,4",
+            "Grad,comprehensiveness,4",
+            "line 6: column 'metric' has 'comprehensiveness', a second row of the same names",
+        ),
         ("disparity_effect_sizes.csv", "5,-1.68,1.28", "5,,", "line 2: column 'cohens_d_mean' has 'nan', where"),
         (
             "disparity_effect_sizes.csv",

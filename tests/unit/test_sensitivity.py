@@ -264,17 +264,17 @@ def test_the_worst_change_by_hand(norm, radius):
     words = ["sea", "ship"]
     explanations = [
         of_words(classifier, words, [1, 2], Origin("theirs", {"method": "imported"}, 0, "imported")),
+        of_words(classifier, words, [1, 2], Origin("random", {"method": "uniform_random"}, 0, "baseline")),
         of_words(classifier, words, 2 * start, Origin("grad", SALIENCY, 0, "gradient")),
         of_words(classifier, words, 2 * start**2, Origin("gxi", GXI, 0, "gradient")),
-        of_words(classifier, words, [1, 2], Origin("random", {"method": "uniform_random"}, 0, "baseline")),
         of_words(classifier, words, [0, 0], Origin("grad", SALIENCY, 0, "gradient")),
     ]
     found = sensitivity(classifier, explanations, WORST | {"norm": norm, "radius": radius})
     expected = [
         np.nan,  # there is no explanation of the moved text
+        0,
         np.linalg.norm(moved - start) / np.linalg.norm(start),
         np.linalg.norm(moved**2 - start**2) / np.linalg.norm(start**2),
-        0,
         np.nan,
     ]
     assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)

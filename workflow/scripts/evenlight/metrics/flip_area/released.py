@@ -38,7 +38,7 @@ def without_special_tokens(explanation: Explanation) -> tuple[np.ndarray, np.nda
 
 
 def last_hidden_state(classifier: Classifier, embedding: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Output of the network's last layer, (rows, tokens, hidden); the embeddings of a network without a base model.
+    """Output of the network's last layer, (rows, tokens, hidden); the embeddings where nothing precedes the head.
 
     Raises:
         InputError: its vectors are not as long as word embeddings, so that they cannot go in as such.
