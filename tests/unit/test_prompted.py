@@ -1,18 +1,28 @@
 """Language models that classify by a prompt, against Transformers' own call on the filled template, text by text."""
 
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from captum.attr import IntegratedGradients
 from hub_tokenizers import write_tokenizer
 from models_for_tests import TEXTS, WORDS, items_of
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, pipeline
 
+from evenlight import notebook, training
+from evenlight.configuration.explainers import Explainer
+from evenlight.configuration.metrics import Metric
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
-from evenlight.models.classifier import Classifier
-from evenlight.models.prompted import prompted_classifier
+from evenlight.errors import InputError
+from evenlight.explainers import Context, explain
+from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.limits import refuse_beyond_limit
+from evenlight.models.prompted import _refuse_looking_ahead, kind_of, prompted_classifier
+from evenlight.models.tokenizers import token_ids
 
 CLASSES = ["sea", "land"]
 # Of one token and of several in every vocabulary, in every class.
@@ -81,10 +91,14 @@ def settings_for(folder: Path, name: str, **changes) -> dict:
     return usual | {"special_tokens": special_tokens, "max_tokens": 256} | changes
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def classifier_of(folders):
-    """The classifier of one of :data:`NETWORKS` by name."""
-    return lambda name, **changes: prompted_classifier(settings_for(folders(name), name, **changes), CLASSES, WORDS)[0]
+    """The classifier of one of :data:`NETWORKS` by name, made when it is first asked for; with changes, another."""
+
+    def made(name: str) -> Classifier:
+        return prompted_classifier(settings_for(folders(name), name), CLASSES, WORDS)[0]
+
+    return cache(made)
 
 
 def sentences_of(classifier: Classifier) -> list:
@@ -177,3 +191,321 @@ def test_logits_are_those_of_transformers(classifier_of, folders, name):
     assert expected.std(axis=0).min() > 0.05
     np.testing.assert_allclose(logits_of(classifier), expected, atol=5e-5)
     np.testing.assert_allclose(answers(classifier), softmax(expected), atol=5e-6)
+
+
+@pytest.mark.parametrize("template", ["Of {label} : {text} , they say .", "{text} : {label}", "{label} {text}"])
+def test_the_label_may_stand_on_either_side_of_the_text(folders, template):
+    folder = folders("roberta")
+    classifier, _ = prompted_classifier(settings_for(folder, "roberta", template=template), CLASSES, WORDS)
+    np.testing.assert_allclose(logits_of(classifier), theirs(folder, "roberta", template), atol=5e-5)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "llama2"])
+def test_a_decoder_may_be_asked_right_behind_the_text(folders, name):
+    """And without anything before it that all rows begin with."""
+    template = "{text} {label}"
+    classifier, _ = prompted_classifier(settings_for(folders(name), name, template=template), CLASSES, WORDS)
+    expected = theirs(folders(name), name, template)
+    np.testing.assert_allclose(logits_of(classifier), expected, atol=5e-5)
+    np.testing.assert_allclose(answers(classifier), softmax(expected), atol=5e-6)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("name", ["qwen2", "bert"])
+def test_the_side_that_the_tokenizer_pads_on_does_not_matter(tmp_path, name, side):
+    folder = saved(tmp_path, name)
+    tokenizer = AutoTokenizer.from_pretrained(folder, padding_side=side)
+    tokenizer.save_pretrained(folder)
+    classifier, _ = prompted_classifier(settings_for(folder, name), CLASSES, WORDS)
+    expected = theirs(folder, name, settings_for("", name)["template"])
+    np.testing.assert_allclose(logits_of(classifier), expected, atol=5e-5)
+
+
+def test_words_of_one_token_are_what_the_pipeline_fills_in(folders):
+    words = {"sea": ["He"], "land": ["brother"]}
+    classifier, _ = prompted_classifier(settings_for(folders("bert"), "bert", label_words=words), CLASSES, WORDS)
+    fill = pipeline("fill-mask", model=str(folders("bert")), targets=["he", "brother"])
+    for text, logits in zip(TEXTS, logits_of(classifier), strict=True):
+        filled = fill(MASKED_TEMPLATE.replace("{text}", text).replace("{label}", "[MASK]"))
+        of_word = {answer["token_str"]: answer["score"] for answer in filled}
+        np.testing.assert_allclose(np.exp(logits), [of_word["he"], of_word["brother"]], rtol=1e-4)
+
+
+# What is kept --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["gpt2", "gemma2", "roberta"])
+def test_a_classifier_that_was_saved_is_the_same_and_transformers_loads_it_as_a_language_model(
+    classifier_of, folders, tmp_path, name
+):
+    classifier = classifier_of(name)
+    training.save_classifier(classifier, tmp_path, None, {})
+    again = load_classifier(tmp_path, 256)
+    assert again.way == classifier.way
+    assert again.network.config.id2label == dict(enumerate(CLASSES))
+    np.testing.assert_array_equal(
+        [sentence.token_id for sentence in sentences_of(again)][2],
+        [sentence.token_id for sentence in sentences_of(classifier)][2],
+    )
+    np.testing.assert_allclose(logits_of(again), logits_of(classifier), atol=5e-5)
+    np.testing.assert_allclose(theirs(tmp_path, name, settings_for("", name)["template"]), logits_of(again), atol=5e-5)
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_rows_have_the_same_answers_where_their_beginning_is_read_once(classifier_of, name):
+    classifier = classifier_of(name)
+    assert len(classifier.way.beginning) >= 3
+    without = replace(classifier, way=replace(classifier.way, beginning=()))
+    lengths: list[int] = []
+    read = classifier.embed
+
+    class Counting(Classifier):
+        def embed(self, token_id):
+            lengths.append(token_id.shape[1])
+            return read(token_id)
+
+    fields = {name: getattr(classifier, name) for name in Classifier.__dataclass_fields__}
+    np.testing.assert_allclose(answers(Counting(**fields)), answers(without), atol=2e-6)
+    # The beginning by itself, and then rows without it.
+    longest = max(len(sentence.token_id) for sentence in sentences_of(classifier))
+    assert lengths[0] == len(classifier.way.beginning)
+    assert max(lengths[1:]) == longest - lengths[0]
+
+
+def test_a_beginning_that_a_window_cuts_is_read_with_every_row(folders):
+    template = " ".join(["harbour"] * 9) + " " + DECODER_TEMPLATE
+    classifier, _ = prompted_classifier(settings_for(folders("mistral"), "mistral", template=template), CLASSES, WORDS)
+    assert len(classifier.network.prompt.beginning) > 8
+    assert classifier.way.beginning == ()
+    np.testing.assert_allclose(logits_of(classifier), theirs(folders("mistral"), "mistral", template), atol=5e-5)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
+def test_the_prior_of_texts_without_content_is_divided_out(folders, name):
+    texts = ["N/A", "", "nothing at all"]
+    classifier, about = prompted_classifier(settings_for(folders(name), name, content_free=texts), CLASSES, WORDS)
+    template = settings_for("", name)["template"]
+    prior = softmax(theirs(folders(name), name, template, texts)).mean(axis=0)
+    np.testing.assert_allclose(list(about["prior"].values()), prior, atol=5e-6)
+    # W p with W = diag(p̄)⁻¹, divided by its sum.
+    calibrated = softmax(theirs(folders(name), name, template)) / prior
+    calibrated /= calibrated.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(answers(classifier), calibrated, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "bert"])
+def test_bfloat16_rounds_and_does_not_touch_the_word_embeddings(classifier_of, tmp_path, name):
+    training.save_classifier(classifier_of(name), tmp_path, None, {})
+    rough = load_classifier(tmp_path, 256, precision="bfloat16")
+    exact = logits_of(classifier_of(name))
+    assert rough.network.get_input_embeddings().weight.dtype == torch.float32
+    assert rough.network.get_output_embeddings().weight.dtype == torch.float32
+    difference = np.abs(logits_of(rough) - exact).max()
+    assert 1e-5 < difference < 0.1 * np.abs(exact - exact.mean()).max()
+
+
+# What is explained ---------------------------------------------------------------------------------------------------
+
+SMALL = {
+    "lime": {"samples": 12},
+    "partition_shap": {"evaluations": 20},
+    "kernel_shap": {"evaluations": 20, "special_tokens": "included"},
+    "shapley_sampling": {"permutations": 2, "special_tokens": "included"},
+    "occlusion": {"special_tokens": "included", "hidden_token": "removed"},
+    "integrated_gradients": {"steps": 4},
+    "path_gradient": {"steps": 4},
+    "gradient_shap": {"samples": 2},
+}
+WITH_HEAD = {"attnlrp", "gim", "attention_rollout"}
+
+
+def with_mask(folder: Path, name: str) -> Classifier:
+    """A classifier whose decoder has a stand-in for the mask."""
+    special_tokens = {"pad": END, "mask": "the"} if name in DECODERS else {"pad": None, "mask": None}
+    classifier, _ = prompted_classifier(settings_for(folder, name, special_tokens=special_tokens), CLASSES, WORDS)
+    classifier.network.requires_grad_(False)
+    return classifier
+
+
+class Watched(Evaluator):
+    """Keeps the rows that it is asked about."""
+
+    def __init__(self, classifier):
+        super().__init__(classifier)
+        self.asked: list[np.ndarray] = []
+
+    def probabilities(self, rows):
+        self.asked += rows
+        return super().probabilities(rows)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
+@pytest.mark.parametrize("method", [name for name in Explainer.entries if name not in ("imported", "pattern_variant")])
+def test_no_explainer_hides_or_scores_the_prompt(folders, method, name):
+    classifier = with_mask(folders(name), name)
+    settings = notebook._completed("explainers", "method", method, SMALL.get(method, {}))
+    evaluator, sentences = Watched(classifier), sentences_of(classifier)[:2]
+
+    def explained():
+        family = Explainer.entries[method].family
+        return explain(family, sentences, {method: settings}, Context(evaluator, 0, None))[method]
+
+    if method in WITH_HEAD:
+        with pytest.raises(InputError, match="language model that is asked by a prompt"):
+            explained()
+        return
+    for sentence, attribution in zip(sentences, explained().attributions, strict=True):
+        assert (attribution.token_score[sentence.is_prompt] == 0).all()
+        assert (attribution.token_score[~sentence.is_prompt] != 0).any()
+    before = sentences[0].token_id[: np.flatnonzero(~sentences[0].is_prompt)[0]]
+    behind = sentences[0].token_id[np.flatnonzero(~sentences[0].is_prompt)[-1] + 1 :]
+    assert min(len(before), len(behind)) > 0
+    for row in evaluator.asked:
+        np.testing.assert_array_equal(row[: len(before)], before)
+        np.testing.assert_array_equal(row[len(row) - len(behind) :], behind)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "modernbert"])
+def test_integrated_gradients_are_those_of_captum_on_the_plain_language_model(folders, classifier_of, name):
+    """Words of several tokens, in plain calls of the language model by embeddings."""
+    classifier = classifier_of(name)
+    classifier.network.requires_grad_(False)
+    kind = AutoModelForCausalLM if name in DECODERS else AutoModelForMaskedLM
+    network = kind.from_pretrained(folders(name)).eval()
+    table, prompt = network.get_input_embeddings(), classifier.network.prompt
+    settings = notebook._completed(
+        "explainers", "method", "integrated_gradients", {"steps": 30, "baseline": "pad", "output": "logit"}
+    )
+    sentences = sentences_of(classifier)[:2]
+    ours = explain("path", sentences, {"ig": settings}, Context(Evaluator(classifier), 0, None))["ig"].attributions
+
+    def of_word(embedding, word):
+        """log p of a word's tokens, row by row of (rows, tokens, hidden)."""
+        total, length = 0.0, len(word)
+        for place, token in enumerate(word):
+            if name in DECODERS:
+                given = [embedding, table(torch.tensor(word[:place], dtype=int)).expand(len(embedding), -1, -1)]
+                at = -1
+            else:
+                slot = embedding.shape[1] + prompt.slot
+                masks = torch.tensor([*word[:place], *[prompt.mask_token] * (length - place)])
+                given = [embedding[:, :slot], table(masks).expand(len(embedding), -1, -1), embedding[:, slot + 1 :]]
+                at = slot + place
+            logits = network(inputs_embeds=torch.cat(given, dim=1)).logits[:, at]
+            total = total + logits.log_softmax(-1)[:, token]
+        return total
+
+    for sentence, attribution in zip(sentences, ours, strict=True):
+        words = prompt.label_tokens[sentence.target]
+        pad = classifier.special_token("pad")
+        start = torch.tensor(np.where(sentence.is_prompt, sentence.token_id, pad))[None]
+        ends = [table(start), table(torch.tensor(sentence.token_id)[None])]
+
+        def output(embedding, words=words):
+            return torch.stack([of_word(embedding, word) for word in words]).logsumexp(0)
+
+        theirs_, gap = IntegratedGradients(output).attribute(
+            ends[1].detach(), ends[0].detach(), n_steps=30, return_convergence_delta=True, method="gausslegendre"
+        )
+        scores = theirs_.sum(-1)[0].detach().numpy()
+        np.testing.assert_allclose(attribution.token_score, scores, atol=2e-4 * np.abs(scores).max() + 1e-5)
+        assert attribution.completeness_gap == pytest.approx(float(gap[0]), abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
+def test_every_metric_holds_or_is_refused_in_words(folders, name):
+    classifier = with_mask(folders(name), name)
+    explanations = notebook.explain(classifier, TEXTS[:2], "saliency")
+    explanations = [replace(one, ground_truth=np.arange(len(one.words)) % 2) for one in explanations]
+    for metric in Metric.entries:
+        assert np.isfinite(notebook.score(classifier, explanations, metric)).all(), metric
+    with pytest.raises(InputError, match="leaves out special tokens, and with them the prompt"):
+        notebook.score(classifier, explanations, "flip_area", definition="released")
+    # Zeros of a prompt are no part of a distribution of scores, whether special tokens are or not.
+    gini = [
+        notebook.score(classifier, explanations, "gini", special_tokens=which) for which in ("included", "excluded")
+    ]
+    np.testing.assert_array_equal(*gini)
+
+
+# What is refused -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("bert", {"label_words": {"sea": ["sea"]}}, "label_words: there is no entry for class land; it has sea"),
+        (
+            "bert",
+            {"label_words": {"sea": ["He"], "land": ["HE"]}},
+            "land: 'HE' has the same tokens as 'He' of class sea",
+        ),
+        ("gpt2", {"label_words": {"sea": ["He"], "land": ["He waits"]}}, "'He waits' begins with the tokens of 'He'"),
+        ("bert", {"label_words": {"sea": ["東"], "land": ["He"]}}, r"sea: the tokenizer reads '東' as \[UNK\]"),
+        ("gpt2", {"template": "{label} : {text}"}, "template: a decoder reads from left to right"),
+        ("gpt2", {"template": "{text} : {label} !"}, "'!' stands behind {label}"),
+        ("gpt2", {"language_model": "masked"}, "of the type gpt2, of which Transformers has no such"),
+        (
+            "bert",
+            {"language_model": "decoder", "template": DECODER_TEMPLATE},
+            r"the tokenizer puts \[SEP\] behind every text",
+        ),
+        ("bert", {"max_tokens": 15}, r"template: has \d+ tokens without any text, and models.<model>.max_tokens is 15"),
+        ("gpt2", {"max_tokens": 600}, "reads at most 59[0-9] tokens; lower max_tokens"),
+        ("gpt2", {"content_free": ["so " * 300]}, r"content_free: a text has \d+ tokens"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_the_key_and_the_remedy(folders, name, changes, message):
+    with pytest.raises(InputError, match=message) as refusal:
+        prompted_classifier(settings_for(folders(name), name, **changes), CLASSES, WORDS)
+    assert "models.<model>" in str(refusal.value)
+
+
+def test_a_network_that_sees_what_follows_is_no_decoder():
+    network = AutoModelForCausalLM.from_config(AutoConfig.for_model("bert", **SIZES)).eval()
+    with pytest.raises(InputError, match="sees what follows, and is no decoder; set"):
+        _refuse_looking_ahead(network, "somewhere")
+    _refuse_looking_ahead(AutoModelForCausalLM.from_config(AutoConfig.for_model("qwen2", **GROUPED)).eval(), "there")
+
+
+@pytest.mark.parametrize("end", ['"', " "])
+def test_a_token_of_template_and_text_is_refused_unless_the_template_has_nothing_but_space_in_it(tmp_path, end):
+    """As GPT-2's, whose vocabulary has a full stop with a quotation mark behind it."""
+    folder = saved(tmp_path, "gpt2")
+    write_tokenizer("gpt2", folder, [*WORDS, ['end."', "end"] * 50])
+    template = f'They say "{{text}}{end}\nWho ? {{label}}'
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    assert '."' in tokenizer.tokenize('end."')
+    given = settings_for(folder, "gpt2", template=template)
+    if end == " ":
+        classifier, _ = prompted_classifier(given, CLASSES, [["the", "end."]])
+        np.testing.assert_allclose(
+            Evaluator(classifier).probabilities(token_ids(classifier.tokenizer, [["the", "end."]])),
+            softmax(theirs(folder, "gpt2", template, ["the end."])),
+            atol=5e-6,
+        )
+        return
+    with pytest.raises(InputError, match=r"one token, '\.\"', of the template and the text.*models.<model>.template"):
+        prompted_classifier(given, CLASSES, [["the", "end."]])
+
+
+def test_what_a_checkpoint_is_must_be_clear(folders, tmp_path):
+    assert kind_of(str(folders("bert")), {}) == "masked"
+    assert kind_of(str(folders("gpt2")), {}) == "decoder"
+    config = AutoConfig.from_pretrained(folders("bert"))
+    for architectures in (["BertForSequenceClassification"], None):
+        config.architectures = architectures
+        config.save_pretrained(tmp_path)
+        with pytest.raises(InputError, match="language_model to decoder or masked"):
+            kind_of(str(tmp_path), {})
+    assert kind_of(str(tmp_path), {}, "masked") == "masked"
+
+
+def test_label_words_count_for_how_much_a_model_reads(folders):
+    """A row that just fits has no room for a label word of several tokens."""
+    classifier, _ = prompted_classifier(settings_for(folders("llama"), "llama", max_tokens=64), CLASSES, WORDS)
+    further = classifier.network.prompt.longest_insertion
+    assert further > 0
+    refuse_beyond_limit(replace(classifier, max_tokens=600 - further))
+    with pytest.raises(InputError, match=f"reads at most {600 - further} tokens"):
+        refuse_beyond_limit(replace(classifier, max_tokens=601 - further))

@@ -61,8 +61,7 @@ def prompted_classifier(settings: dict, classes: Sequence[str], sentences: Sente
     options = {"revision": revision} if revision else {}
     words = _words_of(classes, settings["label_words"])
     tokenizer = loaded_tokenizer(source, revision, settings["special_tokens"])
-    kind = settings["language_model"]
-    kind = kind_of(source, options) if kind == "auto" else kind
+    kind = kind_of(source, options, settings["language_model"])
     template = Template.of(settings["template"], kind, tokenizer)
     set_prompt(tokenizer, template.before, template.behind)
     _refuse_too_long(tokenizer, settings["max_tokens"])
@@ -106,16 +105,28 @@ def prompted_classifier(settings: dict, classes: Sequence[str], sentences: Sente
     }
 
 
-def kind_of(source: str, options: dict) -> str:
-    """Whether the language model at ``source`` is a ``decoder`` or ``masked``, by the class that its files name.
+def kind_of(source: str, options: dict, wanted: str = "auto") -> str:
+    """Whether the language model at ``source`` is asked as ``decoder`` or ``masked``.
+
+    Args:
+        source: hub id or folder.
+        options: for Transformers.
+        wanted: one of the two, or ``auto``, which takes the class that the files name.
 
     Raises:
-        InputError: they name neither.
+        InputError: they name neither, or Transformers has no such language model of the type.
     """
     try:
         config = AutoConfig.from_pretrained(source, **options)
     except (OSError, ValueError) as error:
         raise InputError(cannot_load(source, error)) from None
+    if wanted != "auto":
+        if config.model_type not in NAMES[wanted]:
+            raise InputError(
+                f"{KEY}.language_model is {wanted}, and model {source} is of the type {config.model_type}, of which "
+                "Transformers has no such language model; set it to auto, or name another model"
+            )
+        return wanted
     named = set(config.architectures or ())
     kinds = [kind for kind in NAMES if named & {*_names(NAMES[kind].values())}]
     kinds = kinds or [kind for kind in NAMES if not named and config.model_type in NAMES[kind]]
@@ -217,6 +228,13 @@ class _Tokens:
     def read(self, sentences: Sentences) -> None:
         """Look at some more texts, given as words."""
         readings = read_words(self.tokenizer, sentences)
+        last = int(readings[0].token_id[-1])
+        if self.template.kind == DECODER and last in self.tokenizer.all_special_ids:
+            raise InputError(
+                f"{KEY}.language_model: the tokenizer puts {self.tokenizer.convert_ids_to_tokens(last)} behind every "
+                "text, so that no label can follow; set it to masked, or name a decoder whose tokenizer puts nothing "
+                "there"
+            )
         for words, reading in zip(sentences, readings, strict=True):
             slot = self._slot(words, len(reading.token_id))
             if self.slot not in (None, slot):
@@ -252,8 +270,8 @@ class _Tokens:
     def _joined(self, words: Sequence[str], what: str) -> str:
         return (
             f"{KEY}.template: in '{self.template.filled(words)}' the tokenizer reads {what} together with what stands "
-            f"beside it, or puts a token behind the text, so that its tokens depend on the text; put a space or a line "
-            f"break beside {LABEL}, or choose another model"
+            f"beside it, so that its tokens depend on the text; put a space or a line break beside {LABEL}, or choose "
+            "another model"
         )
 
 

@@ -8,7 +8,6 @@ from evenlight.metrics import Explanation
 from evenlight.metrics.flip_area.corrected import Search
 from evenlight.models.classifier import Classifier
 from evenlight.models.fast_layers import whole_last_layer
-from evenlight.readings import SPECIAL
 
 # Of the attack, whatever the ball.
 STEPS, STEP = 5, 0.1
@@ -32,17 +31,23 @@ def search(settings: dict) -> Search:
 
 
 def without_special_tokens(explanation: Explanation) -> tuple[np.ndarray, np.ndarray]:
-    """The token ids of words and of a prompt, int64 (inner,), and which are of words, and may be moved, (moved,)."""
-    is_read = explanation.word_id != SPECIAL
-    return explanation.token_id[is_read], np.flatnonzero(~explanation.is_special[is_read])
+    """The token ids of words alone, int64 (inner,), all of which may be moved."""
+    token_id = explanation.token_id[~explanation.is_special]
+    return token_id, np.arange(len(token_id))
 
 
 def last_hidden_state(classifier: Classifier, embedding: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Output of the network's last layer, (rows, tokens, hidden); the embeddings where nothing precedes the head.
 
     Raises:
-        InputError: its vectors are not as long as word embeddings, so that they cannot go in as such.
+        InputError: its vectors are not as long as word embeddings, so that they cannot go in as such, or the texts
+            stand in a prompt, without which nothing can be asked.
     """
+    if classifier.is_prompted:
+        raise InputError(
+            "metrics.<flip_area>.definition is 'released', which leaves out special tokens, and with them the prompt "
+            "of a language model (architecture: prompted); use 'corrected'"
+        )
     base = classifier.network.base_model
     if base is classifier.network:
         return embedding
