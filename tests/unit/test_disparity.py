@@ -165,6 +165,13 @@ def test_undefined_metric_gives_a_note_and_no_row(files):
     assert notes == ["dataset 'plots', metric 'gini': undefined scores, left out: 20 of 20 (male), 20 of 20 (female)"]
 
 
+def test_a_metric_may_be_undefined_under_one_seed_alone(files):
+    files.write(score_table([NAN] * 5, [NAN] * 5), 0)
+    files.write(score_table([1, 2, 3, 4, 6], [2, 4, 6, 8, 9]), 1)
+    table, _ = table_of(files)
+    assert table[["explainer", "seed"]].to_numpy().tolist() == [["lime", 1], ["grad", 1]]
+
+
 def test_undefined_scores_are_noted(files):
     for seed in (0, 1):
         files.write(score_table([1, 2, NAN], [3, 4, 5]), seed)

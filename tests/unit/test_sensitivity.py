@@ -244,6 +244,19 @@ def test_top_places(scores, count):
     assert set(top_places(scores, count - 1)) <= set(places) or count == 1
 
 
+def test_an_attack_does_not_move_where_the_gradient_is_zero():
+    """The logit of class 1 is flat up to 1, where it begins to fall: from 0.3 no attack sees the way there."""
+
+    def rule(embedding, mask):
+        beyond = (torch.relu(embedding[..., 0] - 1) * mask).sum(-1)
+        return torch.stack([beyond, 0.05 - beyond], dim=-1)
+
+    classifier = by_hand({"sea": (0.3,)}, rule)
+    one = of_words(classifier, ["sea", "sea"], [1, 2])
+    assert sensitivity(classifier, [one], CORRECTED) == [1]
+    assert sensitivity(classifier, [one], RELEASED) == [0]
+
+
 # The worst change of the explanation -----------------------------------------------------------------------------
 
 

@@ -48,9 +48,9 @@ class Published:
 
 
 def _read_csv(path: Path, keys: list[str], numbers: list[str], remedy: str) -> pd.DataFrame:
-    """The columns ``keys`` (text, together unique) and ``numbers`` (NaN where empty) of a CSV file."""
+    """The columns ``keys`` (together unique) and ``numbers`` (NaN where empty) of a CSV file."""
     try:
-        table = pd.read_csv(path, dtype=dict.fromkeys(keys, str))
+        table = pd.read_csv(path)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; {remedy}") from None
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
