@@ -68,5 +68,5 @@ def reading_settings(wildcards):
         target=config["explain"]["target"],
         foil=foil if configuration.contrasts(config) else None,
         **sample(wildcards.dataset),
-        **{key: model[key] for key in ("max_tokens", "long_items")},
+        **{key: model[key] for key in ("max_tokens", "long_items") + ("overlap",) * (model["long_items"] == "windows")},
     )

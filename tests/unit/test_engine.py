@@ -282,7 +282,7 @@ def test_too_long_sentences_are_refused_with_count_item_and_remedy():
     message = (
         f"{count} of {len(WORDS)} sentences are longer than models.<model>.max_tokens = 27 "
         f"(item item{worst} has {max(lengths)} tokens); raise max_tokens up to the model's limit, or set "
-        "models.<model>.long_items to 'drop'"
+        "models.<model>.long_items to 'windows' or 'drop'"
     )
     with pytest.raises(InputError, match=re.escape(message)):
         tokenize(classifier, items_of(WORDS), [0] * len(WORDS))

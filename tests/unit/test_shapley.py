@@ -143,6 +143,15 @@ def test_values_add_up_within_the_budget_at_every_budget(name, rows, features):
     assert plan.solve(value).sum() == pytest.approx(value[-1] - value[0], abs=1e-9)
 
 
+@pytest.mark.parametrize("estimator", KERNEL_ESTIMATORS)
+def test_texts_of_many_tokens_have_more_subsets_than_integers_count(estimator):
+    """The values of a sum are its summands, also of 90 tokens."""
+    worth = np.sin(np.arange(90.0))
+    plan = KERNEL_ESTIMATORS[estimator](90, 400, np.random.default_rng(0))
+    assert len(plan.shown) <= 400
+    np.testing.assert_allclose(plan.solve(plan.shown @ worth), worth, atol=0.05)
+
+
 @pytest.mark.parametrize("estimator", ["leverage", "surrogate"])
 @pytest.mark.parametrize(("features", "evaluations"), [(7, 40), (8, 40), (8, 254), (9, 500), (30, 100)])
 def test_pairs_are_never_asked_twice(estimator, features, evaluations):

@@ -319,6 +319,38 @@ def test_a_long_text_takes_its_pair_along(study, tmp_path, capsys):
     assert note == f"{dropped} of {pair_id.nunique()} pairs have a text of more than {limit} tokens and are left out"
 
 
+def test_long_texts_are_read_and_explained_in_windows(study, tmp_path):
+    """Their pairs stay; the windows stand in the table, from where the explainers have them."""
+    whole = read(study, tmp_path / "whole.parquet")
+    lengths = whole["token_id"].map(len)
+    limit = int(lengths.max()) - 2
+    found = read(study, tmp_path / "readings.parquet", max_tokens=limit, long_items="windows", overlap=3)
+    is_long = lengths > limit
+    assert found["left_out"].isna().all()
+    assert found["first_window"].notna().equals(is_long)
+    assert found["last_window"].notna().equals(is_long)
+    [note] = read_metadata(tmp_path / "readings.parquet", READINGS)["notes"]
+    assert note == (
+        f"{is_long.sum()} of {len(found)} texts have more than {limit} tokens and are read in windows whose logits are "
+        "averaged"
+    )
+    np.testing.assert_allclose(np.stack(found["probability"])[~is_long], np.stack(whole["probability"])[~is_long])
+    classifier = load_classifier(study / "model", limit)
+    items = read_table(study / "items.parquet", ITEMS).set_index("item_id")
+    sentences = tokenize(classifier, items.loc[found.index].reset_index(), found["target"], overlap=3)
+    assert [sentence.windows is not None for sentence in sentences] == is_long.tolist()
+    probability = Evaluator(classifier).probabilities([sentence.row for sentence in sentences])
+    np.testing.assert_allclose(np.stack(found["probability"]), probability, atol=1e-6)
+    assert np.abs(np.stack(whole["probability"]) - probability)[is_long].max() > 1e-5
+    arguments = attribute_arguments(study, tmp_path)
+    arguments.readings, arguments.settings["max_tokens"] = tmp_path / "readings.parquet", limit
+    attribute.main(arguments)
+    expected = explain("gradient", sentences, FAMILIES["gradient"], Context(Evaluator(classifier), 0, None))
+    scores = read_table(tmp_path / "gxi.parquet", ATTRIBUTIONS)["token_score"]
+    for score_, attribution in zip(scores, expected["gxi"].attributions, strict=True):
+        np.testing.assert_allclose(score_, attribution.token_score, rtol=1e-4, atol=1e-6)
+
+
 def test_predicted_classes_and_drawn_pairs(study, tmp_path):
     found = read(study, tmp_path / "readings.parquet", target="prediction", pairs=2)
     is_explained = found["left_out"].isna()

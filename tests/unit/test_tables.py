@@ -46,7 +46,10 @@ def test_there_are_contracts_to_test():
     [
         (ITEMS, {"ground_truth"}),
         (UNITS, set()),
-        (tables.READINGS, {"target", "foil", "left_out", "probability", "predicted"}),
+        (
+            tables.READINGS,
+            {"target", "foil", "first_window", "last_window", "left_out", "probability", "predicted"},
+        ),
         (tables.ATTRIBUTIONS, {"completeness_gap"}),
         (SCORES, set()),
         # Tests of pairs, where there are no pairs; a test of equivalence in too few scores.

@@ -151,4 +151,4 @@ def _items(texts: Sequence[Text]) -> pd.DataFrame:
 
 
 def _probabilities(classifier: Classifier, sentences: Sequence) -> np.ndarray:
-    return Evaluator(classifier).probabilities([sentence.token_id for sentence in sentences])
+    return Evaluator(classifier).probabilities([sentence.row for sentence in sentences])

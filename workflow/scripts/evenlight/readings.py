@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenlight.errors import InputError
+from evenlight.rows import row_of
 from evenlight.tables import ITEMS, READINGS, read_arrow, read_groups
 
 # Tokens that belong to no word of the text: those that a tokenizer puts around it, and those of the prompt that a text
@@ -26,7 +27,8 @@ NOT_DRAWN = "not_drawn"
 # The foil that stands for the most probable class beside the target (``explain.foil``).
 RUNNER_UP = "runner_up"
 # The columns of the readings that make a sentence.
-SENTENCE_COLUMNS = ("item_id", "token_id", "word_id", "token_text", "target", "foil")
+WINDOWS = ("first_window", "last_window")
+SENTENCE_COLUMNS = ("item_id", "token_id", "word_id", "token_text", "target", "foil", *WINDOWS)
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Sentence:
         token_text: the piece of its word that each token stands for, as the sentence writes it, empty for special
             tokens; (tokens,).
         foil: the class that the target is held against where a contrast is explained.
+        windows: the first and the last of the windows that each token is read in, int64 (tokens, 2); None where the
+            text is read as it is.
     """
 
     item_id: str
@@ -52,6 +56,12 @@ class Sentence:
     target: int
     token_text: tuple[str, ...] = ()
     foil: int | None = None
+    windows: np.ndarray | None = None
+
+    @property
+    def row(self) -> np.ndarray:
+        """What the model is asked about, int64 (tokens,), see :mod:`evenlight.rows`."""
+        return row_of(self.token_id, self.windows)
 
     @property
     def is_special(self) -> np.ndarray:
@@ -126,13 +136,16 @@ def foils(probability: np.ndarray, target: np.ndarray, named: int | None) -> np.
 
 
 def token_table(sentences: Sequence[Sentence]) -> pa.Table:
-    """The columns ``item_id``, ``token_id``, ``word_id`` and ``token_text`` of the contract ``readings``."""
+    """The columns of the contract ``readings`` that say how texts are read."""
     word_id = [[None if word == SPECIAL else int(word) for word in sentence.word_id] for sentence in sentences]
     columns = {
         "item_id": [sentence.item_id for sentence in sentences],
         "token_id": [sentence.token_id for sentence in sentences],
         "word_id": word_id,
         "token_text": [sentence.token_text for sentence in sentences],
+    } | {
+        name: [None if sentence.windows is None else sentence.windows[:, end] for sentence in sentences]
+        for end, name in enumerate(WINDOWS)
     }
     return pa.table(columns, schema=READINGS.only(*columns).schema)
 
@@ -184,6 +197,7 @@ def sentences_of(texts: pa.Table) -> list[Sentence]:
             row["target"],
             tuple(row["token_text"]),
             row["foil"],
+            None if row["first_window"] is None else np.array([row[name] for name in WINDOWS], dtype=np.int64).T,
         )
         for row, item_words in zip(columns.to_pylist(), words, strict=True)
     ]

@@ -198,6 +198,9 @@ READINGS = Contract(
             _required("token_id", pa.list_(pa.int64())),
             _required("word_id", pa.list_(pa.int64())),  # null for a special token, -2 in a prompt
             _required("token_text", pa.list_(pa.string())),  # as the text writes it, empty for a special token
+            # The windows of a long text that each token is read in; null where the text is read as it is.
+            pa.field("first_window", pa.list_(pa.int64())),
+            pa.field("last_window", pa.list_(pa.int64())),
             pa.field("target", pa.int64()),  # the class that is explained, null where none is
             pa.field("foil", pa.int64()),  # the class that it is held against, null where nothing is contrasted
             pa.field("left_out", pa.string()),  # why the text is not explained, see evenlight.readings

@@ -70,7 +70,7 @@ def _loss(
     classifier: Classifier, sentences: Sequence[Sentence], reduction: str, precision: str = "float32"
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Cross-entropy against the sentences' targets, and the logits."""
-    token_id, mask = classifier.padded([sentence.token_id for sentence in sentences])
+    token_id, mask = classifier.padded([sentence.row for sentence in sentences])
     label = torch.tensor([sentence.target for sentence in sentences], device=classifier.device)
     mixed = precision != "float32"
     with torch.autocast(classifier.device.type, torch.bfloat16, enabled=mixed):
@@ -292,7 +292,7 @@ def digest_of_training(
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     digest.update(classifier.network.config.to_json_string().encode())
     for sentences in (training, validation):
-        texts = [(sentence.token_id.tolist(), sentence.target) for sentence in sentences]
+        texts = [(sentence.row.tolist(), sentence.target) for sentence in sentences]
         digest.update(json.dumps(texts).encode())
     for name, weight in classifier.network.state_dict().items():
         digest.update(name.encode())

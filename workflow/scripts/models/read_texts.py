@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Iterator
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +61,7 @@ def left_out(
         units: table of the contract ``units``.
         tokens: of each, (texts,).
         max_tokens: the limit.
-        settings: ``long_items``, ``pairs``, and ``factors``, those that are compared.
+        settings: ``long_items``, of ``windows`` the ``overlap``, ``pairs``, and ``factors``, those that are compared.
 
     Raises:
         InputError: a text is too long and may not be left out, or nothing is left to explain.
@@ -68,6 +69,11 @@ def left_out(
     # A unit is left out as a whole, so that groups stay balanced.
     whole = wholes(test, units)
     unit_name, text_in_unit = ("text", "") if whole.is_unique else ("pair", "a text of ")
+    notes, count = [], whole.nunique()
+    if settings["long_items"] == "windows" and (windowed := int((tokens > max_tokens).sum())):
+        joined = "read in windows whose logits are averaged"
+        notes.append(f"{windowed} of {len(tokens)} texts have more than {max_tokens} tokens and are {joined}")
+        tokens = np.minimum(tokens, max_tokens)
     dropped = wholes_to_drop(test["item_id"], whole, tokens, max_tokens, settings["long_items"] == "drop")
     # Drawn before, so that every model is compared on the same pairs, whatever it takes for too long.
     drawn = drawn_pairs(test, units, settings["pairs"], settings["factors"] or None)
@@ -79,7 +85,6 @@ def left_out(
             f"every drawn {unit_name} has {text_in_unit}more than models.<model>.max_tokens = {max_tokens} tokens; "
             "raise max_tokens up to the model's limit, or explain.pairs"
         )
-    notes, count = [], whole.nunique()
     if dropped:
         notes.append(
             f"{len(dropped)} of {count} {unit_name}s have {text_in_unit}more than {max_tokens} tokens and are left out"
@@ -90,11 +95,15 @@ def left_out(
     return reason, notes
 
 
-def tokens_of(items: pd.DataFrame, classifier: Classifier) -> pa.Table:
-    """The tokens of some texts."""
-    starts = range(0, len(items), TOKENISED_AT_ONCE)
-    parts = (items.iloc[start : start + TOKENISED_AT_ONCE] for start in starts)
-    return pa.concat_tables(token_table(encoded(classifier, part, part["label"])) for part in parts)
+def tokens_of(items: pd.DataFrame, classifier: Classifier, overlap: int | None) -> tuple[pa.Table, list[np.ndarray]]:
+    """The tokens of some texts, and what the model is asked about each."""
+    tables, rows = [], []
+    for start in range(0, len(items), TOKENISED_AT_ONCE):
+        part = items.iloc[start : start + TOKENISED_AT_ONCE]
+        sentences = encoded(classifier, part, part["label"], overlap)
+        tables.append(token_table(sentences))
+        rows += [sentence.row for sentence in sentences]
+    return pa.concat_tables(tables), rows
 
 
 def foils_by(path: Path, foil: str | None) -> Callable[[np.ndarray, np.ndarray], np.ndarray | None]:
@@ -128,11 +137,10 @@ def readings(
     for items in texts_in_groups(path, is_read, ASKED_AT_ONCE):
         of_group = reason[start : start + len(items)]
         start += len(items)
-        tokens = tokens_of(items, evaluator.classifier)
+        tokens, rows = tokens_of(items, evaluator.classifier, settings.get("overlap"))
         fits = of_group != TOO_LONG
-        rows = tokens["token_id"].filter(pa.array(fits)).to_pylist()
         probability = np.full((len(items), evaluator.classifier.classes), np.nan)
-        probability[fits] = evaluator.probabilities([np.array(row, dtype=np.int64) for row in rows])
+        probability[fits] = evaluator.probabilities(list(compress(rows, fits)))
         label, predicted = items["label"].to_numpy(), probability.argmax(axis=1)
         correct += (label == predicted)[fits].sum()
         asked += fits.sum()

@@ -47,9 +47,10 @@ def main(arguments: argparse.Namespace) -> None:
     device = pick_device(arguments.device)
     classifier = replace(classifier, network=classifier.network.to(device))
     whole = wholes(items, units) if model["long_items"] == "drop" else None
+    overlap = model["overlap"] if model["long_items"] == "windows" else None
     print(f"training on {device}: {len(training)} items, validating on {len(validation)}", flush=True)
     sentences = [
-        tokenize(classifier, part, part["label"], None if whole is None else whole[part.index])
+        tokenize(classifier, part, part["label"], None if whole is None else whole[part.index], overlap)
         for part in (training, validation)
     ]
     about = {

@@ -18,12 +18,23 @@ Dropout = Annotated[
     float, Field(ge=0, lt=1, description="Probability with which an activation is set to zero in training.")
 ]
 LongItems = Annotated[
-    Literal["refuse", "drop"],
+    Literal["refuse", "drop", "windows"],
     Field(
         description=(
             "What happens to items with more than `max_tokens` tokens: `refuse` stops with their names, `drop` "
-            "leaves them out and reports how many. Nothing is ever cut off."
+            "leaves them out and reports how many, `windows` reads them in windows of at most `max_tokens` tokens, "
+            "whose logits are averaged. Nothing is ever cut off."
         )
+    ),
+]
+Overlap = Annotated[
+    int | None,
+    Field(
+        ge=0,
+        description=(
+            "Tokens that neighbouring windows have in common, at least; windows begin and end between words. `null` is "
+            "a quarter of `max_tokens`. Only with `long_items: windows`."
+        ),
     ),
 ]
 TrainingName = Annotated[Text, Field(description="How the model is trained: the name of one of `trainings`.")]
@@ -79,6 +90,20 @@ class Architecture(Entry):
 
     architecture: str
 
+    @model_validator(mode="after")
+    def _windows_overlap(self) -> Self:
+        overlap = getattr(self, "overlap", None)
+        if getattr(self, "long_items", None) == "windows":
+            if overlap is None:
+                self.overlap = self.max_tokens // 4
+            elif overlap > self.max_tokens // 2:
+                half = f"at most half of max_tokens ({self.max_tokens})"
+                raise refusal((("overlap",), f"found {overlap}; allowed is {half}"))
+        elif overlap is not None:
+            said = f'found {overlap} with long_items "{self.long_items}", which has no windows'
+            raise refusal((("overlap",), f"{said}; leave the key out, or set long_items to windows"))
+        return self
+
 
 class OneLayerAttention(Architecture):
     """The one-layer attention model of GECOBench (Wilming et al.): embedding, one self-attention layer and a linear
@@ -92,6 +117,7 @@ class OneLayerAttention(Architecture):
     dropout: Dropout = 0.0
     tokenizer: Tokenizer = Field(default_factory=LearnedTokenizer)
     long_items: LongItems = "refuse"
+    overlap: Overlap = None
     max_tokens: MaxTokens = 128
     training: TrainingName
 
@@ -111,6 +137,7 @@ class Bert(Architecture):
     dropout: Dropout = 0.1
     tokenizer: Tokenizer = Field(default_factory=LearnedTokenizer)
     long_items: LongItems = "refuse"
+    overlap: Overlap = None
     max_tokens: MaxTokens = 128
     training: TrainingName
 
@@ -142,6 +169,7 @@ class Pretrained(Architecture):
     )
     special_tokens: SpecialTokens = Field(default_factory=SpecialTokens)
     long_items: LongItems = "refuse"
+    overlap: Overlap = None
     max_tokens: MaxTokens = 128
     training: TrainingName
 
@@ -205,6 +233,7 @@ class Trained(BroughtAlong):
     )
     special_tokens: SpecialTokens = Field(default_factory=SpecialTokens)
     long_items: LongItems = "refuse"
+    overlap: Overlap = None
     max_tokens: MaxTokens = 128
 
 
@@ -247,6 +276,7 @@ class Prompted(BroughtAlong):
     )
     special_tokens: SpecialTokens = Field(default_factory=SpecialTokens)
     long_items: LongItems = "refuse"
+    overlap: Overlap = None
     max_tokens: Annotated[
         int, Field(ge=3, description="Longest item in tokens, special tokens and the template included.")
     ] = 512

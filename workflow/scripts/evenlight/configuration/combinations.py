@@ -110,6 +110,26 @@ def contrasts(config: dict) -> bool:
     return any(settings.get("output") == "contrast" for settings in entries)
 
 
+def _check_windows(config: dict) -> Iterator[str]:
+    """What works on a text as a whole is refused before anything is trained."""
+    windowed = [name for name, model in config["models"].items() if model.get("long_items") == "windows"]
+    if not windowed:
+        return
+    why = f"models.{windowed[0]} reads long texts in windows"
+    for name, settings in config["explainers"].items():
+        if settings.get("layer") == "embedding_output":
+            yield (
+                f'explainers.{name}.layer: found "embedding_output", where a word has other values in each window, and '
+                f"{why}; use word_embeddings"
+            )
+        if (settings["method"], settings.get("features"), settings.get("definition")) == ("lime", "word", "released"):
+            yield f'explainers.{name}.definition: found "released", which tokenises texts anew, and {why}; use paper'
+    for name, settings in config["metrics"].items():
+        if (settings["metric"], settings.get("definition")) == ("flip_area", "released"):
+            found = 'found "released", which reads a text as a whole'
+            yield f"metrics.{name}.definition: {found}, and {why}; use corrected"
+
+
 def _check_labels(section: str, config: dict) -> Iterator[str]:
     """Two entries under one heading could not be told apart in a table."""
     first_with: dict[str, str] = {}
@@ -211,6 +231,7 @@ CHECKS = (
     (("datasets", "trainings"), _check_epochs),
     (("datasets", "explain"), _check_pairs),
     (("datasets", "explain", "explainers", "metrics"), _check_foils),
+    (("models", "explainers", "metrics"), _check_windows),
     (("explainers",), partial(_check_labels, "explainers")),
     (("metrics",), partial(_check_labels, "metrics")),
     (("metrics",), _check_metrics),

@@ -18,7 +18,7 @@ class Batch:
     Attributes:
         sentences: one per row.
         token_id: ids, padded; (rows, tokens).
-        mask: 1 for tokens and 0 for padding, (rows, tokens).
+        mask: 0 for padding, more for tokens, see ``Classifier.padded``; (rows, tokens).
         target: class to explain, (rows,).
         foil: class that it is held against, (rows,); -1 where there is none.
     """
@@ -32,7 +32,7 @@ class Batch:
     @classmethod
     def of(cls, sentences: list[Sentence], classifier: Classifier) -> "Batch":
         """``sentences`` on the classifier's device."""
-        token_id, mask = classifier.padded([sentence.token_id for sentence in sentences])
+        token_id, mask = classifier.padded([sentence.row for sentence in sentences])
         target = torch.tensor([sentence.target for sentence in sentences], device=classifier.device)
         foil = [-1 if sentence.foil is None else sentence.foil for sentence in sentences]
         return cls(sentences, token_id, mask, target, torch.tensor(foil, device=classifier.device))

@@ -7,7 +7,8 @@ import pandas as pd
 
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier
-from evenlight.models.tokenizers import read_words, token_ids
+from evenlight.models.tokenizers import Reading, read_words, token_ids
+from evenlight.models.windows import windows_of_text
 from evenlight.readings import Sentence
 
 
@@ -37,7 +38,7 @@ def wholes_to_drop(
         raise InputError(
             f"{is_long.sum()} of {len(tokens)} sentences are longer than models.<model>.max_tokens = {max_tokens} "
             f"(item {list(item_id)[worst]} has {tokens[worst]} tokens); raise max_tokens up to the model's "
-            "limit, or set models.<model>.long_items to 'drop'"
+            "limit, or set models.<model>.long_items to 'windows' or 'drop'"
         )
     whole, of_a_sentence = ("text", "") if len(set(wholes)) == len(wholes) else ("pair", "a sentence of ")
     dropped = {name for name, long in zip(wholes, is_long, strict=True) if long}
@@ -52,14 +53,43 @@ def wholes_to_drop(
     return dropped
 
 
-def encoded(classifier: Classifier, items: pd.DataFrame, targets: Sequence[int]) -> list[Sentence]:
-    """Tokenise items, however long they are; one target class per item."""
+def encoded(
+    classifier: Classifier, items: pd.DataFrame, targets: Sequence[int], overlap: int | None = None
+) -> list[Sentence]:
+    """Tokenise items, however long they are; one target class per item.
+
+    Args:
+        classifier: gives the tokenizer.
+        items: the rows, in the order wanted.
+        targets: class to explain, one per row.
+        overlap: of the windows, in tokens, in which texts beyond the classifier's limit are read; None for no windows.
+
+    Raises:
+        InputError: a text cannot be read, or cannot be divided into windows.
+    """
     readings = read_words(classifier.tokenizer, items["words"], list(items["item_id"]))
     rows = zip(items["item_id"], items["words"], targets, readings, strict=True)
     return [
-        Sentence(item_id, tuple(words), reading.token_id, reading.word_id, int(target), reading.token_text)
+        Sentence(
+            item_id,
+            tuple(words),
+            reading.token_id,
+            reading.word_id,
+            int(target),
+            reading.token_text,
+            windows=_windows(item_id, reading, classifier.max_tokens, overlap),
+        )
         for item_id, words, target, reading in rows
     ]
+
+
+def _windows(item_id: str, reading: Reading, most: int, overlap: int | None) -> np.ndarray | None:
+    if overlap is None or len(reading.token_id) <= most:
+        return None
+    try:
+        return windows_of_text(reading.word_id, most, overlap)
+    except InputError as error:
+        raise InputError(f"item {item_id}: {error}") from None
 
 
 def tokenize(
@@ -67,6 +97,7 @@ def tokenize(
     items: pd.DataFrame,
     targets: Sequence[int],
     wholes: Sequence[str] | None = None,
+    overlap: int | None = None,
 ) -> list[Sentence]:
     """Tokenise items of the contract ``items`` that the model can read; one target class per item.
 
@@ -76,11 +107,14 @@ def tokenize(
         targets: class to explain, one per row.
         wholes: what must stay together with each row, see :func:`evenlight.items.wholes`. Where it is given, items
             beyond the limit are left out with all of their unit, with a note, instead of being refused.
+        overlap: of the windows in which items beyond the limit are read, see :func:`encoded`.
 
     Raises:
         InputError: an item has more tokens than the model reads.
     """
-    sentences = encoded(classifier, items, targets)
+    sentences = encoded(classifier, items, targets, overlap)
+    if overlap is not None:
+        return sentences
     lengths = np.array([len(sentence.token_id) for sentence in sentences])
     together = items["item_id"] if wholes is None else wholes
     dropped = wholes_to_drop(items["item_id"], together, lengths, classifier.max_tokens, wholes is not None)

@@ -33,7 +33,7 @@ def mean_attention(classifier: Classifier, token_id: torch.Tensor, mask: torch.T
 def read_by_the_head(classifier: Classifier, mask: torch.Tensor) -> torch.Tensor:
     """The share that the classification head reads of each token's output, (rows, tokens)."""
     if getattr(classifier.network.config, "classifier_pooling", "cls") == "mean":
-        return mask / mask.sum(1, keepdim=True)
+        return (mask > 0) / (mask > 0).sum(1, keepdim=True)
     # Padding stands before the text of a decoder and after that of an encoder.
     return torch.zeros_like(mask).index_fill(1, mask.new_tensor([-1 if classifier.pads_left else 0]), 1)
 
@@ -66,7 +66,11 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     @torch.no_grad()
     def compute(batch: Batch) -> list[Attribution]:
         layers = mean_attention(classifier, batch.token_id, batch.mask)
-        score = rolled_out(layers, read_by_the_head(classifier, batch.mask), residual)
+        # No known type reads padding, so that all windows go through the network together.
+        windows = next(iter(classifier.windows(batch.mask)), None)
+        mask = windows.mask if windows else batch.mask
+        score = rolled_out(layers, read_by_the_head(classifier, mask), residual)
+        score = windows.joined_scores(score, batch.mask.shape[1]) if windows else score
         return [Attribution(token_score, forward_rows=1) for token_score in batch.without_padding(score)]
 
     attributions = sentences_in_batches(sentences, context.evaluator, compute)

@@ -4,6 +4,7 @@ import numpy as np
 
 from evenlight.engine.sentences import Sentence
 from evenlight.models.classifier import Classifier
+from evenlight.rows import replaced
 
 
 def replacement_token(classifier: Classifier, hidden_token: str) -> int | None:
@@ -39,10 +40,9 @@ def reduced_rows(
         replacement: id that stands in for a hidden token; None leaves it out.
 
     Returns:
-        Token ids of each copy.
+        The row of each copy, see :mod:`evenlight.rows`.
     """
     visible = np.ones((len(shown), len(sentence.token_id)), dtype=bool)
     visible[:, token_index] = shown
-    if replacement is None:
-        return [sentence.token_id[row] for row in visible]
-    return list(np.where(visible, sentence.token_id, replacement))
+    row = sentence.row
+    return [row[stays] for stays in visible] if replacement is None else list(replaced(row, ~visible, replacement))

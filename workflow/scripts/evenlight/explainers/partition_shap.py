@@ -12,6 +12,7 @@ from evenlight.engine.evaluator import Question, answer_in_lockstep
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.readings import SPECIAL, Sentence, explained_output
+from evenlight.rows import replaced
 from evenlight.seeds import generator_for
 
 # shap's text masker asks for 5 rows at once, filled up two by two. More would be asked in another order.
@@ -100,7 +101,7 @@ def _question(sentence: Sentence, tree: Node, settings: dict, mask: int, generat
     special = sentence.is_special
 
     def row(shown: np.ndarray) -> np.ndarray:
-        return np.where(shown | special, sentence.token_id, mask)
+        return replaced(sentence.row, ~(shown | special), mask)
 
     def with_run(shown: np.ndarray, run: Node) -> np.ndarray:
         shown = shown.copy()

@@ -64,6 +64,10 @@ class Taps:
         """Taps for a batch of ``rows``, with the dtype and device of ``like``."""
         return cls(*(like.new_zeros(rows, requires_grad=True) for _ in range(3)))
 
+    def of_windows(self, text: torch.Tensor) -> "Taps":
+        """The taps of windows, which are those of their texts, (windows,)."""
+        return Taps(self.positions[text], self.biases[text], self.softmax[text])
+
 
 def tapped(output: torch.Tensor, tap: torch.Tensor, constant: torch.Tensor | None) -> torch.Tensor:
     """``output`` (rows or 1, …) unchanged in value, with ``tap`` (rows,) at ``constant``, if there is one."""
@@ -200,6 +204,7 @@ def relevances(
     softmax: str = "taylor",
     output: str = "logit",
     foil: torch.Tensor | None = None,
+    text: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Relevance of each token, what each taker has of it, and the explained output.
 
@@ -212,6 +217,8 @@ def relevances(
         softmax: see :func:`relevance_attention`.
         output: ``logit``, or ``contrast`` with the ``foil``, (rows,): its relevance is that of the target's logit minus
             that of the foil's, since every rule is a linear layer.
+        foil: (rows,).
+        text: the row of each of the windows that go through the network; None where rows go through it as they are.
 
     Returns:
         Relevance (rows, tokens), summed over the hidden dimension; relevance of all tokens together, positions,
@@ -219,7 +226,9 @@ def relevances(
     """
     embedding = embedding.detach().requires_grad_()
     taps = Taps.closed(len(embedding), embedding)
-    with propagation_rules(network, taps, softmax), torch.enable_grad():
+    with torch.enable_grad():
+        opened = taps if text is None else taps.of_windows(text)
+    with propagation_rules(network, opened, softmax), torch.enable_grad():
         value = target_output(entrance.logits(embedding, mask), target, output, foil)
     gradient, *taken = torch.autograd.grad(
         value.sum(), (embedding, taps.positions, taps.biases, taps.softmax), materialize_grads=True
@@ -262,8 +271,10 @@ def _propagated(sentences: Sequence[Sentence], context: Context, layer: str, sof
     def compute(batch: Batch) -> list[tuple[Attribution, np.ndarray]]:
         with torch.no_grad():
             embedding = entrance.embed(batch.token_id, batch.mask)
+        # No known type reads padding, so that all windows go through the network together.
+        text = next((windows.text for windows in classifier.windows(batch.mask)), None)
         relevance, taken, value = relevances(
-            classifier.network, entrance, embedding, batch.mask, batch.target, softmax, output, batch.foil
+            classifier.network, entrance, embedding, batch.mask, batch.target, softmax, output, batch.foil, text
         )
         return [
             (Attribution(score, forward_rows=1, completeness_gap=float(score.sum() - explained)), parts)

@@ -45,7 +45,7 @@ def path_ends(
     end = entrance.embed(batch.token_id, batch.mask)
     if baseline == "zero":
         special, _ = classifier.padded([sentence.is_special.astype(np.int64) for sentence in batch.sentences])
-        return end * (special * batch.mask)[..., None], end
+        return end * (special * (batch.mask > 0))[..., None], end
     return entrance.embed(baseline_ids(batch, classifier, baseline), batch.mask), end
 
 

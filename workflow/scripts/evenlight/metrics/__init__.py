@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from evenlight.errors import InputError
 from evenlight.readings import Sentence, require_foils, sentences_of
+from evenlight.rows import row_of
 from evenlight.tables import ATTRIBUTIONS, read_metadata
 
 # Families that explain again, for which the words are read with the explanations.
@@ -56,6 +57,7 @@ class Explanation:
         origin: what made it.
         token_text: what each token stands for, see :class:`evenlight.readings.Sentence`; (tokens,).
         foil: the class that the target is held against, or None.
+        windows: see :class:`evenlight.readings.Sentence`.
     """
 
     item_id: str
@@ -68,6 +70,12 @@ class Explanation:
     origin: Origin = UNKNOWN
     token_text: tuple[str, ...] = ()
     foil: int | None = None
+    windows: np.ndarray | None = None
+
+    @property
+    def row(self) -> np.ndarray:
+        """What the model is asked about, int64 (tokens,), see :mod:`evenlight.rows`."""
+        return row_of(self.token_id, self.windows)
 
     @property
     def is_special(self) -> np.ndarray:
@@ -140,6 +148,7 @@ def explanation_of(
         origin,
         sentence.token_text,
         sentence.foil,
+        sentence.windows,
     )
 
 

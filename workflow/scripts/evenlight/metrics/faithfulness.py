@@ -9,6 +9,7 @@ from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
 from evenlight.explainers.hiding import replacement_token
 from evenlight.metrics import Explanation
 from evenlight.readings import explained_output
+from evenlight.rows import replaced
 
 
 def top_tokens(score: np.ndarray, shares: Sequence[float], positive_only: bool) -> list[np.ndarray]:
@@ -88,15 +89,15 @@ METRICS = {"aopc_comprehensiveness": (without_top, 0.0), "aopc_sufficiency": (on
 
 
 def _reduced(explanation: Explanation, kept: np.ndarray, replacement: int | None) -> np.ndarray:
-    """Token ids of the sentence with some tokens of words, at the positions ``kept``, and all special ones.
+    """The row of the sentence with some tokens of words, at the positions ``kept``, and all special ones.
 
     The others become the ``replacement``, or are left out where that is None.
     """
     stays = explanation.is_special
     stays[kept] = True
     if replacement is None:
-        return explanation.token_id[stays]
-    return np.where(stays, explanation.token_id, replacement)
+        return explanation.row[stays]
+    return replaced(explanation.row, ~stays, replacement)
 
 
 def _question(explanation: Explanation, metrics: dict[str, dict], evaluator: Evaluator) -> Question:
@@ -109,7 +110,7 @@ def _question(explanation: Explanation, metrics: dict[str, dict], evaluator: Eva
         replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
         tops = token_sets(explanation, settings)
         rows[name] = [_reduced(explanation, keep(inner, top), replacement) for top in tops]
-    answer = yield [explanation.token_id] + [row for reduced_rows in rows.values() for row in reduced_rows]
+    answer = yield [explanation.row] + [row for reduced_rows in rows.values() for row in reduced_rows]
     full, changed = answer[0], answer[1:]
     values, used = {}, 0
     for name, reduced_rows in rows.items():

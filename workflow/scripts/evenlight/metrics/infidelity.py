@@ -45,7 +45,7 @@ def _question(explanation: Explanation, metrics: dict[str, dict], evaluator: Eva
     hidden = {
         name: drawn_subsets(explanation, settings["draws"], len(token_index)) for name, settings in metrics.items()
     }
-    rows = [explanation.token_id]
+    rows = [explanation.row]
     for name, settings in metrics.items():
         replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
         rows += reduced_rows(explanation, token_index, ~hidden[name], replacement)

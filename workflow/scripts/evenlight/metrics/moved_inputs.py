@@ -20,10 +20,12 @@ class Input:
     Attributes:
         vectors: (tokens, hidden).
         target: the class that an attack makes less probable.
+        mask: of the tokens, as ``Classifier.padded`` gives it, (tokens,); None where the text is read as it is.
     """
 
     vectors: torch.Tensor
     target: int
+    mask: torch.Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,9 @@ def _in_batches(
 
     def compute_chosen(chosen: np.ndarray) -> list:
         batch = [rows[index] for index in chosen]
-        return compute(batch, *evaluator.classifier.padded_vectors([row.vectors() for row in batch]))
+        vectors, mask = evaluator.classifier.padded_vectors([row.vectors() for row in batch])
+        if all(row.input.mask is not None for row in batch):
+            mask, _ = evaluator.classifier.padded_vectors([row.input.mask for row in batch])
+        return compute(batch, vectors, mask)
 
     return evaluator.in_batches([len(row.input.vectors) for row in rows], compute_chosen)

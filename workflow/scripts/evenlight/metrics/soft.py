@@ -99,7 +99,7 @@ def thinned_probabilities(
     def compute(batch: np.ndarray) -> np.ndarray:
         numbers = zip(*np.divmod(batch, draws), strict=True)
         drawn = [(explanations[index], shares[index], draw) for index, draw in numbers]
-        token_id, mask = classifier.padded([explanation.token_id for explanation, _, _ in drawn])
+        token_id, mask = classifier.padded([explanation.row for explanation, _, _ in drawn])
         embedding = classifier.embed(token_id)
         is_kept, _ = classifier.padded_vectors([torch.from_numpy(kept_numbers(*row, hidden)) for row in drawn], True)
         probability = classifier.logits(embedding * is_kept.to(embedding), mask).softmax(-1)
@@ -157,7 +157,7 @@ def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluat
     """
     has_words = np.array([not explanation.is_special.all() for explanation in explanations], dtype=bool)
     asked = [explanation for explanation, has in zip(explanations, has_words, strict=True) if has]
-    full = evaluator.probabilities([explanation.token_id for explanation in asked])
+    full = evaluator.probabilities([explanation.row for explanation in asked])
     full = full[np.arange(len(asked)), [explanation.target for explanation in asked]]
     values = {}
     for name, settings in metrics.items():

@@ -14,6 +14,7 @@ from evenlight.metrics import Explanation, Origin
 from evenlight.metrics.moved_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
 from evenlight.readings import Sentence
+from evenlight.rows import marks_of
 from evenlight.seeds import generator_for
 
 # Families that have an explanation of the text as it is and of no other.
@@ -155,7 +156,8 @@ def start_of(explanation: Explanation, classifier: Classifier) -> Start:
     with torch.no_grad():
         vectors = classifier.embed(torch.from_numpy(explanation.token_id).to(classifier.device))
     token_index = torch.from_numpy(np.flatnonzero(~explanation.is_special)).to(classifier.device)
-    return Start(explanation, Input(vectors, explanation.target), token_index)
+    mask = torch.from_numpy(marks_of(explanation.row) + 1).to(classifier.device)
+    return Start(explanation, Input(vectors, explanation.target, mask), token_index)
 
 
 def moved_sentences(
@@ -183,6 +185,7 @@ def moved_sentences(
                     explanation.target,
                     explanation.token_text,
                     explanation.foil,
+                    explanation.windows,
                 )
             )
             further.append(start.input.vectors[start.token_index] + offset)

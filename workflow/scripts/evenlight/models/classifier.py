@@ -18,6 +18,8 @@ from evenlight.models.fast_layers import linear_layers, use_fast_layers
 from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageModel, Prompt, as_classifier
 from evenlight.models.tokenizers import cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.way_in import WayIn, embedded, found_way
+from evenlight.models.windows import Windows, are_windowed, split
+from evenlight.rows import ids_of, marks_of
 
 # What Transformers calls labels that do not exclude each other.
 MULTI_LABEL = "multi_label_classification"
@@ -34,7 +36,7 @@ class Classifier:
     Attributes:
         network: a Transformers model with a classification head, or one that is called like it.
         tokenizer: its tokenizer.
-        max_tokens: longest text that it is given.
+        max_tokens: longest text, or window of a text, that it is given.
         precision: ``float32``, or ``bfloat16`` for linear layers in half the bits. Embeddings, logits and gradients
             at the embeddings are float32 in both cases, and so is all that is made of them.
         on_rows: called with the number of rows of every pass through the network.
@@ -85,17 +87,18 @@ class Classifier:
         return required_token_id(self.tokenizer, role, self.network.config.model_type)
 
     def padded(self, rows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Token ids and attention mask, both (rows, longest), on the network's device.
+        """Token ids and mask of some rows (:mod:`evenlight.rows`), both (rows, longest), on the network's device.
 
+        The mask is 0 for padding and one more than its mark for a token, which is 1 in texts that are read as they are.
         A row without tokens, which only a tokenizer without special tokens can give, is read as one pad token.
         """
         fill = self.special_token("pad")
         rows = [row if len(row) else np.array([fill]) for row in rows]
         inside = self.places([len(row) for row in rows])
-        token_id = np.full(inside.shape, fill, dtype=np.int64)
-        token_id[inside] = np.concatenate(rows)
-        mask = inside.astype(np.int64)
-        return torch.from_numpy(token_id).to(self.device), torch.from_numpy(mask).to(self.device)
+        tokens = np.full(inside.shape, fill, dtype=np.int64)
+        tokens[inside] = np.concatenate(rows)
+        mask = np.where(inside, marks_of(tokens) + 1, 0)
+        return torch.from_numpy(ids_of(tokens)).to(self.device), torch.from_numpy(mask).to(self.device)
 
     def padded_vectors(self, rows: Sequence[torch.Tensor], fill: float | bool = 0) -> tuple[torch.Tensor, torch.Tensor]:
         """Values (rows, longest, …) of rows (tokens, …) with ``fill`` as padding, and the mask (rows, longest)."""
@@ -115,11 +118,24 @@ class Classifier:
         """Word embeddings (rows, tokens, hidden) of ids (rows, tokens), before positions and normalisation."""
         return embedded(self.network, token_id)
 
-    def logits(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
-        """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under an attention mask.
+    def windows(self, mask: torch.Tensor) -> list[Windows]:
+        """The windows in which texts go through the network, of a mask of :meth:`padded`; none where all are whole."""
+        return split(mask, self.places, self.way.reads_padding) if are_windowed(mask) else []
 
-        With what :meth:`read_beginning` gives, the rows are without the beginning, and padding is on the right.
+    def logits(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
+        """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under a mask of :meth:`padded`.
+
+        Those of a text in windows are the mean of its windows', see :mod:`evenlight.models.windows`. With what
+        :meth:`read_beginning` gives, the rows are without the beginning, and padding is on the right.
         """
+        windows = self.windows(mask)
+        if not windows:
+            return self._read(embedding, mask, beginning)
+        padding = self.embed(mask.new_full((1, 1), self.special_token("pad")))[0, 0].detach().to(embedding)
+        return sum(each.joined(self._read(each.taken(embedding, padding), each.mask)) for each in windows)
+
+    def _read(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
+        """Logits of rows that the network reads as they are."""
         if self.on_rows:
             self.on_rows(len(embedding))
         with self._autocast():
@@ -152,7 +168,16 @@ class Classifier:
         if block is None:
             return Entrance(lambda token_id, mask: self.embed(token_id), self.logits)
 
+        def refuse_windows(mask: torch.Tensor) -> None:
+            if are_windowed(mask):
+                raise InputError(
+                    f"layer '{layer}' has other values in each window that a word is read in, so that texts in windows "
+                    "(models.<model>.long_items) cannot be explained there; use layer 'word_embeddings'"
+                )
+
         def embed(token_id: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            refuse_windows(mask)
+
             def stop(features: torch.Tensor):
                 raise _Reached(features)
 
@@ -168,6 +193,7 @@ class Classifier:
             raise RuntimeError("the forward pass does not go through the embedding block")
 
         def logits(embedding: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            refuse_windows(mask)
             # Some networks change what they are given (RoCBert).
             handle = block.hook(lambda features: embedding.clone())
             try:

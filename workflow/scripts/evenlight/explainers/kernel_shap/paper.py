@@ -74,7 +74,9 @@ def stratified_pairs(
     sizes = np.arange(1, features // 2 + 1)
     # A size and its complement's are one stratum; in the middle they are the same.
     middle = 2 * sizes == features
-    strata = [math.comb(features, size) // (1 + same) for size, same in zip(sizes.tolist(), middle, strict=True)]
+    # Of a long text there are more subsets than numpy's integers hold.
+    halves = zip(sizes.tolist(), middle.tolist(), strict=True)
+    strata = [math.comb(features, size) // (1 + same) for size, same in halves]
     most = np.array([min(stratum, pairs) for stratum in strata])
     kernel = shapley_kernel(features)[: len(sizes)]
     expected = _allocated(pairs, most, kernel ** (1 - flatness) / (1 + middle))

@@ -25,6 +25,11 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
             "LIME's definition 'released' works on text, and this model's tokenizer cannot turn tokens into text (its "
             "tokenizer.json has no decoder); set explainers.<name>.definition to 'paper'"
         )
+    if sentence.windows is not None:
+        raise InputError(
+            f"item {sentence.item_id} is read in windows, and LIME's definition 'released' works on a text as a whole; "
+            "set explainers.<name>.definition to 'paper'"
+        )
     text = tokenizer.decode(sentence.token_id[~sentence.is_special])
     # Words and what stands between them in turn, as the package splits, so that they join to the text again.
     pieces = re.split(r"(\W+)", text)

@@ -23,7 +23,7 @@ class Search:
     """How the smallest flip is looked for.
 
     Attributes:
-        read: an explanation to the token ids of the sentence, (tokens,), and the places that may be moved, (inner,).
+        read: an explanation to the row of the sentence, (tokens,), and the places that may be moved, (inner,).
         start: classifier, embeddings and mask to the vectors at which attacks begin, (rows, tokens, hidden).
         steps: of an attack.
         step: the radius of a ball to the length of a step.
@@ -62,8 +62,8 @@ def search(settings: dict) -> Search:
 
 
 def whole_sentence(explanation: Explanation) -> tuple[np.ndarray, np.ndarray]:
-    """All token ids, int64 (tokens,), of which those of words may be moved."""
-    return explanation.token_id, np.flatnonzero(~explanation.is_special)
+    """The whole row, int64 (tokens,), of which the tokens of words may be moved."""
+    return explanation.row, np.flatnonzero(~explanation.is_special)
 
 
 # One attack in one ball -------------------------------------------------------------------------------------
@@ -156,48 +156,51 @@ class Read:
     """A sentence as an attack reads it.
 
     Attributes:
-        token_id: ids, int64 (tokens,).
+        row: see :mod:`evenlight.rows`; int64 (tokens,).
         token_index: the tokens that may be moved, int64 (inner,).
-        tops: for 1, 2 … tokens, the places in ``token_id`` that an explanation ranks first.
+        tops: for 1, 2 … tokens, the places in ``row`` that an explanation ranks first.
     """
 
-    token_id: np.ndarray
+    row: np.ndarray
     token_index: np.ndarray
     tops: list[tuple[int, ...]]
 
     @property
     def key(self) -> bytes:
         """Equal for equal sentences."""
-        return self.token_id.tobytes() + self.token_index.tobytes()
+        return self.row.tobytes() + self.token_index.tobytes()
 
 
 def read_for_attack(explanation: Explanation, count: int, search: Search) -> Read:
     """The sentence and its top places for 1 … ``count`` tokens."""
-    token_id, token_index = search.read(explanation)
+    row, token_index = search.read(explanation)
     score = explanation.token_score[~explanation.is_special]
     counts = range(1, min(count, len(token_index)) + 1)
-    return Read(token_id, token_index, [tuple(token_index[top_places(score, size)].tolist()) for size in counts])
+    return Read(row, token_index, [tuple(token_index[top_places(score, size)].tolist()) for size in counts])
 
 
 @torch.no_grad()
-def inputs_of(token_ids: Sequence[np.ndarray], search: Search, evaluator: Evaluator) -> list[Input]:
-    """Where the attack on each row of token ids starts, its target being the predicted class."""
+def inputs_of(rows: Sequence[np.ndarray], search: Search, evaluator: Evaluator) -> list[Input]:
+    """Where the attack on each row starts, its target being the predicted class."""
     classifier = evaluator.classifier
 
     def compute(chosen: np.ndarray) -> list[Input]:
-        token_id, mask = classifier.padded([token_ids[index] for index in chosen])
+        token_id, mask = classifier.padded([rows[index] for index in chosen])
         embedding = classifier.embed(token_id)
         target = classifier.logits(embedding, mask).argmax(-1).tolist()
         vectors = search.start(classifier, embedding, mask)
-        return [Input(row[is_token], label) for row, is_token, label in zip(vectors, mask.bool(), target, strict=True)]
+        return [
+            Input(values[marks > 0], label, marks[marks > 0])
+            for values, label, marks in zip(vectors, target, mask, strict=True)
+        ]
 
-    return evaluator.in_batches([len(row) for row in token_ids], compute)
+    return evaluator.in_batches([len(row) for row in rows], compute)
 
 
 def attacks_on(reads: Sequence[Read], search: Search, evaluator: Evaluator) -> dict[tuple[bytes, tuple], Attack]:
     """The attacks on all sets of top places, one for all explanations that share it, by (sentence, set)."""
     distinct = {read.key: read for read in reads if read.tops}
-    starts = inputs_of([read.token_id for read in distinct.values()], search, evaluator)
+    starts = inputs_of([read.row for read in distinct.values()], search, evaluator)
     inputs = dict(zip(distinct, starts, strict=True))
     device = evaluator.classifier.device
     # All attacks on a sentence begin with the same gradient.

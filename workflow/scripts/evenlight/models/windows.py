@@ -1,0 +1,142 @@
+"""Texts that are longer than a network reads, in windows of whole words.
+
+The windows of a text overlap, each has the special tokens of the whole text around its words, and positions begin anew
+in each. The logits of the text are the mean of those of its windows. A mean of logits is linear: gradients, paths and
+relevance go through it as through any layer, and scores add up to what they add up to in a text of one window. A
+token's score is then the mean over all windows of its score in each, 0 where it is not read: a token in two of three
+windows counts in both, as it does for the logits. The probabilities are the geometric mean of the windows', brought to
+sum to 1 (the logarithmic opinion pool; Genest & Zidek 1986). Sun et al. 2019 ("How to fine-tune BERT for text
+classification?") take means over the parts of a long text, too, of what the last layer makes of each.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from evenlight.errors import InputError
+from evenlight.rows import FIRST, MOST_WINDOWS, windows_of
+
+
+def windows_of_text(word_id: np.ndarray, most: int, overlap: int) -> np.ndarray:
+    """In which windows each token of a text is read: the first and the last of them, int64 (tokens, 2).
+
+    The windows are as few and as equal as can be, none has more than ``most`` tokens, special ones included, and
+    neighbours have at least ``overlap`` tokens in common. They begin and end between words. Special tokens, and those
+    of a prompt, are in all.
+
+    Args:
+        word_id: the word of each token, negative for special ones and those of a prompt; (tokens,).
+        most: tokens that the network reads.
+        overlap: in tokens.
+
+    Raises:
+        InputError: no such windows are there, since a word is too long.
+    """
+    is_special = word_id < 0
+    words = word_id[~is_special]
+    # Between which of them a window may begin or end.
+    bounds = np.concatenate([[0], np.flatnonzero(np.diff(words)) + 1, [len(words)]])
+    starts, ends = _spans(bounds, most - int(is_special.sum()), overlap)
+    token = np.arange(len(words))
+    result = np.zeros((len(word_id), 2), dtype=np.int64)
+    result[is_special, 1] = len(starts) - 1
+    result[~is_special, 0] = np.searchsorted(ends, token, side="right")
+    result[~is_special, 1] = np.searchsorted(starts, token, side="right") - 1
+    return result
+
+
+def _spans(bounds: np.ndarray, room: int, overlap: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first tokens of windows and those behind their last."""
+    tokens = bounds[-1]
+    fewest = max(1, -(-(tokens - overlap) // max(1, room - overlap)))
+    # Words may make more necessary than that, but no more than there are words.
+    for number in range(fewest, min(len(bounds), MOST_WINDOWS + 1)):
+        length = (tokens + (number - 1) * overlap) / number
+        start = np.arange(number) * (length - overlap)
+        starts = bounds[np.searchsorted(bounds, start + 1e-9, side="right") - 1]
+        ends = bounds[np.searchsorted(bounds, start + length - 1e-9)]
+        if (ends - starts).max() <= room and (np.diff(starts) > 0).all() and (np.diff(ends) > 0).all():
+            return starts, ends
+    raise InputError(
+        f"its {tokens} tokens cannot be divided between words into windows that have {room} tokens and {overlap} in "
+        "common; raise models.<model>.max_tokens, lower overlap, or set long_items to 'drop'"
+    )
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows of some texts, as rows for the network.
+
+    Attributes:
+        weight: what each window counts for the logits of each text, (texts, windows); 0 for those of others.
+        text: the text of each window, (windows,).
+        column: the place in the row of its text of each token of a window, −1 for padding; (windows, longest).
+        mask: 0 for padding, else that of the token without its windows; (windows, longest).
+    """
+
+    weight: torch.Tensor
+    text: torch.Tensor
+    column: torch.Tensor
+    mask: torch.Tensor
+
+    def taken(self, values: torch.Tensor, padding: torch.Tensor) -> torch.Tensor:
+        """What of the texts' values (texts, tokens, …) each window has, (windows, longest, …).
+
+        ``padding`` (…) stands where it has nothing.
+        """
+        rows = torch.cat([values.flatten(0, 1), padding[None]])
+        place = torch.where(self.column < 0, len(rows) - 1, self.text[:, None] * values.shape[1] + self.column)
+        return rows[place]
+
+    def joined(self, logits: torch.Tensor) -> torch.Tensor:
+        """Logits (texts, classes) of those of windows, (windows, classes)."""
+        return self.weight.to(logits) @ logits
+
+    def joined_scores(self, score: torch.Tensor, tokens: int) -> torch.Tensor:
+        """Scores of the tokens of texts, (texts, ``tokens``), of those in windows, (windows, longest)."""
+        inside = self.column >= 0
+        share = self.weight.sum(0)[:, None] * score
+        texts = score.new_zeros(len(self.weight), tokens)
+        window = self.text[:, None].expand_as(self.column)
+        return texts.index_put((window[inside], self.column[inside]), share[inside].to(texts), accumulate=True)
+
+
+def are_windowed(mask: torch.Tensor) -> bool:
+    """Whether any row of a mask (rows, tokens) is a text in windows."""
+    return bool((mask > 2**FIRST).any())
+
+
+def split(mask: torch.Tensor, places: Callable[[Sequence[int]], np.ndarray], equal_lengths: bool) -> list[Windows]:
+    """The windows of some texts, in the order of the texts.
+
+    Args:
+        mask: one more than each token's mark, 0 for padding; (texts, tokens).
+        places: lengths to where rows stand in a batch and padding does not, ``Classifier.places``.
+        equal_lengths: whether windows that go through the network together must be of one length.
+
+    Returns:
+        Those that go through the network together; the logits of a text are the sum of what :meth:`Windows.joined`
+        says of each.
+    """
+    first, last = windows_of((mask - 1).clamp(min=0))
+    number = torch.arange(int(last.max()) + 1, device=mask.device)[:, None]
+    reads = (mask > 0)[:, None] & (first[:, None] <= number) & (number <= last[:, None])
+    # A window that lost all of its tokens, special ones included, counts no more.
+    is_there = reads.any(-1)
+    text, _ = is_there.nonzero(as_tuple=True)
+    reads = reads[is_there]
+    weight = torch.zeros(len(mask), len(text), dtype=torch.float64, device=mask.device)
+    weight[text, torch.arange(len(text), device=mask.device)] = 1 / is_there.sum(1)[text].double()
+    lengths = reads.sum(1)
+    chosen = [lengths == length for length in lengths.unique()] if equal_lengths else [lengths > 0]
+    return [_of(mask, text[some], reads[some], weight[:, some], places) for some in chosen]
+
+
+def _of(mask: torch.Tensor, text: torch.Tensor, reads: torch.Tensor, weight: torch.Tensor, places) -> Windows:
+    inside = torch.from_numpy(places(reads.sum(1).tolist())).to(mask.device)
+    column = torch.full(inside.shape, -1, device=mask.device)
+    column[inside] = reads.nonzero()[:, 1]
+    of_text = (mask[text] - 1 & 2**FIRST - 1) + 1
+    return Windows(weight, text, column, torch.where(inside, of_text.gather(1, column.clamp(min=0)), 0))

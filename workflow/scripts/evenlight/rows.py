@@ -1,0 +1,50 @@
+"""Rows: what a model is asked about, one whole number for each token.
+
+The lower half of a number is the token's id. The upper half is its *mark*: what the id does not say, which is the
+windows of a long text that the token is read in. A row that loses tokens, or has some replaced, says of all others
+what it said before. Where there is nothing to say, marks are 0 and a row is the ids.
+"""
+
+import numpy as np
+
+BITS = 32
+IDS = 2**BITS - 1
+# In a mark: the first and the last of the windows that a token is read in. The lowest bits are kept free.
+FIRST, LAST = 8, 19
+MOST_WINDOWS = 2**11
+
+
+def row_of(token_id: np.ndarray, windows: np.ndarray | None = None) -> np.ndarray:
+    """The row of a text, int64 (tokens,).
+
+    Args:
+        token_id: (tokens,).
+        windows: the first and the last of the windows that each token is read in, (tokens, 2); None where the text is
+            read as it is.
+    """
+    if windows is None:
+        return token_id
+    return token_id | (windows[:, 0] << FIRST | windows[:, 1] << LAST) << BITS
+
+
+def ids_of(row: np.ndarray) -> np.ndarray:
+    """The token ids of rows of any shape."""
+    return row & IDS
+
+
+def marks_of(row: np.ndarray) -> np.ndarray:
+    """The marks of the tokens of rows of any shape."""
+    return row >> BITS
+
+
+def replaced(row: np.ndarray, hidden: np.ndarray, token_id: int) -> np.ndarray:
+    """Copies of a row (tokens,) in which ``token_id`` stands for some tokens and is read where they were.
+
+    ``hidden`` says for which, bool (tokens,) or (copies, tokens).
+    """
+    return np.where(hidden, row & ~IDS | token_id, row)
+
+
+def windows_of(mark):
+    """The first and the last window of tokens, by their marks: arrays or tensors of any shape."""
+    return mark >> FIRST & MOST_WINDOWS - 1, mark >> LAST & MOST_WINDOWS - 1
