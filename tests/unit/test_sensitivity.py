@@ -16,8 +16,9 @@ from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
 from evenlight.configuration import completed_entry, family_of
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
-from evenlight.explainers import explain
+from evenlight.explainers import explain, starts
 from evenlight.metrics import Explanation, Origin, explanation_of, score
+from evenlight.metrics import worst_change as worst_change_family
 from evenlight.metrics.flip_area.corrected import top_places
 from evenlight.metrics.moved_inputs import Input, Moved, loss_gradients
 from evenlight.metrics.worst_change import ascent, draws_in_ball, into_ball, radius_of
@@ -549,3 +550,39 @@ def test_explainers_that_cannot_explain_moved_embeddings_are_named():
         sensitivity(classifier, [text], WORST)
     with pytest.raises(InputError, match=r"explainer grad has no known method.* run the workflow again"):
         sensitivity(classifier, [of_words(classifier, ["sea"], [1], Origin("grad"))], WORST)
+
+
+IG = {
+    "method": "integrated_gradients",
+    "layer": "word_embeddings",
+    "output": "logit",
+    "steps": 2,
+    "baseline": "pad",
+    "aggregation": "sum",
+}
+
+
+@pytest.mark.parametrize("settings", [WORST, MAXIMUM | {"rounds": 2}], ids=["worst", "maximum"])
+def test_the_model_is_tried_out_once(monkeypatch, settings):
+    """However few sentences are explained together; and what is remembered holds none of their vectors."""
+    classifier = tiny_classifier("bert")
+    rows, tried = [], []
+    counting = replace(classifier, on_rows=rows.append)
+    explanations = [replace(each, origin=Origin("ig", IG, 0, "path")) for each in of_sentences(classifier, 4)]
+    original = starts.share_of_the_start
+    monkeypatch.setattr(starts, "share_of_the_start", lambda *given: tried.append(1) or original(*given))
+    together = sensitivity(counting, explanations, settings)
+    assert len(tried) == 1
+    needed = sum(rows)
+    rows.clear()
+    monkeypatch.setattr(worst_change_family, "SENTENCES_AT_ONCE", 1)
+    evaluator = Evaluator(counting, 4096)
+    one_by_one = score("worst_change", explanations, {"it": settings}, evaluator)["it"]
+    assert len(tried) == 2
+    assert sum(rows) == needed
+    assert one_by_one == pytest.approx(together, rel=1e-4)
+    remembered = worst_change_family.FOUND_OUT[evaluator]
+    assert set(map(type, remembered.values())) <= {str, int, float, bool}
+    # Another model is tried out anew.
+    sensitivity(tiny_classifier("bert"), explanations[:1], settings)
+    assert len(tried) == 3
