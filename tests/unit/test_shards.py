@@ -739,6 +739,32 @@ def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, f
         assert list(read_table(path, SCORES).columns) == ["item_id", *arguments.settings["metrics"]]
 
 
+def test_a_remark_in_other_words_reaches_the_scores_and_scores_nothing_again(study, tmp_path, monkeypatch, capsys):
+    attributed = attribute_arguments(study, tmp_path)
+    attribute.main(attributed)
+    arguments = score_arguments(study, attributed.output, tmp_path / "scores", "complexity", 4)
+    score.main(arguments)
+    first, second = arguments.output
+    tables_before = [read_table(path, SCORES) for path in arguments.output]
+    second_before = second.read_bytes()
+    table, metadata = (read(attributed.output[0], ATTRIBUTIONS) for read in (read_table, read_metadata))
+    write_table(table, attributed.output[0], ATTRIBUTIONS, metadata | {"note": "in other words"})
+    monkeypatch.setattr(score, "score", None)
+    capsys.readouterr()
+    score.main(arguments)
+    assert said_unchanged(capsys.readouterr().out) == {"grad", "gxi"}
+    assert read_metadata(first, SCORES)["note"] == "in other words"
+    for path, before in zip(arguments.output, tables_before, strict=True):
+        pd.testing.assert_frame_equal(read_table(path, SCORES), before)
+    assert second.read_bytes() == second_before
+    # The file is that of scoring all of it anew.
+    said_anew = first.read_bytes()
+    monkeypatch.undo()
+    first.unlink()
+    score.main(arguments)
+    assert first.read_bytes() == said_anew
+
+
 @pytest.mark.parametrize("command", ["attribute", "score"])
 def test_families_that_ask_no_model_run_without_torch(study, tmp_path, command):
     (tmp_path / "torch").mkdir()

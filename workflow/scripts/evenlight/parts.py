@@ -14,7 +14,16 @@ from pathlib import Path
 import pyarrow as pa
 
 from evenlight.errors import InputError
-from evenlight.tables import Contract, read_arrow, read_groups, read_metadata, regrouped, write_groups, write_table
+from evenlight.tables import (
+    Contract,
+    count_rows,
+    read_arrow,
+    read_groups,
+    read_metadata,
+    regrouped,
+    write_groups,
+    write_table,
+)
 
 
 @dataclass(frozen=True)
@@ -87,6 +96,7 @@ def make_in_parts(
     compute: Callable[[Parts], int],
     describe: Callable[[str, list[dict]], dict],
     rows: int | None = None,
+    described_by_parts: bool = True,
 ) -> None:
     """Make those files of a job that were made of something else, in parts; those of an earlier attempt count.
 
@@ -99,8 +109,14 @@ def make_in_parts(
         compute: makes the parts that are missing and says how many there are.
         describe: the metadata of a table, from its name and what was kept with each of its parts.
         rows: of a row group; else each part is one.
+        described_by_parts: whether ``describe`` needs what was kept with the parts. Where it does not, a file that
+            need not be made again says of itself what it would say now.
     """
+    paths = list(paths)
     stale = made_anew(paths, contract, digests)
+    if not described_by_parts:
+        for path in [path for path in paths if path not in stale]:
+            describe_anew(path, contract, describe(path.stem, []) | {"digest": digests[path.stem]}, rows)
     if not stale:
         return
     names = [path.stem for path in stale]
@@ -111,6 +127,13 @@ def make_in_parts(
         metadata = describe(name, part_metadata(parts, name, count)) | {"digest": digests[name]}
         join_parts(parts, [name], count, path, metadata, rows)
     remove_parts(parts)
+
+
+def describe_anew(path: Path, contract: Contract, metadata: dict, rows: int | None) -> None:
+    """Give a file other metadata, if it has others; ``rows`` of a row group, else all of them."""
+    if read_metadata(path, contract) != metadata:
+        print(f"{path.stem}: says something else of itself", flush=True)
+        write_groups(read_groups(path, contract, rows or count_rows(path, contract)), path, contract, metadata)
 
 
 def open_parts(beside: Path, job: str, digest: str, names: Iterable[str], contract: Contract) -> Parts:

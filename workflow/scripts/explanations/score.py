@@ -39,9 +39,11 @@ def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def shard_digest(path: Path) -> str:
-    """Of what a shard says: by the same explanations of other code, nothing is scored again."""
+    """Of what a shard says of its texts: by the same explanations of other code, or with other remarks, nothing is
+    scored again.
+    """
     metadata = read_metadata(path, ATTRIBUTIONS)
-    of_origin = {name: metadata[name] for name in ("explainer", "family", "settings", "seed", *CARRIED)}
+    of_origin = {name: metadata[name] for name in ("explainer", "family", "settings", "seed")}
     return digest_of(of_origin | {"rows": digest_of_rows(path, ATTRIBUTIONS.only("item_id", "token_score"))}, [])
 
 
@@ -117,6 +119,7 @@ def main(arguments: argparse.Namespace) -> None:
         compute=partial(score_in_parts, arguments),
         describe=lambda name, _: score_metadata(arguments, name),
         rows=ROWS_PER_GROUP,
+        described_by_parts=False,
     )
 
 
