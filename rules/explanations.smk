@@ -2,7 +2,7 @@
 #
 # Comes in: <results>/datasets/, <results>/models/, <results>/readings/.
 # Goes out: <results>/attributions/, one shard per explainer; <results>/scores/, one file per family of metrics and
-# explainer.
+# explainer; <results>/randomised/, where the configuration asks for it.
 #
 # Jobs here write the files of several explainers, which are `update()`: Snakemake does not delete them before the job,
 # and the job leaves those as they are that were made of the same settings, code and files. So a new explainer computes
@@ -81,4 +81,40 @@ rule score:
         "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
         "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "
         "--code {params.code:q} --device {resources.device} --threads {threads} {resources.in_groups} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule randomise_layers:
+    """Explain some texts again by the model with random layers; how far do the scores stay as they were?"""
+    input:
+        script=script("explanations/randomise_layers.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
+        model=MODEL,
+        attributions=SHARD,
+    output:
+        RANDOMISED,
+    log:
+        "<logs>/randomise_layers/{dataset}/{model}/seed{seed}/{explainer}.log",
+    benchmark:
+        "<benchmarks>/randomise_layers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
+    wildcard_constraints:
+        explainer=any_of(RANDOMISED_EXPLAINERS),
+    conda:
+        "../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        device=config["device"],
+        tokens_per_batch=config["explain"]["tokens_per_batch"],
+        gpu=GPU,
+        mem_mb=8000,
+        runtime=240,
+    params:
+        settings=randomised_settings,
+        model=model_flag,
+        code=randomised_code,
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
+        "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "
+        "--device {resources.device} --threads {threads} --tokens-per-batch {resources.tokens_per_batch} "
         "--output {output:q} > {log:q} 2>&1"

@@ -72,9 +72,80 @@ rule draw_score_panels:
         "python {input.script:q} {params.folders} --settings {params.settings:q} " "--output {output:q} > {log:q} 2>&1"
 
 
+rule draw_randomisation:
+    """Rank correlations of every explainer's scores with those by random layers, on one dataset."""
+    input:
+        script=script("figures/draw_randomisation.py"),
+        summary="<results>/tables/randomisation.parquet",
+    output:
+        in_formats(
+            "<results>/figures/randomisation/{dataset}",
+            caption="../resources/captions/randomisation.rst",
+            category="Explainers",
+            labels=labelled("randomisation", dataset="{dataset}"),
+        ),
+    log:
+        "<logs>/draw_randomisation/{dataset}.log",
+    benchmark:
+        "<benchmarks>/draw_randomisation/{dataset}.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=drawn_of_dataset("models", "explainers"),
+        code=code_of("figures/draw_randomisation.py"),
+    shell:
+        "python {input.script:q} --summary {input.summary:q} --dataset {wildcards.dataset} "
+        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule draw_agreement:
+    """Agreement of every two explainers on one dataset, for each model."""
+    input:
+        script=script("figures/draw_agreement.py"),
+        summary="<results>/tables/agreement.parquet",
+    output:
+        in_formats(
+            "<results>/figures/agreement/{dataset}",
+            caption="../resources/captions/agreement.rst",
+            category="Explainers",
+            labels=labelled("agreement", dataset="{dataset}"),
+        ),
+    log:
+        "<logs>/draw_agreement/{dataset}.log",
+    benchmark:
+        "<benchmarks>/draw_agreement/{dataset}.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=drawn_of_dataset("models", "explainers"),
+        code=code_of("figures/draw_agreement.py"),
+    shell:
+        "python {input.script:q} --summary {input.summary:q} --dataset {wildcards.dataset} "
+        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
 SCORE_PAGE = Page(["scores"], shown(*COMPARED, levels=compared_levels()), "Scores")
 MODEL_PAGE = Page(["models", "models_per_seed"], shown("datasets", "models"), "Models")
 SCORE_FIGURES = [
     every(rules.draw_scores.output, metric=config["metrics"]),
     every(rules.draw_score_panels.output),
 ]
+# What a study shows of its explainers beside their scores, where the configuration asks for it.
+EXPLAINER_PAGES = {}
+EXPLAINER_FIGURES = []
+if config["randomisation"] and RANDOMISED_EXPLAINERS:
+    EXPLAINER_PAGES["randomisation"] = Page(["randomisation"], shown("datasets", "models", "explainers"), "Explainers")
+    EXPLAINER_FIGURES.append(every(rules.draw_randomisation.output))
+if config["agreement"] and len(config["explainers"]) > 1:
+    EXPLAINER_PAGES["agreement"] = Page(
+        ["agreement"],
+        shown("datasets", "models", "explainers", **config["agreement"], **of_statistics("alpha")),
+        "Explainers",
+    )
+    EXPLAINER_FIGURES.append(every(rules.draw_agreement.output))

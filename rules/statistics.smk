@@ -1,8 +1,8 @@
 # From scores and readings to what every kind of study sums up of them.
 #
-# Comes in: <results>/scores/, <results>/readings/, <results>/datasets/.
-# Goes out: <results>/tables/scores.parquet, models.parquet, models_per_seed.parquet; and the helpers of all rules that
-# compute tables.
+# Comes in: <results>/scores/, <results>/readings/, <results>/datasets/, <results>/randomised/.
+# Goes out: <results>/tables/scores.parquet, models.parquet, models_per_seed.parquet, randomisation.parquet,
+# agreement.parquet; and the helpers of all rules that compute tables.
 
 
 include: "helpers/statistics.smk"
@@ -58,3 +58,80 @@ rule measure_quality:
     shell:
         "python {input.script:q} {params.folders} --settings {params.settings:q} "
         "--output {output.table:q} --per-seed {output.per_seed:q} > {log:q} 2>&1"
+
+
+rule summarise_randomisation:
+    """Mean rank correlation of the scores before and after layers have lost their weights."""
+    input:
+        script=script("statistics/summarise_randomisation.py"),
+        randomised=every(RANDOMISED, explainer=RANDOMISED_EXPLAINERS),
+    output:
+        "<results>/tables/randomisation.parquet",
+    log:
+        "<logs>/summarise_randomisation.log",
+    benchmark:
+        "<benchmarks>/summarise_randomisation.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=json.dumps(runs_of_study() | {"explainers": RANDOMISED_EXPLAINERS}),
+        folders=folders(randomised=RANDOMISED),
+        code=code_of("statistics/summarise_randomisation.py"),
+    shell:
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule compare_explainers:
+    """How far every two explainers of a run agree on each text."""
+    input:
+        script=script("statistics/compare_explainers.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        readings=READINGS,
+        attributions=of_explainers(SHARD, config["explainers"]),
+    output:
+        AGREEMENT,
+    log:
+        "<logs>/compare_explainers/{dataset}/{model}/seed{seed}.log",
+    benchmark:
+        "<benchmarks>/compare_explainers/{dataset}/{model}/seed{seed}.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        settings=as_json(**(config["agreement"] or {})),
+        # Its columns are named by the explainers.
+        explainers=json.dumps(list(config["explainers"])),
+        code=code_of("statistics/compare_explainers.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
+        "--attributions {input.attributions:q} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule summarise_agreement:
+    """Mean agreement of every two explainers, of all texts and of the groups that are compared."""
+    input:
+        script=script("statistics/summarise_agreement.py"),
+        agreement=every(AGREEMENT),
+        datasets=every_dataset(),
+    output:
+        "<results>/tables/agreement.parquet",
+    log:
+        "<logs>/summarise_agreement.log",
+    benchmark:
+        "<benchmarks>/summarise_agreement.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        settings=json.dumps(runs_of_study() | {"comparisons": comparisons()} | of_statistics("alpha")),
+        folders=folders(agreement=AGREEMENT, datasets=DATASETS),
+        code=code_of("statistics/summarise_agreement.py"),
+    shell:
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"

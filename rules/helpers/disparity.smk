@@ -25,8 +25,3 @@ def of_disputed():
     """The settings of what shows disputed definitions."""
     disputed = disputed_metrics()
     return {"metrics": directions(name for names in disputed.values() for name in names), "disputed": disputed}
-
-
-def drawn_of_dataset(*sections, **settings):
-    """As ``shown``, for a figure of one dataset."""
-    return lambda wildcards: shown(*sections, dataset=label("datasets", wildcards.dataset), **settings)

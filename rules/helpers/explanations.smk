@@ -2,6 +2,7 @@
 
 SHARD = "<results>/attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}/{explainer}.parquet"
+RANDOMISED = "<results>/randomised/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 MODEL = [
     f"<results>/models/{{dataset}}/{{model}}/seed{{seed}}/{name}" for name in ("model.safetensors", "tokenizer.json")
 ]
@@ -10,6 +11,8 @@ ENGINE = "evenlight.engine.opening"
 # Families of metrics that call the explainers again, so that their scores depend on the explainers' code.
 EXPLAINING_AGAIN = ("worst_change",)
 FAMILY_OF = {name: family for family, names in EXPLAINER_FAMILIES.items() for name in names}
+# Explainers that can be asked again about another model.
+RANDOMISED_EXPLAINERS = [name for name, family in FAMILY_OF.items() if family != "imported"]
 # How much is done at once: flags and no params, since they change results by rounding only and rerun nothing.
 IN_GROUPS = "--tokens-per-batch {tokens_per_batch} --items-per-group {items_per_group}".format(**config["explain"])
 if config["explain"]["compile"]:
@@ -94,3 +97,22 @@ def score_code(family):
 
 
 SCORE_CODE = {family: score_code(family) for family in METRIC_FAMILIES}
+
+
+def randomised_settings(wildcards):
+    """What the scores of one explainer by random layers depend on."""
+    family = FAMILY_OF[wildcards.explainer]
+    return as_json(
+        explainer=wildcards.explainer,
+        family=family,
+        method=methods_of(family, wildcards)[wildcards.explainer],
+        seed=int(wildcards.seed),
+        precision=config["explain"]["precision"],
+        max_tokens=config["models"][wildcards.model]["max_tokens"],
+        **config["randomisation"],
+    )
+
+
+def randomised_code(wildcards):
+    """Digest of what explains again by random layers."""
+    return code_of("explanations/randomise_layers.py", f"evenlight.explainers.{FAMILY_OF[wildcards.explainer]}")

@@ -40,6 +40,11 @@ def shown(*sections, **settings):
     return json.dumps(labels | settings)
 
 
+def drawn_of_dataset(*sections, **settings):
+    """As ``shown``, for a figure of one dataset."""
+    return lambda wildcards: shown(*sections, dataset=label("datasets", wildcards.dataset), **settings)
+
+
 def scores_shown(wildcards, metrics):
     """The settings of a figure of one model's scores on one dataset."""
     datasets, models = (

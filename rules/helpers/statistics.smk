@@ -2,6 +2,7 @@
 
 DATASETS = "<results>/datasets/{dataset}/{table}.parquet"
 READINGS = "<results>/readings/{dataset}/{model}/seed{seed}.parquet"
+AGREEMENT = "<results>/agreement/{dataset}/{model}/seed{seed}.parquet"
 COMPARED = ("datasets", "models", "explainers", "metrics")
 
 

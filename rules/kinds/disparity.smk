@@ -371,8 +371,9 @@ TABLES = {
     "causes": Page(["causes"], shown(*COMPARED, **of_statistics("alpha")), "Disparity"),
     "scores": SCORE_PAGE,
     "models": MODEL_PAGE,
+    **EXPLAINER_PAGES,
 }
-FIGURES = [*SCORE_FIGURES]
+FIGURES = [*SCORE_FIGURES, *EXPLAINER_FIGURES]
 if compared_datasets():
     FIGURES += [
         every(rules.draw_disparity.output, dataset=compared_datasets()),

@@ -53,6 +53,8 @@ TESTS = {
     "statistics/intervals": ("intervals",),
     "statistics/many_groups": ("many_groups",),
     "statistics/groups": ("groups",),
+    "statistics/randomisation": ("randomisation",),
+    "statistics/explainer_agreement": ("explainer_agreement",),
     "statistics/effects": ("effects",),
     "statistics/cells": ("cells", "disparity"),
     "statistics/control": ("control",),

@@ -221,6 +221,26 @@ ATTRIBUTIONS = Contract(
         ]
     ),
 )
+AGREEMENT = Contract(
+    "agreement of explainers",
+    "compare_explainers",
+    pa.schema([_required("item_id", pa.string())]),
+    extra_columns=pa.float64(),
+)
+RANDOMISED = Contract(
+    "scores by random layers",
+    "randomise_layers",
+    pa.schema(
+        [
+            _required("item_id", pa.string()),
+            _required("order", pa.string()),  # cascading or independent
+            _required("stage", pa.int64()),  # how far down from the head, 0 for the model as it is
+            _required("layer", pa.string()),
+            pa.field("rank_correlation", pa.float64()),
+            pa.field("rank_correlation_absolute", pa.float64()),
+        ]
+    ),
+)
 SCORES = Contract("scores", "score", pa.schema([_required("item_id", pa.string())]), extra_columns=pa.float64())
 DISPARITY = Contract(
     "disparity",
@@ -354,6 +374,32 @@ SCORE_SUMMARY = Contract(
             *_columns(pa.string(), "group", "metric"),
             _required("seeds", pa.int64()),
             *_columns(pa.float64(), "mean", "sd", "monte_carlo_error", missing=True),
+        ]
+    ),
+)
+RANDOMISATION = Contract(
+    "the summary of randomisation",
+    "summarise_randomisation",
+    pa.schema(
+        [
+            *_columns(pa.string(), "dataset", "model", "explainer", "order", "layer"),
+            *_columns(pa.int64(), "stage", "seeds", "texts"),
+            *_columns(pa.float64(), "rank_correlation", "rank_correlation_sd", missing=True),
+            *_columns(pa.float64(), "rank_correlation_absolute", "rank_correlation_absolute_sd", missing=True),
+        ]
+    ),
+)
+AGREEMENT_SUMMARY = Contract(
+    "the summary of agreement",
+    "summarise_agreement",
+    pa.schema(
+        [
+            *_columns(pa.string(), "dataset", "model", "explainer_a", "explainer_b", "measure"),
+            *_columns(pa.string(), "factor", "level_a", "level_b", missing=True),  # none of all texts together
+            _required("seeds", pa.int64()),
+            *_columns(pa.float64(), "mean", "sd", missing=True),  # of all texts, from here on of two levels
+            *_columns(pa.float64(), "mean_a", "mean_b", "mean_d", "sd_d", missing=True),
+            pa.field("significant_seeds", pa.int64()),
         ]
     ),
 )

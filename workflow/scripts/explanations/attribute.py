@@ -7,26 +7,16 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-import pandas as pd
-
 from evenlight.chance import note_on_chance
 from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
-from evenlight.explainers import NEED_TRAINING, Context, explain, explained_again
+from evenlight.explainers import Context, explain, explained_again, training_items
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
 from evenlight.parts import Parts, digest_of, is_done, make_in_parts, write_part
 from evenlight.readings import explained_items, read_explained, sentences_of
-from evenlight.tables import ATTRIBUTIONS, ITEMS, READINGS, read_metadata, read_table
-
-
-def training_items(arguments: argparse.Namespace) -> pd.DataFrame | None:
-    """The training split, for families that need it."""
-    if arguments.settings["family"] not in NEED_TRAINING:
-        return None
-    items = read_table(arguments.items, ITEMS.only("label", "words", "split"))
-    return items[items["split"] == "train"]
+from evenlight.tables import ATTRIBUTIONS, READINGS, read_metadata
 
 
 def libraries(arguments: argparse.Namespace) -> dict[str, str]:
@@ -64,7 +54,7 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     device = f" on {evaluator.classifier.device}" if evaluator else ""
     print(f"{settings['family']}: explaining {count:,} items with {', '.join(parts.names)}{device}", flush=True)
     progress.start()
-    context = Context(evaluator, settings["seed"], training_items(arguments))
+    context = Context(evaluator, settings["seed"], training_items(settings["family"], arguments.items))
     methods = {name: settings["explainers"][name] for name in parts.names}
     groups = 0
     texts_in_groups = read_explained(arguments.readings, arguments.items, arguments.items_per_group, "words")

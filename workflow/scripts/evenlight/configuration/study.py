@@ -78,6 +78,34 @@ class Explain(Settings):
     )
 
 
+class Randomisation(Settings):
+    """A sanity check of the explainers: layers of the models lose their weights, and the scores before and after are
+    ranked beside each other (Adebayo et al. 2018).
+    """
+
+    orders: Different[Literal["cascading", "independent"]] = Field(
+        ["cascading"],
+        min_length=1,
+        description=(
+            "Which layers are random: `cascading`, from the head down, one more at each stage, or `independent`, one "
+            "at a time."
+        ),
+    )
+    texts: int = Field(
+        50,
+        ge=1,
+        description="Explained texts of each dataset that are explained again at every stage, drawn at random.",
+    )
+
+
+class Agreement(Settings):
+    """How far every two explainers say the same of a text (Krishna et al. 2024)."""
+
+    top: int = Field(
+        5, ge=1, description="Tokens with the highest absolute scores that are compared, all of a text that has fewer."
+    )
+
+
 Factor = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\+[a-z][a-z0-9_]*)*$")]
 Levels = Annotated[Different[Text], Field(min_length=2)]
 
@@ -212,6 +240,20 @@ class Study(Settings):
         ),
     )
     explain: Explain = Field(default_factory=Explain, description="What is explained.")
+    randomisation: Randomisation | None = Field(
+        None,
+        description=(
+            "Checks whether the explainers look at what the models have learned. `{}` checks with the defaults below; "
+            "left out, nothing is checked. Explanations that are imported cannot be."
+        ),
+    )
+    agreement: Agreement | None = Field(
+        None,
+        description=(
+            "Shows how far every two explainers agree, and whether they do for one group more than for another. `{}` "
+            "does with the default below; left out, nothing is shown."
+        ),
+    )
     metrics: dict[Name, Metric] = Field(
         min_length=1,
         description=(

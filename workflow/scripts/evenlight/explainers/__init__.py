@@ -7,6 +7,7 @@ configuration (``configuration.explainers``) says which family a method belongs 
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 
 from evenlight.explainers.attribution import Attribution, Remark, note_of
 from evenlight.readings import Sentence, require_foils
+from evenlight.tables import ITEMS, read_table
 
 # Families with explanations that come from the data alone, and these methods of theirs.
 NEED_TRAINING = {"baseline": {"pattern_variant"}}
@@ -91,3 +93,11 @@ def _without_prompt(sentences: Sequence[Sentence], explained: Explanations) -> E
         for sentence, attribution in zip(sentences, explained.attributions, strict=True)
     ]
     return replace(explained, attributions=attributions)
+
+
+def training_items(family: str, items: Path) -> pd.DataFrame | None:
+    """The training split of a table of items, for the families in :data:`NEED_TRAINING`; None for others."""
+    if family not in NEED_TRAINING:
+        return None
+    table = read_table(items, ITEMS.only("label", "words", "split"))
+    return table[table["split"] == "train"]

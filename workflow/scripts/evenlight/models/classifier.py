@@ -357,7 +357,13 @@ def untrained_network(source: str | Path, **options) -> nn.Module:
         raise InputError(cannot_load(source, error)) from None
 
 
-def load_classifier(folder: str | Path, max_tokens: int, device: str = "cpu", precision: str = "float32") -> Classifier:
+def load_classifier(
+    folder: str | Path,
+    max_tokens: int,
+    device: str = "cpu",
+    precision: str = "float32",
+    change: Callable[[nn.Module], None] | None = None,
+) -> Classifier:
     """The classifier that :func:`evenlight.training.save_classifier` wrote to ``folder``, ready to be asked.
 
     Args:
@@ -365,6 +371,7 @@ def load_classifier(folder: str | Path, max_tokens: int, device: str = "cpu", pr
         max_tokens: longest text that it is given.
         device: ``auto``, ``cpu`` or ``cuda``.
         precision: ``float32`` or ``bfloat16``, see :class:`Classifier`.
+        change: what is done to the network's weights before it is asked anything.
     """
     folder = Path(folder)
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
@@ -384,6 +391,8 @@ def load_classifier(folder: str | Path, max_tokens: int, device: str = "cpu", pr
     network.eval().requires_grad_(False)
     if prompt:
         network = as_classifier(network, Prompt.from_json(prompt))
+    if change:
+        change(network)
     tokenizer = loaded_tokenizer(folder)
     way = found_way(network, tokenizer)
     network = prepared(network.to(pick_device(device)), precision)

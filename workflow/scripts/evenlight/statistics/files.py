@@ -43,6 +43,16 @@ def score_path(scores: str | Path, run: Run, family: str, explainer: str) -> Pat
     return Path(scores) / run.dataset / run.model / f"seed{run.seed}" / family / f"{explainer}.parquet"
 
 
+def randomised_path(randomised: str | Path, run: Run, explainer: str) -> Path:
+    """How the scores of one explainer change by random layers, below the folder ``randomised``."""
+    return Path(randomised) / run.dataset / run.model / f"seed{run.seed}" / f"{explainer}.parquet"
+
+
+def agreement_path(agreement: str | Path, run: Run) -> Path:
+    """How the explainers of a run agree, below the folder ``agreement``."""
+    return Path(agreement) / run.dataset / run.model / f"seed{run.seed}.parquet"
+
+
 def reading_path(readings: str | Path, run: Run) -> Path:
     """How a model read the texts, below the folder ``readings``."""
     return Path(readings) / run.dataset / run.model / f"seed{run.seed}.parquet"

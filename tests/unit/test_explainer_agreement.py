@@ -1,0 +1,256 @@
+"""Agreement between explainers, against values by hand and other libraries."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import mannwhitneyu, spearmanr
+from study_files import StudyFiles
+
+from evenlight import tables
+from evenlight.errors import InputError
+from evenlight.figures.agreement_map import draw_agreement
+from evenlight.figures.pages import agreement as agreement_page
+from evenlight.readings import Sentence, readings_table, token_table
+from evenlight.statistics.explainer_agreement import MEASURES, agreement_table, agreements, summarise_agreement
+from evenlight.statistics.files import Run, agreement_path
+
+RANK, TOP, SIGN = MEASURES
+
+
+def of_two(first, second, top=2):
+    found = agreements(np.array([first, second], dtype=float), top)
+    return {measure: float(found[measure][0, 1]) for measure in MEASURES}
+
+
+def test_by_hand():
+    """The first and the third token are in both tops; the third has another sign. Ranks 4 2 1 3 and 4 2 3 1."""
+    found = of_two([5, -2, -4, 1], [5, 2, 3, 1], top=2)
+    assert found == {RANK: pytest.approx(1 - 6 * (0 + 0 + 4 + 4) / 60), TOP: 1.0, SIGN: 0.5}
+
+
+def test_what_is_the_same_agrees():
+    assert of_two([3, -1, 2], [3, -1, 2]) == {RANK: pytest.approx(1), TOP: 1, SIGN: 1}
+
+
+def test_the_opposite_has_the_same_top_and_no_sign_in_common():
+    assert of_two([3, -1, 2], [-3, 1, -2]) == {RANK: pytest.approx(-1), TOP: 1, SIGN: 0}
+
+
+def test_a_text_with_fewer_tokens_is_compared_whole():
+    assert of_two([1, 2], [2, 1], top=5) == {RANK: pytest.approx(-1), TOP: 1, SIGN: 1}
+
+
+def test_scores_that_say_nothing_agree_with_nothing():
+    """Equal scores have no order, but a top: the last ones."""
+    nothing, equal = of_two([0, 0, 0], [1, 2, 3]), of_two([1, 1, 1], [1, 2, 3])
+    assert all(np.isnan(value) for value in nothing.values())
+    assert np.isnan(equal[RANK])
+    assert (equal[TOP], equal[SIGN]) == (1, 1)
+    assert all(np.isnan(value) for value in of_two([1], [2]).values()) is False
+
+
+def test_no_token():
+    assert all(np.isnan(value) for value in of_two([], []).values())
+
+
+@given(
+    arrays(np.float64, st.tuples(st.just(3), st.integers(2, 12)), elements=st.integers(-3, 3).map(float)),
+    st.integers(1, 6),
+)
+def test_against_sets_and_scipy(scores, top):
+    found = agreements(scores, top)
+    size = min(top, scores.shape[1])
+    for a in range(3):
+        for b in range(3):
+            if np.ptp(scores[a]) and np.ptp(scores[b]):
+                assert found[RANK][a, b] == pytest.approx(spearmanr(scores[a], scores[b]).statistic, abs=1e-9)
+            tops = [
+                set(sorted(range(len(row)), key=lambda place, row=row: (abs(row[place]), place))[-size:])
+                for row in (scores[a], scores[b])
+            ]
+            common = tops[0] & tops[1]
+            if scores[a].any() and scores[b].any():
+                assert found[TOP][a, b] == pytest.approx(len(common) / size)
+                same = [place for place in common if np.sign(scores[a, place]) == np.sign(scores[b, place])]
+                assert found[SIGN][a, b] == pytest.approx(len(same) / size)
+
+
+# From shards ----------------------------------------------------------------------------------------------------------
+
+
+def write_run(folder, scores):
+    """Readings, items and a shard per explainer; scores by explainer, of two texts with special tokens at both ends."""
+    sentences = [
+        Sentence(
+            "item0", ("a", "bc"), np.array([1, 5, 6, 7, 2]), np.array([-1, 0, 1, 1, -1]), 1, ("", "a", "b", "c", "")
+        ),
+        Sentence("item1", ("a", "d"), np.array([1, 5, 8, 2]), np.array([-1, 0, 1, -1]), 0, ("", "a", "d", "")),
+    ]
+    probability = np.full((2, 2), 0.5)
+    readings = readings_table(token_table(sentences), "test", np.array([1, 0]), np.array([None, None]), probability)
+    tables.write_table(readings, folder / "readings.parquet", tables.READINGS)
+    items = pd.DataFrame(
+        {
+            "item_id": ["item0", "item1"],
+            "words": [["a", "bc"], ["a", "d"]],
+            "ground_truth": None,
+            "label": [1, 0],
+            "split": "test",
+            "cluster": ["pair", "pair"],
+        }
+    )
+    tables.write_table(items, folder / "items.parquet", tables.ITEMS)
+    shards = {}
+    for name, of_texts in scores.items():
+        shards[name] = folder / f"{name}.parquet"
+        shard = pd.DataFrame(
+            {"item_id": ["item0", "item1"], "token_score": of_texts, "completeness_gap": np.nan, "forward_rows": 1}
+        )
+        tables.write_table(shard, shards[name], tables.ATTRIBUTIONS)
+    return folder / "readings.parquet", folder / "items.parquet", shards
+
+
+def test_special_tokens_do_not_count(tmp_path):
+    run = write_run(
+        tmp_path,
+        {
+            "grad": [[9, 1, 2, 3, 9], [9, 1, 2, 9]],
+            "lime": [[0, 3, 2, 1, 0], [0, 1, 2, 0]],
+            "shap": [[-9, 1, 2, 3, 7], [0, 0, 0, 0]],
+        },
+    )
+    table = agreement_table(*run, top=2).to_pandas().set_index("item_id")
+    assert list(table) == [
+        f"{a}|{b}|{measure}" for a, b in (("grad", "lime"), ("grad", "shap"), ("lime", "shap")) for measure in MEASURES
+    ]
+    assert table.loc["item0"].tolist() == pytest.approx([-1, 0.5, 0.5, 1, 1, 1, -1, 0.5, 0.5])
+    assert table.loc["item1"].tolist()[:3] == pytest.approx([1, 1, 1])
+    assert table.loc["item1"].iloc[3:].isna().all()
+
+
+def test_a_shard_that_does_not_fit_is_refused(tmp_path):
+    readings, items, shards = write_run(tmp_path, {"grad": [[9, 1, 2, 9], [9, 1, 2, 9]]})
+    with pytest.raises(InputError, match=r"grad\.parquet.*4 scores for item item0, which the model reads as 5 tokens"):
+        agreement_table(readings, items, shards, top=2)
+    other = tables.read_table(shards["grad"], tables.ATTRIBUTIONS).assign(item_id=["item0", "item7"])
+    tables.write_table(other, shards["grad"], tables.ATTRIBUTIONS)
+    with pytest.raises(InputError, match="other texts than the readings"):
+        agreement_table(readings, items, shards, top=2)
+
+
+# Over all runs ------------------------------------------------------------------------------------------------------
+
+VALUES = {"female": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "male": [0.5, 0.7, 0.8, 0.9, 1.0, np.nan]}
+
+
+@pytest.fixture
+def summary(tmp_path):
+    """Six pairs, two seeds; the second seed has every value 0.1 lower."""
+    files = StudyFiles(tmp_path)
+    rows = [
+        {
+            "item_id": f"{group}{index}",
+            "pair_id": f"pair{index}",
+            "group": group,
+            "explainer": "grad",
+            "gini": 0.5,
+            "v": value,
+        }
+        for group, values in VALUES.items()
+        for index, value in enumerate(values)
+    ]
+    files.write(pd.DataFrame(rows).drop(columns="v"))
+    for seed in (0, 1):
+        table = pd.DataFrame({"item_id": [row["item_id"] for row in rows]})
+        for number, measure in enumerate(MEASURES):
+            table[f"grad|lime|{measure}"] = [row["v"] - 0.1 * seed - 0.01 * number for row in rows]
+        tables.write_table(
+            table.sample(frac=1, random_state=seed),
+            agreement_path(tmp_path, Run("plots", "small", seed)),
+            tables.AGREEMENT,
+        )
+    table = summarise_agreement(
+        tmp_path,
+        files.datasets,
+        datasets=["plots"],
+        models={"small": [0, 1]},
+        comparisons={"gender": [["male", "female"]]},
+        alpha=0.05,
+    )
+    path = tmp_path / "agreement.parquet"
+    tables.write_table(table, path, tables.AGREEMENT_SUMMARY)
+    return tables.read_exactly(path, tables.AGREEMENT_SUMMARY)
+
+
+def test_means_over_texts_and_seeds(summary):
+    whole = summary[summary["factor"].isna()].set_index("measure")
+    mean = np.nanmean(VALUES["female"] + VALUES["male"])
+    assert whole["mean"].tolist() == pytest.approx([mean - 0.05 - 0.01 * number for number in range(3)])
+    assert whole["sd"].tolist() == pytest.approx([0.05] * 3)
+    assert whole["mean_a"].isna().all()
+
+
+def test_groups_are_compared_as_scores_are(summary):
+    pair = summary[summary["factor"].notna()].set_index("measure").loc[RANK]
+    assert (pair["level_a"], pair["level_b"]) == ("male", "female")
+    male, female = np.array(VALUES["male"][:5]), np.array(VALUES["female"])
+    assert pair["mean_a"] == pytest.approx(male.mean() - 0.05)
+    assert pair["mean_b"] == pytest.approx(female.mean() - 0.05)
+    d = (male.mean() - female.mean()) / np.sqrt((male.var() + female.var()) / 2)
+    assert pair["mean_d"] == pytest.approx(d)
+    assert mannwhitneyu(male, female).pvalue < 0.05
+    assert (pair["significant_seeds"], pair["seeds"]) == (2, 2)
+
+
+def test_nothing_compared(summary, tmp_path):
+    """A study that describes has the rows of all texts alone, and the table keeps its contract."""
+    table = summarise_agreement(
+        tmp_path, tmp_path / "datasets", datasets=["plots"], models={"small": [0]}, comparisons={}, alpha=0.05
+    )
+    tables.write_table(table, tmp_path / "none.parquet", tables.AGREEMENT_SUMMARY)
+    assert len(table) == 3
+    assert table["factor"].isna().all()
+    page = agreement_page.page(
+        tables.read_exactly(tmp_path / "none.parquet", tables.AGREEMENT_SUMMARY),
+        datasets={"plots": "Plots"},
+        models={"small": "Small"},
+        explainers={"grad": "Grad", "lime": "LIME"},
+        top=5,
+        alpha=0.05,
+    )
+    assert page.tables[0].rows[0][1][0][1][1].text == "0.55"
+
+
+def test_the_page_is_a_matrix(summary):
+    page = agreement_page.page(
+        summary,
+        datasets={"plots": "Plots"},
+        models={"small": "Small"},
+        explainers={"lime": "LIME", "grad": "Grad", "shap": "SHAP"},
+        top=5,
+        alpha=0.05,
+    )
+    assert [table.caption.split(": ")[1] for table in page.tables] == [
+        "rank correlation",
+        "common top features",
+        "common with the same sign",
+    ]
+    [(_, rows)] = page.tables[0].rows
+    texts = {name: [cell.text for cell in cells] for name, cells in rows}
+    assert texts == {"LIME": ["", "0.50 ± 0.05", "–"], "Grad": ["0.50 ± 0.05", "", "–"], "SHAP": ["–", "–", ""]}
+    cell = dict(rows)["LIME"][1]
+    assert cell.bold
+    assert cell.title.startswith("male 0.73, female 0.30, d 2.5")
+    assert cell.title.endswith("significant in 2 of 2")
+
+
+def test_the_figure_has_a_cell_for_each_pair(summary):
+    figure = draw_agreement(summary, {"small": "Small"}, {"grad": "Grad", "lime": "LIME"}, "Agreement")
+    assert len(figure.axes) == 3
+    for axes, number in zip(figure.axes, range(3), strict=True):
+        assert [text.get_text() for text in axes.texts] == [f"{0.545 - 0.05 - 0.01 * number:.2f}"]
+        # The cell and its outline.
+        assert len(axes.patches) == 2

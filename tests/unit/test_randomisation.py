@@ -1,0 +1,311 @@
+"""The sanity check by random layers, on cases that are known by hand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
+from scipy.stats import spearmanr
+from torch import nn
+
+from evenlight import tables
+from evenlight.configuration import completed_entry
+from evenlight.engine.evaluator import Evaluator
+from evenlight.errors import InputError
+from evenlight.explainers import Context, explain
+from evenlight.explainers.randomisation import drawn_items, randomisation_rows, rank_correlation, stages
+from evenlight.figures.pages import randomisation as randomisation_page
+from evenlight.figures.randomisation_plot import draw_randomisation
+from evenlight.models.classifier import Classifier
+from evenlight.models.randomised import Layer, layers_of, randomise
+from evenlight.seeds import generator_for
+from evenlight.statistics.files import Run, randomised_path
+from evenlight.statistics.randomisation import summarise_randomisation
+
+ORDERS = ["cascading", "independent"]
+
+
+@pytest.mark.parametrize(
+    ("architecture", "expected"),
+    [
+        ("bert", ["embeddings", "bert.encoder.layer.0", "bert.encoder.layer.1", "head"]),
+        ("roberta", ["embeddings", "roberta.encoder.layer.0", "roberta.encoder.layer.1", "head"]),
+        ("distilbert", ["embeddings", "distilbert.transformer.layer.0", "distilbert.transformer.layer.1", "head"]),
+        ("gpt2", ["embeddings", "transformer.h.0", "transformer.h.1", "head"]),
+        ("llama", ["embeddings", "model.layers.0", "model.layers.1", "head"]),
+        ("one_layer_attention", ["embeddings", "query", "key", "value", "pooler", "classifier"]),
+    ],
+)
+def test_layers_from_the_words_to_the_answer(architecture, expected):
+    network = tiny_classifier(architecture).network
+    layers = layers_of(network)
+    assert [layer.name for layer in layers] == expected
+    parameters = [name for layer in layers for name in layer.parameters]
+    assert parameters == [name for name, _ in network.named_parameters()]
+
+
+def test_of_lists_in_lists_the_outer_one_counts():
+    inner = nn.ModuleDict({"experts": nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)])})
+    network = nn.ModuleDict({"words": nn.Embedding(3, 2), "layers": nn.ModuleList([inner]), "out": nn.Linear(2, 2)})
+    assert [layer.name for layer in layers_of(network)] == ["embeddings", "layers.0", "head"]
+
+
+def numbers(network):
+    return {name: parameter.clone() for name, parameter in network.named_parameters()}
+
+
+def test_random_layers_keep_their_numbers_and_lose_their_order():
+    network = tiny_classifier("bert").network
+    before = numbers(network)
+    layers = layers_of(network)
+    randomise(network, layers[1:2], seed=3)
+    after = numbers(network)
+    for name, parameter in after.items():
+        assert parameter.flatten().sort().values.equal(before[name].flatten().sort().values)
+        # Biases and normalisations of an untrained network are all alike.
+        moved = name in layers[1].parameters and before[name].unique().numel() > 1
+        assert parameter.equal(before[name]) != moved
+
+
+def test_a_layer_is_random_in_the_same_way_whatever_else_is():
+    first, second, other = (tiny_classifier("bert").network for _ in range(3))
+    layers = layers_of(first)
+    randomise(first, layers[2:], seed=3)
+    randomise(second, layers[:1], seed=3)
+    randomise(second, layers[3:], seed=3)
+    randomise(other, layers[3:], seed=4)
+    weights = [network.classifier.weight for network in (first, second, other)]
+    assert weights[0].equal(weights[1])
+    assert not weights[0].equal(weights[2])
+
+
+def test_stages():
+    layers = [Layer(name, ()) for name in ("embeddings", "middle", "head")]
+    found = {
+        order: [(stage, name, [layer.name for layer in chosen]) for stage, name, chosen in stages(layers, order)]
+        for order in ORDERS
+    }
+    assert found == {
+        "cascading": [
+            (0, "none", []),
+            (1, "head", ["head"]),
+            (2, "middle", ["head", "middle"]),
+            (3, "embeddings", ["head", "middle", "embeddings"]),
+        ],
+        "independent": [
+            (0, "none", []),
+            (1, "head", ["head"]),
+            (2, "middle", ["middle"]),
+            (3, "embeddings", ["embeddings"]),
+        ],
+    }
+
+
+def test_rank_correlation_is_spearmans():
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        first, second = random.integers(0, 5, (2, 9)).astype(float)
+        assert rank_correlation(first, second) == pytest.approx(spearmanr(first, second).statistic, abs=1e-12)
+    assert np.isnan(rank_correlation(np.ones(3), np.arange(3.0)))
+    assert np.isnan(rank_correlation(np.arange(3.0), np.ones(3)))
+    assert np.isnan(rank_correlation(np.ones(1), np.ones(1)))
+
+
+def test_items_are_drawn_by_name():
+    names = [f"item{index}" for index in range(20)]
+    drawn = drawn_items(names, 5, seed=1)
+    assert len(drawn) == 5
+    assert drawn == drawn_items(names[::-1], 5, seed=1)
+    assert drawn != drawn_items(names, 5, seed=2)
+    assert drawn_items(names, 50, seed=1) == set(names)
+
+
+def correlations_of(method, make, sentences, orders=ORDERS, training=None, seed=0):
+    """The rows of an explainer by its settings, ``make`` building the classifier anew."""
+    settings = completed_entry("explainers", "it", method)
+    family = {
+        "saliency": "gradient",
+        "input_x_gradient": "gradient",
+        "uniform_random": "baseline",
+        "pattern_variant": "baseline",
+        "attention_rollout": "attention",
+    }[method["method"]]
+
+    def context_with(layers):
+        classifier = make()
+        randomise(classifier.network, layers, seed)
+        return Context(Evaluator(classifier, 4096), seed, training)
+
+    explained = explain(family, sentences, {"it": settings}, context_with([]))["it"].attributions
+    before = [attribution.token_score for attribution in explained]
+    layers = layers_of(make().network)
+    rows, notes = randomisation_rows(family, sentences, before, {"it": settings}, orders, layers, context_with)
+    return pd.DataFrame(rows), notes
+
+
+@pytest.mark.parametrize("method", ["uniform_random", "pattern_variant"])
+def test_an_explainer_that_does_not_look_at_the_model_stays_as_it_is(method):
+    classifier = tiny_classifier("bert")
+    items = items_of([*map(str.split, ("Mara leaves the harbour", "He waits for the sea", "She sails alone"))])
+    sentences = sentences_of(classifier, list(items["words"]))
+    rows, notes = correlations_of({"method": method}, lambda: tiny_classifier("bert"), sentences, training=items)
+    assert notes == []
+    assert len(rows) == len(sentences) * 2 * 5
+    assert rows["rank_correlation"].notna().any()
+    assert rows["rank_correlation"].dropna().to_numpy() == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_gradients_change_with_the_weights(architecture):
+    """Asked again about the same model they are the same; of the head alone another model, of all layers nothing."""
+    make = lambda: tiny_classifier(architecture)  # noqa: E731
+    sentences = sentences_of(make())
+    rows, _ = correlations_of({"method": "saliency"}, make, sentences)
+    mean = rows.groupby(["order", "stage"])["rank_correlation_absolute"].mean()
+    for order in ORDERS:
+        assert mean[order, 0] == pytest.approx(1, abs=1e-12)
+        assert (mean[order].iloc[1:] < 0.999).all()
+    assert mean["cascading", 4] < 0.6
+    # The first stage of both orders is the head alone.
+    first = rows[rows["stage"] == 1]
+    of_orders = [first.loc[first["order"] == order, "rank_correlation"].to_numpy() for order in ORDERS]
+    np.testing.assert_array_equal(*of_orders)
+
+
+class Linear(nn.Module):
+    """Logits that are a sum over tokens of embedding · weight."""
+
+    def __init__(self, tokens, hidden=6):
+        super().__init__()
+        torch.manual_seed(0)
+        self.words = nn.Embedding(tokens, hidden, dtype=torch.float64)
+        self.out = nn.Linear(hidden, 2, bias=False, dtype=torch.float64)
+        self.config = SimpleNamespace(num_labels=2, model_type="linear")
+        self.device, self.dtype = torch.device("cpu"), torch.float64
+
+    @property
+    def base_model(self):
+        return self
+
+    def get_input_embeddings(self):
+        return self.words
+
+    def forward(self, inputs_embeds, attention_mask):
+        return SimpleNamespace(logits=(self.out(inputs_embeds) * attention_mask[..., None]).sum(1))
+
+
+def test_input_times_gradient_of_a_linear_model_by_hand():
+    """A token's score is its embedding times the class's weights, which are random in the order of the generator."""
+    tokenizer = tiny_classifier("bert").tokenizer
+
+    def make():
+        network = Linear(len(tokenizer)).eval()
+        network.requires_grad_(False)
+        return Classifier(network, tokenizer, 48)
+
+    sentences = sentences_of(make())
+    rows, _ = correlations_of({"method": "input_x_gradient"}, make, sentences, ["independent"], seed=5)
+    network = make().network
+    words, out = network.words.weight.numpy(), network.out.weight.numpy()
+    order = generator_for(5, "randomise", "out.weight").permutation(out.size)
+    random_out = out.flatten()[order].reshape(out.shape)
+    order = generator_for(5, "randomise", "words.weight").permutation(words.size)
+    random_words = words.flatten()[order].reshape(words.shape)
+    for stage, (embedding, weight) in {1: (words, random_out), 2: (random_words, out)}.items():
+        of_stage = rows[rows["stage"] == stage].set_index("item_id")
+        for sentence in sentences:
+            ids = sentence.token_id[~sentence.is_special]
+            before, after = words[ids] @ out[sentence.target], embedding[ids] @ weight[sentence.target]
+            row = of_stage.loc[sentence.item_id]
+            assert row["rank_correlation"] == pytest.approx(spearmanr(before, after).statistic, abs=1e-9)
+            absolute = spearmanr(np.abs(before), np.abs(after)).statistic
+            assert row["rank_correlation_absolute"] == pytest.approx(absolute, abs=1e-9)
+    assert rows.loc[rows["stage"] > 0, "rank_correlation"].mean() < 0.7
+
+
+def test_a_random_model_that_is_refused_has_no_correlation_and_a_note():
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)[:2]
+    settings = completed_entry("explainers", "it", {"method": "saliency"})
+
+    def context_with(layers):
+        if layers:
+            raise InputError("this model adds nothing up")
+        return context_of(classifier)
+
+    before = [np.arange(len(sentence.token_id), dtype=float) for sentence in sentences]
+    layers = layers_of(classifier.network)[-1:]
+    rows, notes = randomisation_rows(
+        "gradient", sentences, before, {"it": settings}, ["cascading"], layers, context_with
+    )
+    found = pd.DataFrame(rows).set_index("stage")["rank_correlation"]
+    assert found[0].notna().all()
+    assert found[1].isna().all()
+    assert notes == ["cascading randomisation, layer head: not explained (this model adds nothing up)"]
+
+
+# Over all runs ------------------------------------------------------------------------------------------------------
+
+NAN = float("nan")
+
+
+@pytest.fixture
+def summary(tmp_path):
+    """Two seeds of an explainer: of the first seed two texts, of the second one is undefined at stage 1."""
+    values = {0: {0: [1.0, 1.0], 1: [0.2, 0.4], 2: [0.0, NAN]}, 1: {0: [1.0, 1.0], 1: [0.5, NAN], 2: [NAN, NAN]}}
+    for seed, by_stage in values.items():
+        rows = [
+            {
+                "item_id": f"item{index}",
+                "order": "cascading",
+                "stage": stage,
+                "layer": ("none", "head", "embeddings")[stage],
+                "rank_correlation": value,
+                "rank_correlation_absolute": value / 2,
+            }
+            for stage, both in by_stage.items()
+            for index, value in enumerate(both)
+        ]
+        path = randomised_path(tmp_path, Run("plots", "small", seed), "grad")
+        notes = ["layer x: not explained"] if seed else []
+        tables.write_table(pd.DataFrame(rows), path, tables.RANDOMISED, {"notes": notes})
+    table, notes = summarise_randomisation(tmp_path, datasets=["plots"], models={"small": [0, 1]}, explainers=["grad"])
+    assert notes == ["dataset 'plots', model 'small': explainer 'grad': layer x: not explained"]
+    path = tmp_path / "summary.parquet"
+    tables.write_table(table, path, tables.RANDOMISATION)
+    return tables.read_exactly(path, tables.RANDOMISATION)
+
+
+def test_means_are_over_texts_and_then_over_seeds(summary):
+    found = summary.set_index("stage")
+    assert found["rank_correlation"].tolist() == pytest.approx([1, (0.3 + 0.5) / 2, 0])
+    assert found["rank_correlation_sd"].tolist() == pytest.approx([0, 0.1, 0])
+    assert found["rank_correlation_absolute"].tolist() == pytest.approx([0.5, 0.2, 0])
+    assert found["texts"].tolist() == [2, 2, 1]
+    assert found["seeds"].tolist() == [2, 2, 2]
+    assert found["layer"].tolist() == ["none", "head", "embeddings"]
+
+
+def test_the_page_shows_the_first_the_middle_and_the_last_stage(summary):
+    page = randomisation_page.page(
+        summary, datasets={"plots": "Plots"}, models={"small": "Small"}, explainers={"grad": "Grad", "lime": "LIME"}
+    )
+    [table] = page.tables
+    [(model, [(_, cells), (_, missing)])] = table.rows
+    assert model == "Small"
+    assert [cell.text for cell in cells] == ["0.40 ± 0.10"] * 2 + ["0.00 ± 0.00"] + ["0.20 ± 0.05"] * 2 + [
+        "0.00 ± 0.00"
+    ]
+    assert [cell.title for cell in cells] == ["head", "head", "embeddings"] * 2
+    assert [cell.text for cell in missing] == ["–"] * 6
+
+
+def test_the_figure_has_a_line_for_each_explainer(summary):
+    figure = draw_randomisation(summary, {"small": "Small"}, {"grad": "Grad", "lime": "LIME"}, "Random layers on Plots")
+    [axes] = figure.axes
+    line = axes.get_lines()[0]
+    assert line.get_label() == "Grad"
+    np.testing.assert_allclose(line.get_ydata(), [0.5, 0.2, 0.0])
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["none", "head", "embeddings"]

@@ -1,0 +1,56 @@
+"""A study that checks its explainers by random layers and shows how far they agree."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from running import SMALLER, contents, copy_of_project, results, run_study
+
+CHECKED = SMALLER | {
+    "kind": "description",
+    "models": {"small_bert": {"architecture": "bert", "layers": 2, "heads": 2, "hidden_size": 8,
+                              "tokenizer": {"vocabulary_size": 300}, "training": "small"}},
+    "explainers": {
+        "igxi": {"method": "integrated_gradients", "steps": 3},
+        "random": {"method": "uniform_random"},
+        "lime": {"method": "lime", "samples": 30},
+    },
+    "randomisation": {"orders": ["independent", "cascading"], "texts": 5},
+    "agreement": {"top": 3},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory) -> Path:
+    """A project after the study."""
+    project = copy_of_project(tmp_path_factory.mktemp("checked") / "project", CHECKED)
+    run_study(project)
+    return project
+
+
+def test_tables_and_figures_are_there(checked):
+    made = contents(results(checked))
+    for page in ("randomisation", "agreement"):
+        assert {f"tables/{page}.{form}" for form in ("parquet", "csv", "html", "tex")} <= made.keys()
+        assert {f"figures/{page}/demo.{form}" for form in ("svg", "pdf")} <= made.keys()
+
+
+def test_random_layers(checked):
+    table = pd.read_csv(results(checked) / "tables" / "randomisation.csv")
+    table = table.set_index(["explainer", "order", "stage"]).sort_index()
+    assert len(table) == 3 * 2 * 5
+    assert (table["texts"] <= 5).all()
+    # The same model says the same again; who does not ask it always does.
+    again = table.xs(0, level="stage")["rank_correlation"]
+    np.testing.assert_allclose(again, 1, atol=1e-3)
+    np.testing.assert_allclose(table.loc["random", "rank_correlation"], 1, atol=1e-9)
+    assert table.loc[("igxi", "cascading", 4), "rank_correlation_absolute"] < 0.9
+
+
+def test_agreement(checked):
+    table = pd.read_csv(results(checked) / "tables" / "agreement.csv")
+    pairs = set(zip(table["explainer_a"], table["explainer_b"], strict=True))
+    assert pairs == {("igxi", "random"), ("igxi", "lime"), ("random", "lime")}
+    assert set(table["factor"].dropna()) == {"gender"}
+    assert table.loc[table["measure"] != "rank_correlation", "mean"].dropna().between(0, 1).all()

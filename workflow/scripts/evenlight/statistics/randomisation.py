@@ -1,0 +1,51 @@
+"""The sanity check by random layers, summed up over texts and seeds."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from evenlight import tables
+from evenlight.statistics.files import Run, notes_of_runs, randomised_path, runs
+from evenlight.statistics.summary import population_sd
+
+STAGE = ["order", "stage", "layer"]
+VALUES = ["rank_correlation", "rank_correlation_absolute"]
+
+
+def summarise_randomisation(
+    randomised: str | Path, *, datasets: Sequence[str], models: Mapping[str, Sequence[int]], explainers: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """Mean correlations at every stage, and notes.
+
+    Args:
+        randomised: folder of the tables of the contract ``randomised`` (:mod:`evenlight.statistics.files`).
+        datasets: names, like ``explainers``.
+        models: name to seeds.
+        explainers: names.
+
+    Returns:
+        One row per dataset, model, explainer, order and stage: the number of ``seeds``; the most ``texts`` of a seed
+        whose correlation is defined; mean over the seeds of the mean over a seed's texts of either correlation, and
+        its standard deviation over the seeds.
+    """
+    rows: list[dict] = []
+    notes: dict[Run, list[str]] = {}
+    by_seed: dict[tuple[str, str, str], list[pd.DataFrame]] = {}
+    for run in runs(datasets, models):
+        for explainer in explainers:
+            path = randomised_path(randomised, run, explainer)
+            by_stage = tables.read_table(path, tables.RANDOMISED).groupby(STAGE, sort=False)[VALUES]
+            means = by_stage.mean().assign(texts=by_stage.count().max(axis=1))
+            by_seed.setdefault((run.dataset, run.model, explainer), []).append(means)
+            said = tables.read_metadata(path, tables.RANDOMISED).get("notes", [])
+            notes.setdefault(run, []).extend(f"explainer '{explainer}': {text}" for text in said)
+    for names, parts in by_seed.items():
+        for keys, stage in pd.concat(parts).groupby(level=STAGE, sort=False):
+            row = dict(zip(["dataset", "model", "explainer"], names, strict=True)) | dict(zip(STAGE, keys, strict=True))
+            row |= {"seeds": len(stage), "texts": int(stage["texts"].max())}
+            for name in VALUES:
+                defined = stage[name].dropna()
+                row |= {name: defined.mean(), f"{name}_sd": population_sd(defined)}
+            rows.append(row)
+    return pd.DataFrame(rows, columns=tables.RANDOMISATION.schema.names), notes_of_runs(notes)

@@ -1,0 +1,62 @@
+"""Explain again by a model whose layers are random, and correlate the scores with those of the model as it is."""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from evenlight.command_line import add_model_flags, run, settings_argument
+from evenlight.engine.opening import open_evaluator
+from evenlight.explainers import Context, training_items
+from evenlight.explainers.randomisation import drawn_items, randomisation_rows
+from evenlight.models.randomised import Layer, layers_of, randomise
+from evenlight.readings import explained_items, read_explained, sentences_of
+from evenlight.tables import ATTRIBUTIONS, RANDOMISED, read_arrow, write_table
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write one row per text, order and stage."""
+    settings = arguments.settings
+    item_ids = explained_items(arguments.readings).to_pylist()
+    drawn = drawn_items(item_ids, settings["texts"], settings["seed"])
+    [texts] = read_explained(arguments.readings, arguments.items, len(item_ids), "words")
+    scores = read_arrow(arguments.attributions, ATTRIBUTIONS.only("item_id", "token_score")).to_pydict()
+    score_of = dict(zip(scores["item_id"], scores["token_score"], strict=True))
+    sentences = [sentence for sentence in sentences_of(texts) if sentence.item_id in drawn]
+    before = [pd.Series(score_of[sentence.item_id], dtype=float).to_numpy() for sentence in sentences]
+    training = training_items(settings["family"], arguments.items)
+
+    layers: list[Layer] = []
+    open_evaluator(arguments, change=lambda network: layers.extend(layers_of(network)))
+
+    def context_with(chosen: list[Layer]) -> Context:
+        change = partial(randomise, layers=chosen, seed=settings["seed"])
+        return Context(open_evaluator(arguments, change=change), settings["seed"], training)
+
+    rows, notes = randomisation_rows(
+        settings["family"],
+        sentences,
+        before,
+        {settings["explainer"]: settings["method"]},
+        settings["orders"],
+        layers,
+        context_with,
+    )
+    write_table(pd.DataFrame(rows), arguments.output, RANDOMISED, {"notes": notes})
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
+    parser.add_argument("--readings", type=Path, required=True, help="table of readings (Parquet)")
+    parser.add_argument("--attributions", type=Path, required=True, help="the explainer's shard")
+    parser.add_argument(
+        "--settings",
+        type=settings_argument,
+        required=True,
+        help="JSON: explainer, family, method, orders, texts, limits",
+    )
+    add_model_flags(parser)
+    parser.add_argument("--output", type=Path, required=True, help="table of correlations (Parquet)")
+    run(main, parser)
