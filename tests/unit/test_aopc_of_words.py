@@ -12,6 +12,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.metrics import Explanation, score
 from evenlight.metrics.faithfulness import by_words, token_sets
+from evenlight.readings import PROMPT
 
 METRICS = ("aopc_comprehensiveness", "aopc_sufficiency")
 DEFINITIONS = ("share", "threshold", "eraser")
@@ -45,6 +46,12 @@ def test_a_word_has_the_sum_of_its_tokens():
     assert words.word_id.tolist() == [-1, 0, 1, 2, -1]
     assert words.token_id.tolist() == [0, 1, 3, 4, 5]
     assert words.token_score.tolist() == [9, 3, -4, 0.5, 7]
+
+
+def test_a_prompt_is_no_word():
+    """Its tokens have a number of their own, below that of special tokens."""
+    words = by_words(explanation([5, 5, 1, 2, 9], [PROMPT, PROMPT, 0, 0, -1]))
+    assert words.token_score.tolist() == [5, 5, 3, 9]
 
 
 def test_words_without_tokens_have_no_rank():

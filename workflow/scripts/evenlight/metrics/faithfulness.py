@@ -50,7 +50,8 @@ def by_words(explanation: Explanation) -> Explanation:
     stays = special.copy()
     stays[first] = True
     sums = np.bincount(explanation.word_id[~special], explanation.token_score[~special])
-    word_score = np.where(special, explanation.token_score, sums[explanation.word_id])
+    word_score = explanation.token_score.copy()
+    word_score[~special] = sums[explanation.word_id[~special]]
     columns = {"token_id": explanation.token_id, "word_id": explanation.word_id, "token_score": word_score}
     return replace(explanation, **{name: column[stays] for name, column in columns.items()})
 
