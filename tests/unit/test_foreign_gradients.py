@@ -210,6 +210,25 @@ def test_deeplift_that_does_not_add_up_is_refused(monkeypatch):
         explained("deeplift", classifier_of("llama"), COMMON | {"method": "deeplift"})
 
 
+@pytest.mark.parametrize("missed", [0.05, 0.2])
+def test_deeplift_may_miss_a_tenth_of_the_change_and_says_so(missed):
+    def rule(embedding, mask):
+        worth = embedding[..., 0]
+        total = (((1 - missed) * worth + missed * worth.detach()) * mask).sum(-1)
+        return torch.stack([torch.zeros_like(total), total], dim=-1)
+
+    classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
+    [text] = sentences_of(classifier, [["a", "b"]], targets=[1])
+    methods = {"it": COMMON | {"method": "deeplift"}}
+    if missed > 0.1:
+        with pytest.raises(InputError, match=r"the scores miss the change of the output by 0\.2 of the change or more"):
+            explain("deeplift", [text], methods, context_of(classifier))
+        return
+    explanations = explain("deeplift", [text], methods, context_of(classifier))["it"]
+    assert explanations.attributions[0].completeness_gap == pytest.approx(-0.1)
+    assert "the scores of 1 of 1 items do not add up to the change of the output within 1 %" in explanations.note
+
+
 def test_whether_deeplift_is_refused_does_not_depend_on_the_group_of_texts():
     """The multiplier of 'storm' is −1, and what it adds is its worth, 10: its score misses the change by 2 times 10."""
 

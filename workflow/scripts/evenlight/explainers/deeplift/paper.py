@@ -19,6 +19,13 @@ from evenlight.explainers.operations import PRODUCTS, QUOTIENTS, Operations, Sta
 from evenlight.explainers.starts import path_ends, probes
 from evenlight.models.classifier import Classifier, Entrance
 
+# The largest share of the change of the output that the scores may miss, in the median of the texts by which a model is
+# tried out. Where every operation has its rule they miss 1e-4 and less (but MobileBERT, whose numbers drown each other
+# with random weights). Where the network takes other ways for the input than for the baseline (experts by token) or
+# sums at random (YOSO) they miss 0.3 to 1.4. Trained small models of six such types missed 0.4 to 1.3 in the median of
+# real texts, and more than the change itself, which is what scores of zero miss, in a sixth to three fifths of them.
+MOST_MISSED = 0.1
+
 # Input and baseline go through the network together, the inputs in the first half of the rows, the baselines in the
 # second. Every rule below gives multipliers m with Σ m · Δinput = Δoutput, Δ being input minus baseline; a chain of
 # such rules keeps the property from the output down to the embeddings.
@@ -358,11 +365,11 @@ def _require_explains(name: str, settings: dict, context: Context) -> None:
     if key not in context.memory:
         context.memory[key] = share_missed(settings, context.evaluator)
     missed = context.memory[key]
-    if not missed <= 1:
+    if not missed <= MOST_MISSED:
         raise InputError(
             f"explainers.{name}: DeepLIFT from baseline '{settings['baseline']}' does not explain this "
             f"{context.evaluator.classifier.network.config.model_type} model: for half of the texts by which it is "
-            f"tried out, the scores miss the change of the output by {missed:.1g} times the change or more; choose "
+            f"tried out, the scores miss the change of the output by {missed:.1g} of the change or more; choose "
             "another baseline, or take the explainer or the model out of the study"
         )
 
