@@ -74,6 +74,8 @@ OWN_SIZES = {
     "layoutlm": BOXES,
     "layoutlmv3": BOXES | {"coordinate_size": 4, "shape_size": 4, "hidden_size": 24, "input_size": 32},
     "lilt": BOXES | {"channel_shrink_ratio": 2, "hidden_size": 48},
+    # A text is read in whole windows, whatever its length; the published ones have 512 tokens.
+    "longformer": {"attention_window": 16},
     "luke": {"entity_vocab_size": 10, "entity_emb_size": 16},
     "markuplm": {
         **dict.fromkeys(("max_xpath_tag_unit_embeddings", "max_xpath_subs_unit_embeddings"), 20),
