@@ -111,10 +111,16 @@ measure-corpus: .venv/ready  ## hold filter, drafts and import against GECO: mak
 
 BENCH := results/bench
 BENCH_MODELS := $(foreach model,small_bert minilm,$(BENCH)/models/geco_all/$(model)/seed0)
+SHAPES := $(foreach shape,modernbert decoder,results/pretrained/shapes/$(shape))
 
-bench: $(MINILM) .venv-ferret/ready  ## time this engine against ferret, captum and lime (an hour)
+# Named by their last file; both are written at once.
+$(lastword $(SHAPES))/model.safetensors: $(MINILM)
+	$(BIN)/python bench/shapes.py --like $(<D) --output results/pretrained/shapes
+
+bench: $(MINILM) $(lastword $(SHAPES))/model.safetensors .venv-ferret/ready  ## time this engine against ferret, captum and lime (three hours)
 	$(BIN)/snakemake --cores $(CORES) $(BENCH_MODELS:%=%/model.safetensors) --configfile bench/bench.yaml
 	$(BIN)/python bench/compare.py --models $(foreach model,$(BENCH_MODELS),$(notdir $(patsubst %/,%,$(dir $(model))))=$(model)) \
+		$(foreach shape,$(SHAPES),$(notdir $(shape))=$(shape)) \
 		--items $(BENCH)/datasets/geco_all/items.parquet --peer-python .venv-ferret/bin/python --output $(BENCH)/bench
 
 bench-precision: $(MINILM)  ## what bfloat16 changes in a table of disparities (ten minutes)

@@ -23,6 +23,8 @@ folder, threads, device = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 torch.set_num_threads(threads)
 tokenizer = AutoTokenizer.from_pretrained(folder)
 model = AutoModelForSequenceClassification.from_pretrained(folder).to(device).eval()
+# The embedding block; decoders without positions have the table of words alone.
+embeddings = getattr(model.base_model, "embeddings", model.get_input_embeddings())
 
 
 class Probability(nn.Module):
@@ -56,11 +58,11 @@ class Rows:
 
     def embedding(self) -> torch.Tensor:
         """What the embedding block makes of the ids, (1, tokens, hidden)."""
-        return model.bert.embeddings(self.token_id).detach().requires_grad_()
+        return embeddings(self.token_id).detach().requires_grad_()
 
     def baseline(self) -> torch.Tensor:
         """Likewise of the baseline."""
-        return model.bert.embeddings(self.baseline_id).detach()
+        return embeddings(self.baseline_id).detach()
 
 
 def deeplift(rows: Rows) -> torch.Tensor:
@@ -75,7 +77,7 @@ GRADIENTS = {
     "input_x_gradient": lambda rows: InputXGradient(Probability()).attribute(rows.embedding(), **rows.options),
     "deeplift": deeplift,
     "guided_backprop": lambda rows: GuidedBackprop(Probability()).attribute(rows.embedding(), **rows.options),
-    "integrated_gradients": lambda rows: LayerIntegratedGradients(from_ids, model.bert.embeddings).attribute(
+    "integrated_gradients": lambda rows: LayerIntegratedGradients(from_ids, embeddings).attribute(
         rows.token_id, rows.baseline_id, n_steps=200, **rows.options
     ),
     "gradient_shap": lambda rows: GradientShap(Probability()).attribute(

@@ -22,6 +22,8 @@ folder, threads, device, precision, tokens_per_batch = sys.argv[1:]
 torch.set_num_threads(int(threads))
 classifier = load_classifier(folder, max_tokens=128, device=device, precision=precision)
 evaluator = Evaluator(classifier, int(tokens_per_batch))
+# As in a run, what a family finds out of the model once it knows for all sentences.
+context = Context(evaluator, seed=0, training=None)
 
 # The methods of each suite with the defaults of the configuration.
 RELEASED = {"layer": "embedding_output", "output": "probability", "definition": "released"}
@@ -78,7 +80,6 @@ def explaining(names: list[str]):
     """A task that explains with some explainers of one family."""
 
     def task(sentences: list[dict]) -> dict:
-        context = Context(evaluator, seed=0, training=None)
         methods = {name: STUDY["explainers"][name] for name in names}
         found = explain(FAMILY[names[0]], tokenized(sentences), methods, context)
         return {

@@ -1,0 +1,48 @@
+"""Write models of further shapes for the benchmark, with random weights: ModernBERT's blocks and Llama's.
+
+    python bench/shapes.py --like results/pretrained/minilm --output results/pretrained/shapes
+
+What a network takes depends on its blocks and sizes and not on its weights, so nothing is trained. Both are as wide and
+as deep as the model that is named, and have its tokenizer, so that each reads the same tokens.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import torch
+from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+
+from evenlight.command_line import run
+
+SHAPES = {"modernbert": "modernbert", "decoder": "llama"}
+SIZES = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings")
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write a folder for each shape."""
+    like = AutoConfig.from_pretrained(arguments.like)
+    tokenizer = AutoTokenizer.from_pretrained(arguments.like)
+    for name, model_type in SHAPES.items():
+        # Gates have a third matrix, which two thirds of the width make up for, as published models of both types do.
+        sizes = {size: getattr(like, size) for size in SIZES} | {"intermediate_size": like.intermediate_size * 2 // 3}
+        config = AutoConfig.for_model(
+            model_type,
+            vocab_size=len(tokenizer),
+            pad_token_id=tokenizer.pad_token_id,
+            bos_token_id=tokenizer.cls_token_id,
+            eos_token_id=tokenizer.sep_token_id,
+            **sizes,
+        )
+        torch.manual_seed(0)
+        AutoModelForSequenceClassification.from_config(config).save_pretrained(arguments.output / name)
+        tokenizer.save_pretrained(arguments.output / name)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--like", type=Path, required=True, help="folder of a model, for its sizes and its tokenizer")
+    parser.add_argument("--output", type=Path, required=True, help="folder for a folder of each shape")
+    run(main, parser)
