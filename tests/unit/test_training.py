@@ -1,11 +1,16 @@
 """Trainings: steps and batches, half the bits, adapters, and what is left of one that was stopped."""
 
+import argparse
+import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from models_for_tests import MAX_TOKENS, NETWORKS, WORDS, sentences_of, tiny_classifier
+from dataset_files import write_dataset
+from models_for_tests import MAX_TOKENS, NETWORKS, WORDS, items_of, sentences_of, tiny_classifier
+from safetensors.torch import load_file
 from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 
@@ -16,6 +21,7 @@ from evenlight.models import adapters
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import load_classifier
 from evenlight.seeds import generator_for
+from models import train
 
 # Ten texts of 3 to 21 words.
 TEXTS = [*WORDS, WORDS[0][:3], WORDS[6][::-1]]
@@ -334,13 +340,29 @@ def test_no_adapters_stand_in_the_head():
     assert all(name.startswith("distilbert.") for name in names)
 
 
-@pytest.mark.parametrize("targets", [None, ["querry"], ["pre_classifier"], ["sa_layer_norm"]])
-def test_what_takes_no_adapters_is_told_which_layers_do(targets):
+@pytest.mark.parametrize(
+    ("targets", "reason"),
+    [
+        (None, "peft lists no layers for it"),
+        (["querry"], "it has no linear layers of these names outside its head"),
+        (["pre_classifier"], "it has no linear layers of these names outside its head"),
+        (["sa_layer_norm"], ".*LayerNorm.*"),
+    ],
+)
+def test_what_takes_no_adapters_is_told_which_layers_do(targets, reason):
     classifier, texts = trainable("distilbert")
     settings = of_a_training(lora={"target_modules": targets})
-    said = r"lora: cannot be put into this distilbert model \(.*\); .*target_modules: k_lin, lin1, lin2, out_lin, q_lin"
+    said = rf"lora: cannot be put into this distilbert model \({reason}\); .* linear layers, k_lin, lin1, lin2, out_lin"
     with pytest.raises(InputError, match=said):
         training.train(classifier, texts, texts, settings, seed=0)
+
+
+def test_a_model_without_linear_layers_is_told_to_be_trained_as_a_whole():
+    """Such as I-BERT, whose layers are of a class of its own."""
+    network = tiny_classifier("bert").network
+    network.bert.encoder, network.bert.pooler = torch.nn.Identity(), None
+    with pytest.raises(InputError, match=r"names outside its head\); take it out, which trains all weights"):
+        adapters.add_adapters(network, lora("bert"))
 
 
 def test_adapters_of_a_new_pretrained_model(tmp_path):
@@ -554,3 +576,49 @@ def test_a_checkpoint_takes_four_times_what_is_trained(recipe, times, tmp_path):
     assert sum(value.nbytes for values in held for value in values.values()) == pytest.approx(times * trained, rel=0.05)
     if recipe:
         assert trained < 0.2 * sum(weight.nbytes for weight in weights_of(classifier).values())
+
+
+def test_the_command_goes_on_with_its_own_settings_code_and_texts_only(tmp_path, monkeypatch, capsys):
+    training.save_classifier(tiny_classifier("bert"), tmp_path / "encoder", None, {})
+    words = [[pronoun, *text] for text in TEXTS for pronoun in ("he", "she")]
+    splits = ["train"] * 10 + ["validation"] * 4 + ["test"] * 6
+    items = items_of(words).assign(split=splits, group="male", ground_truth=None)
+    write_dataset(items, tmp_path)
+    write_dataset(items.assign(label=1 - items["label"]), tmp_path / "relabelled")
+    model = {"architecture": "pretrained", "source": str(tmp_path / "encoder"), "revision": None, "special_tokens": {}}
+    model |= {"max_tokens": MAX_TOKENS, "long_items": "refuse", "training": of_a_training(lora=LORA)}
+    usual = {
+        "items": tmp_path / "items.parquet",
+        "units": tmp_path / "units.parquet",
+        "settings": {"model": model, "seed": 0},
+        "code": "this",
+        "threads": 1,
+        "device": "cpu",
+        "compared": None,
+        "checkpoint_minutes": NOT_AT_ONCE,
+    }
+    train.main(argparse.Namespace(**usual | {"checkpoint_minutes": 0}, output=tmp_path / "through"))
+    expected = load_file(tmp_path / "through" / "model.safetensors")
+    assert "peft" in json.loads((tmp_path / "through" / "manifest.json").read_text())["libraries"]
+
+    changes = {
+        "code": "other",
+        "items": tmp_path / "relabelled" / "items.parquet",
+        "settings": {"model": model, "seed": 1},
+        "threads": 2,
+    }
+    for change in [{name: value} for name, value in changes.items()] + [{}]:
+        with monkeypatch.context() as patched:
+            watch_steps(patched, 5)
+            with pytest.raises(Stopped):
+                train.main(argparse.Namespace(**usual, output=tmp_path / "model"))
+        assert len(list((tmp_path / ".model.checkpoint").iterdir())) == 1
+        assert not (tmp_path / "model").exists()
+        capsys.readouterr()
+        train.main(argparse.Namespace(**usual | change, output=tmp_path / "model"))
+        assert ("goes on after step 2 of epoch 1" in capsys.readouterr().out) == (not change)
+        assert not (tmp_path / ".model.checkpoint").exists()
+        if change:
+            shutil.rmtree(tmp_path / "model")
+    assert_same(load_file(tmp_path / "model" / "model.safetensors"), expected)
+    assert load_classifier(tmp_path / "model", MAX_TOKENS).classes == 2

@@ -120,11 +120,17 @@ def add_adapters(network: nn.Module, settings: dict) -> Callable[[], object]:
             # It finds out by itself which way round the weights of a layer are, and says so.
             warnings.filterwarnings("ignore", message="fan_in_fan_out")
             adapted = LoraModel(network, {"default": config}, "default")
-    # Of an architecture without a list, of names that no layer has, and of layers that are not linear.
+    # Of names that no layer has, and of layers that are not linear.
     except Exception as error:
+        reason = _first_line(error)
+        if settings["target_modules"] is None and network.config.model_type not in LoraModel.target_module_mapping:
+            reason = "peft lists no layers for it"
+        elif reason.startswith("No modules were targeted"):
+            reason = "it has no linear layers of these names outside its head"
+        remedy = f"name target_modules: all-linear, or some of its linear layers, {', '.join(linear)}"
         raise InputError(
-            f"trainings.<training>.lora: cannot be put into this {network.config.model_type} model "
-            f"({_first_line(error)}); name some of its linear layers as target_modules: {', '.join(linear)}"
+            f"trainings.<training>.lora: cannot be put into this {network.config.model_type} model ({reason}); "
+            f"{remedy if linear else 'take it out, which trains all weights'}"
         ) from None
     for name, weight in network.named_parameters():
         if belongs_to_head(network, name):
