@@ -11,6 +11,7 @@ import torch
 from dataset_files import write_dataset
 from models_for_tests import MAX_TOKENS, NETWORKS, WORDS, items_of, sentences_of, tiny_classifier
 from safetensors.torch import load_file
+from tiny_models import write_model
 from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 
@@ -213,7 +214,7 @@ def test_a_network_that_mixes_types_is_refused():
 
     inside.register_forward_hook(write_into_another)
     with pytest.raises(
-        InputError, match=r"precision is bfloat16, which a bert model does not take .*set it to float32"
+        InputError, match=r"precision: a bert model takes no bfloat16; set it to float32 \(RuntimeError"
     ):
         training.train(classifier, texts, texts, of_a_training(precision="bfloat16"), seed=0)
     assert len(training.train(classifier, texts, texts, of_a_training(), seed=0)) == 3
@@ -343,16 +344,16 @@ def test_no_adapters_stand_in_the_head():
 @pytest.mark.parametrize(
     ("targets", "reason"),
     [
-        (None, "peft lists no layers for it"),
-        (["querry"], "it has no linear layers of these names outside its head"),
-        (["pre_classifier"], "it has no linear layers of these names outside its head"),
-        (["sa_layer_norm"], ".*LayerNorm.*"),
+        (None, "peft lists no layers of a distilbert model"),
+        (["querry"], r"cannot be put into .* \(it has no linear layers of these names outside its head\)"),
+        (["pre_classifier"], r"cannot be put into .* \(it has no linear layers of these names outside its head\)"),
+        (["sa_layer_norm"], r"cannot be put into this distilbert model \(.*LayerNorm.*\)"),
     ],
 )
 def test_what_takes_no_adapters_is_told_which_layers_do(targets, reason):
     classifier, texts = trainable("distilbert")
     settings = of_a_training(lora={"target_modules": targets})
-    said = rf"lora: cannot be put into this distilbert model \({reason}\); .* linear layers, k_lin, lin1, lin2, out_lin"
+    said = rf"lora: {reason}; name target_modules: all-linear, .* linear layers, k_lin, lin1, lin2, out_lin"
     with pytest.raises(InputError, match=said):
         training.train(classifier, texts, texts, settings, seed=0)
 
@@ -363,6 +364,33 @@ def test_a_model_without_linear_layers_is_told_to_be_trained_as_a_whole():
     network.bert.encoder, network.bert.pooler = torch.nn.Identity(), None
     with pytest.raises(InputError, match=r"names outside its head\); take it out, which trains all weights"):
         adapters.add_adapters(network, lora("bert"))
+
+
+@pytest.mark.parametrize(
+    ("model_type", "refused"),
+    [
+        # A block that several layers use: adapters of each use would be merged into all.
+        ("zamba", r"lora: in this zamba model model\.layers\.\d\..* has its weights in common with another layer"),
+        # A layer that chooses experts is a linear one that gives several values.
+        ("phimoe", "lora: a phimoe model does not work with them; name other target_modules"),
+        ("mixtral", None),
+    ],
+)
+def test_adapters_of_layers_with_ways_of_their_own(model_type, refused, tmp_path):
+    special = write_model(model_type, tmp_path, WORDS)
+    targets = None if model_type == "mixtral" else "all-linear"
+    settings = of_a_training(lora=LORA | {"target_modules": targets}, epochs=1)
+    model = {"architecture": "pretrained", "source": str(tmp_path), "revision": None, "special_tokens": special}
+    classifier = new_classifier(model | {"training": settings, "max_tokens": MAX_TOKENS}, WORDS, 2, seed=0)
+    texts = sentences_of(classifier)
+    if refused:
+        with pytest.raises(InputError, match=refused):
+            training.train(classifier, texts, texts, settings, seed=0)
+    else:
+        before = weights_of(classifier)
+        training.train(classifier, texts, texts, settings, seed=0)
+        changed = {name for name, weight in weights_of(classifier).items() if not torch.equal(weight, before[name])}
+        assert {name.split(".")[-2] for name in changed} == {"q_proj", "v_proj", "score"}
 
 
 def test_adapters_of_a_new_pretrained_model(tmp_path):

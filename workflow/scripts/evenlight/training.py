@@ -147,12 +147,11 @@ def train(
     Raises:
         InputError: the validation loss is not a number in any epoch, or the network takes no adapters or no bfloat16.
     """
-    if settings["precision"] != "float32":
-        _refuse_precision(classifier, training[:1], settings["precision"])
     torch.manual_seed(seed)
     torch.use_deterministic_algorithms(True, warn_only=True)
     network = classifier.network
     merge = add_adapters(network, settings["lora"]) if settings["lora"] else None
+    _refuse_recipe(classifier, training[:1], settings)
     optimizer, scheduler = _optimizer(network, settings, len(training))
     size = settings["batch_size"] * settings["gradient_accumulation_steps"]
     lengths = [len(sentence.token_id) for sentence in training]
@@ -248,16 +247,19 @@ def _take_step(
 
 
 @torch.no_grad()
-def _refuse_precision(classifier: Classifier, sentences: Sequence[Sentence], precision: str) -> None:
-    """Refuse a network that autocast does not reach everywhere, and so mixes types."""
+def _refuse_recipe(classifier: Classifier, sentences: Sequence[Sentence], settings: dict) -> None:
+    """Refuse adapters of layers that do more than they are called for, and half the bits where types are mixed."""
     classifier.network.eval()
-    try:
-        _loss(classifier, sentences, "mean", precision)
-    except RuntimeError as error:
-        raise InputError(
-            f"trainings.<training>.precision is {precision}, which a {classifier.network.config.model_type} model "
-            f"does not take ({reason_of(error)}); set it to float32"
-        ) from None
+    of_type = f"a {classifier.network.config.model_type} model"
+    for precision, asked, refused in (
+        ("float32", settings["lora"], f"lora: {of_type} does not work with them; name other target_modules"),
+        ("bfloat16", settings["precision"] == "bfloat16", f"precision: {of_type} takes no bfloat16; set it to float32"),
+    ):
+        try:
+            if asked:
+                _loss(classifier, sentences, "mean", precision)
+        except Exception as error:  # whatever a foreign network says
+            raise InputError(f"trainings.<training>.{refused} ({reason_of(error)})") from None
 
 
 def _trained_weights(network: nn.Module) -> dict[str, torch.Tensor]:

@@ -5,7 +5,8 @@ They are trained here, or peft has saved them of a training elsewhere.
 
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import nn
@@ -103,18 +104,24 @@ def add_adapters(network: nn.Module, settings: dict) -> Callable[[], object]:
         from peft.tuners.lora import LoraModel
     except ImportError:
         raise _without_peft("trainings.<training>.lora") from None
-    in_head = [name for name, _ in network.named_modules() if name and belongs_to_head(network, name)]
+    kind = network.config.model_type
+    named = {module: name for name, module in network.named_modules()}
+    linear = sorted({named[layer].rpartition(".")[-1] for layer in linear_layers(network.base_model)})
+    remedy = f"name target_modules: all-linear, or some of its linear layers, {', '.join(linear)}"
+    remedy = remedy if linear else "take it out, which trains all weights"
+    # Where its own table is asked, peft finds no layers of types with experts (Mixtral).
+    targets = settings["target_modules"] or LoraModel.target_module_mapping.get(kind)
+    if not targets:
+        raise InputError(f"trainings.<training>.lora: peft lists no layers of a {kind} model; {remedy}")
     config = LoraConfig(
         task_type=TaskType.SEQ_CLS,
         r=settings["rank"],
         lora_alpha=settings["alpha"],
         lora_dropout=settings["dropout"],
-        target_modules=settings["target_modules"],
+        target_modules=targets,
         # They are trained themselves.
-        exclude_modules="|".join(map(re.escape, in_head)),
+        exclude_modules="|".join(re.escape(name) for name in named.values() if name and belongs_to_head(network, name)),
     )
-    named = {module: name for name, module in network.named_modules()}
-    linear = sorted({named[layer].rpartition(".")[-1] for layer in linear_layers(network.base_model)})
     try:
         with warnings.catch_warnings():
             # It finds out by itself which way round the weights of a layer are, and says so.
@@ -123,15 +130,16 @@ def add_adapters(network: nn.Module, settings: dict) -> Callable[[], object]:
     # Of names that no layer has, and of layers that are not linear.
     except Exception as error:
         reason = _first_line(error)
-        if settings["target_modules"] is None and network.config.model_type not in LoraModel.target_module_mapping:
-            reason = "peft lists no layers for it"
-        elif reason.startswith("No modules were targeted"):
+        if reason.startswith("No modules were targeted"):
             reason = "it has no linear layers of these names outside its head"
-        remedy = f"name target_modules: all-linear, or some of its linear layers, {', '.join(linear)}"
         raise InputError(
-            f"trainings.<training>.lora: cannot be put into this {network.config.model_type} model ({reason}); "
-            f"{remedy if linear else 'take it out, which trains all weights'}"
+            f"trainings.<training>.lora: cannot be put into this {kind} model ({reason}); {remedy}"
         ) from None
+    if shared := _shared_layers(network, adapted.targeted_module_names):
+        raise InputError(
+            f"trainings.<training>.lora: in this {kind} model {shared[0]} has its weights in common with another "
+            "layer, into which they would be merged too; name other target_modules"
+        )
     for name, weight in network.named_parameters():
         if belongs_to_head(network, name):
             weight.requires_grad_(True)
@@ -139,6 +147,17 @@ def add_adapters(network: nn.Module, settings: dict) -> Callable[[], object]:
     trained, total = sum(size for size, is_trained in sizes if is_trained), sum(size for size, _ in sizes)
     print(f"LoRA in {len(adapted.targeted_module_names)} layers: trains {trained:,} of {total:,} weights", flush=True)
     return lambda: adapted.merge_and_unload(safe_merge=True)
+
+
+def _shared_layers(network: nn.Module, names: Sequence[str]) -> list[str]:
+    """Those of some adapted layers whose weights stand in another place of the network, too (Zamba's)."""
+    places = Counter(
+        id(weight)
+        for parent in network.modules()
+        for layer in parent.children()
+        for weight in layer.parameters(recurse=False)
+    )
+    return [name for name in names if places[id(network.get_submodule(name).get_base_layer().weight)] > 1]
 
 
 def _without_peft(key: str) -> InputError:
