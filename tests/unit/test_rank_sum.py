@@ -51,6 +51,29 @@ def test_u_agrees_with_the_probability_of_superiority_of_statsmodels():
     assert mann_whitney(a, b).u.item() / (40 * 55) == pytest.approx(rank_compare_2indep(a, b).prob1, rel=1e-12)
 
 
+# Cliff's delta and the common-language effect size, which the tables have, are U by its pairs.
+
+
+def test_u_gives_cliffs_delta_of_the_example_in_effsize():
+    # R package effsize, ?cliff.delta prints −0.25 for these ten and six values.
+    treatment, control = [10, 10, 20, 20, 20, 30, 30, 30, 40, 50], [10, 20, 30, 40, 40, 50]
+    assert 2 * mann_whitney(treatment, control).u.item() / (10 * 6) - 1 == pytest.approx(-0.25, rel=1e-14)
+
+
+def test_u_of_normal_groups_gives_the_effect_of_mcgraw_and_wong():
+    # McGraw & Wong (1992): heights of men and women, 69.7 ± 2.8 and 64.3 ± 2.6 inches, give 0.92.
+    grid = (np.arange(2000) + 0.5) / 2000
+    effect = mann_whitney(norm.ppf(grid, 69.7, 2.8), norm.ppf(grid, 64.3, 2.6)).u.item() / 2000**2
+    assert effect == pytest.approx(0.92, abs=0.005)
+    assert effect == pytest.approx(norm.cdf(5.4 / np.hypot(2.8, 2.6)), abs=1e-3)
+
+
+@given(SCORES, SCORES)
+def test_u_counts_pairs(a, b):
+    signs = np.sign(np.subtract.outer(a, b))
+    assert mann_whitney(a, b).u.item() == (signs > 0).sum() + (signs == 0).sum() / 2
+
+
 def test_identical_groups_give_p_of_one():
     assert mann_whitney([0.1, 0.5, 0.9], [0.9, 0.1, 0.5]).p.item() == 1.0
 

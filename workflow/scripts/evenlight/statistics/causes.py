@@ -28,7 +28,7 @@ from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.statistics.cells import CELL, ExplainerScores, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design
-from evenlight.statistics.effect_sizes import cohens_d
+from evenlight.statistics.effect_sizes import cohens_d, pooled_sd
 from evenlight.statistics.files import Run, items_path, reading_path
 
 CAUSES = ("context_tokens", "ground_truth_tokens", "confidence")
@@ -71,7 +71,7 @@ def split_disparity(a: np.ndarray, b: np.ndarray, causes_a: np.ndarray, causes_b
     ``paired`` row i of all belongs to one pair. A cause is left out where it does not differ, where it is a linear
     combination of the group and the causes before it, and where one unit alone decides on its coefficient.
     """
-    sd = np.sqrt((a.var() + b.var()) / 2)
+    sd = pooled_sd(a, b)
     if paired:
         outcome, differing, group = a - b, causes_a - causes_b, np.ones((len(a), 1))
     else:

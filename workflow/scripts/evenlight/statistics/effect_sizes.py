@@ -1,9 +1,8 @@
-"""How far apart two groups' scores are: standardised differences of means and shares of pairs."""
+"""How far apart two groups' scores are: standardised differences of means."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
-from scipy.stats import rankdata
 
 
 def defined(scores: ArrayLike) -> np.ndarray:
@@ -53,31 +52,6 @@ def small_sample_factor(degrees: ArrayLike) -> np.ndarray:
     """Γ(m/2) / (sqrt(m/2) Γ((m − 1)/2)) for m > 1 degrees of freedom: 1 / E[1/s] of a normal sample with SD 1."""
     half = np.asarray(degrees) / 2
     return np.exp(gammaln(half) - gammaln(half - 0.5)) / np.sqrt(half)
-
-
-def cliffs_delta(a: ArrayLike, b: ArrayLike) -> float:
-    """Cliff's delta, P(a > b) − P(a < b) over all pairs of one score of each group; NaN scores are dropped.
-
-    Cliff (1993), "Dominance statistics". From 1, every score of ``a`` above every one of ``b``, to −1.
-
-    >>> cliffs_delta([1, 2, 3], [2])
-    0.0
-    """
-    return 2 * common_language_effect(a, b) - 1
-
-
-def common_language_effect(a: ArrayLike, b: ArrayLike) -> float:
-    """P(a > b) + P(a = b) / 2 over all pairs of one score of each group; NaN scores are dropped.
-
-    The common-language effect size of McGraw & Wong (1992) without their assumption of normality, which is A of
-    Vargha & Delaney (2000). It is U / (n_a n_b) with the U of Mann and Whitney, which ranks give in O(n log n).
-
-    >>> common_language_effect([1, 4], [2, 3, 4, 5])
-    0.3125
-    """
-    a, b = defined(a), defined(b)
-    ranks = rankdata(np.concatenate([a, b]))[: len(a)]
-    return float((ranks.sum() - len(a) * (len(a) + 1) / 2) / (len(a) * len(b)))
 
 
 def _standardised(a: ArrayLike, b: ArrayLike, sd: float) -> float:
