@@ -42,7 +42,7 @@ TESTS = {
     "metrics/infidelity": ("infidelity",),
     "metrics/moved_inputs": ("sensitivity",),
     "tables": ("tables",),
-    "items": ("items",),
+    "items": ("items", "cells"),
     "statistics/files": ("score_files", "model_quality"),
     "statistics/study": ("study", "cells", "model_quality"),
     "statistics/blocks": ("paired_tests",),
