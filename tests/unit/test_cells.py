@@ -236,13 +236,30 @@ def test_one_unit_alone_is_not_compared():
     rows = [("m1", "1", "male"), ("m2", "2", "male"), ("f1", "3", "female"), ("f2", "3", "female"), ("m4", "4", "male")]
     units = pd.DataFrame(rows, columns=["item_id", "unit_id", "level"]).assign(role="form", factor="gender")
     items = ["f1", "f2", "m1", "m2"]
-    with pytest.raises(InputError, match="one unit only of gender 'female' is explained"):
+    message = (
+        "dataset 'plots': one unit only of gender 'female' is explained, and a comparison needs at least 2; give the "
+        "test split more texts, raise explain.pairs, or take the pair of levels out of 'statistics.compare'"
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
         check_compared("plots", units, items, {"gender": [["male", "female"]]})
     # Who is in no comparison may be alone.
     others = units.assign(level=units["level"].replace("male", "other"), unit_id=units["item_id"])
     assert check_compared("plots", others, items, {"gender": [["other", "female"]]}) == []
     alone = units.assign(level=["male", "male", "neutral", "female", "female"], unit_id=units["item_id"])
     assert check_compared("plots", alone, alone["item_id"], {"gender": [["male", "female"]]}) == []
+
+
+def test_factors_stand_in_the_message_as_in_the_dataset_and_the_configuration():
+    rows = [("a", "race", "white"), ("b", "gender", "male"), ("c", "gender", "female"), ("d", "race", "asian")]
+    units = pd.DataFrame(rows, columns=["item_id", "factor", "level"]).assign(role="form", unit_id=list("abcd"))
+    comparisons = {"race": [["black", "white"]], "age": [["young", "old"], ["old", "older", "oldest"]]}
+    message = (
+        "dataset 'plots': nothing can be compared; it has race: asian, white; gender: female, male, and "
+        "'statistics.compare' asks for race black, white; age young, old; age old, older, oldest; name two of its "
+        "levels there, or at least three in a larger set, or take the dataset out of the study"
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        check_compared("plots", units, units["item_id"], comparisons)
 
 
 def test_three_levels_of_a_larger_set_are_something_to_compare(files):

@@ -217,6 +217,20 @@ def test_notes_come_in_turn_and_each_once(files):
     ]
 
 
+def test_what_each_dataset_lacks_is_noted(files):
+    files.write(score_table([1, 2, 3], [2, 3, 5], ["lime"]), dataset="films")
+    people = score_table([1, 2, 3], [2, 3, 5], ["lime"])
+    files.write(people.replace({"group": {"female": "neutral"}, "item_id": {"(.*)female": r"\1neutral"}}, regex=True))
+    comparisons = {"gender": [["male", "female"], ["male", "neutral"]]}
+    settings = {"models": {"small": [0]}, "explainers": ["lime"], "comparisons": comparisons}
+    table, notes = table_of(files, datasets=["films", "plots"], **settings)
+    assert table[["dataset", "level_b"]].to_numpy().tolist() == [["films", "female"], ["plots", "neutral"]]
+    assert notes == [
+        "dataset 'films': 'male' and 'neutral' are not compared, no explained text has gender 'neutral'",
+        "dataset 'plots': 'male' and 'female' are not compared, no explained text has gender 'female'",
+    ]
+
+
 def test_large_numbers_of_undefined_scores_are_written_with_commas(files):
     for seed in (0, 1):
         files.write(score_table([NAN] * 400 + [1, 2], [1] * 402), seed)

@@ -122,6 +122,8 @@ def test_module(module: str, folder: Path) -> None:
     left = [name for name, state in states.items() if state != "killed"]
     if states and not left:
         return
+    # Which tests reach which function: those that have changed may reach others.
+    (folder / "mutants" / "mutmut-stats.json").unlink(missing_ok=True)
     environment = {name: value for name, value in os.environ.items() if name not in HIDDEN}
     print(f"== {module}", flush=True)
     with (folder / "log.txt").open("w") as log:
