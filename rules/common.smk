@@ -134,7 +134,8 @@ def datasets_with(factor, levels):
 # A killed run leaves Snakemake's own lock behind and has to be unlocked by hand. The kernel releases this one
 # with the process, so profiles/default goes without Snakemake's and a killed run simply continues.
 onstart:
-    if workflow.is_main_process:
+    # A module whose rules are used in two statements is read twice.
+    if workflow.is_main_process and "_run_lock" not in workflow.globals:
         lock = open(".snakemake/evenlight.lock", "w")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -144,3 +145,8 @@ onstart:
         # Jobs in environments of their own have another Python, and those on other machines do not reach the server.
         if workflow.local_exec and not workflow.touch and not workflow.deployment_settings.deployment_method:
             workflow.globals["_warm_start"] = warm_start.start()
+
+
+# Snakemake heeds no `onstart` of a module, but snakedeploy copies the profile into the folder of one.
+if not workflow.modifier.is_main_snakefile():
+    workflow._onstart = lambda log, ours=onstart, theirs=workflow._onstart: (ours(), theirs(log))

@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from running import (
     CONFIGURATION,
     PROJECT,
+    SAID,
     SMALLER,
     all_jobs,
     assert_reported,
@@ -25,8 +28,11 @@ from running import (
     results,
     run_study,
     snakemake,
+    start,
 )
 
+PATIENCE = 300  # seconds until a test gives up
+DEPLOYED_CONFIGURATION = Path("config", "config.yaml")  # of a folder that snakedeploy made
 IDENTITY = {f"GIT_{role}_{key}": "test" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
 
 
@@ -186,16 +192,17 @@ def test_other_snakefile_of_a_commit_is_refused(repository, requirements, tmp_pa
     assert "workflow/Snakefile" in done.stdout
 
 
-def test_deployed_with_snakedeploy(repository, requirements, tmp_path):
-    """As from GitHub, whose address git takes for this repository's."""
-    hosted = tmp_path / "hosted" / "evenlight" / "evenlight"
-    git(tmp_path, "clone", "--quiet", "--bare", str(repository), str(hosted))
+@pytest.fixture(scope="module")
+def deployed(repository, requirements, tmp_path_factory) -> tuple[Path, dict[str, str]]:
+    """A folder that snakedeploy made as from GitHub, whose address git takes for this repository's; its environment."""
+    hosted = tmp_path_factory.mktemp("hosted")
+    git(hosted, "clone", "--quiet", "--bare", str(repository), str(hosted / "evenlight" / "evenlight"))
     redirected = {
         "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": f"url.file://{tmp_path / 'hosted'}/.insteadOf",
+        "GIT_CONFIG_KEY_0": f"url.file://{hosted}/.insteadOf",
         "GIT_CONFIG_VALUE_0": "https://github.com/",
     }
-    folder = tmp_path / "deployed"
+    folder = hosted / "deployed"
     variables = requirements | redirected
     deploy = "from snakedeploy.client import main; main()"
     arguments = ["deploy-workflow", "https://github.com/evenlight/evenlight", str(folder), "--tag", "v1"]
@@ -203,11 +210,40 @@ def test_deployed_with_snakedeploy(repository, requirements, tmp_path):
         [sys.executable, "-c", deploy, *arguments], env=environment(**variables), capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+    # What snakedeploy writes is a template, to be edited to one's own study.
+    configure(folder, SMALLER)
+    shutil.copy(folder / CONFIGURATION, folder / DEPLOYED_CONFIGURATION)
+    return folder, variables
+
+
+def test_deployed_with_snakedeploy(deployed, repository):
+    folder, variables = deployed
     assert 'github("evenlight/evenlight", path="workflow/Snakefile", tag="v1")' in (
         folder / "workflow" / "Snakefile"
     ).read_text(encoding="utf-8")
-    # What snakedeploy writes is a template, to be edited to one's own study.
-    configure(folder, SMALLER)
-    shutil.copy(folder / CONFIGURATION, folder / "config" / "config.yaml")
     assert planned_jobs(folder, **variables) == all_jobs(SMALLER)
     assert (folder / ".snakemake" / "evenlight" / git(repository, "rev-parse", "v1")).is_dir()
+
+
+def test_second_run_in_a_deployed_folder_is_refused_and_a_killed_one_continues(deployed):
+    folder, variables = deployed
+    items = results(folder) / "datasets" / "demo" / "items.parquet"
+    target = str(items.relative_to(folder))
+    first = start(folder, "--cores", "1", target, **variables)
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not (folder / "logs" / "tiny" / "import_dataset" / "demo.log").is_file():
+            assert first.poll() is None, (folder / SAID).read_text()
+            assert time.monotonic() < deadline, (folder / SAID).read_text()
+            time.sleep(0.01)
+        os.killpg(first.pid, signal.SIGSTOP)
+        second = snakemake(folder, "--cores", "1", target, **variables)
+    finally:
+        os.killpg(first.pid, signal.SIGKILL)
+        first.wait()
+    assert second.returncode != 0
+    assert f"another run is at work in {folder}; wait for it or stop it" in second.stdout
+    items.unlink(missing_ok=True)
+    third = snakemake(folder, "--cores", "1", target, **variables)
+    assert third.returncode == 0, third.stdout
+    assert items.is_file()
