@@ -10,6 +10,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
 from snakemake.io import sourcecache_entry
 
@@ -20,6 +21,20 @@ sys.path.insert(0, str(SCRIPTS))
 from evenlight import annotation, configuration, datasets, kinds, sources, warm_start
 from evenlight.code_digest import Code
 from evenlight.errors import InputError
+
+
+def studies(paths):
+    """Those of the configuration files that hold a whole study, by their absolute paths."""
+    whole = {"study", "datasets", "models"}
+    return [str(path) for path in dict.fromkeys(map(os.path.abspath, paths)) if whole <= load_configfile(path).keys()]
+
+
+# Files of the command line are merged into that of a Snakefile, key by key: right for a file of a few keys.
+if len(workflow.configfiles) > 1 and len(merged := studies(workflow.configfiles)) > 1:
+    raise WorkflowError(
+        f"{' and '.join(merged)} are studies, and Snakemake would merge them into one; name only one of them: where "
+        "the Snakefile has a `configfile:`, leave out --configfile, and edit that file or write another name there"
+    )
 
 try:
     config |= configuration.complete(config)

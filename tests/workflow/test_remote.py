@@ -33,6 +33,7 @@ from running import (
 
 PATIENCE = 300  # seconds until a test gives up
 DEPLOYED_CONFIGURATION = Path("config", "config.yaml")  # of a folder that snakedeploy made
+OVERLAY = {"study": SMALLER["study"]}  # a file of a few keys, which Snakemake merges into that one
 IDENTITY = {f"GIT_{role}_{key}": "test" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
 
 
@@ -212,7 +213,8 @@ def deployed(repository, requirements, tmp_path_factory) -> tuple[Path, dict[str
     assert done.returncode == 0, done.stderr
     # What snakedeploy writes is a template, to be edited to one's own study.
     configure(folder, SMALLER)
-    shutil.copy(folder / CONFIGURATION, folder / DEPLOYED_CONFIGURATION)
+    (folder / CONFIGURATION).replace(folder / DEPLOYED_CONFIGURATION)
+    configure(folder, OVERLAY)
     return folder, variables
 
 
@@ -223,6 +225,19 @@ def test_deployed_with_snakedeploy(deployed, repository):
     ).read_text(encoding="utf-8")
     assert planned_jobs(folder, **variables) == all_jobs(SMALLER)
     assert (folder / ".snakemake" / "evenlight" / git(repository, "rev-parse", "v1")).is_dir()
+
+
+def test_a_second_study_beside_that_of_the_snakefile_is_refused(deployed):
+    folder, variables = deployed
+    configure(folder, SMALLER)
+    try:
+        done = snakemake(folder, "--dry-run", **variables)
+    finally:
+        configure(folder, OVERLAY)
+    said = " ".join(done.stdout.split())
+    assert done.returncode != 0
+    assert f"{folder / CONFIGURATION} and {folder / DEPLOYED_CONFIGURATION} are studies, and Snakemake would merge" in said
+    assert "leave out --configfile, and edit that file or write another name there" in said
 
 
 def test_second_run_in_a_deployed_folder_is_refused_and_a_killed_one_continues(deployed):

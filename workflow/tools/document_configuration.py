@@ -40,8 +40,13 @@ One YAML file describes one study: its datasets, models, explainers, metrics and
 3. Ask what it would do, then run it:
    `snakemake -n --configfile my_study.yaml` and `snakemake --cores all --resources gpu=1 --configfile my_study.yaml`
 4. Change the file and run it again at any time. Only what depends on the change is computed anew: another seed or
-   model is trained, another explainer trains nothing, another metric explains nothing. Tables and figures, which take
-   seconds, may be made again more often than needed.
+   model is trained, another explainer trains nothing, another metric explains nothing, another label remakes only the
+   tables and figures that show it.
+
+In a folder that snakedeploy made, the Snakefile names `config/config.yaml`. Edit that file, or write the name of another one,
+such as `config/demo.yaml`, in its place, and leave `--configfile` out: Snakemake would merge the two studies, which is
+refused. What the links of this page and of the studies lead to is in the repository, and after the first start below
+`.snakemake/evenlight/`.
 
 A single key can be given on the command line, as in `--config seeds='[0, 1]'`.
 
