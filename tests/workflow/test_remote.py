@@ -236,7 +236,7 @@ def test_a_second_study_beside_that_of_the_snakefile_is_refused(deployed):
         configure(folder, OVERLAY)
     said = " ".join(done.stdout.split())
     assert done.returncode != 0
-    assert f"{folder / CONFIGURATION} and {folder / DEPLOYED_CONFIGURATION} are studies, and Snakemake would merge" in said
+    assert f"{folder / CONFIGURATION} and {folder / DEPLOYED_CONFIGURATION} are studies" in said
     assert "leave out --configfile, and edit that file or write another name there" in said
 
 

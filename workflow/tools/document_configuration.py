@@ -43,8 +43,8 @@ One YAML file describes one study: its datasets, models, explainers, metrics and
    model is trained, another explainer trains nothing, another metric explains nothing, another label remakes only the
    tables and figures that show it.
 
-In a folder that snakedeploy made, the Snakefile names `config/config.yaml`. Edit that file, or write the name of another one,
-such as `config/demo.yaml`, in its place, and leave `--configfile` out: Snakemake would merge the two studies, which is
+In a folder that snakedeploy made, the Snakefile names `config/config.yaml`. Edit that file, or write another name
+there, such as `config/demo.yaml`, and leave `--configfile` out: Snakemake would merge the two studies, which is
 refused. What the links of this page and of the studies lead to is in the repository, and after the first start below
 `.snakemake/evenlight/`.
 
