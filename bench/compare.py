@@ -113,10 +113,18 @@ def spread(times: dict[str, list[float]], sentences: int) -> dict:
     }
 
 
-def timed(suite: str, folder: Path, sentences: list[dict], workers: dict[str, Worker], alternations: int, rate: float):
-    """Rows of the table for one suite: a row per task, and one for all of them together."""
+def timed(
+    suite: str,
+    tasks: list[str],
+    folder: Path,
+    sentences: list[dict],
+    workers: dict[str, Worker],
+    alternations: int,
+    rate: float,
+):
+    """Rows of the table for one suite: a row per task, and where all are wanted one for all of them together."""
     totals = {"ours": np.zeros(alternations), "peer": np.zeros(alternations)}
-    for task in SUITES[suite]:
+    for task in tasks:
         asked = sentences
         if task == "aopc":
             scores = workers["ours"].ask("path", sentences)["scores"]["igxi"]
@@ -145,7 +153,8 @@ def timed(suite: str, folder: Path, sentences: list[dict], workers: dict[str, Wo
             "our_peak_mib": mine["peak_mib"],
             "peer_peak_mib": theirs["peak_mib"],
         }
-    yield {"task": "whole suite", **spread(totals, len(sentences))}
+    if len(tasks) == len(SUITES[suite]):
+        yield {"task": "whole suite", **spread(totals, len(sentences))}
 
 
 def compared(name: str, folder: Path, sentences: list[dict], arguments: argparse.Namespace, precision: str):
@@ -159,6 +168,7 @@ def compared(name: str, folder: Path, sentences: list[dict], arguments: argparse
     hidden = json.loads((folder / "config.json").read_text())["hidden_size"]
     ours = (precision, str(arguments.tokens_per_batch))
     for suite in arguments.peers:
+        tasks = [task for task in SUITES[suite] if not arguments.tasks or task in arguments.tasks]
         python, script = peers[suite]
         # Before the workers start, whose start would slow it down. The rate is that of float32 in every row: a share
         # above 1 is what the other precision gains.
@@ -168,7 +178,7 @@ def compared(name: str, folder: Path, sentences: list[dict], arguments: argparse
             "peer": Worker(python, HERE / script, *common, log=log / "bench_peer.log"),
         }
         try:
-            for row in timed(suite, folder, sentences, workers, arguments.alternations, rate):
+            for row in timed(suite, tasks, folder, sentences, workers, arguments.alternations, rate):
                 yield {"peer": suite, "model": name, "precision": precision, "sentences": len(sentences), **row}
         finally:
             for worker in workers.values():
@@ -222,6 +232,7 @@ if __name__ == "__main__":
     parser.add_argument("--items", type=Path, required=True, help="table of items whose test sentences are explained")
     parser.add_argument("--peer-python", required=True, help="interpreter of ferret's environment")
     parser.add_argument("--peers", nargs="+", default=list(SUITES), choices=list(SUITES))
+    parser.add_argument("--tasks", nargs="+", default=[], help="some of the peers' tasks; default: all")
     parser.add_argument("--sentences", type=int, default=24)
     parser.add_argument("--alternations", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
