@@ -94,25 +94,16 @@ class Classifier:
         """
         fill = self.special_token("pad")
         rows = [row if len(row) else np.array([fill]) for row in rows]
-        inside = self.places([len(row) for row in rows])
-        tokens = np.full(inside.shape, fill, dtype=np.int64)
-        tokens[inside] = np.concatenate(rows)
+        tokens, inside = self.way.padded(rows, fill)
         mask = np.where(inside, marks_of(tokens) + 1, 0)
         return torch.from_numpy(ids_of(tokens)).to(self.device), torch.from_numpy(mask).to(self.device)
 
     def padded_vectors(self, rows: Sequence[torch.Tensor], fill: float | bool = 0) -> tuple[torch.Tensor, torch.Tensor]:
         """Values (rows, longest, …) of rows (tokens, …) with ``fill`` as padding, and the mask (rows, longest)."""
-        inside = torch.from_numpy(self.places([len(row) for row in rows])).to(rows[0].device)
+        inside = torch.from_numpy(self.way.places([len(row) for row in rows])).to(rows[0].device)
         values = rows[0].new_full((*inside.shape, *rows[0].shape[1:]), fill)
         values[inside] = torch.cat(list(rows))
         return values, inside.long()
-
-    def places(self, lengths: Sequence[int]) -> np.ndarray:
-        """Where rows of so many tokens stand in a batch and padding does not, bool (rows, longest)."""
-        length = np.array(lengths)[:, None]
-        columns = max(length.max(), self.way.shortest)
-        column = np.arange(columns)
-        return column >= columns - length if self.pads_left else column < length
 
     def embed(self, token_id: torch.Tensor) -> torch.Tensor:
         """Word embeddings (rows, tokens, hidden) of ids (rows, tokens), before positions and normalisation."""
@@ -120,7 +111,7 @@ class Classifier:
 
     def windows(self, mask: torch.Tensor) -> list[Windows]:
         """The windows in which texts go through the network, of a mask of :meth:`padded`; none where all are whole."""
-        return split(mask, self.places, self.way.reads_padding) if are_windowed(mask) else []
+        return split(mask, self.way.places, self.way.reads_padding) if are_windowed(mask) else []
 
     def logits(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
         """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under a mask of :meth:`padded`.

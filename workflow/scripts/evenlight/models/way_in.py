@@ -7,7 +7,7 @@ in one batch. Where none does, because the network reads the padding (FNet, Funn
 others of their length only.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
@@ -82,6 +82,20 @@ class WayIn:
     reads_padding: bool = False
     shortest: int = 1
     beginning: tuple[int, ...] = ()
+
+    def places(self, lengths: Sequence[int]) -> np.ndarray:
+        """Where rows of so many tokens stand in a batch and padding does not, bool (rows, longest)."""
+        length = np.array(lengths)[:, None]
+        columns = max(length.max(), self.shortest)
+        column = np.arange(columns)
+        return column >= columns - length if self.pads_left else column < length
+
+    def padded(self, rows: Sequence[np.ndarray], fill: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows (tokens,) in a batch (rows, longest) with ``fill`` as padding, and where they stand in it, as bool."""
+        inside = self.places([len(row) for row in rows])
+        batch = np.full(inside.shape, fill, dtype=np.int64)
+        batch[inside] = np.concatenate(rows)
+        return batch, inside
 
     def logits(
         self, network: nn.Module, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None
@@ -199,9 +213,9 @@ def _word_table(network: PreTrainedModel) -> nn.Module:
 
 
 @torch.no_grad()
-def _tried(network: PreTrainedModel, texts: list[list[int]], stand_ins: StandIns) -> WayIn:
-    rows = [torch.tensor([text], device=network.device) for text in texts]
-    expected, reason = _answer(lambda: torch.cat([network(input_ids=row).logits for row in rows]))
+def _tried(network: PreTrainedModel, rows: list[list[int]], stand_ins: StandIns) -> WayIn:
+    single = [torch.tensor([row], device=network.device) for row in rows]
+    expected, reason = _answer(lambda: torch.cat([network(input_ids=row).logits for row in single]))
     name = f"models.<model>: a {network.config.model_type} model"
     if expected is None:
         raise InputError(
@@ -211,7 +225,7 @@ def _tried(network: PreTrainedModel, texts: list[list[int]], stand_ins: StandIns
 
     def agrees(way: WayIn, chosen: slice) -> bool:
         nonlocal reason
-        token_id, mask = _padded(rows[chosen], way.pads_left, stand_ins.pad)
+        token_id, mask = _batch(network, way, rows[chosen], stand_ins.pad)
         logits, problem = _answer(lambda: way.logits(network, embedded(network, token_id), mask))
         reason = reason or problem
         return logits is not None and bool((logits - expected[chosen]).abs().max() <= close)
@@ -236,19 +250,19 @@ def _tried(network: PreTrainedModel, texts: list[list[int]], stand_ins: StandIns
 
 
 def _shared_beginning(
-    network: PreTrainedModel, way: WayIn, rows: list[torch.Tensor], expected: torch.Tensor
+    network: PreTrainedModel, way: WayIn, rows: list[list[int]], expected: torch.Tensor
 ) -> tuple[int, ...]:
     """The beginning of a decoder's prompt, if texts get the same logits when it is read once for all of them."""
     if way != WayIn() or not isinstance(network, ClassifyingLanguageModel):
         return ()
     beginning = network.prompt.beginning
     length = len(beginning)
-    if not length or any(tuple(row[0, :length].tolist()) != beginning for row in rows):
+    if not length or any(tuple(row[:length]) != beginning for row in rows):
         return ()
 
     def ask() -> torch.Tensor:
-        kept = network.read_beginning(embedded(network, rows[0][:, :length]))
-        token_id, mask = _padded([row[:, length:] for row in rows], left=False, pad=0)
+        kept = network.read_beginning(embedded(network, torch.tensor([beginning], device=network.device)))
+        token_id, mask = _batch(network, way, [row[length:] for row in rows], pad=0)
         return way.logits(network, embedded(network, token_id), mask, kept)
 
     logits, _ = _answer(ask)
@@ -268,12 +282,16 @@ def _shortest(network: PreTrainedModel, way: WayIn, stand_ins: StandIns) -> int:
     """To how many tokens a text of one token must be padded."""
 
     def is_answered(tokens: int) -> bool:
-        mask = torch.zeros(1, tokens, dtype=torch.long, device=network.device)
-        mask[:, -1 if way.pads_left else 0] = 1
-        token_id = torch.full_like(mask, stand_ins.ordinary)
+        token_id, mask = _batch(network, replace(way, shortest=tokens), [[stand_ins.ordinary]], stand_ins.ordinary)
         return _answer(lambda: way.logits(network, embedded(network, token_id), mask))[0] is not None
 
     return next((tokens for tokens in range(1, LONG_ENOUGH) if is_answered(tokens)), LONG_ENOUGH)
+
+
+def _batch(network: PreTrainedModel, way: WayIn, rows: list[list[int]], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Ids and mask (rows, longest) of rows of ids."""
+    token_id, inside = way.padded(rows, pad)
+    return torch.from_numpy(token_id).to(network.device), torch.from_numpy(inside).long().to(network.device)
 
 
 def _answer(ask) -> tuple[torch.Tensor | None, str]:
@@ -290,12 +308,3 @@ def _answer(ask) -> tuple[torch.Tensor | None, str]:
 def reason_of(error: Exception) -> str:
     """What a foreign network's error says, in a line."""
     return f"{type(error).__name__}: {(str(error).strip() or 'no reason given').splitlines()[0]}"
-
-
-def _padded(rows: list[torch.Tensor], left: bool, pad: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Ids and mask (rows, longest) of single rows (1, tokens)."""
-    longest = max(row.shape[1] for row in rows)
-    margins = [(longest - row.shape[1], 0) if left else (0, longest - row.shape[1]) for row in rows]
-    token_id = torch.cat([nn.functional.pad(row, margin, value=pad) for row, margin in zip(rows, margins, strict=True)])
-    ones = (torch.ones_like(row) for row in rows)
-    return token_id, torch.cat([nn.functional.pad(row, margin) for row, margin in zip(ones, margins, strict=True)])

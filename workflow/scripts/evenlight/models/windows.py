@@ -113,7 +113,7 @@ def split(mask: torch.Tensor, places: Callable[[Sequence[int]], np.ndarray], equ
 
     Args:
         mask: one more than each token's mark, 0 for padding; (texts, tokens).
-        places: lengths to where rows stand in a batch and padding does not, ``Classifier.places``.
+        places: lengths to where rows stand in a batch and padding does not, ``WayIn.places``.
         equal_lengths: whether windows that go through the network together must be of one length.
 
     Returns:
