@@ -135,8 +135,9 @@ bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same 
 bench-start: .venv/ready  ## how much of the demo's processor time goes into starting (five minutes)
 	$(BIN)/python bench/start_up.py --cores $(CORES) --configfile config/demo.yaml
 
-bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 items (half an hour)
-	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics --steps measure_disparity permute_groups
+bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 items (hours; --items and --steps of the script for less)
+	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics
+	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics_many --levels 3 --steps compare_many_groups
 
 estimate-cost: .venv/ready  ## what the published grid would cost on this device (ten minutes)
 	$(BIN)/python bench/estimate_cost.py --configfile config/studies/disparity.yaml --output $(BENCH)/cost

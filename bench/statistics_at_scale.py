@@ -1,12 +1,14 @@
 """How much memory and time the statistics of a large study need, on generated scores.
 
-One model on one dataset of pairs: items, explainers, metrics and seeds as asked. Only one explainer's scores are in
-memory at a time, so that peak memory does not depend on the number of explainers, and time is proportional to it.
+One model on one dataset, whose units have a text of every level: items, levels, explainers, metrics and seeds as asked.
+The first two levels are compared as a pair, and where there are more, ``compare_many_groups`` compares all of them.
+Only one explainer's scores are in memory at a time, so that peak memory does not depend on the number of explainers,
+and time is proportional to it.
 """
 
 import argparse
 import json
-import resource
+import os
 import subprocess
 import sys
 import time
@@ -16,12 +18,15 @@ import numpy as np
 import pandas as pd
 
 from evenlight import tables
-from evenlight.statistics.files import Run, items_path, score_path, units_path
+from evenlight.statistics.files import Run, items_path, reading_path, score_path, units_path
 
 SCRIPTS = Path(__file__).parents[1] / "workflow" / "scripts" / "statistics"
+FACTOR = "group"
+MANY = "compare_many_groups"
+# The settings of each step, beside the names of the study.
 STEPS = {
+    "summarise_scores": {"factors": [FACTOR]},
     "measure_disparity": {"equivalence_bound": 0.2, "sign_flips": 10000},
-    "permute_groups": {"alpha": 0.05, "control_draws": 200, "sign_flips": 10000},
     "estimate_effects": {
         "alpha": 0.05,
         "equivalence_bound": 0.2,
@@ -29,55 +34,103 @@ STEPS = {
         "bootstrap_draws": 2000,
         "power": 0.8,
     },
+    "permute_groups": {"alpha": 0.05, "control_draws": 200, "sign_flips": 10000},
+    "explain_disparity": {"alpha": 0.05},
+    MANY: {},
 }
 
 
-def write_study(folder: Path, items: int, names: dict) -> None:
-    """Write a dataset of pairs and random scores of all explainers below ``folder``."""
+def write_dataset(folder: Path, items: int, levels: list[str]) -> np.ndarray:
+    """Write a dataset of so many texts, each unit with one of every level, below ``folder``; return their ids."""
     item = np.array([f"item{n}" for n in range(items)])
-    unit = np.array([f"unit{n // 2}" for n in range(items)])
-    level = np.where(np.arange(items) % 2, "female", "male")
-    texts = {"item_id": item, "words": [["a"]] * items, "ground_truth": None, "label": 0, "split": "test"}
-    texts |= {"cluster": unit}
-    tables.write_table(pd.DataFrame(texts), items_path(folder / "datasets", "large"), tables.ITEMS)
-    units = pd.DataFrame({"unit_id": unit, "item_id": item, "role": "form", "factor": "gender", "level": level})
-    tables.write_table(units, units_path(folder / "datasets", "large"), tables.UNITS)
+    unit = np.array([f"unit{n // len(levels)}" for n in range(items)])
+    texts = {"item_id": item, "words": [["a", "b", "c"]] * items, "ground_truth": [[0, 1, 0]] * items}
+    texts |= {"label": 0, "split": "test", "cluster": unit}
+    tables.write_table(pd.DataFrame(texts), items_path(folder, "large"), tables.ITEMS)
+    level = np.array(levels)[np.arange(items) % len(levels)]
+    units = pd.DataFrame({"unit_id": unit, "item_id": item, "role": "form", "factor": FACTOR, "level": level})
+    tables.write_table(units, units_path(folder, "large"), tables.UNITS)
+    return item
+
+
+def write_readings(folder: Path, item: np.ndarray, seed: int) -> None:
+    """Write how a model reads the texts, in two to six tokens and with a random confidence, below ``folder``."""
+    random = np.random.default_rng([seed])
+    word_id = [np.sort(random.integers(0, 3, count)).tolist() for count in random.integers(2, 7, len(item))]
+    confidence = random.uniform(0.5, 1, len(item))
+    columns = {
+        "item_id": item,
+        "split": "test",
+        "token_id": word_id,
+        "word_id": word_id,
+        "token_text": [["a"] * len(words) for words in word_id],
+        "target": 1,
+        "left_out": None,
+        "probability": np.column_stack([1 - confidence, confidence]).tolist(),
+        "predicted": 1,
+    }
+    columns |= {name: None for name in tables.READINGS.schema.names if name not in columns}
+    tables.write_table(pd.DataFrame(columns), reading_path(folder, Run("large", "model", seed)), tables.READINGS)
+
+
+def write_scores(folder: Path, item: np.ndarray, seed: int, names: dict) -> None:
+    """Write random scores of all explainers below ``folder``."""
     contract = tables.SCORES.only("item_id", *names["metrics"])
-    for seed in names["models"]["model"]:
-        for number, explainer in enumerate(names["explainers"]):
-            random = np.random.default_rng([seed, number])
-            columns = {metric: random.normal(size=items) for metric in names["metrics"]}
-            scores = pd.DataFrame({"item_id": item} | columns)
-            path = score_path(folder / "scores", Run("large", "model", seed), "any", explainer)
-            tables.write_table(scores, path, contract)
+    for number, explainer in enumerate(names["explainers"]):
+        random = np.random.default_rng([seed, number])
+        columns = {metric: random.normal(size=len(item)) for metric in names["metrics"]}
+        scores = pd.DataFrame({"item_id": item} | columns)
+        tables.write_table(scores, score_path(folder, Run("large", "model", seed), "any", explainer), contract)
+
+
+def command(step: str, folder: Path, names: dict, levels: list[str]) -> list:
+    """The command of a step, on the study that lies below ``folder``."""
+    compared = {"comparisons": {FACTOR: [levels[:2], *([levels] if len(levels) > 2 else [])]}}
+    settings = names | STEPS[step] | ({} if step == "summarise_scores" else compared)
+    folders = ["scores", "datasets", *(["readings"] if step == "explain_disparity" else [])]
+    flags = [part for name in folders for part in (f"--{name}", folder / name)]
+    flags += ["--pairs", folder / "pairs.parquet"] if step == MANY else []
+    output = folder / f"{step}.parquet"
+    return [sys.executable, SCRIPTS / f"{step}.py", "--settings", json.dumps(settings), *flags, "--output", output]
+
+
+def measure(command: list) -> tuple[float, float]:
+    """Run a command: its seconds and its highest memory in GiB."""
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{command[1]} ended with status {os.waitstatus_to_exitcode(status)}")
+    return time.monotonic() - start, usage.ru_maxrss / 2**20
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the study and print what each step needs."""
+    seeds = list(range(arguments.seeds))
+    levels = [f"level{n}" for n in range(arguments.levels)]
     names = {
         "datasets": ["large"],
-        "models": {"model": list(range(arguments.seeds))},
+        "models": {"model": seeds},
         "explainers": [f"explainer{n}" for n in range(arguments.explainers)],
         "metrics": {f"metric{n}": "any" for n in range(arguments.metrics)},
-        "comparisons": {"gender": [["male", "female"]]},
     }
-    write_study(arguments.folder, arguments.items, names)
+    item = write_dataset(arguments.folder / "datasets", arguments.items, levels)
+    for seed in seeds:
+        write_readings(arguments.folder / "readings", item, seed)
+        write_scores(arguments.folder / "scores", item, seed, names)
     for step in arguments.steps:
-        settings = json.dumps(names | STEPS[step])
-        folders = [part for name in ("scores", "datasets") for part in (f"--{name}", arguments.folder / name)]
-        output = arguments.folder / f"{step}.parquet"
-        start = time.monotonic()
-        subprocess.run(
-            [sys.executable, SCRIPTS / f"{step}.py", "--settings", settings, *folders, "--output", output], check=True
-        )
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
-        print(f"{step}: {time.monotonic() - start:.0f} s; highest so far {peak:.2f} GiB", flush=True)
+        if step == MANY and len(levels) < 3:
+            print(f"{step}: not run, it compares more than two levels (--levels)", flush=True)
+            continue
+        seconds, gib = measure(command(step, arguments.folder, names, levels))
+        print(f"{step}: {seconds:.0f} s; {gib:.2f} GiB", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="where the generated study is written")
     parser.add_argument("--items", type=int, default=100_000)
+    parser.add_argument("--levels", type=int, default=2, help="of the factor that is compared")
     parser.add_argument("--explainers", type=int, default=18)
     parser.add_argument("--metrics", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=5)
