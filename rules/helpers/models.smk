@@ -28,7 +28,12 @@ def checkpoint_files(wildcards):
 
 
 def local_model_files(source, files=sources.model_files):
-    """The files of a model, or of an adapter, in a folder; none of what is on the hub."""
+    """The files of a model, or of an adapter, in a folder; none of what is on the hub.
+
+    What can only be a path, and is no folder, is itself the input: another rule makes it, or Snakemake says it is missing.
+    """
+    if source and source.startswith(("/", ".", "~")) and not Path(source).is_dir():
+        return [source]
     return list(map(str, files(source))) if source else []
 
 

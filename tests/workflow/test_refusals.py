@@ -1,6 +1,7 @@
 """What cannot work is refused with one message that says where the fault is and what to do, without a traceback."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -130,6 +131,24 @@ def pretrained_without(role: str, model: Path, folder: Path) -> dict:
     del settings[f"{role}_token"]
     path.write_text(json.dumps(settings), encoding="utf-8")
     return {"architecture": "pretrained", "source": str(folder), "training": "small"}
+
+
+@pytest.mark.parametrize(
+    ("kept", "more"),
+    [
+        ({"architecture": "pretrained", "training": "small"}, {"source": "{folder}/nothing"}),
+        ({"architecture": "trained"}, {"source": "./nothing"}),
+        ({"architecture": "trained", "source": "owner/model"}, {"adapter": "../nothing"}),
+    ],
+    ids=["pretrained", "trained", "adapter"],
+)
+def test_model_in_a_folder_that_is_not_there(project, tmp_path, kept, more):
+    more = {key: path.format(folder=tmp_path) for key, path in more.items()}
+    configure(project, edited(SMALLER, "models", value={"mine": kept | more}))
+    rule = "train" if "training" in kept else "load_model"
+    assert re.search(
+        rf"Missing input files for rule {rule}:.* affected files: {more.popitem()[1]} ", refusal(project, "-n") + " "
+    )
 
 
 def test_models_that_cannot_read_or_hide(finished, tmp_path):
