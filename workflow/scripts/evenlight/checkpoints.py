@@ -4,6 +4,7 @@ The file lies in a hidden folder beside the model's, which Snakemake does not kn
 outputs of a job that failed. It is named after all that the weights depend on.
 """
 
+import shutil
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,8 +52,8 @@ class Checkpoint:
             return None
 
     def remove(self) -> None:
-        """Remove what is no longer needed once the model is there."""
-        _remove_all(self.path.parent)
+        """Remove what is no longer needed once the model is there, even if another job is just writing."""
+        shutil.rmtree(self.path.parent, ignore_errors=True)
 
 
 def open_checkpoint(model: Path, digest: str, minutes: float) -> Checkpoint:
@@ -64,14 +65,8 @@ def open_checkpoint(model: Path, digest: str, minutes: float) -> Checkpoint:
         minutes: from one writing to the next; 0 writes none.
     """
     checkpoint = Checkpoint(model.parent / f".{model.name}.checkpoint" / f"{digest}.pt", minutes)
-    _remove_all(checkpoint.path.parent, but=checkpoint.path)
-    return checkpoint
-
-
-def _remove_all(folder: Path, but: Path | None = None) -> None:
-    """Remove the files of ``folder``, half-written ones included, but for one, and the folder where none is left."""
-    for path in folder.glob("*"):
-        if path != but:
+    for path in checkpoint.path.parent.glob("*"):
+        # Half-written ones included, of a job that was killed.
+        if path != checkpoint.path:
             path.unlink(missing_ok=True)
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
+    return checkpoint

@@ -250,16 +250,17 @@ def _take_step(
 def _refuse_recipe(classifier: Classifier, sentences: Sequence[Sentence], settings: dict) -> None:
     """Refuse adapters of layers that do more than they are called for, and half the bits where types are mixed."""
     classifier.network.eval()
-    of_type = f"a {classifier.network.config.model_type} model"
-    for precision, asked, refused in (
-        ("float32", settings["lora"], f"lora: {of_type} does not work with them; name other target_modules"),
-        ("bfloat16", settings["precision"] == "bfloat16", f"precision: {of_type} takes no bfloat16; set it to float32"),
+    for key, precision, remedy in (
+        ("lora", "float32", "name other target_modules"),
+        ("precision", "bfloat16", "set it to float32"),
     ):
+        if settings[key] in (None, "float32"):
+            continue
         try:
-            if asked:
-                _loss(classifier, sentences, "mean", precision)
+            _loss(classifier, sentences, "mean", precision)
         except Exception as error:  # whatever a foreign network says
-            raise InputError(f"trainings.<training>.{refused} ({reason_of(error)})") from None
+            network = f"this {classifier.network.config.model_type} model does not work with it ({reason_of(error)})"
+            raise InputError(f"trainings.<training>.{key}: {network}; {remedy}") from None
 
 
 def _trained_weights(network: nn.Module) -> dict[str, torch.Tensor]:
