@@ -4,7 +4,7 @@
 
 Nothing is downloaded: a network's time depends on its sizes, not on its weights, so networks of the published sizes
 with random weights are timed. How much a task asks of them is counted by running it, with the study's settings, on a
-network that is too small to take time, for twenty sentences with the lengths of a data set's test split; the time of
+network that is too small to take time, for twenty sentences with the lengths of a dataset's test split; the time of
 that run is what a task costs beside the network. What depends on the weights (how soon an attack succeeds, whether two
 explainers agree) is thus that of random ones. Left out are the start of each job, some seconds, the items that random
 explainers explain twice, a sixteenth of them, and the tables and figures.
@@ -75,7 +75,7 @@ HOURS = 3600
 
 @dataclass(frozen=True)
 class Dataset:
-    """How much there is of a data set.
+    """How much there is of a dataset.
 
     Attributes:
         training: items of the training split, without those of the validation split.
@@ -447,7 +447,7 @@ def main(arguments: argparse.Namespace) -> None:
     }
     # More threads only get into each other's way in so small a network.
     torch.set_num_threads(1)
-    # Data sets whose sentences are equally long ask for the same.
+    # Datasets whose sentences are equally long ask for the same.
     by_lengths = {lengths: work_of(config, lengths) for lengths in {size.lengths for size in datasets.values()}}
     work = {name: by_lengths[size.lengths] for name, size in datasets.items()}
     print("counted the passes", flush=True)

@@ -44,8 +44,8 @@ def folder_named_by(variable: str, holds: str, default: Path | None = None) -> P
 
 @pytest.fixture(scope="session")
 def mirror() -> Path:
-    """The mirror of the published data sets; the test is skipped where there is none."""
-    return folder_named_by("EVENLIGHT_MIRROR", "the published data sets (geco/ and others)")
+    """The mirror of the published datasets; the test is skipped where there is none."""
+    return folder_named_by("EVENLIGHT_MIRROR", "the published datasets (geco/ and others)")
 
 
 @pytest.fixture(scope="session")

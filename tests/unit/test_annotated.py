@@ -35,7 +35,7 @@ def settings_for(path: Path, **changed) -> dict:
 
 @pytest.fixture
 def loaded(tmp_path):
-    """Loads a data set from rows of annotations."""
+    """Loads a dataset from rows of annotations."""
 
     def load(rows: list[dict], **changed) -> datasets.Dataset:
         path = tmp_path / "resolved.parquet"

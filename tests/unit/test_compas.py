@@ -28,7 +28,7 @@ SETTINGS = {"reader": "compas", "test_share": 0.2, "split_seed": 0}
 
 @pytest.fixture
 def loaded(tmp_path):
-    """Loads a data set from rows of the table."""
+    """Loads a dataset from rows of the table."""
 
     def load(rows: list[dict], **changed) -> datasets.Dataset:
         path = tmp_path / "compas.csv"

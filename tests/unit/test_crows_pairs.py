@@ -40,7 +40,7 @@ COUNTS = {
 
 @pytest.fixture
 def loaded(tmp_path):
-    """Loads a data set from rows of the file."""
+    """Loads a dataset from rows of the file."""
 
     def load(rows: list[dict], **changed) -> datasets.Dataset:
         path = tmp_path / "pairs.csv"

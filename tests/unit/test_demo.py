@@ -1,4 +1,4 @@
-"""The demo corpus: its grammar and balance, the data sets built from it, and the refusal of damaged files."""
+"""The demo corpus: its grammar and balance, the datasets built from it, and the refusal of damaged files."""
 
 import re
 from collections import Counter
@@ -200,7 +200,7 @@ def test_gendered_words_of_the_test_part_occur_in_the_training_part():
     assert words["test"] - words["train"] <= {"stepfather", "stepmother", "stepparent", "duke", "duchess", "noble"}
 
 
-# The data sets built from it
+# The datasets built from it
 
 
 @pytest.mark.parametrize(("classes", "words"), VARIANTS)

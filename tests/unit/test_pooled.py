@@ -15,7 +15,7 @@ from evenlight.statistics.effect_sizes import pooled_sd
 from evenlight.statistics.pooled import PooledEffect, pooled_effect
 
 NAN = float("nan")
-# R's data set `sleep` (Student 1908): hours of extra sleep of ten patients under two drugs.
+# R's dataset `sleep` (Student 1908): hours of extra sleep of ten patients under two drugs.
 FIRST = np.array([[0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]])
 SECOND = np.array([[1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]])
 

@@ -1,4 +1,4 @@
-"""The stereotypes data set: its size and balance, what alone tells the label and what must not, and damaged files."""
+"""The stereotypes dataset: its size and balance, what alone tells the label and what must not, and damaged files."""
 
 import re
 from collections import Counter, defaultdict

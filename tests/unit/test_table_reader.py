@@ -42,7 +42,7 @@ SETTINGS = {
 
 @pytest.fixture
 def loaded(tmp_path):
-    """Loads a data set from rows that are written to a file of the given ending."""
+    """Loads a dataset from rows that are written to a file of the given ending."""
 
     def load(rows: list[dict], ending: str = "csv", **changed) -> datasets.Dataset:
         path = tmp_path / f"mine.{ending}"

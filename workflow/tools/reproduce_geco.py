@@ -27,7 +27,7 @@ def published_files(folder: Path) -> dict[str, Path]:
     files = {name: folder / Path(name).relative_to("geco") for name in names}
     for path in files.values():
         if not path.is_file():
-            raise InputError(f"{path}: no such file; --geco must name the folder of the published data set")
+            raise InputError(f"{path}: no such file; --geco must name the folder of the published dataset")
     return files
 
 

@@ -1,4 +1,4 @@
-"""Keep the sentences that suit a gender-controlled data set, and say how many each rule removed."""
+"""Keep the sentences that suit a gender-controlled dataset, and say how many each rule removed."""
 
 import argparse
 

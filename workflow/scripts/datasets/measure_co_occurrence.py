@@ -1,4 +1,4 @@
-"""Measure the co-occurrence bias of a data set's groups."""
+"""Measure the co-occurrence bias of a dataset's groups."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""From candidate sentences to a labelled data set: drafts, review by people, import, agreement."""
+"""From candidate sentences to a labelled dataset: drafts, review by people, import, agreement."""
 
 # Which words of a sentence change: those of the subject, or every gendered word.
 SCOPES = ("subject", "all")

@@ -40,7 +40,7 @@ TestShare = Annotated[
         gt=0,
         lt=0.5,
         description=(
-            "Share of the pairs that is drawn for the test split, where the data set has none. An item without "
+            "Share of the pairs that is drawn for the test split, where the dataset has none. An item without "
             "variants is a pair of its own."
         ),
     ),

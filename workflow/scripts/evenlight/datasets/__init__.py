@@ -1,4 +1,4 @@
-"""The registry of data sets: which module reads each one, from which files, and which levels of which factors it has.
+"""The registry of datasets: which module reads each one, from which files, and which levels of which factors it has.
 
 The Snakefile imports this module, so it loads neither pandas nor any reader until :func:`load` is called.
 """
@@ -43,7 +43,7 @@ WINOBIAS_TYPES = {"all": ("type1", "type2"), "type1": ("type1",), "type2": ("typ
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set as its reader gives it.
+    """A dataset as its reader gives it.
 
     ``items`` and ``units`` have the columns of :data:`evenlight.tables.ITEMS` and :data:`evenlight.tables.UNITS`,
     ``classes`` the class names in the order of the labels, and ``notes`` what the reader had to correct in the files.
@@ -57,7 +57,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Reader:
-    """A kind of data set.
+    """A kind of dataset.
 
     ``module`` offers ``read(files, settings) -> Dataset``. ``sources`` gives the names in
     :data:`evenlight.sources.SOURCES`, and ``factors`` the factors with their levels, that the settings ask for;
@@ -177,7 +177,7 @@ def reader_for(settings: dict) -> Reader:
 
 
 def load(files: dict[str, Path], settings: dict) -> Dataset:
-    """Read the data set that ``settings`` describe.
+    """Read the dataset that ``settings`` describe.
 
     ``files`` maps the reader's sources, resources and files to paths. Items and units are as in the files: neither
     checked against each other nor with a validation split, see :mod:`evenlight.items`.

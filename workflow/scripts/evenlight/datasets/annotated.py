@@ -1,4 +1,4 @@
-"""A data set of one's own: the resolved annotations of sentences, as items in the manner of GECO.
+"""A dataset of one's own: the resolved annotations of sentences, as items in the manner of GECO.
 
 The file is a table of :data:`evenlight.tables.ANNOTATIONS` with one accepted row per sentence; what stands in its
 rejected rows is not used.
@@ -17,7 +17,7 @@ CLASSES = ("female", "male", "neutral")  # in the order of the labels, as in GEC
 
 
 def read(files: dict[str, Path], settings: dict) -> Dataset:
-    """The data set that ``settings`` describe: one item per sentence and group.
+    """The dataset that ``settings`` describe: one item per sentence and group.
 
     ``settings["file"]`` names the annotations, ``settings["classes"]`` (binary, three_class) the groups,
     ``settings["words"]`` (all, subject) the scope. ``settings["test_share"]`` of the sentences are drawn for the test

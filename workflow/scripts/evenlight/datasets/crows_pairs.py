@@ -26,7 +26,7 @@ SENTENCES = {"sent_more": 1, "sent_less": 0}  # and their labels
 DIRECTIONS = {"stereo": ("disadvantaged", "advantaged"), "antistereo": ("advantaged", "disadvantaged")}
 
 # What tells the gender of a sentence and is not in the project's word lists: pronouns, and those names on which the
-# gender of a pair of this data set hangs. Names for both genders are left out, and their pairs with them.
+# gender of a pair of this dataset hangs. Names for both genders are left out, and their pairs with them.
 # fmt: off
 MALE = {
     "he", "him", "his", "himself", "guy", "guys", "Billy", "Bob", "Brad", "Carl", "Greg", "Jake", "Jason", "Jim",

@@ -1,9 +1,9 @@
-"""The embedded demo corpus: sentences with marked words, turned into data sets in the manner of GECO.
+"""The embedded demo corpus: sentences with marked words, turned into datasets in the manner of GECO.
 
 Each sentence is written once (``resources/demo/sentences.yaml``). ``{he/she/they}`` marks a word of the
 grammatical subject and ``[him/her*/them]`` one of another person; the star is the form that stays when only the
 subject changes. As in GECOBench (Wilming et al. 2024), a word belongs to the ground truth when it differs between
-the groups of the data set. Agreeing verbs therefore count with three classes, but not with two.
+the groups of the dataset. Agreeing verbs therefore count with three classes, but not with two.
 """
 
 import re
@@ -31,7 +31,7 @@ class Word:
 
     forms: dict[str, str]
     role: str  # "fixed", "subject" or "other" (a person who is not the subject)
-    source: str | None  # None for the subject, whose words change in every data set
+    source: str | None  # None for the subject, whose words change in every dataset
 
     def form(self, group: str, words: str) -> str:
         """The word in the variant of ``group`` when ``words`` ("all" or "subject") vary."""
@@ -54,7 +54,7 @@ class Sentence:
 
 
 def read(files: dict[str, Path], settings: dict) -> Dataset:
-    """The demo data set that ``settings`` describe.
+    """The demo dataset that ``settings`` describe.
 
     ``settings["classes"]`` is ``"binary"`` or ``"three_class"``; ``settings["words"]`` is ``"all"`` (every marked
     word varies) or ``"subject"`` (only those of the grammatical subject do).

@@ -67,7 +67,7 @@ REVISIONS = {
 
 
 def compare(labelling: str | Path, published: dict[str, Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The binary data set built from the labelling, held against the published one.
+    """The binary dataset built from the labelling, held against the published one.
 
     ``published`` maps the names of GECO's binary files (``geco/binary_gender_all/train.jsonl``, ...) to paths. Gives
     two tables. *Counts*, in forms, per scope and for both: all, those that only one side has, identical words, other

@@ -1,4 +1,4 @@
-"""The rows of a table in CSV, as the readers of data sets need them: each with its place, for messages."""
+"""The rows of a table in CSV, as the readers of datasets need them: each with its place, for messages."""
 
 import csv
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
-"""The stereotypes data set: does a sentence express a gender stereotype, or the same claim about the other gender?
+"""The stereotypes dataset: does a sentence express a gender stereotype, or the same claim about the other gender?
 
-Stands in for the data set of the same name in Dhaini et al. (2025, Section 4), which was not published. The sentences
+Stands in for the dataset of the same name in Dhaini et al. (2025, Section 4), which was not published. The sentences
 are written once (``resources/stereotypes/themes.yaml``); ``{he/she}`` marks a gendered word. Its variant of the
 stereotyped gender has label 1, the other one label 0, and all other words are the same. So neither they nor the
 gendered words alone tell the label, only both together do. The ground truth is 1 on the gendered words: they decide
@@ -63,7 +63,7 @@ class Pair:
 
 
 def read(files: dict[str, Path], settings: dict) -> Dataset:
-    """The data set that ``settings`` describe: two items per sentence pair.
+    """The dataset that ``settings`` describe: two items per sentence pair.
 
     ``settings["test_share"]`` of the pairs (``settings["split_by"]`` is ``"pair"``) or of the themes with all their
     pairs (``"theme"``) are drawn for the test split by ``settings["split_seed"]``. A pair is drawn together with the
