@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-training bench-graph bench-start bench-statistics estimate-cost mutation architectures clean clean-all
+.PHONY: help demo disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start bench-statistics estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -128,6 +128,9 @@ bench-precision: $(MINILM)  ## what bfloat16 changes in a table of disparities (
 
 bench-training: $(MINILM)  ## time what a training can save: make bench-training DATA=folder with geco/ and cebab/
 	$(BIN)/python bench/training_time.py --data $(DATA) --model $(dir $(MINILM)) --output $(BENCH)/training.csv
+
+bench-prompt: .venv/ready  ## time what it saves to compute the beginning of a decoder's prompt once (ten minutes)
+	$(BIN)/python bench/shared_prompt.py
 
 bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same jobs (a quarter of an hour; 1,485 and 20,000 jobs)
 	$(BIN)/python bench/graph.py --configfile config/studies/disparity.yaml --jobs 20000
