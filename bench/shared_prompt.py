@@ -129,7 +129,8 @@ def main(arguments: argparse.Namespace) -> None:
                 )
     print(markdown(pd.DataFrame(rows)))
     print(
-        f"\n{LAYERS} layers of width {WIDTH}, {arguments.sentences} sentences, {arguments.repeats} times in turn, one thread,"
+        f"\n{LAYERS} layers of width {WIDTH}, {arguments.sentences} sentences, {arguments.repeats} times in turn, one "
+        "thread,"
     )
     print(f"on {machine('torch', 'transformers')}.")
 

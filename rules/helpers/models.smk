@@ -10,9 +10,9 @@ def recipe(wildcards):
 
 
 def checkpoint(wildcards):
-    """What a model that is trained already is, in one run; which texts are left out is the business of the readings."""
+    """What a model that is trained already is, in one run; what becomes of long texts, the readings say."""
     settings = configuration.checkpoint(config, wildcards.model, wildcards.dataset, int(wildcards.seed))
-    return {name: value for name, value in settings.items() if name != "long_items"}
+    return {name: value for name, value in settings.items() if name not in ("long_items", "overlap")}
 
 
 def pretrained_files(wildcards):

@@ -231,6 +231,23 @@ def test_words_of_one_token_are_what_the_pipeline_fills_in(folders):
         np.testing.assert_allclose(np.exp(logits), [of_word["he"], of_word["brother"]], rtol=1e-4)
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("name", ["gpt2", "roberta"])
+def test_a_text_in_windows_has_the_whole_prompt_around_each(classifier_of, name):
+    classifier = replace(classifier_of(name), max_tokens=90)
+    [sentence] = encoded(classifier, items_of([[word for text in WORDS for word in text]]), [0], 10)
+    first, last = sentence.windows.T
+    windows = [sentence.token_id[(first <= number) & (number <= last)] for number in range(last.max() + 1)]
+    assert len(windows) > 1
+    assert all(len(sentence.token_id[sentence.is_prompt]) < len(window) <= 90 for window in windows)
+    logits = []
+    for window in windows:
+        token_id, mask = classifier.padded([window])
+        logits.append(classifier.logits(classifier.embed(token_id), mask).double().numpy())
+    expected = softmax(np.mean(logits, axis=0))
+    np.testing.assert_allclose(Evaluator(classifier).probabilities([sentence.row]), expected, atol=5e-6)
+
+
 # What is kept --------------------------------------------------------------------------------------------------------
 
 
@@ -350,8 +367,9 @@ def test_no_explainer_hides_or_scores_the_prompt(folders, method, name):
         family = Explainer.entries[method].family
         return explain(family, sentences, {method: settings}, Context(evaluator, 0, None))[method]
 
-    if method in WITH_HEAD:
-        with pytest.raises(InputError, match="language model that is asked by a prompt"):
+    refused = "language model that is asked by a prompt" if method in WITH_HEAD else "does not explain this"
+    if method in {*WITH_HEAD, "deeplift"}:
+        with pytest.raises(InputError, match=refused):
             explained()
         return
     for sentence, attribution in zip(sentences, explained().attributions, strict=True):
