@@ -30,6 +30,7 @@ SETTINGS = {
     "label": "kind",
     "classes": ["b", "a"],
     "attributes": {"age": {"column": "who", "levels": ["x", "y"], "balanced": True}},
+    "second": None,
     "pair": None,
     "cluster": None,
     "item": None,

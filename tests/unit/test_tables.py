@@ -44,11 +44,11 @@ def test_there_are_contracts_to_test():
 @pytest.mark.parametrize(
     ("contract", "may_be_missing"),
     [
-        (ITEMS, {"ground_truth"}),
+        (ITEMS, {"ground_truth", "part"}),
         (UNITS, set()),
         (
             tables.READINGS,
-            {"target", "foil", "first_window", "last_window", "left_out", "probability", "predicted"},
+            {"target", "foil", "first_window", "last_window", "token_type", "left_out", "probability", "predicted"},
         ),
         (tables.ATTRIBUTIONS, {"completeness_gap"}),
         (SCORES, set()),

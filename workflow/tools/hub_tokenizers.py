@@ -23,6 +23,12 @@ from tokenizers import (
 )
 
 Sentences = Sequence[Sequence[str]]
+# Around two texts, by what stands around one, where that is not all but its first token once more.
+PAIRS = {
+    "<s> $A </s>": "<s> $A </s> </s> $B </s>",
+    "$A <sep> <cls>": "$A <sep> $B:1 <sep>:1 <cls>:2",
+    "$A </s>": "$A </s> $B </s>",
+} | {f"{token} $A": f"{token} $A {token}:1 $B:1" for token in ("<s>", "</s>", "<bos>", "<|begin_of_text|>")}
 VOCABULARY = 500
 NO_LIMIT = 1000000000000000019884624838656  # int(1e30), which stands where nobody gave a limit
 LLAMA3_SPLIT = (
@@ -62,10 +68,12 @@ def write_tokenizer(kind: str, folder: Path, sentences: Sentences) -> Path:
 
 
 def _around(tokenizer: Tokenizer, single: str) -> processors.TemplateProcessing:
-    """Special tokens around the text, such as ``[CLS] $A [SEP]``."""
+    """Special tokens around the text, such as ``[CLS] $A [SEP]``, and around two, as published models have them."""
     special = [part for part in dict.fromkeys(single.split()) if part != "$A"]
     return processors.TemplateProcessing(
-        single=single, special_tokens=[(token, tokenizer.token_to_id(token)) for token in special]
+        single=single,
+        pair=PAIRS.get(single, f"{single} $B:1" + "".join(f" {token}:1" for token in special[1:])),
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in special],
     )
 
 

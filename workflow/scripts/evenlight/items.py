@@ -259,7 +259,10 @@ def _check_words(item, location: str) -> None:
     blank = [position for position, word in enumerate(item.words) if not word.strip()]
     if blank:
         raise InputError(f"{location}: word {blank[0]} (from 0) is empty; remove it together with its ground truth")
-    if not _has_ground_truth(item.ground_truth):
+    part = getattr(item, "part", None)
+    if _is_known(part) and (len(part) != len(item.words) or sorted(set(part)) != [0, 1] or list(part) != sorted(part)):
+        raise InputError(f"{location}: part is {list(part)}; give each word 0 or 1, first those of the first part")
+    if not _is_known(item.ground_truth):
         return
     if len(item.ground_truth) != len(item.words):
         raise InputError(
@@ -271,9 +274,9 @@ def _check_words(item, location: str) -> None:
         raise InputError(f"{location}: ground truth {wrong[0]}; mark a word with 1 or 0")
 
 
-def _has_ground_truth(ground_truth) -> bool:
+def _is_known(values) -> bool:
     # pandas may hold a missing list as None or as NaN.
-    return ground_truth is not None and not isinstance(ground_truth, float)
+    return values is not None and not isinstance(values, float)
 
 
 def _check_rows(items: pd.DataFrame, units: pd.DataFrame, location: str) -> None:
@@ -374,7 +377,7 @@ def _notes(items: pd.DataFrame, units: pd.DataFrame, split: str) -> list[str]:
         return []
     units = units[units["item_id"].isin(items["item_id"])]
     notes = [f"{split}: {len(items)} items in {wholes(items, units).nunique()} units{_counts(units)}"]
-    known = items["ground_truth"][items["ground_truth"].map(_has_ground_truth)]
+    known = items["ground_truth"][items["ground_truth"].map(_is_known)]
     unknown, unmarked = len(items) - len(known), sum(not any(marks) for marks in known)
     if unknown:
         notes.append(f"{split}: {unknown} of {len(items)} items have no ground truth")

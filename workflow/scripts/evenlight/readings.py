@@ -28,7 +28,7 @@ NOT_DRAWN = "not_drawn"
 RUNNER_UP = "runner_up"
 # The columns of the readings that make a sentence.
 WINDOWS = ("first_window", "last_window")
-SENTENCE_COLUMNS = ("item_id", "token_id", "word_id", "token_text", "target", "foil", *WINDOWS)
+SENTENCE_COLUMNS = ("item_id", "token_id", "word_id", "token_text", "target", "foil", *WINDOWS, "token_type")
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class Sentence:
         foil: the class that the target is held against where a contrast is explained.
         windows: the first and the last of the windows that each token is read in, int64 (tokens, 2); None where the
             text is read as it is.
+        token_type: what the network is told of each token of a text of two parts, int64 (tokens,); None where it is
+            told nothing.
     """
 
     item_id: str
@@ -57,11 +59,12 @@ class Sentence:
     token_text: tuple[str, ...] = ()
     foil: int | None = None
     windows: np.ndarray | None = None
+    token_type: np.ndarray | None = None
 
     @property
     def row(self) -> np.ndarray:
         """What the model is asked about, int64 (tokens,), see :mod:`evenlight.rows`."""
-        return row_of(self.token_id, self.windows)
+        return row_of(self.token_id, self.windows, self.token_type)
 
     @property
     def is_special(self) -> np.ndarray:
@@ -143,6 +146,7 @@ def token_table(sentences: Sequence[Sentence]) -> pa.Table:
         "token_id": [sentence.token_id for sentence in sentences],
         "word_id": word_id,
         "token_text": [sentence.token_text for sentence in sentences],
+        "token_type": [sentence.token_type for sentence in sentences],
     } | {
         name: [None if sentence.windows is None else sentence.windows[:, end] for sentence in sentences]
         for end, name in enumerate(WINDOWS)
@@ -198,6 +202,7 @@ def sentences_of(texts: pa.Table) -> list[Sentence]:
             tuple(row["token_text"]),
             row["foil"],
             None if row["first_window"] is None else np.array([row[name] for name in WINDOWS], dtype=np.int64).T,
+            None if row["token_type"] is None else np.array(row["token_type"], dtype=np.int64),
         )
         for row, item_words in zip(columns.to_pylist(), words, strict=True)
     ]

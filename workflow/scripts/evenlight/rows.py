@@ -1,30 +1,31 @@
 """Rows: what a model is asked about, one whole number for each token.
 
 The lower half of a number is the token's id. The upper half is its *mark*: what the id does not say, which is the
-windows of a long text that the token is read in. A row that loses tokens, or has some replaced, says of all others
-what it said before. Where there is nothing to say, marks are 0 and a row is the ids.
+windows of a long text that the token is read in, and the type that a network is told of it in a text of two parts. A
+row that loses tokens, or has some replaced, says of all others what it said before. Where there is nothing to say,
+marks are 0 and a row is the ids.
 """
 
 import numpy as np
 
 BITS = 32
 IDS = 2**BITS - 1
-# In a mark: the first and the last of the windows that a token is read in. The lowest bits are kept free.
+# In a mark, from its lowest bit: one more than the token's type; the first and the last of its windows.
 FIRST, LAST = 8, 19
 MOST_WINDOWS = 2**11
 
 
-def row_of(token_id: np.ndarray, windows: np.ndarray | None = None) -> np.ndarray:
+def row_of(token_id: np.ndarray, windows: np.ndarray | None = None, token_type: np.ndarray | None = None) -> np.ndarray:
     """The row of a text, int64 (tokens,).
 
     Args:
         token_id: (tokens,).
         windows: the first and the last of the windows that each token is read in, (tokens, 2); None where the text is
             read as it is.
+        token_type: (tokens,), 0 to 254; None where the network is told none.
     """
-    if windows is None:
-        return token_id
-    return token_id | (windows[:, 0] << FIRST | windows[:, 1] << LAST) << BITS
+    row = token_id if token_type is None else token_id | token_type + 1 << BITS
+    return row if windows is None else row | (windows[:, 0] << FIRST | windows[:, 1] << LAST) << BITS
 
 
 def ids_of(row: np.ndarray) -> np.ndarray:
@@ -43,6 +44,11 @@ def replaced(row: np.ndarray, hidden: np.ndarray, token_id: int) -> np.ndarray:
     ``hidden`` says for which, bool (tokens,) or (copies, tokens).
     """
     return np.where(hidden, row & ~IDS | token_id, row)
+
+
+def types_of(mark):
+    """The types of tokens by their marks, −1 where there is none: arrays or tensors of any shape."""
+    return (mark & 2**FIRST - 1) - 1
 
 
 def windows_of(mark):

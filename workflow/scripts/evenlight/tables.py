@@ -31,6 +31,8 @@ class Contract:
     extra_columns: pa.DataType | None = None
     # How the names of such columns begin.
     extra_prefix: str = ""
+    # Columns that need not be there, and then are null.
+    optional: tuple[str, ...] = ()
     # Whether these are all columns, or those that a reader asks for.
     whole: bool = True
 
@@ -167,6 +169,7 @@ ITEMS = Contract(
             _required("item_id", pa.string()),
             _required("words", pa.list_(pa.string())),
             pa.field("ground_truth", pa.list_(pa.int8())),
+            pa.field("part", pa.list_(pa.int8())),  # 0 or 1 for each word of a text of two parts; null where it is one
             _required("label", pa.int64()),
             _required("split", pa.string()),
             _required("cluster", pa.string()),  # what items share beyond a unit: a theme, a source; else the unit
@@ -174,6 +177,7 @@ ITEMS = Contract(
     ),
     extra_columns=pa.string(),
     extra_prefix=ATTRIBUTE,
+    optional=("part",),
 )
 UNITS = Contract(
     "units",
@@ -201,6 +205,8 @@ READINGS = Contract(
             # The windows of a long text that each token is read in; null where the text is read as it is.
             pa.field("first_window", pa.list_(pa.int64())),
             pa.field("last_window", pa.list_(pa.int64())),
+            # What the model is told of each token of a text of two parts; null where it is told nothing.
+            pa.field("token_type", pa.list_(pa.int64())),
             pa.field("target", pa.int64()),  # the class that is explained, null where none is
             pa.field("foil", pa.int64()),  # the class that it is held against, null where nothing is contrasted
             pa.field("left_out", pa.string()),  # why the text is not explained, see evenlight.readings
@@ -569,7 +575,9 @@ def checked(table: pa.Table, contract: Contract, source: str | Path) -> pa.Table
     """Return ``table`` in the contract's column types, or say which column is wrong and who makes it."""
     remedy = f"rule {contract.rule} makes it; delete the file and run the workflow again"
     for name in contract.schema.names:
-        if name not in table.column_names:
+        if name not in table.column_names and name in contract.optional:
+            table = table.append_column(name, pa.nulls(len(table)))
+        elif name not in table.column_names:
             raise InputError(f"{source}: no column '{name}' for a table of {contract.name}; {remedy}")
     extra = [name for name in table.column_names if name not in contract.schema.names] if contract.whole else []
     for name in extra:

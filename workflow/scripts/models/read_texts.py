@@ -13,10 +13,11 @@ import torch
 
 from evenlight.command_line import add_compared_flag, add_model_flags, run, settings_argument
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import encoded, token_counts, wholes_to_drop
+from evenlight.engine.sentences import encoded, parts_of, token_counts, wholes_to_drop
 from evenlight.errors import InputError
 from evenlight.items import check_compared, drawn_pairs, wholes
 from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.two_parts import require_reads_parts
 from evenlight.readings import (
     COUNTERPART_TOO_LONG,
     NOT_DRAWN,
@@ -47,7 +48,7 @@ ROWS_PER_GROUP = 2**10
 
 def texts_in_groups(path: Path, is_read: np.ndarray, size: int) -> Iterator[pd.DataFrame]:
     """The texts, ``size`` at a time; ``is_read``, bool (items,), says which."""
-    columns = ITEMS.only("item_id", "words", "label")
+    columns = ITEMS.only("item_id", "words", "label", "part")
     return (group.to_pandas() for group in read_groups(path, columns, size, is_read))
 
 
@@ -154,8 +155,12 @@ def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tupl
     """Which items are read, bool (items,), why each of them is not explained, and notes."""
     items = read_arrow(arguments.items, ITEMS.only("item_id", "split"))
     is_read = np.asarray(pc.equal(items["split"], "test"))
-    groups = texts_in_groups(arguments.items, is_read, TOKENISED_AT_ONCE)
-    tokens = [token_counts(classifier, group) for group in groups]
+    tokens = []
+    for group in texts_in_groups(arguments.items, is_read, TOKENISED_AT_ONCE):
+        parts = parts_of(group)
+        if parts and not tokens:
+            require_reads_parts(classifier, group["words"].iloc[0], parts[0])
+        tokens.append(token_counts(classifier, group))
     test = items.filter(pa.array(is_read)).drop_columns("split").to_pandas()
     units = read_table(arguments.units, UNITS)
     reason, notes = left_out(test, units, np.concatenate(tokens), classifier.max_tokens, arguments.settings)

@@ -11,11 +11,12 @@ import torch
 from evenlight.checkpoints import open_checkpoint
 from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_compared_flag, add_device_flags, run, settings_argument
-from evenlight.engine.sentences import tokenize
+from evenlight.engine.sentences import parts_of, tokenize
 from evenlight.errors import InputError
 from evenlight.items import check_compared, drawn_pairs, wholes
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import name_classes, pick_device
+from evenlight.models.two_parts import require_reads_parts
 from evenlight.tables import ITEMS, UNITS, read_metadata, read_table
 from evenlight.training import digest_of_training, save_classifier, train
 
@@ -43,6 +44,8 @@ def main(arguments: argparse.Namespace) -> None:
         check_compared(dataset, units, explained["item_id"], compared["comparisons"])
 
     classifier = new_classifier(model, list(training["words"]), len(classes), settings["seed"])
+    if parts := parts_of(training):
+        require_reads_parts(classifier, training["words"].iloc[0], parts[0])
     name_classes(classifier.network, classes)
     device = pick_device(arguments.device)
     classifier = replace(classifier, network=classifier.network.to(device))

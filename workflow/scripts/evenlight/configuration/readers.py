@@ -237,6 +237,14 @@ class Table(Reader):
         None, description="Column with the texts, which are split into words; give this or `words`."
     )
     words: Text | None = Field(None, description="Column with lists of words (Parquet only); give this or `text`.")
+    second: Text | None = Field(
+        None,
+        description=(
+            "Column with the second part of each text, such as the hypothesis behind a premise or the passage behind a "
+            "question, of the same kind as `text` or `words`. Models read both as their tokenizer reads a pair of "
+            "texts. Null where texts are one."
+        ),
+    )
     label: Text = Field(description="Column with the class of each text.")
     classes: Different[Text] = Field(
         min_length=2, description="The classes, as that column has them, in the order of the model's outputs."
@@ -266,7 +274,7 @@ class Table(Reader):
         None,
         description=(
             "Column with 1 for each word that makes the class and 0 for each other one: a list, or text such as "
-            "`0 1 0`; empty where this is not known."
+            "`0 1 0`; empty where this is not known. Of a text of two parts, for the words of both."
         ),
     )
     test_share: float = Field(

@@ -22,9 +22,10 @@ OPTIONAL = ("pair", "cluster", "item", "split", "ground_truth")
 def read(files: dict[str, Path], settings: dict) -> Dataset:
     """One item per row of the file that ``settings["file"]`` names.
 
-    ``text`` or ``words``, ``label`` and, where there are such, ``pair``, ``cluster``, ``item``, ``split`` and
-    ``ground_truth`` are names of columns; ``classes`` are the values that ``label`` may have. ``attributes`` gives for
-    each factor the ``column`` and its ``levels``; where the column is empty, the text has no level of the factor.
+    ``text`` or ``words``, ``label`` and, where there are such, ``second`` (the second part of each text), ``pair``,
+    ``cluster``, ``item``, ``split`` and ``ground_truth`` are names of columns; ``classes`` are the values that
+    ``label`` may have. ``attributes`` gives for each factor the ``column`` and its ``levels``; where the column is
+    empty, the text has no level of the factor.
     Without a column of its own an item is a unit by itself, its cluster is its unit, it is named after its row (from
     1), has no ground truth, and ``test_share`` of the clusters are drawn for the test split by ``split_seed``.
 
@@ -35,7 +36,8 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     reader = reader_for(settings)
     path = files[reader.files(settings)[0]]
     factors = reader.factors(settings)
-    named = [settings[key] for key in ("text", "words", "label", *OPTIONAL) if settings[key] is not None]
+    keys = ("text", "words", "second", "label", *OPTIONAL)
+    named = [settings[key] for key in keys if settings[key] is not None]
     named += [attribute["column"] for attribute in settings["attributes"].values()]
     items = [
         _item(row, number, location, settings) for number, (location, row) in enumerate(_rows(path, named), start=1)
@@ -72,7 +74,12 @@ def _item(row: dict, number: int, location: str, settings: dict) -> dict:
     for key, column in named.items():
         if _is_empty(row[column]):
             raise InputError(f"{location}: field '{column}' ({key}) is empty; {REMEDY}")
-    words = _words(row, location, settings)
+    words = _words(row, location, settings, settings["text"] or settings["words"])
+    part = None
+    if settings["second"]:
+        second = _words(row, location, settings, settings["second"])
+        part = [0] * len(words) + [1] * len(second)
+        words = words + second
     ground_truth = _ground_truth(row, len(words), location, settings["ground_truth"])
     columns = {*named.values(), *(attribute["column"] for attribute in settings["attributes"].values())}
     row = {column: None if _is_empty(row[column]) else str(row[column]).strip() for column in columns}
@@ -83,6 +90,7 @@ def _item(row: dict, number: int, location: str, settings: dict) -> dict:
         "item_id": item_id,
         "unit_id": unit_id,
         "words": words,
+        "part": part,
         "ground_truth": ground_truth,
         "label": choice(row, settings["label"], labels, location, REMEDY),
         "split": choice(row, settings["split"], SPLITS, location, REMEDY) if settings["split"] else "train",
@@ -100,8 +108,7 @@ def _level(row: dict, attribute: dict, location: str) -> str | None:
     return choice(row, attribute["column"], {level: level for level in attribute["levels"]}, location, REMEDY)
 
 
-def _words(row: dict, location: str, settings: dict) -> list[str]:
-    field = settings["text"] or settings["words"]
+def _words(row: dict, location: str, settings: dict, field: str) -> list[str]:
     value = row[field]
     if settings["text"]:
         words = split_words(value) if isinstance(value, str) else None

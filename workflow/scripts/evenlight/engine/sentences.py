@@ -8,13 +8,21 @@ import pandas as pd
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import Reading, read_words, token_ids
+from evenlight.models.two_parts import types_for
 from evenlight.models.windows import windows_of_text
 from evenlight.readings import Sentence
 
 
 def token_counts(classifier: Classifier, items: pd.DataFrame) -> np.ndarray:
     """How many tokens each item has, special tokens included; int64 (items,)."""
-    return np.array([len(row) for row in token_ids(classifier.tokenizer, items["words"])], dtype=np.int64)
+    rows = token_ids(classifier.tokenizer, items["words"], parts_of(items))
+    return np.array([len(row) for row in rows], dtype=np.int64)
+
+
+def parts_of(items: pd.DataFrame) -> list | None:
+    """The part of each word of each item, where items have two parts, (words,) each; None where they are one text."""
+    parts = items.get("part")
+    return None if parts is None or parts.isna().all() else list(parts)
 
 
 def wholes_to_drop(
@@ -67,8 +75,9 @@ def encoded(
     Raises:
         InputError: a text cannot be read, or cannot be divided into windows.
     """
-    readings = read_words(classifier.tokenizer, items["words"], list(items["item_id"]))
-    rows = zip(items["item_id"], items["words"], targets, readings, strict=True)
+    parts = parts_of(items)
+    readings = read_words(classifier.tokenizer, items["words"], list(items["item_id"]), parts)
+    rows = zip(items["item_id"], items["words"], targets, readings, parts or [None] * len(items), strict=True)
     return [
         Sentence(
             item_id,
@@ -77,17 +86,20 @@ def encoded(
             reading.word_id,
             int(target),
             reading.token_text,
-            windows=_windows(item_id, reading, classifier.max_tokens, overlap),
+            windows=_windows(item_id, reading, classifier.max_tokens, overlap, part),
+            token_type=types_for(classifier, reading),
         )
-        for item_id, words, target, reading in rows
+        for item_id, words, target, reading, part in rows
     ]
 
 
-def _windows(item_id: str, reading: Reading, most: int, overlap: int | None) -> np.ndarray | None:
+def _windows(
+    item_id: str, reading: Reading, most: int, overlap: int | None, part: Sequence[int] | None
+) -> np.ndarray | None:
     if overlap is None or len(reading.token_id) <= most:
         return None
     try:
-        return windows_of_text(reading.word_id, most, overlap)
+        return windows_of_text(reading.word_id, most, overlap, part)
     except InputError as error:
         raise InputError(f"item {item_id}: {error}") from None
 

@@ -58,6 +58,7 @@ class Explanation:
         token_text: what each token stands for, see :class:`evenlight.readings.Sentence`; (tokens,).
         foil: the class that the target is held against, or None.
         windows: see :class:`evenlight.readings.Sentence`.
+        token_type: likewise.
     """
 
     item_id: str
@@ -71,11 +72,12 @@ class Explanation:
     token_text: tuple[str, ...] = ()
     foil: int | None = None
     windows: np.ndarray | None = None
+    token_type: np.ndarray | None = None
 
     @property
     def row(self) -> np.ndarray:
         """What the model is asked about, int64 (tokens,), see :mod:`evenlight.rows`."""
-        return row_of(self.token_id, self.windows)
+        return row_of(self.token_id, self.windows, self.token_type)
 
     @property
     def is_special(self) -> np.ndarray:
@@ -149,6 +151,7 @@ def explanation_of(
         sentence.token_text,
         sentence.foil,
         sentence.windows,
+        sentence.token_type,
     )
 
 

@@ -191,6 +191,7 @@ def moved_sentences(
                     explanation.token_text,
                     explanation.foil,
                     explanation.windows,
+                    explanation.token_type,
                 )
             )
             further.append(start.input.vectors[start.token_index] + offset)

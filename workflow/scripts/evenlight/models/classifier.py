@@ -1,5 +1,6 @@
 """A text classifier as the rest of Evenlight sees it: tokens in, logits out, by one path for all models."""
 
+import inspect
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageMo
 from evenlight.models.tokenizers import cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.way_in import WayIn, embedded, found_way
 from evenlight.models.windows import Windows, are_windowed, split
-from evenlight.rows import ids_of, marks_of
+from evenlight.rows import ids_of, marks_of, types_of
 
 # What Transformers calls labels that do not exclude each other.
 MULTI_LABEL = "multi_label_classification"
@@ -78,6 +79,12 @@ class Classifier:
         """Whether the network is a language model that reads texts in a prompt."""
         return isinstance(self.network, ClassifyingLanguageModel)
 
+    @property
+    def takes_types(self) -> bool:
+        """Whether the network is told the type of each token, by which some tell the parts of a text apart."""
+        takes = "token_type_ids" in inspect.signature(self.network.forward).parameters
+        return takes and getattr(self.network.config, "type_vocab_size", 2) > 1
+
     def special_token(self, role: str) -> int:
         """The id of the ``pad``, ``mask``, ``cls`` or ``sep`` token.
 
@@ -129,8 +136,10 @@ class Classifier:
         """Logits of rows that the network reads as they are."""
         if self.on_rows:
             self.on_rows(len(embedding))
+        # Networks may do another thing with types that are all 0 than without any (XLNet).
+        types = types_of((mask - 1).clamp(min=0)).clamp(min=0) if (mask > 1).any() else None
         with self._autocast():
-            logits = self.way.logits(self.network, embedding, mask, beginning)
+            logits = self.way.logits(self.network, embedding, (mask > 0).long(), beginning, types)
         return logits.float() if self._is_autocast else logits
 
     def read_beginning(self) -> Cache | None:

@@ -70,9 +70,15 @@ def learned_tokenizer(
     vocabulary = tokenizer.get_vocab()
     tokenizer = _uncased_word_piece(vocabulary)
     tokenizer.post_processor = TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")]
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")],
     )
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=max_tokens, **SPECIAL_TOKENS)
+    # The types tell the parts of a text of two parts apart, as BERT's tokenizer has them.
+    names = ["input_ids", "token_type_ids", "attention_mask"]
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_max_length=max_tokens, model_input_names=names, **SPECIAL_TOKENS
+    )
 
 
 def loaded_tokenizer(
@@ -169,20 +175,32 @@ class Reading:
             all that are no part of a text in a prompt; int64 (tokens,).
         token_text: the piece of its word that each token stands for, as the text writes it; empty for special tokens
             and for tokens of white space; (tokens,).
+        token_type: what the tokenizer says of the tokens of a text of two parts, int64 (tokens,); None where it says
+            nothing, or the text is one.
     """
 
     token_id: np.ndarray
     word_id: np.ndarray
     token_text: tuple[str, ...]
+    token_type: np.ndarray | None = None
 
 
-def token_ids(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
+# Of each text the part of each word, 0 or 1; None where texts are one.
+Parts = Sequence[Sequence[int]] | None
+
+
+def token_ids(
+    tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], parts: Parts = None
+) -> list[np.ndarray]:
     """Ids of texts that are given as words, special tokens and prompt included; an int64 array (tokens,) for each."""
-    return [np.array(token_id, dtype=np.int64) for token_id in _encoded(tokenizer, sentences)["input_ids"]]
+    return [np.array(token_id, dtype=np.int64) for token_id in _encoded(tokenizer, sentences, parts)["input_ids"]]
 
 
 def read_words(
-    tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], names: Sequence[str] | None = None
+    tokenizer: PreTrainedTokenizerBase,
+    sentences: Sequence[Sequence[str]],
+    names: Sequence[str] | None = None,
+    parts: Parts = None,
 ) -> list[Reading]:
     """How texts that are given as words are read, and to which word each token belongs.
 
@@ -193,32 +211,47 @@ def read_words(
         tokenizer: a fast one.
         sentences: the words of each text, which are joined by spaces.
         names: of the texts, for messages.
+        parts: of texts of two parts, which are read as the tokenizer reads a pair of texts.
 
     Raises:
         InputError: a token stands for several words, or a text cannot be read.
     """
-    encoding = _encoded(tokenizer, sentences, return_offsets_mapping=True)
+    encoding = _encoded(tokenizer, sentences, parts, return_offsets_mapping=True)
+    types = encoding.get("token_type_ids") if parts is not None else None
     prompt = prompt_around(tokenizer)
     readings = []
     for row, words in enumerate(sentences):
         try:
-            spans, outside = np.array(encoding["offset_mapping"][row], dtype=np.int64).reshape(-1, 2), SPECIAL
-            is_outside = np.array([part is None for part in encoding.sequence_ids(row)], dtype=bool)
-            if any(prompt):
-                is_outside, spans, outside = *_in_prompt(prompt, words, spans, is_outside), PROMPT
-            word_id, token_text = _aligned(words, spans, is_outside, outside)
+            spans = np.array(encoding["offset_mapping"][row], dtype=np.int64).reshape(-1, 2)
+            sequence = encoding.sequence_ids(row)
+            is_outside = np.array([part is None for part in sequence], dtype=bool)
+            if parts is not None:
+                word_id, token_text = _aligned_parts(words, parts[row], spans, sequence)
+            elif any(prompt):
+                word_id, token_text = _aligned(words, *reversed(_in_prompt(prompt, words, spans, is_outside)), PROMPT)
+            else:
+                word_id, token_text = _aligned(words, spans, is_outside, SPECIAL)
         except InputError as error:
             name = f"text '{_shortened(' '.join(words))}'" if names is None else f"item {names[row]}"
             raise InputError(f"{name}: {error}") from None
-        readings.append(Reading(np.array(encoding["input_ids"][row], dtype=np.int64), word_id, token_text))
+        token_type = np.array(types[row], dtype=np.int64) if types else None
+        readings.append(Reading(np.array(encoding["input_ids"][row], dtype=np.int64), word_id, token_text, token_type))
     return readings
 
 
-def _encoded(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], **options) -> BatchEncoding:
+def _encoded(
+    tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], parts: Parts = None, **options
+) -> BatchEncoding:
     before, behind = prompt_around(tokenizer)
     texts = [f"{before}{' '.join(words)}{behind}" for words in sentences]
+    seconds = ()
+    if parts is not None:
+        if before or behind:
+            raise InputError("a prompt has room for one text, and these have two parts; leave the model out")
+        both = list(zip(sentences, parts, strict=True))
+        texts, seconds = ([" ".join(_of_part(*text, part)) for text in both] for part in (0, 1))
     try:
-        encoding = tokenizer(texts, verbose=False, **options)
+        encoding = tokenizer(texts, *([seconds] if parts is not None else []), verbose=False, **options)
     except Exception as error:  # see loaded_tokenizer
         raise InputError(f"the tokenizer cannot read the texts ({error}); choose another model") from None
     if len(encoding["input_ids"]) != len(texts):
@@ -227,6 +260,25 @@ def _encoded(tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[st
             f"{len(encoding['input_ids'])}; choose another model"
         )
     return encoding
+
+
+def _of_part(words: Sequence[str], parts: Sequence[int], part: int) -> list[str]:
+    return [word for word, of_word in zip(words, parts, strict=True) if of_word == part]
+
+
+def _aligned_parts(
+    words: Sequence[str], parts: Sequence[int], spans: np.ndarray, sequence: Sequence[int | None]
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """As :func:`_aligned` for a text of two parts; ``sequence`` says of which part a token is, None of neither."""
+    word_id, token_text = np.full(len(spans), SPECIAL), [""] * len(spans)
+    for part in (0, 1):
+        of_part = _of_part(words, parts, part)
+        is_outside = np.array([number != part for number in sequence], dtype=bool)
+        part_id, part_text = _aligned(of_part, spans, is_outside, SPECIAL)
+        first = np.flatnonzero(np.asarray(parts) == part).min(initial=len(words))
+        word_id = np.where(is_outside, word_id, part_id + first)
+        token_text = [old if skip else new for old, new, skip in zip(token_text, part_text, is_outside, strict=True)]
+    return word_id, tuple(token_text)
 
 
 def _in_prompt(

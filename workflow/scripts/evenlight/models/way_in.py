@@ -98,21 +98,29 @@ class WayIn:
         return batch, inside
 
     def logits(
-        self, network: nn.Module, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None
+        self,
+        network: nn.Module,
+        embedding: torch.Tensor,
+        mask: torch.Tensor,
+        beginning: Cache | None = None,
+        types: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under a mask (rows, tokens).
+        """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under a mask (rows, tokens) of 0 and 1.
 
-        With what the network keeps of a ``beginning``, the rows are what comes behind it.
+        With what the network keeps of a ``beginning``, the rows are what comes behind it. ``types`` (rows, tokens) are
+        those of the tokens where the network is told them.
         """
-        positions = {"position_ids": (mask.cumsum(1) - 1).clamp(min=0)} if self.counts_positions else {}
+        more = {"position_ids": (mask.cumsum(1) - 1).clamp(min=0)} if self.counts_positions else {}
         if beginning is not None:
-            positions["beginning"] = beginning
+            more["beginning"] = beginning
+        if types is not None:
+            more["token_type_ids"] = types
         if self.stand_ins is None:
             # A copy, for networks that change what they are given.
-            return network(inputs_embeds=embedding.clone(), attention_mask=mask, **positions).logits
+            return network(inputs_embeds=embedding.clone(), attention_mask=mask, **more).logits
         ids = self.stand_ins.rows(mask)
         with _embeddings_replaced(network, ids, embedding):
-            return network(input_ids=ids, attention_mask=mask, **positions).logits
+            return network(input_ids=ids, attention_mask=mask, **more).logits
 
 
 def embedded(network: nn.Module, token_id: torch.Tensor) -> torch.Tensor:

@@ -19,7 +19,7 @@ from evenlight.errors import InputError
 from evenlight.rows import FIRST, MOST_WINDOWS, windows_of
 
 
-def windows_of_text(word_id: np.ndarray, most: int, overlap: int) -> np.ndarray:
+def windows_of_text(word_id: np.ndarray, most: int, overlap: int, part: Sequence[int] | None = None) -> np.ndarray:
     """In which windows each token of a text is read: the first and the last of them, int64 (tokens, 2).
 
     The windows are as few and as equal as can be, none has more than ``most`` tokens, special ones included, and
@@ -30,11 +30,16 @@ def windows_of_text(word_id: np.ndarray, most: int, overlap: int) -> np.ndarray:
         word_id: the word of each token, negative for special ones and those of a prompt; (tokens,).
         most: tokens that the network reads.
         overlap: in tokens.
+        part: of each word of a text of two parts, of which the longer is divided and the other is in all windows.
 
     Raises:
         InputError: no such windows are there, since a word is too long.
     """
     is_special = word_id < 0
+    if part is not None:
+        of_token = np.append(part, -1)[np.maximum(word_id, -1)]
+        shorter = int((of_token == 1).sum() <= (of_token == 0).sum())
+        is_special = is_special | (of_token == shorter)
     words = word_id[~is_special]
     # Between which of them a window may begin or end.
     bounds = np.concatenate([[0], np.flatnonzero(np.diff(words)) + 1, [len(words)]])

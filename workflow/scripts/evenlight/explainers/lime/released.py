@@ -30,6 +30,12 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
             f"item {sentence.item_id} is read in windows, and LIME's definition 'released' works on a text as a whole; "
             "set explainers.<name>.definition to 'paper'"
         )
+    words = np.flatnonzero(~sentence.is_special)
+    if len(words) and sentence.is_special[words[0] : words[-1]].any():
+        raise InputError(
+            f"item {sentence.item_id} has two parts, and LIME's definition 'released' makes one text of them; set "
+            "explainers.<name>.definition to 'paper'"
+        )
     text = tokenizer.decode(sentence.token_id[~sentence.is_special])
     # Words and what stands between them in turn, as the package splits, so that they join to the text again.
     pieces = re.split(r"(\W+)", text)
