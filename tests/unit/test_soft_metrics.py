@@ -14,7 +14,7 @@ from evenlight.configuration import completed_entry
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.metrics import Explanation, Origin, score
-from evenlight.metrics.soft import kept_numbers, kept_share, unit_scores, with_mean
+from evenlight.metrics.soft import in_random_order, kept_numbers, kept_share, unit_scores, with_mean
 
 WORTH = {"sea": 0.2, "ship": 0.1, "calm": 0.0}
 CLASSIFIER = additive(WORTH)
@@ -250,17 +250,20 @@ def test_both_metrics_keep_as_much_of_every_text(scores, kept):
         assert kept_share(one, metric, kept).mean() == pytest.approx(kept, abs=1e-9)
 
 
-def plain_value(one, metric, share, classifier_worth, draws):
-    """The mean over draws, from the worth of the tokens that the draws keep."""
+def plain_value(one, metric, share, worth, draws):
+    """The metric in each draw, from the worth of the tokens that it keeps; shares are (tokens,) or (draws, tokens)."""
     fall = METRIC_OF[metric]
-    whole = sum(classifier_worth)
+    whole = sum(worth)
     values = []
     for draw in range(draws):
-        kept = kept_numbers(one, share, draw, 1)[:, 0]
-        values.append(
-            fall(whole - sum(worth for worth, is_kept in zip(classifier_worth, kept, strict=True) if is_kept))
-        )
+        kept = kept_numbers(one, np.broadcast_to(share, (draws, len(worth)))[draw], draw, 1)[:, 0]
+        values.append(fall(whole - np.sum(np.array(worth)[kept])))
     return np.array(values)
+
+
+def random_orders(one, share, draws):
+    """The shares (tokens,) in the order of each draw, (draws, tokens)."""
+    return np.array([in_random_order(one, np.array(share, dtype=float), draw) for draw in range(draws)])
 
 
 METRIC_OF = {
@@ -284,20 +287,42 @@ def test_controlled_values_by_hand():
         drawn = np.mean([plain_value(one, metric, np.array(shares[kept]), worth, draws) for kept in (0.2, 0.5)], axis=0)
         assert found[name] == pytest.approx([drawn.mean()], abs=1e-6)
         assert found[f"{name}_standard_error"] == pytest.approx([drawn.std(ddof=1) / np.sqrt(draws)], abs=1e-6)
-        level = [plain_value(one, metric, np.array([1, *[kept] * 3, 1]), worth, draws) for kept in (0.2, 0.5)]
-        better = drawn - np.mean(level, axis=0)
+        orders = [random_orders(one, shares[kept], draws) for kept in (0.2, 0.5)]
+        better = drawn - np.mean([plain_value(one, metric, order, worth, draws) for order in orders], axis=0)
         assert beside[name] == pytest.approx([better.mean()], abs=1e-6)
         assert beside[f"{name}_standard_error"] == pytest.approx([better.std(ddof=1) / np.sqrt(draws)], abs=1e-6)
 
 
 def test_without_control_a_random_explanation_keeps_what_this_one_keeps():
-    """Unit scores 1, 1/4 and 0 keep 5/12 in the mean for sufficiency and 7/12 for comprehensiveness."""
     one = of_words(["sea", "ship", "calm"], [4, 1, 0])
     worth, draws = [0, 0.2, 0.1, 0, 0], 30
     own, beside = soft(one, draws=draws), soft(one, draws=draws, against_random=True)
-    for name, kept in (("sufficiency", 5 / 12), ("comprehensiveness", 7 / 12)):
-        level = plain_value(one, f"soft_{name}", np.array([1, *[kept] * 3, 1]), worth, draws).mean()
+    for name, share in (("sufficiency", [1, 1, 0.25, 0, 1]), ("comprehensiveness", [1, 0, 0.75, 1, 1])):
+        level = plain_value(one, f"soft_{name}", random_orders(one, share, draws), worth, draws).mean()
         assert own[name] - beside[name] == pytest.approx([level], abs=1e-6)
+
+
+def test_a_random_order_is_of_the_words_and_the_same_for_all_explanations_of_an_item():
+    one = of_words(["sea", "ship", "calm", "sea"], [4, 1, 0, 2])
+    share = np.array([1, 0.1, 0.2, 0.3, 0.4, 1])
+    orders = [tuple(in_random_order(one, share, draw)) for draw in range(2000)]
+    assert {(order[0], order[-1], *sorted(order[1:-1])) for order in orders} == {(1, 1, 0.1, 0.2, 0.3, 0.4)}
+    # Each of the 24 orders about equally often: 83 of 2,000, within five standard deviations.
+    counts = [orders.count(order) for order in set(orders)]
+    assert len(counts) == 24
+    assert max(abs(count - 2000 / 24) for count in counts) < 5 * np.sqrt(2000 / 24)
+    again = replace(one, token_score=-one.token_score, origin=Origin("lime", {}, 0))
+    assert orders[:3] == [tuple(in_random_order(again, share, draw)) for draw in range(3)]
+    assert orders[:3] != [tuple(in_random_order(replace(one, item_id="other"), share, draw)) for draw in range(3)]
+
+
+def test_scores_that_know_nothing_gain_nothing():
+    """All words are worth the same, so that no ranking is better; the reference has the same expectation."""
+    classifier = additive({"sea": 0.05, "ship": 0.05}, tokenizer=CLASSIFIER.tokenizer)
+    one = of_words(["sea", "ship"] * 4, np.arange(8.0), classifier)
+    found = soft(one, draws=400, classifier=classifier, kept=[0.3], against_random=True)
+    for name in ("comprehensiveness", "sufficiency"):
+        assert abs(found[name][0]) < 4 * found[f"{name}_standard_error"][0]
 
 
 def test_how_much_scores_stand_out_no_longer_counts():

@@ -193,8 +193,8 @@ class SoftMetric(Metric):
     against_random: bool = Field(
         False,
         description=(
-            "Whether the value is how much better an explanation is than one that knows nothing: what every token is "
-            "kept with alike, when as much of the text is kept in the mean, is taken away."
+            "Whether the value is how much better an explanation is than one that knows nothing: what its own "
+            "probabilities have in a random order of the tokens, a new one in each draw, is taken away."
         ),
     )
 

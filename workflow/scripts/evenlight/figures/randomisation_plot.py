@@ -53,7 +53,7 @@ def _draw_panel(axes: Axes, summary: pd.DataFrame, explainers: dict[str, str]) -
         if of_explainer.empty:
             continue
         values = of_explainer["rank_correlation_absolute"].reindex(stages["stage"]).to_numpy()
-        marker = MARKERS[(number // 8) % len(MARKERS)]
+        marker = MARKERS[number % len(MARKERS)]
         axes.plot(
             np.arange(len(stages)),
             values,

@@ -60,12 +60,16 @@ def kept_share(explanation: Explanation, metric: str, kept: float | None = None)
     return share
 
 
-def levelled(explanation: Explanation, share: np.ndarray) -> np.ndarray:
-    """The same number kept in the mean, but of every token of a word alike: what knows nothing of the tokens keeps."""
+def in_random_order(explanation: Explanation, share: np.ndarray, draw: int) -> np.ndarray:
+    """The probabilities (tokens,) of the words' tokens in a random order: what a ranking that knows nothing keeps.
+
+    As much is kept in the mean, as unevenly. All explanations of an item have the same order in a draw.
+    """
     inside = ~explanation.is_special
-    level = np.ones(len(share))
-    level[inside] = share[inside].mean()
-    return level
+    generator = generator_for(explanation.origin.seed, explanation.item_id, "soft, random order", draw)
+    shuffled = share.copy()
+    shuffled[inside] = generator.permutation(share[inside])
+    return shuffled
 
 
 # From the fall of the target's probability to the metric; Dhaini et al. 2025, Eq. 2 and 3.
@@ -92,13 +96,19 @@ def thinned_probabilities(
 
     All explanations of an item, and both metrics, see the same random numbers: what differs between explainers is not
     chance, and equal explanations have equal values.
+
+    Args:
+        explanations: (explanations,).
+        shares: of each explanation, (draws, tokens).
+        draws: how many.
+        evaluator: asks the model.
     """
     classifier = evaluator.classifier
     hidden = classifier.network.get_input_embeddings().weight.shape[-1]
 
     def compute(batch: np.ndarray) -> np.ndarray:
         numbers = zip(*np.divmod(batch, draws), strict=True)
-        drawn = [(explanations[index], shares[index], draw) for index, draw in numbers]
+        drawn = [(explanations[index], shares[index][draw], draw) for index, draw in numbers]
         token_id, mask = classifier.padded([explanation.row for explanation, _, _ in drawn])
         embedding = classifier.embed(token_id)
         is_kept, _ = classifier.padded_vectors([torch.from_numpy(kept_numbers(*row, hidden)) for row in drawn], True)
@@ -108,21 +118,6 @@ def thinned_probabilities(
 
     lengths = np.repeat([len(explanation.token_id) for explanation in explanations], draws)
     return np.array(evaluator.in_batches(lengths, compute)).reshape(len(explanations), draws)
-
-
-def thinned_once(
-    explanations: Sequence[Explanation], shares: Sequence[np.ndarray], draws: int, evaluator: Evaluator
-) -> np.ndarray:
-    """:func:`thinned_probabilities`, equal questions being asked once."""
-    keys = [
-        (each.origin.seed, each.item_id, each.target, each.token_id.tobytes(), share.tobytes())
-        for each, share in zip(explanations, shares, strict=True)
-    ]
-    firsts = {key: index for index, key in reversed(list(enumerate(keys)))}
-    chosen = list(firsts.values())
-    parts = ([part[index] for index in chosen] for part in (explanations, shares))
-    answers = dict(zip(firsts, thinned_probabilities(*parts, draws, evaluator), strict=True))
-    return np.array([answers[key] for key in keys]).reshape(len(keys), draws)
 
 
 def drawn_values(
@@ -139,12 +134,14 @@ def drawn_values(
     metric, draws = settings["metric"], settings["draws"]
     values = []
     for kept in settings["kept"] or [None]:
-        shares = [kept_share(explanation, metric, kept) for explanation in explanations]
-        thinned = thinned_probabilities(explanations, shares, draws, evaluator)
-        value = METRICS[metric](full[:, None] - thinned)
+        shares = [np.tile(kept_share(explanation, metric, kept), (draws, 1)) for explanation in explanations]
+        value = METRICS[metric](full[:, None] - thinned_probabilities(explanations, shares, draws, evaluator))
         if settings["against_random"]:
-            level = [levelled(*pair) for pair in zip(explanations, shares, strict=True)]
-            value -= METRICS[metric](full[:, None] - thinned_once(explanations, level, draws, evaluator))
+            shuffled = [
+                np.array([in_random_order(explanation, share, draw) for draw, share in enumerate(of_draws)])
+                for explanation, of_draws in zip(explanations, shares, strict=True)
+            ]
+            value -= METRICS[metric](full[:, None] - thinned_probabilities(explanations, shuffled, draws, evaluator))
         values.append(value)
     return np.mean(values, axis=0)
 
