@@ -249,6 +249,7 @@ def families(section: str) -> list[str]:
             "explainers.entrances",
             ["explainers.deeplift", "explainers.gradient", "explainers.gradient_shap", "explainers.rectified"],
         ),
+        ("metrics.correctness.released", ["metrics.correctness"]),
         ("metrics.flip_area.released", ["metrics.flip_area"]),
         ("metrics.flip_area.corrected", ["metrics.flip_area"]),
         ("metrics.worst_change", ["metrics.worst_change"]),

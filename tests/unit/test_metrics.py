@@ -17,7 +17,7 @@ from evenlight.errors import InputError
 from evenlight.explainers.attribution import Attribution, attribution_table
 from evenlight.metrics import Explanation, Origin, explanations_of, read_origin, score
 from evenlight.metrics.complexity import gini, sparsity
-from evenlight.metrics.correctness import mass_accuracy
+from evenlight.metrics.correctness import DEFINITIONS
 from evenlight.metrics.faithfulness import binned_tokens, top_tokens
 from evenlight.readings import readings_table, token_table
 from evenlight.tables import ATTRIBUTIONS, write_table
@@ -382,8 +382,8 @@ def test_complexity_of_zeros():
 def test_mass_accuracy_of_both_definitions():
     """Words take 1 + 2 + 1 of the 8, the true one 2 of these; its two tokens' signs do not cancel."""
     one = explanation([3.0, 1.0, 1.5, -0.5, 1.0, 1.0], [-1, 0, 1, 1, 2, -1], ground_truth=[0, 1, 0])
-    assert mass_accuracy(one, "paper") == pytest.approx(2 / 4)
-    assert mass_accuracy(one, "released") == pytest.approx(2 / 8)
+    assert DEFINITIONS["paper"](one) == pytest.approx(2 / 4)
+    assert DEFINITIONS["released"](one) == pytest.approx(2 / 8)
     metrics = {name: {"metric": "mass_accuracy", "definition": name} for name in ("paper", "released")}
     found = score("correctness", [one, one], metrics)
     assert found["paper"].tolist() == [0.5, 0.5]
@@ -393,21 +393,21 @@ def test_mass_accuracy_of_both_definitions():
 @pytest.mark.parametrize("definition", ["paper", "released"])
 @pytest.mark.parametrize("truth", [None, [0, 0]])
 def test_mass_accuracy_without_ground_truth(definition, truth):
-    assert np.isnan(mass_accuracy(explanation([1.0, 2.0], ground_truth=truth), definition))
+    assert np.isnan(DEFINITIONS[definition](explanation([1.0, 2.0], ground_truth=truth)))
 
 
 def test_mass_accuracy_of_nothing():
     """Zero scores have no mass; all mass on special tokens is none for the paper's definition and 0 for the other."""
     zeros = explanation([0.0, 0.0], ground_truth=[1, 0])
     outside = explanation([1.0, 0.0, 0.0], [-1, 0, 1], ground_truth=[1, 0])
-    assert np.isnan([mass_accuracy(zeros, "paper"), mass_accuracy(zeros, "released")]).all()
-    assert np.isnan(mass_accuracy(outside, "paper"))
-    assert mass_accuracy(outside, "released") == 0
+    assert np.isnan([DEFINITIONS["paper"](zeros), DEFINITIONS["released"](zeros)]).all()
+    assert np.isnan(DEFINITIONS["paper"](outside))
+    assert DEFINITIONS["released"](outside) == 0
 
 
 def test_a_word_without_tokens_has_no_mass():
     one = explanation([1.0, 3.0], [0, 2], ground_truth=[0, 1, 1])
-    assert mass_accuracy(one, "paper") == 0.75
+    assert DEFINITIONS["paper"](one) == 0.75
 
 
 @given(token_scores, st.integers(0, 2**32), st.floats(0, 100))
@@ -421,11 +421,11 @@ def test_mass_accuracy_is_a_share_that_grows_with_the_true_words(scores, seed, m
     rising = scores.copy()
     rising[0] += np.copysign(more, rising[0])
     for definition in ("paper", "released"):
-        value = mass_accuracy(one, definition)
+        value = DEFINITIONS[definition](one)
         assert 0 <= value <= 1 + 1e-12
-        assert mass_accuracy(explanation(rising, words, truth), definition) >= value - 1e-12
-        everything = mass_accuracy(explanation(scores, words, np.ones(5)), definition)
-        nothing_else = mass_accuracy(explanation(scores, words, 1 - truth), definition)
+        assert DEFINITIONS[definition](explanation(rising, words, truth)) >= value - 1e-12
+        everything = DEFINITIONS[definition](explanation(scores, words, np.ones(5)))
+        nothing_else = DEFINITIONS[definition](explanation(scores, words, 1 - truth))
         assert everything == pytest.approx(1)
         assert (0 if np.isnan(nothing_else) else nothing_else) == pytest.approx(1 - value)
 
@@ -437,7 +437,7 @@ def test_released_never_exceeds_paper(scores, special):
     one = explanation(
         np.concatenate([scores, np.ones(special)]), [*range(len(scores)), *[-1] * special], ground_truth=truth
     )
-    assert mass_accuracy(one, "released") <= mass_accuracy(one, "paper")
+    assert DEFINITIONS["released"](one) <= DEFINITIONS["paper"](one)
 
 
 # Reading -------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from sklearn.metrics import auc, f1_score, precision_recall_curve
 
 from evenlight.configuration import completed_entry
 from evenlight.metrics import Explanation, score
-from evenlight.metrics.correctness import OF_WORDS, auprc, matched_spans, spans, top_words
+from evenlight.metrics.correctness.paper import OF_WORDS, auprc, matched_spans, spans, top_words
 
 # Half of the scores come from a few numbers, so that there are ties.
 scored = st.one_of(st.sampled_from([-1.0, 0.0, 0.5, 2.0]), st.floats(-5, 5, allow_subnormal=False))

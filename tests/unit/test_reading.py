@@ -31,7 +31,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
 from evenlight.errors import InputError
 from evenlight.metrics import Explanation
-from evenlight.metrics.correctness import mass_accuracy
+from evenlight.metrics.correctness import DEFINITIONS
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.limits import refuse_beyond_limit
@@ -471,6 +471,6 @@ def test_mass_accuracy_is_undefined_where_no_marked_word_has_a_token(definition)
             words=("\u200b", "he", "waits"),
         )
 
-    assert np.isnan(mass_accuracy(explanation([1, 0, 0]), definition))
-    assert mass_accuracy(explanation([1, 1, 0]), definition) == 0.75
-    assert mass_accuracy(explanation([0, 0, 1]), definition) == 0.25
+    assert np.isnan(DEFINITIONS[definition](explanation([1, 0, 0])))
+    assert DEFINITIONS[definition](explanation([1, 1, 0])) == 0.75
+    assert DEFINITIONS[definition](explanation([0, 0, 1])) == 0.25

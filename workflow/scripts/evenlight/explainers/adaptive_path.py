@@ -151,7 +151,7 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     explanations = {}
     for name, settings in methods.items():
         entrance = context.evaluator.classifier.entrance(settings["layer"])
-        baseline, remarks = sound_baseline(context, entrance, settings["baseline"], settings["layer"])
+        baseline, remarks = sound_baseline(context, entrance, settings["baseline"])
         settings = settings | {"baseline": baseline}
         attributions, counts = adaptive_integrated_gradients(sentences, settings, context)
         moved = {name: counts[name] for name in ("moved", "beyond")}

@@ -10,7 +10,7 @@ def released(classifier: Classifier, layer: str) -> Entrance:
 
     At the ``embedding_output``, positions and normalisation are thus applied twice.
     """
-    return replace(classifier.entrance(layer), logits=classifier.logits)
+    return replace(classifier.entrance(layer), name=f"{layer} as word embeddings", logits=classifier.logits)
 
 
 # By classifier and layer.

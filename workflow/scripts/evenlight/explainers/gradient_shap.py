@@ -34,9 +34,7 @@ def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, cont
     classifier = evaluator.classifier
     entrance = ENTRANCES[settings["definition"]](classifier, settings["layer"])
     samples, noise = settings["samples"], settings["noise"]
-    baseline, remarks = sound_baseline(
-        context, entrance, settings["baseline"], settings["layer"], settings["definition"]
-    )
+    baseline, remarks = sound_baseline(context, entrance, settings["baseline"])
 
     def compute(batch: Batch) -> list[Attribution]:
         start, end = path_ends(batch, classifier, entrance, baseline)

@@ -67,7 +67,7 @@ def _along(
     evaluator = context.evaluator
     classifier = evaluator.classifier
     entrance = classifier.entrance(layer)
-    baseline, remarks = sound_baseline(context, entrance, baseline, layer)
+    baseline, remarks = sound_baseline(context, entrance, baseline)
     nodes, weights = (
         torch.tensor(part, dtype=classifier.network.dtype, device=classifier.device) for part in gauss_legendre(steps)
     )

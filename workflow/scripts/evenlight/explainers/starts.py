@@ -91,9 +91,7 @@ def share_of_the_start(evaluator: Evaluator, entrance: Entrance, baseline: str |
     return float(np.median(sentences_in_batches(probes(classifier), evaluator, compute)))
 
 
-def sound_baseline(
-    context: Context, entrance: Entrance, baseline: str, layer: str, definition: str = "paper"
-) -> tuple[str | int, list[Remark]]:
+def sound_baseline(context: Context, entrance: Entrance, baseline: str) -> tuple[str | int, list[Remark]]:
     """``baseline``, or the id of the token that stands in for it because no path can begin there, and a remark on it.
 
     Gradients along a path that begins in a jump miss the jump, whatever the number of steps. The decision is the
@@ -103,13 +101,11 @@ def sound_baseline(
         context: the model, and the decisions so far.
         entrance: where the path lies.
         baseline: ``pad``, ``mask`` or ``zero``.
-        layer: of the entrance, with ``definition`` its name in the context's memory.
-        definition: of the entrance.
 
     Raises:
         InputError: no token can stand in.
     """
-    key = ("sound_baseline", layer, definition, baseline)
+    key = ("sound_baseline", entrance.name, baseline)
     if key not in context.memory:
         context.memory[key] = _sound_baseline(context.evaluator, entrance, baseline)
     start = context.memory[key]

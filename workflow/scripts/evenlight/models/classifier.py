@@ -166,7 +166,7 @@ class Classifier:
         """
         block = None if layer == "word_embeddings" else self._embedding_block()
         if block is None:
-            return Entrance(lambda token_id, mask: self.embed(token_id), self.logits)
+            return Entrance(layer, lambda token_id, mask: self.embed(token_id), self.logits)
 
         def refuse_windows(mask: torch.Tensor) -> None:
             if are_windowed(mask):
@@ -203,7 +203,7 @@ class Classifier:
             finally:
                 handle.remove()
 
-        return Entrance(embed, logits)
+        return Entrance(layer, embed, logits)
 
     def _embedding_block(self) -> "_Block | None":
         """What makes the embedding layer's output; None where that is the word embeddings themselves."""
@@ -256,10 +256,12 @@ class Entrance:
     """A point inside the network: from ids to it, and from it to logits.
 
     Attributes:
+        name: tells it from the other entrances of the same network.
         embed: ids and mask (rows, tokens) to values (rows, tokens, hidden).
         logits: values and mask to logits (rows, classes).
     """
 
+    name: str
     embed: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
     logits: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 

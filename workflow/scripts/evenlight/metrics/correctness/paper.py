@@ -1,25 +1,27 @@
-"""Agreement of an explanation with word-level ground truth, or with the words that people marked (their rationale)."""
-
-from collections.abc import Sequence
+"""Mass accuracy as the paper has it, and the metrics that compare scores of words with the ground truth."""
 
 import numpy as np
 
 from evenlight.metrics import Explanation
 
 
-def mass_accuracy(explanation: Explanation, definition: str) -> float:
+def mass_accuracy(explanation: Explanation) -> float:
     """Share of the absolute score that lies on ground-truth words; GECOBench, Eq. 3.
 
-    ``paper``: scores are normalised over the tokens of words, so the word scores sum to one. ``released``:
-    normalised over all tokens, special ones dropped afterwards, so that what they took is missing.
-    NaN where no ground-truth word has a token, or there is nothing to normalise by.
+    Scores are normalised over the tokens of words, so the word scores sum to one. NaN where no ground-truth word has
+    a token, or there is nothing to normalise by.
     """
+    return share_on_truth(explanation, ~explanation.is_special)
+
+
+def share_on_truth(explanation: Explanation, whole: np.ndarray) -> float:
+    """The absolute score on ground-truth words over that of the tokens ``whole``, bool (tokens,); NaN as above."""
     if explanation.ground_truth is None:
         return np.nan
     weight = np.abs(explanation.token_score)
     inside = ~explanation.is_special
-    total = weight.sum() if definition == "released" else weight[inside].sum()
     on_truth = explanation.ground_truth[explanation.word_id[inside]] == 1
+    total = weight[whole].sum()
     if total == 0 or not on_truth.any():
         return np.nan
     return float(weight[inside][on_truth].sum() / total)
@@ -116,20 +118,3 @@ def _iou_f1(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: di
 
 # Plausibility of word scores (DeYoung et al. 2020, Section 4) and rank accuracy (Arras et al. 2022).
 OF_WORDS = {"auprc": _auprc, "rank_accuracy": _rank_accuracy, "token_f1": _token_f1, "iou_f1": _iou_f1}
-
-
-def _value(explanation: Explanation, settings: dict) -> float:
-    if settings["metric"] == "mass_accuracy":
-        return mass_accuracy(explanation, settings["definition"])
-    if explanation.ground_truth is None:
-        return np.nan
-    words = word_scores(explanation, settings["scores"])
-    return OF_WORDS[settings["metric"]](*words, settings) if words[-1].any() else np.nan
-
-
-def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator=None) -> dict[str, np.ndarray]:
-    """Agreement with the ground truth; NaN where no word of it has a token."""
-    return {
-        name: np.array([_value(explanation, settings) for explanation in explanations])
-        for name, settings in metrics.items()
-    }
