@@ -156,8 +156,7 @@ def _values(name: str, part: dict) -> str:
         return f"see [{name}](#{name})"
     if "enum" in part:
         return ", ".join(f"`{value}`" for value in part["enum"])
-    pattern = part.get("pattern", "")
-    return allowed_values(part).replace(pattern, f"`{pattern}`") if pattern else allowed_values(part)
+    return allowed_values(part)
 
 
 def _default(part: dict) -> str:

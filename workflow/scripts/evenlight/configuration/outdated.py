@@ -57,6 +57,9 @@ def _weights(config: dict) -> Iterator[tuple[str, Outdated]]:
         if "weights" in settings:
             start = f"`start: {settings['weights']}`"
             yield f"models.{model}.weights", Outdated(f"is a key of the training now; write {start} there")
+    for name, settings in _mappings(config, "trainings"):
+        if "weights" in settings:
+            yield f"trainings.{name}.weights", Outdated(f"is `start` now; write `start: {settings['weights']}`")
 
 
 def _epochs_on(config: dict) -> Iterator[tuple[str, Outdated]]:

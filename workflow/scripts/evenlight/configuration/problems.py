@@ -34,11 +34,11 @@ def _problem(problem: dict, config: dict, schema: dict) -> tuple[str, str]:
         key, part, mapping = _place(path, config, schema)
         known = _alternative(part, mapping)["properties"]
         return joined(key, last), f"unknown key; allowed here: {', '.join(known)}{suggestion(last, known)}"
-    key, part, _ = _place(problem["loc"], config, schema)
+    key, part, given = _place(problem["loc"], config, schema)
     if kind == "combination":
         return key, problem["ctx"]["said"]
     if kind == "missing":
-        return key, f"{MISSING}; required is {allowed_values(part)}"
+        return key, f"{MISSING}; required is {allowed_values(part)}{_such_as(part)}"
     if kind == "too_short" and is_mapping(part):
         return key, f"is empty; give at least {part['minProperties']} entry"
     if kind == "entry":
@@ -46,7 +46,12 @@ def _problem(problem: dict, config: dict, schema: dict) -> tuple[str, str]:
     if kind == "alternative":
         choice = " or ".join("/".join(alternative["properties"]) for alternative in part["oneOf"])
         return key, wrong(value, f"a mapping with either {choice}")
-    remedy = suggestion(value, part.get("enum", ()))
+    if kind == "different":
+        twice = next(element for position, element in enumerate(value) if element in value[:position])
+        return key, wrong(value, allowed_values(part), f"; {shown(twice)} stands there more than once")
+    if isinstance(value, float) and isinstance(given, int):
+        value = given  # as it was written
+    remedy = suggestion(value, part.get("enum", ())) or _such_as(part, value)
     if "string" in _kinds(part) and isinstance(value, int | float):
         remedy = "; put it in quotes"
     return key, wrong(value, allowed_values(part), remedy)
@@ -122,6 +127,30 @@ def allowed_values(part: dict) -> str:
     return " or ".join(["null"] * ("null" in kinds) + phrases)
 
 
+def _such_as(part: dict, value=None) -> str:
+    """How a mapping is written in the place of ``value``; nothing where other kinds or no keys are allowed, too."""
+    form = _form(part, value) if set(_kinds(part)) <= {"object", "null"} else "{}"
+    return "" if form == "{}" else f", such as {form}"
+
+
+def _form(part: dict, value=None) -> str:
+    """A value that a part of the schema allows, in YAML on one line, with dots for what is the reader's to say."""
+    if "array" in _kinds(part):
+        return f"[{', '.join([_form(part['items'])] * part.get('minItems', 1))}]"
+    if "object" not in _kinds(part):
+        return part.get("const", "...")
+    if isinstance(part.get("additionalProperties"), dict):
+        return f"{{<name>: {_form(part['additionalProperties'])}}}"
+    if "oneOf" not in part:
+        required = ((name, part["properties"][name]) for name in part.get("required", ()))
+        return f"{{{', '.join(f'{name}: {_form(inner)}' for name, inner in required)}}}"
+    # Entries of a registry have one key in common that says which they are; alternatives have none.
+    named = [
+        each for each in part["oneOf"] if value in [inner.get("const", ()) for inner in each["properties"].values()]
+    ]
+    return _form((named or part["oneOf"])[0])
+
+
 def is_mapping(part: dict) -> bool:
     """Whether a part of the schema is a mapping of keys, possibly one that may be left out."""
     return "object" in _kinds(part)
@@ -146,7 +175,7 @@ def _bounds(part: dict) -> str:
 
 def _text(part: dict) -> str:
     if "pattern" in part:
-        return f"text of the form {part['pattern']}"
+        return _PATTERNS[part["pattern"]]
     return "text, not empty" if "minLength" in part else "text"
 
 
@@ -156,6 +185,13 @@ def _list(part: dict) -> str:
     different = "different " if part.get("uniqueItems") else ""
     return f"a list of {size}{different}values, each {allowed_values(part['items'])}"
 
+
+_NAME = "text of small letters, digits and _, beginning with a letter"
+_PATTERNS = {
+    r"^[a-z][a-z0-9_]*$": _NAME,
+    r"^[a-z][a-z0-9_]*(\+[a-z][a-z0-9_]*)*$": f"{_NAME}, or such names joined by +",
+    r"^[a-z]{2,3}$": "text of two or three small letters",
+}
 
 _PHRASES = {
     "string": _text,
