@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import chi2, norm, rankdata
 from statsmodels.stats.multitest import multipletests
 
 from evenlight.seeds import generator_for
-from evenlight.statistics.many_groups import DunnComparison, dunn, holm, kruskal_wallis
+from evenlight.statistics.many_groups import DunnComparison, dunn, friedman_p, holm, kruskal_wallis
 
 NAN = float("nan")
 # Mangiafico, "Summary and Analysis of Extension Program Evaluation in R", chapter "Kruskal-Wallis Test"
@@ -121,3 +121,14 @@ def test_dunns_comparisons_are_normal():
     sample = [pair.z for pair in dunn([POOH, PIGLET, TIGGER])]
     assert [pair.p for pair in dunn([POOH, PIGLET, TIGGER])] == pytest.approx(2 * norm.sf(np.abs(sample)), rel=1e-12)
     assert len(sample) == len(list(combinations(range(3), 2)))
+
+
+def test_friedman_by_hand():
+    # In five blocks of three groups the sums of ranks are 14, 11 and 5: 12 / (5 * 3 * 4) * 342 − 3 * 5 * 4 = 8.4.
+    blocks = np.array([[3, 2, 1], [30, 20, 10], [9, 5, 4], [6, 4, 2], [1, 2, 0]], dtype=float)
+    assert rankdata(blocks, axis=1).sum(axis=0).tolist() == [14, 11, 5]
+    assert friedman_p(blocks) == pytest.approx(chi2.sf(8.4, 2), rel=1e-12)
+
+
+def test_friedman_of_tied_blocks_is_one():
+    assert friedman_p(np.array([[1.0, 1, 1], [2, 2, 2]])) == 1

@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import friedmanchisquare
 
 from evenlight.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Side, side_of
 from evenlight.statistics.disparity import adjusted
 from evenlight.statistics.effect_sizes import defined
-from evenlight.statistics.many_groups import dunn, kruskal_wallis
+from evenlight.statistics.many_groups import dunn, friedman_p, kruskal_wallis
 from evenlight.statistics.study import larger_sets_of
 
 CELL = ["dataset", "model", "seed", "explainer", "metric", "factor", "groups"]
@@ -99,11 +98,7 @@ def _tested(kept: dict[str, np.ndarray]) -> tuple:
 def _blocked(scores: list[pd.Series]) -> tuple[int, float]:
     """The number of whole blocks and Friedman's p, from each group's scores by pair; NaN below five blocks."""
     blocks = pd.concat(scores, axis=1, join="inner").dropna().to_numpy()
-    if len(blocks) < LEAST:
-        return len(blocks), float("nan")
-    if (np.ptp(blocks, axis=1) == 0).all():
-        return len(blocks), 1.0
-    return len(blocks), float(friedmanchisquare(*blocks.T).pvalue)
+    return len(blocks), float("nan") if len(blocks) < LEAST else friedman_p(blocks)
 
 
 def _compared(kept: dict[str, np.ndarray]) -> list[tuple]:

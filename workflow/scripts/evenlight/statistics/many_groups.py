@@ -1,4 +1,4 @@
-"""Tests of more than two groups: Kruskal-Wallis, and Dunn's comparisons of pairs after it."""
+"""Tests of more than two groups: Kruskal-Wallis, Dunn's comparisons of pairs after it, and Friedman's test."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import kruskal, norm, rankdata, tiecorrect
+from scipy.stats import friedmanchisquare, kruskal, norm, rankdata, tiecorrect
 
 from evenlight.statistics.effect_sizes import defined
 
@@ -68,6 +68,14 @@ def dunn(groups: Sequence[ArrayLike]) -> list[DunnComparison]:
     p = 2 * norm.sf(np.abs(z))
     adjusted = holm(p)
     return [DunnComparison(*pairs[k], float(z[k]), float(p[k]), float(adjusted[k])) for k in range(len(pairs))]
+
+
+def friedman_p(blocks: np.ndarray) -> float:
+    """p of Friedman's (1937) test that no group ranks higher within blocks, by chi-squared and corrected for ties.
+
+    ``blocks`` are scores without NaN, float (blocks, groups). Where the scores of every block are all tied p is 1.
+    """
+    return 1.0 if (np.ptp(blocks, axis=1) == 0).all() else float(friedmanchisquare(*blocks.T).pvalue)
 
 
 def holm(p: ArrayLike) -> np.ndarray:
