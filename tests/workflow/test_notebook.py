@@ -44,7 +44,7 @@ def test_example_of_the_documentation_runs(finished_smaller, tmp_path, monkeypat
     np.testing.assert_allclose(names["shares"].sum(axis=1), 1)
     assert names["values"].shape == (2,)
     assert names["complexity"].shape == (4,)
-    drawn = (tmp_path / "text.html").read_text(encoding="utf-8")
+    drawn = (tmp_path / "results" / "text.html").read_text(encoding="utf-8")
     assert re.findall(r">([^<>]+)<rt>", drawn) == names["texts"][0].split()
     explained = ("female", "male")[names["explanations"][0].target]
     assert f"<figcaption>integrated_gradients, {explained}</figcaption>" in drawn

@@ -15,7 +15,7 @@ import pandas as pd
 from evenlight import configuration, explainers, metrics
 from evenlight.configuration import asks_model, completed_entry, family_of
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import tokenize
+from evenlight.engine.sentences import encoded
 from evenlight.errors import InputError
 from evenlight.figures.word_scores import Page, word_scores_page
 from evenlight.metrics import Explanation, Origin, explanation_of
@@ -49,8 +49,7 @@ def load_classifier(folder: str | Path, device: str = "auto", precision: str = "
 
 def probabilities(classifier: Classifier, texts: Sequence[Text]) -> np.ndarray:
     """What the classifier says of some texts, float64 (texts, classes); texts as for :func:`explain`."""
-    items = _items(texts)
-    return _probabilities(classifier, tokenize(classifier, items, [0] * len(items)))
+    return _probabilities(classifier, _sentences(classifier, texts))
 
 
 def explain(
@@ -81,23 +80,27 @@ def explain(
         **parameters: of the explainer; those that are left out have their defaults.
 
     Raises:
-        InputError: there is no such explainer or parameter, a value is not allowed, or a text is too long.
+        InputError: there is no such explainer, parameter or class, a value is not allowed, there is not one value per
+            text, or a text is too long.
     """
     settings = _completed("explainers", "method", method, parameters)
     family = family_of("explainers", method)
     if method in explainers.NEED_TRAINING.get(family, ()) and training is None:
         raise InputError(f"{method} explains from the training texts; give them as training=")
-    items = _items(texts)
+    sentences = _sentences(classifier, texts)
     if targets is None:
-        targets = probabilities(classifier, texts).argmax(axis=1)
-    sentences = tokenize(classifier, items, targets)
+        targets = _probabilities(classifier, sentences).argmax(axis=1)
+    _check_classes("targets", targets, classifier, len(sentences))
+    sentences = [replace(sentence, target=int(target)) for sentence, target in zip(sentences, targets, strict=True)]
     if settings.get("output") == "contrast":
         if foils is None:
             foils = runner_up(_probabilities(classifier, sentences), np.asarray(targets))
+        _check_classes("foils", foils, classifier, len(sentences))
         sentences = [replace(sentence, foil=int(foil)) for sentence, foil in zip(sentences, foils, strict=True)]
+    truths = [None] * len(sentences) if ground_truth is None else ground_truth
+    _check_one_per_text("ground_truth", truths, len(sentences))
     context = explainers.Context(Evaluator(classifier), seed, training)
     attributions = explainers.explain(family, sentences, {method: settings}, context)[method].attributions
-    truths = [None] * len(sentences) if ground_truth is None else ground_truth
     origin = Origin(method, settings, seed, family)
     return [
         explanation_of(sentence, attribution.token_score, truth, origin)
@@ -127,7 +130,14 @@ def plot(explanation: Explanation, classifier: Classifier | None = None) -> Page
     """The explained text with each word in the colour of its score, the sum over its tokens; shown by notebooks.
 
     With the ``classifier`` that was explained, the title names the class; else it has the number.
+
+    Raises:
+        InputError: it is no explanation.
     """
+    if not isinstance(explanation, Explanation):
+        raise InputError(
+            f"plot shows one explanation, found {type(explanation).__name__}; give one of a list, as explanations[0]"
+        )
     names = classifier.network.config.id2label if classifier else {}
     explained = names.get(explanation.target, f"class {explanation.target}")
     text = Sentence(
@@ -147,7 +157,38 @@ def _items(texts: Sequence[Text]) -> pd.DataFrame:
     if isinstance(texts, str):
         raise InputError("texts is one string; give a list of texts, here a list of one")
     words = [text.split() if isinstance(text, str) else list(text) for text in texts]
+    if not words:
+        raise InputError("texts is empty; give at least one text")
+    if [] in words:
+        raise InputError(f"text {words.index([])} has no words; give it some, or leave it out")
     return pd.DataFrame({"item_id": [f"text {number}" for number in range(len(words))], "words": words})
+
+
+def _sentences(classifier: Classifier, texts: Sequence[Text]) -> list[Sentence]:
+    """The texts in tokens, with class 0 as target; refuse those that are longer than the classifier reads."""
+    items = _items(texts)
+    sentences = encoded(classifier, items, [0] * len(items))
+    for sentence in sentences:
+        if len(sentence.token_id) > classifier.max_tokens:
+            raise InputError(
+                f"{sentence.item_id} has {len(sentence.token_id)} tokens and this classifier reads at most "
+                f"{classifier.max_tokens}; give it in parts, or load a model with a larger max_tokens"
+            )
+    return sentences
+
+
+def _check_one_per_text(name: str, values: Sequence, texts: int) -> None:
+    if len(values) != texts:
+        raise InputError(f"{name} has {len(values)} entries for {texts} texts; give one per text")
+
+
+def _check_classes(name: str, values: Sequence[int], classifier: Classifier, texts: int) -> None:
+    _check_one_per_text(name, values, texts)
+    for value in values:
+        if not isinstance(value, int | np.integer) or not 0 <= value < classifier.classes:
+            labels = classifier.network.config.id2label
+            listing = ", ".join(f"{number} ({labels.get(number, 'no name')})" for number in range(classifier.classes))
+            raise InputError(f"{name}: found {value!r}, the classes of this classifier are {listing}; give the number")
 
 
 def _probabilities(classifier: Classifier, sentences: Sequence) -> np.ndarray:

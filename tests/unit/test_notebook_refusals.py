@@ -1,0 +1,63 @@
+"""What the functions for notebooks refuse, in words that a notebook's reader understands."""
+
+import numpy as np
+import pytest
+from models_for_tests import MAX_TOKENS, tiny_classifier
+
+from evenlight import explain, plot, probabilities
+from evenlight.errors import InputError
+
+TEXTS = ["He waits .", "They find the lighthouse ."]
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    """A small BERT with two classes."""
+    return tiny_classifier("bert")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"targets": [7, 0]}, r"targets: found 7, the classes of this classifier are 0 \(LABEL_0\), 1 \(LABEL_1\)"),
+        ({"targets": [0, -1]}, "targets: found -1"),
+        ({"targets": ["male", "female"]}, "targets: found 'male'.*give the number"),
+        ({"targets": [1]}, "targets has 1 entries for 2 texts"),
+        ({"output": "contrast", "foils": [0, 2]}, "foils: found 2"),
+        ({"output": "contrast", "foils": [0]}, "foils has 1 entries for 2 texts"),
+        ({"ground_truth": [[0, 1, 0]]}, "ground_truth has 1 entries for 2 texts"),
+    ],
+)
+def test_what_is_no_class_and_not_one_per_text_is_refused(classifier, more, message):
+    with pytest.raises(InputError, match=message):
+        explain(classifier, TEXTS, "saliency", **more)
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ([], "texts is empty"),
+        (["He waits .", " "], "text 1 has no words"),
+        (
+            ["He waits .", "so " * MAX_TOKENS],
+            rf"^text 1 has \d+ tokens and this classifier reads at most {MAX_TOKENS};",
+        ),
+    ],
+)
+def test_texts_that_cannot_be_read_are_refused_without_keys_of_a_study(classifier, texts, message):
+    for ask in (lambda: explain(classifier, texts, "saliency"), lambda: probabilities(classifier, texts)):
+        with pytest.raises(InputError, match=message) as refused:
+            ask()
+        assert "models.<model>" not in str(refused.value)
+
+
+def test_a_list_of_explanations_is_no_explanation(classifier):
+    with pytest.raises(InputError, match=r"found list; give one of a list, as explanations\[0\]"):
+        plot(explain(classifier, TEXTS, "saliency"))
+
+
+def test_classes_of_numpy_and_lists_are_taken(classifier):
+    by_list = explain(classifier, TEXTS, "saliency", targets=[1, 0])
+    by_array = explain(classifier, TEXTS, "saliency", targets=np.array([1, 0]))
+    assert [each.target for each in by_list] == [each.target for each in by_array] == [1, 0]
+    np.testing.assert_array_equal(by_list[0].token_score, by_array[0].token_score)
