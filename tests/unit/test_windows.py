@@ -195,6 +195,24 @@ def test_the_windows_of_a_published_encoder_are_texts_of_their_own():
     assert np.ptp(torch.stack(logits).softmax(-1).numpy(), axis=0).max() > 0.05
 
 
+def test_where_padding_is_read_windows_of_other_lengths_do_not_share_a_batch():
+    """By the masks that the network is given."""
+    classifier = short_sighted("bert")
+    classifier = replace(classifier, way=replace(classifier.way, reads_padding=True))
+    [sentence] = long_sentences(classifier, LONG[1:2])
+    lengths = set(map(len, windows_by_hand(sentence)))
+    expected = softmax(mean_logits(classifier.network, windows_by_hand(sentence)))
+    masks = []
+    classifier.network.register_forward_pre_hook(
+        lambda module, given, options: masks.append(options["attention_mask"]), with_kwargs=True
+    )
+    [found] = Evaluator(classifier).probabilities([sentence.row])
+    assert {mask.shape[1] for mask in masks} == lengths
+    assert len(lengths) > 1
+    assert all((mask == 1).all() for mask in masks)
+    np.testing.assert_allclose(found, expected, atol=2e-5)
+
+
 @pytest.mark.parametrize("name", ["llama", "bert"])
 def test_every_window_of_a_prompted_text_has_the_whole_prompt(tmp_path, name):
     """The mean of logits is the geometric mean of the probabilities, each of which is asked by itself."""
