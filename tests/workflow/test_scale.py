@@ -1,14 +1,35 @@
 """A study of 20,000 jobs can be planned, and the system can start each of them."""
 
 import re
+from pathlib import Path
 
 import pytest
 import yaml
-from running import PROJECT, configure, copy_of_project, snakemake
+from running import PROJECT, TINY, configure, copy_of_project, snakemake
 
 # Linux takes no argument longer than this (MAX_ARG_STRLEN), and a rule's command is one argument of its shell.
 LONGEST_ARGUMENT = 131_072
 JOBS = 20_000
+
+
+def longest_commands(project: Path) -> dict[str, int]:
+    """How long the longest command of each script is, among those that a dry run prints."""
+    done = snakemake(project, "--dry-run", "--printshellcmds")
+    assert done.returncode == 0, done.stdout[-5000:]
+    commands = re.findall(r"^Shell command: (.*run\.py (\S+\.py).*)$", done.stdout, re.MULTILINE)
+    return {script: max(len(command) for command, other in commands if other == script) for _, script in commands}
+
+
+def test_no_command_grows_with_the_runs(tmp_path):
+    """But for the seeds of each model, which a command may list."""
+    project = copy_of_project(tmp_path / "project", TINY | {"seeds": [0]})
+    few = longest_commands(project)
+    configure(project, TINY | {"seeds": list(range(10))})
+    many = longest_commands(project)
+    assert few.keys() == many.keys()
+    assert len(few) > 10
+    listed = 9 * len(", 1") * len(TINY["models"])
+    assert {script for script in few if many[script] - few[script] > listed} == set()
 
 
 @pytest.mark.slow
