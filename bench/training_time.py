@@ -157,15 +157,15 @@ def page(table: pd.DataFrame, counts: pd.DataFrame, weights: int, arguments: arg
     written = (
         table.assign(steps=table["checkpoint_seconds"] / (table["seconds"] / steps)).groupby("recipe").median(True)
     )
-    checkpoints = ", ".join(
-        f"{written['checkpoint_bytes'][recipe] / weights:.2f} times the size of the model's file with `{recipe}` and "
-        f"written in the time of {written['steps'][recipe]:.1f} steps"
+    checkpoints = "; ".join(
+        f"with `{recipe}` {written['checkpoint_bytes'][recipe] / weights:.2f} times the size of the model's file, "
+        f"written in the time of {written['steps'][recipe]:.2f} steps"
         for recipe in ("plain", "lora")
     )
     return f"""# What a training can save
 
-Made by `python bench/training_time.py --data … --model …` ({machine("torch", "transformers", "peft")};
-{arguments.threads} thread(s)).
+Made by `python bench/training_time.py --data … --model … --texts {arguments.texts} --batch-size {arguments.batch_size}
+--repeats {arguments.repeats} --threads {arguments.threads}` on {machine("torch", "transformers", "peft")}.
 
 Tokens of an epoch in batches of {arguments.batch_size}, padding included, over those of the texts; all texts to train
 with, means of {COUNTED_EPOCHS} epochs:
@@ -173,9 +173,11 @@ with, means of {COUNTED_EPOCHS} epochs:
 {markdown(counts)}
 
 Processor time of an epoch of {arguments.texts} of these texts over that of `plain`, taken in turn: medians of
-{arguments.repeats} and range. A checkpoint of the first epoch, before there is a best one, has {checkpoints}.
+{arguments.repeats} and range.
 
 {markdown(shown)}
+
+A checkpoint of the first epoch, before there is a best one: {checkpoints}.
 """
 
 
