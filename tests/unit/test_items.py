@@ -98,7 +98,7 @@ def test_items_without_fault_pass(rows):
         ("words", [], ", item 1-female: no words"),
         ("words", ["They", " ", "."], r", item 1-female: word 1 \(from 0\) is empty"),
         ("words", ["They", "go", "on", "."], ", item 1-female: 4 words but 3 values of ground truth"),
-        ("ground_truth", [1, 0], ", item 1-female: 3 words but 2 values of ground truth"),
+        ("ground_truth", [1, 0], ", item 1-female: 3 words but 2 values of ground truth; give each word one value$"),
         ("ground_truth", [1, 2, 0], ", item 1-female: ground truth 2"),
         ("ground_truth", [1, float("nan"), 0], ", item 1-female: ground truth nan"),
         ("group", "male", ", unit 1: has more than one item of gender male"),
