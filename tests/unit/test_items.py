@@ -116,7 +116,7 @@ def test_a_fault_is_refused(column, value, message):
 
 def test_a_unit_in_several_clusters_is_refused():
     items, units = as_dataset(paired())
-    with pytest.raises(InputError, match=r"unit 1: its items have several clusters \(1 and x\); put all items"):
+    with pytest.raises(InputError, match=r"^dataset made_up, unit 1: its items have several clusters \(1 and x\); put"):
         check_items(with_cell(items, 3, "cluster", "x"), units, "made_up")
 
 
@@ -244,7 +244,8 @@ def test_edits_need_one_original():
     ]
     for wrong, counts in ((units.replace({"role": {EDIT: ORIGINAL}}), "2 originals and 0 edits"),
                           (units.drop(index=[0]), "0 originals and 1 edits")):  # fmt: skip
-        with pytest.raises(InputError, match=f"unit u1: {counts}; give each unit one original and at least one edit"):
+        message = f"^dataset made_up, unit u1: {counts}; give each unit one original and at least one edit"
+        with pytest.raises(InputError, match=message):
             check_items(items, wrong, "made_up")
     # Both edits of one original go with it.
     with pytest.raises(InputError, match="unit u1: is on both sides of the split"):
@@ -357,6 +358,15 @@ def test_all_items_may_be_for_the_test():
     items = assign_validation(assign_test(items, whole, 1, 0), whole, 0.25, 0)
     assert set(items.split) == {"test"}
     check_items(items, units, "made_up")
+
+
+@pytest.mark.parametrize("assign", [assign_validation, assign_test])
+def test_a_split_does_not_depend_on_how_rows_are_numbered(assign):
+    items, units = as_dataset(paired(40, 0))
+    whole = wholes(items, units)
+    expected = assign(items, whole, 0.25, 0)["split"]
+    renumbered = items.set_axis(range(len(items) + 3, 3, -1))
+    assert assign(renumbered, whole, 0.25, 0)["split"].tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("share", [0, 0.01, 0.99, 1.5, -1])
