@@ -35,7 +35,7 @@ rule import_dataset:
         script=script("datasets/import_dataset.py"),
         sources=source_files,
         resources=resource_files,
-        own=own_files,
+        files=named_files,
     output:
         texts="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
@@ -53,7 +53,7 @@ rule import_dataset:
         # one order, whatever that of the configuration.
         settings=lambda wildcards: json.dumps({"dataset": wildcards.dataset} | config["datasets"][wildcards.dataset]),
         named_sources=named_sources,
-        named_resources=lambda wildcards, input: [f"--resource={path}" for path in [*input.resources, *input.own]],
+        named_resources=lambda wildcards, input: [f"--resource={path}" for path in [*input.resources, *input.files]],
         resource_digests=resource_digests,
         code=import_code,
     shell:

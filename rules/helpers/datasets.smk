@@ -7,7 +7,7 @@ def source_files(wildcards):
     return expand("results/sources/{name}", name=datasets.reader_for(settings).sources(settings))
 
 
-def own_files(wildcards):
+def named_files(wildcards):
     """The files that a dataset's settings name: the user's own, or what another rule makes."""
     settings = config["datasets"][wildcards.dataset]
     return datasets.reader_for(settings).files(settings)

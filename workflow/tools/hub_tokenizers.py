@@ -79,7 +79,7 @@ def _around(tokenizer: Tokenizer, single: str) -> processors.TemplateProcessing:
 
 def _special(tokenizer: Tokenizer, tokens: Sequence[str], eats_space: Sequence[str] = ()) -> None:
     """Declare special tokens; a mask of byte-level vocabularies takes the space before it."""
-    tokenizer.add_special_tokens([AddedToken(one, lstrip=one in eats_space, normalized=False) for one in tokens])
+    tokenizer.add_special_tokens([AddedToken(token, lstrip=token in eats_space, normalized=False) for token in tokens])
 
 
 # WordPiece -----------------------------------------------------------------------------------------------------------

@@ -409,10 +409,10 @@ def shown(row: dict, notes: Legend, reasons: Legend) -> list[str]:
     kind = row["tokenizer"] if row["has_fast_tokenizer"] else f"({row['tokenizer']})"
     verdicts = []
     for name in HEADINGS:
-        found = row["explainers"].get(name, {"verdict": "", "text": ""})
-        legend = {"note": notes, "refused": reasons}.get(found["verdict"])
-        sign = {"holds": "+", "traceback": "error"}.get(found["verdict"], "")
-        verdicts.append(sign if legend is None else legend.of(found["text"], row["type"]))
+        answer = row["explainers"].get(name, {"verdict": "", "text": ""})
+        legend = {"note": notes, "refused": reasons}.get(answer["verdict"])
+        sign = {"holds": "+", "traceback": "error"}.get(answer["verdict"], "")
+        verdicts.append(sign if legend is None else legend.of(answer["text"], row["type"]))
     by = "ids too" if row["entrance"] == "embeddings and ids" else "embeddings"
     return [
         *(f"`{row['type']}`", kind, row["padding"], by, f"{row['difference']:.0e} of {row['spread']:.1f}"),
@@ -435,10 +435,12 @@ def machine() -> str:
 
 def flat(row: dict) -> dict:
     """A row for a file of comma-separated values."""
-    found = {
-        f"{name}: {key}": one[key] for name, one in row.get("explainers", {}).items() for key in ("verdict", "text")
+    answers = {
+        f"{name}: {key}": answer[key]
+        for name, answer in row.get("explainers", {}).items()
+        for key in ("verdict", "text")
     }
-    return {key: value for key, value in row.items() if key not in ("explainers", "seconds")} | found
+    return {key: value for key, value in row.items() if key not in ("explainers", "seconds")} | answers
 
 
 def main(arguments: argparse.Namespace) -> None:

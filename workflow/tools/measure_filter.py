@@ -55,15 +55,15 @@ def accepted_sentences(path: Path) -> dict[str, list[str]]:
     """The words of every sentence in GECO's labelling file, by its number."""
     try:
         sentences = json.loads(path.read_text(encoding="utf-8"))["sentences"]
-        found = {str(name): [str(word) for word in entry["sentence"]] for name, entry in sentences.items()}
+        words = {str(name): [str(word) for word in entry["sentence"]] for name, entry in sentences.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"{path}: not GECO's labelling file ({error!r}); give merged_labelling_v2.json, which has "
             "'sentences' with a list of words under 'sentence'"
         ) from None
-    if not found or not all(found.values()):
+    if not words or not all(words.values()):
         raise InputError(f"{path}: no sentence, or one without words; give merged_labelling_v2.json")
-    return found
+    return words
 
 
 def sentences_of(parses: Iterable[syntax.Parse], kind: type[Sentence]) -> list[Sentence]:

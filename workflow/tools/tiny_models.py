@@ -227,7 +227,10 @@ def write_model(model_type: str, folder: Path, sentences: Sequence[Sequence[str]
         "eos_token_id": tokenizer.sep_token_id if tokenizer.eos_token_id is None else tokenizer.eos_token_id,
     }
     configuration = tiny_configuration(
-        model_type, vocab_size=len(tokenizer), num_labels=3, **{key: one for key, one in ids.items() if one is not None}
+        model_type,
+        vocab_size=len(tokenizer),
+        num_labels=3,
+        **{key: token for key, token in ids.items() if token is not None},
     )
     # By which a new head is drawn.
     configuration.initializer_range = 0.3

@@ -13,8 +13,8 @@ def main(arguments: argparse.Namespace) -> None:
     """Write the figure."""
     settings = keywords(arguments.settings)
     metric = settings["metrics"][arguments.metric]
-    scores, levels, place = model_scores(arguments.scores, arguments.datasets, [metric.name], settings)
-    title = f"{metric.label}: {place}"
+    scores, levels, model_on_dataset = model_scores(arguments.scores, arguments.datasets, [metric.name], settings)
+    title = f"{metric.label}: {model_on_dataset}"
     draw(arguments.output, lambda: draw_score_boxes(scores, metric, settings["explainers"], levels, title), title)
 
 

@@ -62,13 +62,13 @@ def _check_runs(config: dict) -> Iterator[str]:
         of_runs = {} if is_trained_here(config, name) else {key: model.get(key) for key in OF_RUNS}
         each_seed = any("{seed}" in text for value in of_runs.values() for text in texts_of(value))
         for key, value in of_runs.items():
-            place = f"models.{name}.{key}: has {len(texts_of(value))}"
+            entries = f"models.{name}.{key}: has {len(texts_of(value))} entries"
             if isinstance(value, list) and len(value) > count:
                 problem = f"in the order of seeds, of which there are {count}"
-                yield f"{place} entries, {problem}; give the study as many seeds, or take entries out"
+                yield f"{entries}, {problem}; give the study as many seeds, or take entries out"
             elif isinstance(value, list) and each_seed and len(value) < count:
                 problem = f"but where {{seed}} stands, there is a run for each of the {count} seeds"
-                yield f"{place} entries, {problem}; give as many, or a text for all"
+                yield f"{entries}, {problem}; give as many, or a text for all"
 
 
 def _check_epochs(config: dict) -> Iterator[str]:

@@ -81,8 +81,8 @@ def label_explainers(axes: Axes, explainers: dict[str, str], width: float, slant
 def draw_group_legend(figure: Figure, groups: list[str]) -> None:
     """Below the figure, which colour and hatch stand for which group and what a box shows."""
     handles = [
-        Patch(facecolor=colour_of(place), hatch=hatch_of(place), edgecolor="black", linewidth=0.8, label=group)
-        for place, group in enumerate(groups)
+        Patch(facecolor=colour_of(index), hatch=hatch_of(index), edgecolor="black", linewidth=0.8, label=group)
+        for index, group in enumerate(groups)
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(groups), 6), frameon=False, title=LEGEND)
 

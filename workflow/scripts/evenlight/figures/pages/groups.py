@@ -33,7 +33,7 @@ def page(
         pairs = comparisons[(comparisons[_SET] == [dataset, factor, groups]).all(axis=1)]
         cells = _cells(part, pairs, alpha)
         rows = rows_by_model(
-            models, explainers, lambda *row, of=cells: [of.get((*row, metric), MISSING) for metric in metrics]
+            models, explainers, lambda *row, by_name=cells: [by_name.get((*row, metric), MISSING) for metric in metrics]
         )
         columns = [(datasets[dataset], [metric.label for metric in metrics.values()])]
         parts.append(Table(groups, ("Model", "Explainer"), columns, rows))

@@ -35,7 +35,7 @@ def page(
         rows = rows_by_model(
             models,
             explainers,
-            lambda *row, of=dataset, shown=columns: [by_names[of, *row, *column] for column in shown],
+            lambda *row, name=dataset, shown=columns: [by_names[name, *row, *column] for column in shown],
         )
         headings = [(metric.label_with_direction, groups) for metric in metrics.values()]
         parts.append(Table(f"Scores on {dataset_label}", ("Model", "Explainer"), headings, rows))
