@@ -289,6 +289,15 @@ def test_rows_have_the_same_answers_where_their_beginning_is_read_once(classifie
     assert max(lengths[1:]) == longest - lengths[0]
 
 
+def test_a_beginning_is_shared_where_the_first_words_leave_a_space_over(folders):
+    """It is a token of its own before them, and part of the word that the way in is tried with."""
+    texts = [["Unforgivable", "debts"], ["Unforgivable", "."]]
+    classifier, _ = prompted_classifier(settings_for(folders("gpt2"), "gpt2"), CLASSES, texts)
+    tokens = classifier.tokenizer.convert_ids_to_tokens
+    assert tokens(list(classifier.network.prompt.beginning)) == ["They", "Ġsay", "Ġ:", "Ġ"]
+    assert tokens(list(classifier.way.beginning)) == ["They", "Ġsay", "Ġ:"]
+
+
 def test_a_beginning_that_a_window_cuts_is_read_with_every_row(folders):
     template = " ".join(["harbour"] * 9) + " " + DECODER_TEMPLATE
     classifier, _ = prompted_classifier(settings_for(folders("mistral"), "mistral", template=template), CLASSES, WORDS)

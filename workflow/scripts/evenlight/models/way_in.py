@@ -10,7 +10,7 @@ others of their length only.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import product, takewhile
 
 import numpy as np
 import torch
@@ -263,9 +263,11 @@ def _shared_beginning(
     """The beginning of a decoder's prompt, if texts get the same logits when it is read once for all of them."""
     if way != WayIn() or not isinstance(network, ClassifyingLanguageModel):
         return ()
-    beginning = network.prompt.beginning
+    # The last token of the prompt may be another one where another word follows.
+    columns = zip(network.prompt.beginning, *rows, strict=False)
+    beginning = tuple(column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns))
     length = len(beginning)
-    if not length or any(tuple(row[:length]) != beginning for row in rows):
+    if not length:
         return ()
 
     def ask() -> torch.Tensor:
