@@ -121,6 +121,16 @@ def test_ends_of_few_pairs_with_many_holes():
         assert (found[name].low, found[name].high) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", [5, 6])
+def test_ends_of_few_pairs_with_many_ties(seed):
+    """With a pair its own comparison is lost, of which counts who is ahead, and half of it where nobody is."""
+    random = np.random.default_rng(seed)
+    a = random.integers(-3, 4, size=(1, 10)).astype(float)
+    b = a + random.choice([-1, 0, 1, 1], size=(1, 10))
+    found = intervals(a, b, True, draws=3000, confidence=0.9)["cliffs_delta"]
+    assert (found.low, found.high) == pytest.approx(naive(BY_NAME["cliffs_delta"], a, b, True, 3000, 0.9), rel=1e-9)
+
+
 def test_large_samples_have_the_interval_of_the_delta_method():
     # d of two independent normal groups of n: variance 2 / n + d² / (4 n); (Hedges & Olkin 1985).
     random = generator_for("tests", "large")
