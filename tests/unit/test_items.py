@@ -178,8 +178,12 @@ def test_a_form_without_any_level_is_refused():
         separated(rows, ["gender"])
     with pytest.raises(InputError, match="item 0-male: no level of any factor, but other items in its unit 0; give"):
         separated(rows, [])
+    without_both = with_cell(rows, 5, "attribute.race", None)
+    with pytest.raises(InputError, match="item 2-female: no level of gender, race, but other items in its unit 2"):
+        separated(without_both, ["gender", "race"])
     # The other factor still says that they belong together.
     items, units = separated(rows, ["gender", "race"])
+    assert units.index.tolist() == list(range(len(units)))
     assert wholes(items, units)[5] == "2"
     assert units_of(units, "gender")["item_id"].tolist()[4:6] == ["2-male", "3-male"]
 
