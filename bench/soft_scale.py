@@ -75,7 +75,7 @@ with p ≤ {alpha}, between {texts} texts of each group.
 - *scale*: of these, no longer significant in the same direction where half of every text is kept in the mean
   (`kept: [0.5]`).
 - *any*: still significant with as much kept, but not beyond the same probabilities in a random order of the tokens
-  (`against_random`): any explanation has it.
+  (`against_random`): any explanation has it, or the chance that is in the random order hides it.
 - *added*: significant in both ways.
 
 So few texts do not show that what is not significant is nothing.

@@ -213,6 +213,7 @@ def test_page_of_one_run_speaks_of_these_weights(paths):
     assert page.title == "Effects"
     assert page.introduction.startswith("What can be said of these models, of further sentences? Every cell has the")
     assert "mixed model" not in page.introduction
+    assert "too ready" not in page.introduction
     assert page.introduction.endswith("holds for these weights and not for further trainings.")
     # Beside a model with several runs it is named.
     several = computed(effect_table, paths, SETTINGS)
@@ -230,6 +231,7 @@ def test_page_of_one_run_speaks_of_these_weights(paths):
     assert page.introduction.startswith("What can be said of further sentences and further trainings of the models?")
     assert "One run" not in page.introduction
     assert "Student" not in page.introduction
+    assert "Where a model has few runs, verdicts that are adjusted over many cells are too ready" in page.introduction
 
 
 def test_scripts_write_what_the_library_computes(paths, tmp_path):

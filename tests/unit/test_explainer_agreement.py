@@ -52,6 +52,13 @@ def test_scores_that_say_nothing_agree_with_nothing():
     assert all(np.isnan(value) for value in of_two([1], [2]).values()) is False
 
 
+def test_what_is_not_named_is_not_shared():
+    """One token each, and not the same: the zeros beside them say nothing."""
+    assert of_two([1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], top=5)[TOP] == 0
+    assert of_two([1, 0, 0, 0, 0, 0], [1, 2, 3, 0, 0, 0], top=5)[TOP] == pytest.approx(1 / 3)
+    assert of_two([-1, 0, 0, 0], [-2, 0, 0, 0], top=3) == {RANK: pytest.approx(1), TOP: 1, SIGN: 1}
+
+
 def test_no_token():
     assert all(np.isnan(value) for value in of_two([], []).values())
 
@@ -62,16 +69,20 @@ def test_no_token():
 )
 def test_against_sets_and_scipy(scores, top):
     found = agreements(scores, top)
-    size = min(top, scores.shape[1])
     for a in range(3):
         for b in range(3):
             if np.ptp(scores[a]) and np.ptp(scores[b]):
                 assert found[RANK][a, b] == pytest.approx(spearmanr(scores[a], scores[b]).statistic, abs=1e-9)
             tops = [
-                set(sorted(range(len(row)), key=lambda place, row=row: (abs(row[place]), place))[-size:])
+                {
+                    place
+                    for place in sorted(range(len(row)), key=lambda place: (abs(row[place]), place))[-top:]
+                    if row[place]
+                }
                 for row in (scores[a], scores[b])
             ]
             common = tops[0] & tops[1]
+            size = max(map(len, tops))
             if scores[a].any() and scores[b].any():
                 assert found[TOP][a, b] == pytest.approx(len(common) / size)
                 same = [place for place in common if np.sign(scores[a, place]) == np.sign(scores[b, place])]

@@ -35,9 +35,11 @@ def agreements(scores: np.ndarray, top: int) -> dict[str, np.ndarray]:
     """How explanations of one text agree with each other, (explainers, explainers) for each of :data:`MEASURES`.
 
     ``rank_correlation`` is Spearman's, of the signed scores. Of the ``top`` features with the highest absolute scores
-    (all where there are fewer; of equal ones the later), ``top_agreement`` is the share that two explanations have in
-    common, and ``sign_agreement`` the share that they have in common with the same sign. NaN where an explanation has
-    no order, or scores every token 0.
+    (of equal ones the later; those with a score of 0 are not named), ``top_agreement`` is the share that two
+    explanations have in common, and ``sign_agreement`` the share that they have in common with the same sign; where one
+    names fewer, of as many as the other names. NaN where an explanation has no order, or scores every token 0.
+
+    Two random explanations agree in ``top`` / tokens of the features: short texts have more in common by chance.
 
     Args:
         scores: (explainers, tokens).
@@ -52,18 +54,19 @@ def agreements(scores: np.ndarray, top: int) -> dict[str, np.ndarray]:
     spread = np.sqrt((ranks**2).sum(axis=1))
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = ranks @ ranks.T / np.outer(spread, spread)
-    size = min(top, tokens)
     is_top = np.zeros(scores.shape, dtype=bool)
-    order = np.argsort(np.abs(scores), axis=1, kind="stable")[:, ::-1][:, :size]
+    order = np.argsort(np.abs(scores), axis=1, kind="stable")[:, ::-1][:, :top]
     np.put_along_axis(is_top, order, True, axis=1)
+    is_top &= scores != 0
+    named = is_top.sum(axis=1)
     signs = np.sign(scores)
     common = is_top[:, None] & is_top[None]
     says_nothing = ~scores.any(axis=1)
     undefined = says_nothing[:, None] | says_nothing[None]
     with np.errstate(invalid="ignore"):
         shares = {
-            TOP: common.sum(axis=2) / np.float64(size),
-            SIGN: (common & (signs[:, None] == signs[None])).sum(axis=2) / np.float64(size),
+            TOP: common.sum(axis=2) / np.maximum.outer(named, named),
+            SIGN: (common & (signs[:, None] == signs[None])).sum(axis=2) / np.maximum.outer(named, named),
         }
     return {RANK: correlation, **{name: np.where(undefined, np.nan, share) for name, share in shares.items()}}
 

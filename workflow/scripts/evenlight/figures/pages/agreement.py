@@ -60,8 +60,9 @@ def page(
     introduction = (
         "Do the explainers say the same of a text (Krishna et al. 2024)? Means over texts, ± standard deviation over "
         "seeds, of Spearman's correlation of the scores, and of the share that two explanations have in common of the "
-        f"{top} tokens with the highest absolute scores, with any sign and with the same. – where nothing is defined."
-        + said_of_single_runs(summary, models)
+        f"{top} tokens with the highest absolute scores, with any sign and with the same; by "
+        f"chance {top} divided by the number of tokens, so that groups whose texts differ in length differ by that "
+        "alone. – where nothing is defined." + said_of_single_runs(summary, models)
     )
     legend = [
         (Cell("0.50", bold=True), f"Two groups differ in most seeds (Mann–Whitney, p ≤ {alpha:g}, not adjusted).")
