@@ -131,6 +131,36 @@ def test_ends_of_few_pairs_with_many_ties(seed):
     assert (found.low, found.high) == pytest.approx(naive(BY_NAME["cliffs_delta"], a, b, True, 3000, 0.9), rel=1e-9)
 
 
+def test_an_interval_of_one_resample_is_its_effect():
+    """Of few scores a resample is often constant, by its values: a rounded variance would not be 0."""
+    for seed in range(250):
+        random = np.random.default_rng(seed)
+        values = random.uniform(size=4)
+        a, b = (
+            random.choice(values, size=size, p=random.permutation([0.85, 0.05, 0.05, 0.05]))
+            for size in random.integers(1, 11, size=2)
+        )
+        found = bootstrap_intervals([a], [b], False, 1, 0.9, generator_for("tests", seed))
+        again = generator_for("tests", seed)
+        a, b = (scores[again.integers(0, len(scores), size=len(scores))] for scores in (a, b))
+        for name in ("cohens_d", "hedges_g"):
+            expected = pytest.approx([BY_NAME[name](a, b)] * 2, rel=1e-9, abs=1e-12, nan_ok=True)
+            assert [found[name].low, found[name].high] == expected
+
+
+def test_scores_far_from_zero_lose_no_digits():
+    random = np.random.default_rng(0)
+    a, b = random.integers(1, 40, size=(2, 1, 30)) / 32
+    near, far = intervals(a, b, True)["cohens_d"], intervals(a + 2.0**30, b + 2.0**30, True)["cohens_d"]
+    assert (far.estimate, far.low, far.high) == pytest.approx((near.estimate, near.low, near.high), rel=1e-9)
+
+
+@pytest.mark.parametrize(("a", "b"), [([0.1, 0.4], [0.2]), ([0.1, 0.4], [0.2, 0.3]), ([0.1, 0.4, 0.5], [0.2, 0.9])])
+def test_g_is_defined_from_four_scores_on(a, b):
+    assert intervals([a], [b], False)["hedges_g"].estimate == pytest.approx(hedges_g(a, b), rel=1e-12, nan_ok=True)
+    assert math.isnan(hedges_g(a, b)) == (len(a) + len(b) < 4)
+
+
 def test_large_samples_have_the_interval_of_the_delta_method():
     # d of two independent normal groups of n: variance 2 / n + d² / (4 n); (Hedges & Olkin 1985).
     random = generator_for("tests", "large")
