@@ -148,6 +148,21 @@ def test_an_interval_of_one_resample_is_its_effect():
             assert [found[name].low, found[name].high] == expected
 
 
+def test_two_resamples_on_one_side_of_the_estimate():
+    """Half a resample counts as beyond the estimate, so the correction of bias is finite; the nearer one is taken."""
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(2, 20))
+    estimate, sides = cohens_d(a, b), set()
+    for seed in range(12):
+        chosen = generator_for("tests", seed).integers(0, 20, size=(20, 2))
+        low, high = sorted(cohens_d(a[units], b[units]) for units in chosen.T)
+        found = bootstrap_intervals([a], [b], True, 2, 0.1, generator_for("tests", seed))["cohens_d"]
+        if not low < estimate < high:
+            sides.add(low > estimate)
+            assert found.low == found.high == pytest.approx(low if low > estimate else high, rel=1e-9)
+    assert sides == {True, False}
+
+
 def test_scores_far_from_zero_lose_no_digits():
     random = np.random.default_rng(0)
     a, b = random.integers(1, 40, size=(2, 1, 30)) / 32
@@ -242,6 +257,12 @@ def test_an_end_may_be_infinite():
 def test_undefined_effects_have_no_interval(a, b):
     d = intervals(a, b, True)["cohens_d"]
     assert all(map(math.isnan, (d.estimate, d.low, d.high)))
+
+
+def test_an_undefined_g_has_no_interval():
+    # Of three scores there is no g, of a resample with one of them twice there may be.
+    g = intervals([[1.0, NAN]], [[2.0, 3.0]], False)["hedges_g"]
+    assert all(map(math.isnan, (g.estimate, g.low, g.high)))
 
 
 def test_resamples_without_scores_are_left_out():
