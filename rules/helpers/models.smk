@@ -32,7 +32,7 @@ def local_model_files(source, files=sources.model_files):
 
     What can only be a path, and is no folder, is itself the input: another rule makes it, or Snakemake says it is missing.
     """
-    if source and source.startswith(("/", ".", "~")) and not Path(source).is_dir():
+    if source and sources.is_missing_folder(source):
         return [source]
     return list(map(str, files(source))) if source else []
 

@@ -103,6 +103,15 @@ def digest(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def is_missing_folder(source: str) -> bool:
+    """Whether a source can only be a path, by how it begins, and there is no such folder.
+
+    >>> is_missing_folder("/no/such/folder"), is_missing_folder("./none"), is_missing_folder("organisation/model")
+    (True, True, False)
+    """
+    return source.startswith(("/", ".", "~")) and not Path(source).is_dir()
+
+
 def model_files(folder: str | Path) -> list[Path]:
     """The files in a folder that its model is loaded from, by name; none where there is no such folder."""
     others = [path for pattern in ("config.json", *TOKENIZER_FILES) for path in Path(folder).glob(pattern)]
