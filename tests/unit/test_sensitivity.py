@@ -258,6 +258,23 @@ def test_an_attack_does_not_move_where_the_gradient_is_zero():
     assert sensitivity(classifier, [one], RELEASED) == [0]
 
 
+def test_an_attack_that_a_ball_has_stopped_leaves_no_signs_to_others():
+    """The loss is highest at 0.04, so that the attack is at 0.1, 0, 0.1, 0, 0.1, and only near 0.1 the prediction flips.
+
+    A ball of less than 0.1 stops the first step. Its further steps are within it, but no way of a larger ball.
+    """
+
+    def rule(embedding, mask):
+        moved = embedding[:, 0, 0]
+        notch = torch.relu(2 - 10_000 * torch.relu((moved - 0.1).abs() - 0.0001))
+        margin = 1 + (moved - 0.04).abs() - notch
+        return torch.stack([torch.zeros_like(margin), margin], dim=-1)
+
+    classifier = by_hand({"sea": (0.0,)}, rule)
+    [found] = sensitivity(classifier, [of_words(classifier, ["sea", "sea"], [2, 1])], RELEASED)
+    assert 0.1 <= found <= 0.1 + RADIUS
+
+
 # The worst change of the explanation -----------------------------------------------------------------------------
 
 
