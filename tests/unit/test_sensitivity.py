@@ -259,7 +259,7 @@ def test_an_attack_does_not_move_where_the_gradient_is_zero():
 
 
 def test_an_attack_that_a_ball_has_stopped_leaves_no_signs_to_others():
-    """The loss is highest at 0.04, so that the attack is at 0.1, 0, 0.1, 0, 0.1, and only near 0.1 the prediction flips.
+    """The loss is highest at 0.04, so the attack is at 0.1, 0, 0.1, 0, 0.1, and only near 0.1 the prediction flips.
 
     A ball of less than 0.1 stops the first step. Its further steps are within it, but no way of a larger ball.
     """
