@@ -516,6 +516,16 @@ def test_a_token_of_template_and_text_is_refused_unless_the_template_has_nothing
         prompted_classifier(given, CLASSES, [["the", "end."]])
 
 
+def test_texts_without_content_are_read_as_the_filled_template_or_refused(folders):
+    """Mistral's tokenizer puts a space before the text, which an empty text does not have in the filled template."""
+    given = settings_for(folders("mistral"), "mistral", template="{text} {label}")
+    with pytest.raises(InputError, match=r"models.<model>.content_free: '' is not read as the texts of the dataset"):
+        prompted_classifier(given | {"content_free": ["N/A", ""]}, CLASSES, WORDS)
+    _, about = prompted_classifier(given | {"content_free": ["N/A", "so"]}, CLASSES, WORDS)
+    expected = softmax(theirs(folders("mistral"), "mistral", "{text} {label}", ["N/A", "so"])).mean(0)
+    np.testing.assert_allclose([about["prior"][name] for name in CLASSES], expected, atol=1e-5)
+
+
 def test_what_a_checkpoint_is_must_be_clear(folders, tmp_path):
     assert kind_of(str(folders("bert")), {}) == "masked"
     assert kind_of(str(folders("gpt2")), {}) == "decoder"

@@ -439,6 +439,43 @@ def test_the_longest_text_works_and_one_more_is_refused(name):
             refuse_beyond_limit(replace(classifier, max_tokens=more))
 
 
+FACTORS = {"short_factor": [1.0] * 4, "long_factor": [3.0] * 4}
+ROTARY = {
+    "longrope": (
+        "phi3",
+        {"original_max_position_embeddings": 40, "rope_parameters": {"rope_type": "longrope"} | FACTORS},
+        40,
+    ),
+    "dynamic": ("llama", {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}}, 64),
+}
+
+
+@pytest.mark.parametrize("rope_type", ROTARY)
+def test_texts_by_which_positions_of_others_change_are_refused(rope_type):
+    """Beside a text of the longest length that is allowed, the answer is that of Transformers for the text alone."""
+    model_type, sizes, limit = ROTARY[rope_type]
+    torch.manual_seed(0)
+    config = AutoConfig.for_model(model_type, **TABLE | {"initializer_range": 0.5} | sizes, vocab_size=400)
+    config.pad_token_id = 0
+    network = AutoModelForSequenceClassification.from_config(config).eval()
+    classifier = Classifier(network, byte_level_tokenizer(pad_token="<|endoftext|>"), limit)
+    refuse_beyond_limit(classifier)
+    short = np.arange(20, 50)
+
+    def distance(longer: int) -> float:
+        token_id, mask = classifier.padded([short, np.arange(50, 50 + longer)])
+        with torch.no_grad():
+            together = classifier.logits(classifier.embed(token_id), mask)[0]
+            alone = network(input_ids=torch.tensor(short[None])).logits[0]
+        return float((together - alone).abs().max())
+
+    assert distance(limit) < 1e-5
+    assert distance(limit + 1) > 1e-3
+    said = rf"max_tokens is {limit + 1}, .*{model_type} model \(rope_type: {rope_type}\).*lower max_tokens to {limit}"
+    with pytest.raises(InputError, match=said):
+        refuse_beyond_limit(replace(classifier, max_tokens=limit + 1))
+
+
 def test_a_network_that_reads_nothing_is_not_said_to_have_a_limit():
     def rule(embedding, mask):
         raise TypeError("this network takes other arguments")

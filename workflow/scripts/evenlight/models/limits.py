@@ -15,8 +15,9 @@ def refuse_beyond_limit(classifier: Classifier) -> None:
     """Refuse ``max_tokens`` beyond what the model reads, by what is declared and by what it does.
 
     Raises:
-        InputError: with the longest text that the model reads.
+        InputError: with the longest text that the model reads, or reads alike in every batch.
     """
+    _refuse_dependent_positions(classifier)
     limit = _declared(classifier)
     longest = min(classifier.max_tokens, limit)
     # A table of positions may allow less than its length: RoBERTa's has two rows that are no positions.
@@ -32,16 +33,48 @@ def refuse_beyond_limit(classifier: Classifier) -> None:
         )
 
 
+def _refuse_dependent_positions(classifier: Classifier) -> None:
+    """Refuse texts so long that a network takes other rotary positions for all texts that share a batch with them.
+
+    Texts by which the way in is tried out are too short to show it.
+    """
+    found = {}
+    for module in classifier.network.modules():
+        config = getattr(module, "config", None)
+        parameters = getattr(config, "rope_parameters", None) or {}
+        # Some networks have others for each type of layer.
+        for each in (parameters, *(each for each in parameters.values() if isinstance(each, dict))):
+            # As Transformers itself asks (dynamic_rope_update).
+            rope_type = each.get("rope_type") or ""
+            if rope_type == "longrope":
+                found[rope_type] = min(each["original_max_position_embeddings"], found.get(rope_type, math.inf))
+            elif "dynamic" in rope_type:
+                found[rope_type] = min(config.max_position_embeddings, found.get(rope_type, math.inf))
+    if not found:
+        return
+    rope_type = min(found, key=found.get)
+    limit = found[rope_type] - _further(classifier)
+    if classifier.max_tokens > limit:
+        raise InputError(
+            f"models.<model>.max_tokens is {classifier.max_tokens}, but the positions of this "
+            f"{classifier.network.config.model_type} model (rope_type: {rope_type}) do not depend on the other texts "
+            f"of a batch as long as all have at most {limit} tokens, and do beyond; lower max_tokens to {limit} or less"
+        )
+
+
+def _further(classifier: Classifier) -> int:
+    """Tokens of label words that are put into a prompt, whose rows become longer by them."""
+    return classifier.network.prompt.longest_insertion if classifier.is_prompted else 0
+
+
 def _declared(classifier: Classifier) -> float:
     """The limit that the files of the model and its tokenizer name."""
     config = classifier.network.config
-    # Tokens of label words are put into a prompt, whose rows become longer by them.
-    further = classifier.network.prompt.longest_insertion if classifier.is_prompted else 0
     # DeBERTa's relative positions have none, whatever stands in its configuration.
     has_positions = getattr(config, "position_biased_input", True)
     named = (classifier.tokenizer.model_max_length, has_positions and getattr(config, "max_position_embeddings", None))
     # XLNet, which has no limit, says -1.
-    return min((limit for limit in named if limit and limit > 0), default=math.inf) - further
+    return min((limit for limit in named if limit and limit > 0), default=math.inf) - _further(classifier)
 
 
 @torch.no_grad()

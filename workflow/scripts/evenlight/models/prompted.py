@@ -68,6 +68,7 @@ def prompted_classifier(settings: dict, classes: Sequence[str], sentences: Sente
     tokens = _Tokens(template, tokenizer, [word for name in classes for word in words[name]])
     for chosen in _in_parts(sentences or [["a"]]):
         tokens.read(chosen)
+    _refuse_read_otherwise(tokens, settings["content_free"])
     of_words = dict(tokens.of_words)
     _refuse_alike(words, of_words, kind, tokenizer)
     network = load_network(
@@ -337,6 +338,19 @@ def _refuse_alike(
                 f"{KEY}.label_words.{other_name}: '{other}' {how} '{word}' of class {name} ({listed}), so that the two "
                 "cannot be told apart; choose another word"
             )
+
+
+def _refuse_read_otherwise(tokens: _Tokens, content_free: Sequence[str]) -> None:
+    """Refuse texts without content around which template and label words have other tokens than around the texts."""
+    # Of its own, since they do not count for what all rows begin with.
+    tokens = replace(tokens)
+    for text in content_free:
+        try:
+            tokens.read([[text]])
+        except InputError as error:
+            raise InputError(
+                f"{KEY}.content_free: '{text}' is not read as the texts of the dataset are; choose another. {error}"
+            ) from None
 
 
 @torch.no_grad()
