@@ -20,7 +20,7 @@ from evenlight.configuration.trainings import Training
 from evenlight.errors import InputError
 from evenlight.models import adapters
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import load_classifier
+from evenlight.models.classifier import device_name, load_classifier
 from evenlight.seeds import generator_for
 from models import train
 
@@ -604,6 +604,12 @@ def test_a_checkpoint_takes_four_times_what_is_trained(recipe, times, tmp_path):
     assert sum(value.nbytes for values in held for value in values.values()) == pytest.approx(times * trained, rel=0.05)
     if recipe:
         assert trained < 0.2 * sum(weight.nbytes for weight in weights_of(classifier).values())
+
+
+def test_a_graphics_card_of_another_kind_is_another_device(monkeypatch):
+    assert device_name(torch.device("cpu")) == "cpu"
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "H100")
+    assert device_name(torch.device("cuda")) == "cuda (H100)"
 
 
 def test_the_command_goes_on_with_its_own_settings_code_and_texts_only(tmp_path, monkeypatch, capsys):

@@ -12,6 +12,7 @@ from hub_tokenizers import KINDS, write_tokenizer
 from models_for_tests import WORDS, items_of, tiny_classifier
 from test_prompted import CLASSES, saved, settings_for
 from test_windows import attributions, metric_values, softmax, windows_by_hand
+from tokenizers.processors import TemplateProcessing
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, XLNetConfig, XLNetForSequenceClassification
 
 from evenlight.datasets.table import read
@@ -275,8 +276,15 @@ def test_the_shorter_part_is_in_every_window_of_the_longer():
         np.testing.assert_allclose(probability, torch.stack(logits).mean(0).softmax(-1), atol=1e-5)
 
 
-def test_limes_released_words_are_refused():
-    classifier = tiny_classifier("roberta", classes=3)
+@pytest.mark.parametrize("between", ["special tokens", "nothing but types"])
+def test_limes_released_words_are_refused(between):
+    classifier = tiny_classifier("roberta" if between == "special tokens" else "bert", classes=3)
+    if between == "nothing but types":
+        special = [(token, classifier.tokenizer.convert_tokens_to_ids(token)) for token in ("[CLS]", "[SEP]")]
+        classifier.tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+            single="[CLS] $A [SEP]", pair="[CLS] $A:0 $B:1 [SEP]:1", special_tokens=special
+        )
+        require_reads_parts(classifier, TEXTS[0], PARTS[0])
     with pytest.raises(InputError, match=r"item item0 has two parts, and LIME's definition 'released'"):
         attributions(
             classifier, sentences_of(classifier), {"method": "lime", "features": "word", "definition": "released"}

@@ -15,7 +15,7 @@ from evenlight.engine.sentences import parts_of, tokenize
 from evenlight.errors import InputError
 from evenlight.items import check_compared, drawn_pairs, wholes
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import name_classes, pick_device
+from evenlight.models.classifier import device_name, name_classes, pick_device
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.tables import ITEMS, UNITS, read_metadata, read_table
 from evenlight.training import digest_of_training, save_classifier, train
@@ -59,7 +59,7 @@ def main(arguments: argparse.Namespace) -> None:
     about = {
         "settings": settings,
         "libraries": library_versions((*LIBRARIES, "peft") if model["training"]["lora"] else LIBRARIES),
-        "device": str(device),
+        "device": device_name(device),
         "threads": arguments.threads,
     }
     digest = digest_of_training(classifier, *sentences, about | {"code": arguments.code})

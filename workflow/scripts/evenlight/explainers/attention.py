@@ -67,7 +67,7 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     def compute(batch: Batch) -> list[Attribution]:
         layers = mean_attention(classifier, batch.token_id, batch.mask)
         # No known type reads padding, so that all windows go through the network together.
-        windows = next(iter(classifier.windows(batch.mask)), None)
+        [windows] = classifier.windows(batch.mask) or [None]
         mask = windows.mask if windows else batch.mask
         score = rolled_out(layers, read_by_the_head(classifier, mask), residual)
         score = windows.joined_scores(score, batch.mask.shape[1]) if windows else score

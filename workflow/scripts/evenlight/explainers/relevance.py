@@ -272,7 +272,7 @@ def _propagated(sentences: Sequence[Sentence], context: Context, layer: str, sof
         with torch.no_grad():
             embedding = entrance.embed(batch.token_id, batch.mask)
         # No known type reads padding, so that all windows go through the network together.
-        text = next((windows.text for windows in classifier.windows(batch.mask)), None)
+        [text] = [windows.text for windows in classifier.windows(batch.mask)] or [None]
         relevance, taken, value = relevances(
             classifier.network, entrance, embedding, batch.mask, batch.target, softmax, output, batch.foil, text
         )

@@ -282,6 +282,11 @@ def pick_device(device: str) -> torch.device:
     return torch.device(device)
 
 
+def device_name(device: torch.device) -> str:
+    """The kind of a device, of GPUs with the model: they round differently."""
+    return f"cuda ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else str(device)
+
+
 def name_classes(network: nn.Module, classes: Sequence[str]) -> None:
     """Write the names of the classes into the network's configuration, in the order of its logits."""
     network.config.id2label = dict(enumerate(classes))

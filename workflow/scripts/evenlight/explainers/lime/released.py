@@ -31,7 +31,8 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
             "set explainers.<name>.definition to 'paper'"
         )
     words = np.flatnonzero(~sentence.is_special)
-    if len(words) and sentence.is_special[words[0] : words[-1]].any():
+    # Types say it where nothing stands between the parts.
+    if sentence.token_type is not None or (len(words) and sentence.is_special[words[0] : words[-1]].any()):
         raise InputError(
             f"item {sentence.item_id} has two parts, and LIME's definition 'released' makes one text of them; set "
             "explainers.<name>.definition to 'paper'"
