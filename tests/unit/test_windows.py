@@ -122,6 +122,43 @@ def test_a_word_that_fits_into_no_window_is_refused():
         long_sentences(classifier, [["lighthouse" * 4, "a", "a"]])
 
 
+def test_a_text_without_room_for_more_than_the_overlap_is_refused():
+    """A template of 100 tokens, or a first part, in windows of 128."""
+    said = (
+        r"of the 128 tokens of a window, 100 .*template.*shorter part.* leaves 28, and 32 .*max_tokens, lower overlap"
+    )
+    with pytest.raises(InputError, match=said):
+        windows_of_text(np.concatenate([np.full(100, -2), np.arange(30)]), 128, 32)
+    with pytest.raises(InputError, match=said):
+        windows_of_text(np.arange(201), 128, 32, part=[0] * 100 + [1] * 101)
+    with pytest.raises(InputError, match=r"130 .* leaves 0, and 0 of them"):
+        windows_of_text(np.concatenate([np.full(130, -2), np.arange(30)]), 128, 0)
+    first, last = windows_of_text(np.concatenate([np.full(95, -2), np.arange(34)]), 128, 32).T
+    assert [(first <= window).sum() - (last < window).sum() for window in (0, 1)] == [128, 128]
+
+
+@given(
+    st.lists(st.integers(1, 5), min_size=1, max_size=50),
+    st.integers(0, 60),
+    st.integers(1, 64),
+    st.floats(0, 0.5),
+    st.none() | st.integers(0, 50),
+)
+def test_a_text_is_divided_or_refused_in_words(lengths, prompt, most, share, first_words):
+    """Whatever the template, the first part and the settings that are allowed."""
+    word_id = np.concatenate([np.full(prompt, -2), np.repeat(np.arange(len(lengths)), lengths), [SPECIAL]])
+    part = None if first_words is None else [int(word >= first_words) for word in range(len(lengths))]
+    try:
+        first, last = windows_of_text(word_id, most, int(share * most), part).T
+    except InputError:
+        assert len(word_id) > most
+        return
+    windows = [(first <= window) & (window <= last) for window in range(last.max() + 1)]
+    assert all(window.sum() <= most for window in windows)
+    assert np.any(windows, axis=0).all()
+    assert all(window[word_id < 0].all() for window in windows)
+
+
 def test_rows_say_of_each_token_what_they_said_before_after_others_are_gone():
     windows = np.array([[0, 2], [0, 0], [0, 1], [1, 2], [0, 2]])
     row = row_of(np.array([5, 6, 7, 8, 9]), windows)
@@ -302,11 +339,20 @@ def test_explanations_do_not_depend_on_the_batches(architecture, method):
         assert np.abs(attribution.token_score).max() > 0
 
 
-@pytest.mark.parametrize("method", [{"method": "saliency", "aggregation": "sum"}, {"method": "attention_rollout"}])
+@pytest.mark.parametrize(
+    "method",
+    [
+        {"method": "input_x_gradient"},
+        {"method": "integrated_gradients", "steps": 5, "baseline": "mask", "output": "contrast"},
+        {"method": "attention_rollout"},
+    ],
+    ids=lambda method: method["method"],
+)
 def test_scores_are_means_over_windows(method):
     """Each window explained as a text of its own; a token counts in each of its windows."""
     classifier = short_sighted("distilbert", dtype=torch.float64)
     [sentence] = long_sentences(classifier, LONG[:1])
+    sentence = replace(sentence, foil=(sentence.target + 1) % classifier.classes)
     [found] = attributions(classifier, [sentence], method)
     number = sentence.windows[:, 1].max() + 1
     expected = np.zeros(len(sentence.token_id))
@@ -315,7 +361,7 @@ def test_scores_are_means_over_windows(method):
         part = replace(sentence, token_id=sentence.token_id[inside], word_id=sentence.word_id[inside], windows=None)
         [alone] = attributions(classifier, [part], method)
         expected[inside] += alone.token_score / number
-    # The gradient's sums are rounding; their size is not.
+    assert np.abs(expected).max() > 1e-3
     np.testing.assert_allclose(found.token_score, expected, atol=1e-10)
     if method["method"] == "attention_rollout":
         assert found.token_score.sum() == pytest.approx(1)

@@ -2,11 +2,13 @@
 
 The windows of a text overlap, each has the special tokens of the whole text around its words, and positions begin anew
 in each. The logits of the text are the mean of those of its windows. A mean of logits is linear: gradients, paths and
-relevance go through it as through any layer, and scores add up to what they add up to in a text of one window. A
-token's score is then the mean over all windows of its score in each, 0 where it is not read: a token in two of three
-windows counts in both, as it does for the logits. The probabilities are the geometric mean of the windows', brought to
-sum to 1 (the logarithmic opinion pool; Genest & Zidek 1986). Sun et al. 2019 ("How to fine-tune BERT for text
-classification?") take means over the parts of a long text, too, of what the last layer makes of each.
+relevance go through it as through any layer, and scores add up to what they add up to in a text of one window. Scores
+that are linear in the logits, such as sums of gradients of a logit or of a contrast, are the mean over all windows of
+the score in each, 0 where the token is not read: a token in two of three windows counts in both, as it does for the
+logits. Sizes of gradients (``l1``, ``l2``) and the output ``probability`` are not linear: they are taken of the mean
+logits. The probabilities are the geometric mean of the windows', brought to sum to 1 (the logarithmic opinion pool;
+Genest & Zidek 1986). Sun et al. 2019 ("How to fine-tune BERT for text classification?") take means over the parts of a
+long text, too, of what the last layer makes of each.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +24,7 @@ from evenlight.rows import FIRST, MOST_WINDOWS, windows_of
 def windows_of_text(word_id: np.ndarray, most: int, overlap: int, part: Sequence[int] | None = None) -> np.ndarray:
     """In which windows each token of a text is read: the first and the last of them, int64 (tokens, 2).
 
-    The windows are as few and as equal as can be, none has more than ``most`` tokens, special ones included, and
+    The windows are few and of about one length, none has more than ``most`` tokens, special ones included, and
     neighbours have at least ``overlap`` tokens in common. They begin and end between words. Special tokens, and those
     of a prompt, are in all.
 
@@ -33,7 +35,7 @@ def windows_of_text(word_id: np.ndarray, most: int, overlap: int, part: Sequence
         part: of each word of a text of two parts, of which the longer is divided and the other is in all windows.
 
     Raises:
-        InputError: no such windows are there, since a word is too long.
+        InputError: no such windows were found, since a word is too long, or what is in all windows leaves no room.
     """
     is_special = word_id < 0
     if part is not None:
@@ -43,7 +45,15 @@ def windows_of_text(word_id: np.ndarray, most: int, overlap: int, part: Sequence
     words = word_id[~is_special]
     # Between which of them a window may begin or end.
     bounds = np.concatenate([[0], np.flatnonzero(np.diff(words)) + 1, [len(words)]])
-    starts, ends = _spans(bounds, most - int(is_special.sum()), overlap)
+    room = most - int(is_special.sum())
+    if room < len(words) and room <= overlap:
+        raise InputError(
+            f"of the {most} tokens of a window, {most - room} are for what stands in each (special tokens, the "
+            f"template of a prompt, the shorter part of two), which leaves {max(0, room)}, and {overlap} of them would "
+            "be those of the window before; raise models.<model>.max_tokens, lower overlap, shorten the template or "
+            "the part, or set long_items to 'drop'"
+        )
+    starts, ends = _spans(bounds, room, overlap)
     token = np.arange(len(words))
     result = np.zeros((len(word_id), 2), dtype=np.int64)
     result[is_special, 1] = len(starts) - 1
@@ -53,9 +63,11 @@ def windows_of_text(word_id: np.ndarray, most: int, overlap: int, part: Sequence
 
 
 def _spans(bounds: np.ndarray, room: int, overlap: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first tokens of windows and those behind their last."""
+    """The first tokens of windows and those behind their last; ``room`` is for all tokens, or for more than overlap."""
     tokens = bounds[-1]
-    fewest = max(1, -(-(tokens - overlap) // max(1, room - overlap)))
+    if tokens <= room:
+        return bounds[:1], bounds[-1:]
+    fewest = -(-(tokens - overlap) // (room - overlap))
     # Words may make more necessary than that, but no more than there are words.
     for number in range(fewest, min(len(bounds), MOST_WINDOWS + 1)):
         length = (tokens + (number - 1) * overlap) / number
