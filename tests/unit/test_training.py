@@ -143,6 +143,24 @@ def test_accumulated_batches_are_one_batch(batch_size, steps, by_length):
         torch.testing.assert_close(weight, at_once[name], rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize("by_length", [False, True])
+def test_the_steps_of_a_training_have_texts_of_like_length_on_request(by_length, monkeypatch):
+    """Texts of two lengths, four in a step, buckets of four steps: by length, at most one step of each has both."""
+    classifier, _ = trainable()
+    texts = sentences_of(classifier, [WORDS[1], WORDS[2]] * 32)
+    steps, take_step = [], training._take_step
+
+    def watched(classifier, optimizer, sentences, settings):
+        steps.append([len(sentence.token_id) for sentence in sentences])
+        return take_step(classifier, optimizer, sentences, settings)
+
+    monkeypatch.setattr(training, "_take_step", watched)
+    training.train(classifier, texts, texts[:2], of_a_training(group_by_length=by_length, epochs=1), seed=0)
+    assert np.sort(np.concatenate(steps)).tolist() == sorted(len(text.token_id) for text in texts)
+    mixed = np.mean([len(set(step)) > 1 for step in steps])
+    assert mixed <= 1 / 4 if by_length else mixed > 1 / 2
+
+
 # Half the bits -------------------------------------------------------------------------------------------------------
 
 

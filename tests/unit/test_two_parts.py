@@ -149,6 +149,40 @@ def test_a_published_encoder_reads_two_parts_with_its_types():
     np.testing.assert_allclose(fast, expected, atol=1e-5)
 
 
+def with_one_type(classifier: Classifier) -> Classifier:
+    """As RoBERTa has it: the network takes types, and there is one."""
+    embeddings = classifier.network.bert.embeddings
+    embeddings.token_type_embeddings = torch.nn.Embedding.from_pretrained(embeddings.token_type_embeddings.weight[:1])
+    classifier.network.config.type_vocab_size = 1
+    return classifier
+
+
+def test_a_network_of_one_type_is_told_no_types_of_a_tokenizer_that_has_two():
+    classifier = with_one_type(tiny_classifier("bert", classes=3))
+    assert set(read_words(classifier.tokenizer, TEXTS, parts=PARTS)[0].token_type) == {0, 1}
+    require_reads_parts(classifier, TEXTS[0], PARTS[0])
+    sentences = sentences_of(classifier)
+    assert [sentence.token_type for sentence in sentences] == [None] * len(PAIRS)
+    expected = np.array([softmax(own_logits(classifier, *pair)) for pair in PAIRS])
+    found = Evaluator(classifier).probabilities([sentence.row for sentence in sentences])
+    np.testing.assert_allclose(found, expected, atol=2e-5)
+
+
+def test_types_alone_tell_two_texts_apart():
+    """A tokenizer that puts nothing between them: taken with a network of two types, refused with one of one type."""
+    classifier = tiny_classifier("bert")
+    classifier.tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A:0 $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", classifier.special_token("cls")), ("[SEP]", classifier.special_token("sep"))],
+    )
+    [reading] = read_words(classifier.tokenizer, TEXTS[:1], parts=PARTS[:1])
+    assert (np.diff(np.flatnonzero(reading.word_id != SPECIAL)) == 1).all()
+    require_reads_parts(classifier, TEXTS[0], PARTS[0])
+    with pytest.raises(InputError, match="does not read texts of two parts: its tokenizer puts nothing"):
+        require_reads_parts(with_one_type(classifier), TEXTS[0], PARTS[0])
+
+
 def test_models_that_cannot_tell_two_texts_apart_are_refused(tmp_path):
     with pytest.raises(InputError, match="a gpt2 model does not read texts of two parts: its tokenizer puts nothing"):
         require_reads_parts(tiny_classifier("gpt2"), TEXTS[0], PARTS[0])
