@@ -204,6 +204,7 @@ def test_documented_sizes_and_items(cost, tmp_path, monkeypatch):
     def tokenizer(texts, **options):
         return {"input_ids": [[0, *(1 for _ in text.split()), 0] for text in texts]}
 
+    tokenizer.init_kwargs = {}
     monkeypatch.setattr(cost, "loaded_tokenizer", lambda source: tokenizer)
     size = cost.measured(tmp_path, "any")
     assert (size.training, size.validation, size.test) == (1, 1, 2)

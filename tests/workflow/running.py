@@ -239,6 +239,19 @@ def results(project: Path) -> Path:
     return project / "results" / configuration(project)["study"]
 
 
+# What a study has only where its configuration asks for it.
+OPTIONAL_CAPTIONS = (
+    "agreement",
+    "agreement_table",
+    "definitions",
+    "definitions_table",
+    "groups_table",
+    "published_table",
+    "randomisation",
+    "randomisation_table",
+)
+
+
 def assert_reported(report: Path, categories: Iterable[str], captions: Path, without: Collection[str] = ()) -> None:
     """The report has the categories, and every caption of the folder but those named in ``without``."""
     text = html.unescape(report.read_text(encoding="utf-8"))

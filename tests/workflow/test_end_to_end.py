@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from running import (
+    OPTIONAL_CAPTIONS,
     PROJECT,
     SMALLER,
     TINY,
@@ -171,9 +172,8 @@ def test_report_has_categories_and_captions(finished, tmp_path):
     path = tmp_path / "report.html"
     done = snakemake(finished, "--report", str(path))
     assert done.returncode == 0, done.stdout
-    # What this study has no reason to make.
-    optional = ("definitions", "definitions_table", "groups_table", "published_table")
-    assert_reported(path, ("Disparity", "Scores", "Models"), PROJECT / "resources" / "captions", without=optional)
+    categories, captions = ("Disparity", "Scores", "Models"), PROJECT / "resources" / "captions"
+    assert_reported(path, categories, captions, without=OPTIONAL_CAPTIONS)
 
 
 # That results do not depend on the way --------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def encoded(
     """
     parts = parts_of(items)
     readings = read_words(classifier.tokenizer, items["words"], list(items["item_id"]), parts)
-    rows = zip(items["item_id"], items["words"], targets, readings, parts or [None] * len(items), strict=True)
+    rows = zip(items["item_id"], items["words"], targets, readings, parts or [None] * len(readings), strict=True)
     return [
         Sentence(
             item_id,

@@ -47,7 +47,7 @@ def agreements(scores: np.ndarray, top: int) -> dict[str, np.ndarray]:
 
     >>> found = agreements(np.array([[3.0, -2, 1, 0], [3.0, 2, 0, 1]]), top=2)
     >>> [float(found[measure][0, 1].round(3)) for measure in MEASURES]
-    [0.4, 1.0, 0.5]
+    [0.2, 1.0, 0.5]
     """
     tokens = scores.shape[1]
     ranks = rankdata(scores, axis=1) - (tokens + 1) / 2
