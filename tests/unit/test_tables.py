@@ -44,7 +44,7 @@ def test_there_are_contracts_to_test():
 @pytest.mark.parametrize(
     ("contract", "may_be_missing"),
     [
-        (ITEMS, {"ground_truth", "part"}),
+        (ITEMS, {"ground_truth", "part", "carries"}),
         (UNITS, set()),
         (
             tables.READINGS,

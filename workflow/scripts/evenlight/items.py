@@ -262,6 +262,9 @@ def _check_words(item, location: str) -> None:
     part = getattr(item, "part", None)
     if _is_known(part) and (len(part) != len(item.words) or sorted(set(part)) != [0, 1] or list(part) != sorted(part)):
         raise InputError(f"{location}: part is {list(part)}; give each word 0 or 1, first those of the first part")
+    carries = getattr(item, "carries", None)
+    if _is_known(carries) and len(carries) != len(item.words):
+        raise InputError(f"{location}: {len(item.words)} words but {len(carries)} in carries; give each word one")
     if not _is_known(item.ground_truth):
         return
     if len(item.ground_truth) != len(item.words):

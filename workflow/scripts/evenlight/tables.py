@@ -170,6 +170,7 @@ ITEMS = Contract(
             _required("words", pa.list_(pa.string())),
             pa.field("ground_truth", pa.list_(pa.int8())),
             pa.field("part", pa.list_(pa.int8())),  # 0 or 1 for each word of a text of two parts; null where it is one
+            pa.field("carries", pa.list_(pa.string())),  # the variable that each word tells, where known
             _required("label", pa.int64()),
             _required("split", pa.string()),
             _required("cluster", pa.string()),  # what items share beyond a unit: a theme, a source; else the unit
@@ -177,7 +178,7 @@ ITEMS = Contract(
     ),
     extra_columns=pa.string(),
     extra_prefix=ATTRIBUTE,
-    optional=("part",),
+    optional=("part", "carries"),
 )
 UNITS = Contract(
     "units",

@@ -1,10 +1,10 @@
 """The readers of datasets: one class for each entry of ``evenlight.datasets.READERS``, with its parameters."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from evenlight.configuration.settings import LARGEST_SEED, Different, Entry, Name, Settings, Text
+from evenlight.configuration.settings import LARGEST_SEED, Different, Entry, Name, Settings, Text, refusal
 
 
 class Reader(Entry):
@@ -206,6 +206,110 @@ class Stereotypes(Reader):
     test_share: TestShare = 0.2
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class CausalWorld(Reader):
+    """Notes about employees, written by a structural causal model whose dials are below: which words cause the class
+    (`declined`, `promoted`), which only go along with it, and what the gender does are known. Test texts come in pairs
+    that differ in nothing but the gender and what follows from it. See [the datasheet](../docs/causal_world.md).
+    """
+
+    title: ClassVar[str] = "A world with known causes"
+
+    reader: Literal["causal_world"]
+    language: Literal["english", "german"] = Field("english", description="In which language the texts are written.")
+    file: Text | None = Field(
+        None,
+        description=(
+            "A file of words and frames of your own, in place of those of `language`; path from where Snakemake is "
+            "started."
+        ),
+    )
+    training_pairs: int = Field(
+        1000, ge=20, description="Units for training and validation, of two texts each, or of one where `observed`."
+    )
+    test_pairs: int = Field(200, ge=2, description="Units for testing, always both texts.")
+    training_forms: Literal["both", "observed"] = Field(
+        "both",
+        description=(
+            "Whether models learn from `both` texts of a unit, so that only what the gender causes goes with it, or "
+            "from the one that was `observed`, so that what shares a cause with the gender does, too."
+        ),
+    )
+    base_rates: Share = Field(
+        0.0,
+        description=(
+            "Correlation of the gender with each concept that causes the class, which it changes: men get the first "
+            "value more often."
+        ),
+    )
+    confounding: Share = Field(
+        0.0,
+        description=(
+            "Correlation of the observed gender with a concept without effect (`hobby`) by a common cause; a change of "
+            "the gender does not change it. Needs `training_forms: observed`."
+        ),
+    )
+    shared_cause: Share = Field(
+        0.0,
+        description=(
+            "Correlation of a concept that causes the class (`care`) with one that does not (`dress`) by a common "
+            "cause."
+        ),
+    )
+    label_effect: Share = Field(
+        0.0,
+        description=(
+            "Share of the units whose class is decided by the gender (`promoted` for men), whatever the concepts are."
+        ),
+    )
+    longer_texts: Share = Field(0.0, description="Share of the women's texts that have two more sentences on nothing.")
+    more_evidence: Share = Field(
+        0.0,
+        description=(
+            "Share of the mentions of a cause in women's texts that surely have two words for it; else a quarter has."
+        ),
+    )
+    late_evidence: Share = Field(0.0, description="Share of the women's texts in which the causes come last.")
+    weak_evidence: Share = Field(
+        0.0,
+        description=(
+            "Share of the mentions of a cause in women's texts that have weak words, which mislead in a quarter of "
+            "the cases."
+        ),
+    )
+    label_noise: float = Field(
+        0.0, ge=0, lt=0.5, description="Share of the units whose class is the opposite of what its causes make it."
+    )
+    concept_counterfactuals: Different[Literal["care", "pace", "manner", "dress", "hobby"]] = Field(
+        [],
+        description=(
+            "Concepts of which every test text gets a counterpart, in which this concept alone is changed; each is a "
+            "factor that can be compared, such as `care: [[careful, careless]]`."
+        ),
+    )
+    seed: int = Field(
+        0,
+        ge=0,
+        le=LARGEST_SEED,
+        description="Seed of the training texts. Worlds with equal seeds differ in what their dials change, only.",
+    )
+    test_seed: int = Field(
+        0, ge=0, le=LARGEST_SEED, description="Seed of the test texts; another one gives fresh texts of the same world."
+    )
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0
+
+    @model_validator(mode="after")
+    def _confounding_is_seen(self) -> Self:
+        if self.confounding and self.training_forms == "both":
+            why = "both texts of every unit are learned from, and nothing but what the gender causes goes with it"
+            said = f"found {self.confounding:g}, but {why}; set training_forms to observed, or leave the key out"
+            raise refusal((("confounding",), said))
+        return self
 
 
 class Attribute(Settings):

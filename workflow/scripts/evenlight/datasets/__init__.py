@@ -38,6 +38,16 @@ CROWS_PAIRS_ATTRIBUTES = {  # and the bias types of the file
     "socioeconomic": "socioeconomic",
 }
 LEXICON = ("resources/lexicons/gendered_words.yaml", "resources/lexicons/given_names.yaml")
+# The concepts of the causal world with their values, and those of them that cause the label.
+CONCEPTS = {
+    "care": ("careful", "careless"),
+    "pace": ("quick", "slow"),
+    "manner": ("friendly", "rude"),
+    "dress": ("neat", "untidy"),
+    "hobby": ("sport", "music"),
+}
+CAUSAL_CONCEPTS = ("care", "pace", "manner")
+WORLD_LANGUAGES = {name: f"resources/causal_world/{name}.yaml" for name in ("english", "german")}
 WINOBIAS_TYPES = {"all": ("type1", "type2"), "type1": ("type1",), "type2": ("type2",)}
 
 
@@ -125,6 +135,18 @@ def _winobias_sources(settings: dict) -> list[str]:
     ]
 
 
+def world_file(settings: dict) -> str:
+    """The file with the words of the causal world: one of this repository, or the user's own."""
+    if settings["file"]:
+        return Path(settings["file"]).as_posix()
+    return setting(settings, "language", WORLD_LANGUAGES)
+
+
+def _world_factors(settings: dict) -> dict[str, list[str]]:
+    concepts = {name: list(CONCEPTS[name]) for name in settings["concept_counterfactuals"]}
+    return {"gender": list(GROUPS["binary"])} | concepts
+
+
 READERS = {
     "geco": Reader("evenlight.datasets.geco", sources=_geco_sources, factors=_gender),
     "demo": Reader(
@@ -160,6 +182,13 @@ READERS = {
         sources=lambda settings: [],
         factors=lambda settings: {"gender": list(GROUPS["binary"])},
         resources=("resources/stereotypes/themes.yaml",),
+    ),
+    "causal_world": Reader(
+        "evenlight.datasets.causal_world",
+        sources=lambda settings: [],
+        factors=_world_factors,
+        resources=tuple(WORLD_LANGUAGES.values()),
+        files=lambda settings: [Path(settings["file"]).as_posix()] if settings["file"] else [],
     ),
     "table": Reader(
         "evenlight.datasets.table",

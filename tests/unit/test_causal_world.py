@@ -1,0 +1,452 @@
+"""The world with known causes: its equations, its counterfactuals, its texts, and files of words that are refused."""
+
+import re
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from scipy.stats import binomtest
+
+from evenlight import configuration
+from evenlight.configuration.readers import Reader
+from evenlight.datasets import CAUSAL_CONCEPTS, CONCEPTS, READERS, WORLD_LANGUAGES, load
+from evenlight.datasets.causal_world import LEVELS, noise_of, text, variables
+from evenlight.datasets.world_texts import read_language
+from evenlight.errors import InputError
+from evenlight.items import assign_validation, check_items, units_of, wholes
+from evenlight.tables import ITEMS, UNITS, read_table, write_table
+
+ROOT = Path(__file__).parents[2]
+FILES = {name: ROOT / name for name in WORLD_LANGUAGES.values()}
+SETTINGS = Reader.model_validate({"reader": "causal_world", "training_pairs": 40, "test_pairs": 30}).model_dump()
+DIALS = ("base_rates", "confounding", "shared_cause", "label_effect", "label_noise")
+WORDING = ("longer_texts", "more_evidence", "late_evidence", "weak_evidence")
+LANGUAGES = {name: read_language(FILES[path], CONCEPTS, CAUSAL_CONCEPTS) for name, path in WORLD_LANGUAGES.items()}
+NOUGHT = dict.fromkeys((*DIALS, *WORDING), 0.0)
+UNITS_OF_TESTS = 3000
+
+# What each variable changes, written down a second time: the graph of docs/causal_world.md.
+CHILDREN = {
+    "gender": {"care", "pace", "manner", "label"},
+    "care": {"label"},
+    "pace": {"label"},
+    "manner": {"label"},
+    "dress": set(),
+    "hobby": set(),
+}
+
+
+@cache
+def worlds(**dials) -> list[dict[str, bool]]:
+    return [variables(noise, NOUGHT | dials) for noise in noises()]
+
+
+@cache
+def noises() -> list:
+    return [noise_of(0, f"unit {number}") for number in range(UNITS_OF_TESTS)]
+
+
+def world(**changes):
+    return load(FILES, SETTINGS | changes)
+
+
+def share_is(values: list[bool], expected: float) -> bool:
+    """Whether a share is what it must be, but for the chance of one in 100,000."""
+    return binomtest(sum(values), len(values), expected).pvalue > 1e-5
+
+
+def written(language: str, noise, **dials) -> list[tuple]:
+    return text(noise, variables(noise, NOUGHT | dials), NOUGHT | dials, LANGUAGES[language])
+
+
+# The equations
+
+
+@pytest.mark.parametrize("name", [*CHILDREN, "label"])
+def test_without_dials_every_variable_is_a_fair_coin(name):
+    assert share_is([world[name] for world in worlds()], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("dial", "pairs"),
+    [
+        ("base_rates", [("gender", concept) for concept in CAUSAL_CONCEPTS]),
+        ("confounding", [("gender", "hobby")]),
+        ("shared_cause", [("care", "dress")]),
+    ],
+)
+def test_a_dial_is_the_correlation_of_what_it_ties_and_ties_nothing_else(dial, pairs):
+    values = worlds(**{dial: 0.6})
+    names = list(CHILDREN)
+    for i, one in enumerate(names):
+        for other in names[i + 1 :]:
+            agree = [world[one] == world[other] for world in values]
+            # Two causes of which each agrees with the gender in a share of 0.8 agree with one another, too.
+            through_gender = dial == "base_rates" and {one, other} <= set(CAUSAL_CONCEPTS)
+            correlation = 0.6 if (one, other) in pairs else 0.36 if through_gender else 0.0
+            assert share_is(agree, (1 + correlation) / 2), (one, other)
+
+
+def test_the_label_is_what_most_causes_say():
+    for value in worlds(shared_cause=0.5):
+        assert value["label"] == (sum(value[concept] for concept in CAUSAL_CONCEPTS) >= 2)
+
+
+def test_the_label_follows_the_gender_in_the_share_that_the_dial_says():
+    decided = [
+        noise("label", "follows", "gender") < 0.3 for noise in noises()
+    ]  # of these the label is the gender, of the others what the causes say
+    assert share_is(decided, 0.3)
+    for is_decided, value in zip(decided, worlds(label_effect=0.3), strict=True):
+        majority = sum(value[concept] for concept in CAUSAL_CONCEPTS) >= 2
+        assert value["label"] == (value["gender"] if is_decided else majority)
+
+
+def test_label_noise_turns_as_many_labels_as_it_says():
+    turned = [a["label"] != b["label"] for a, b in zip(worlds(), worlds(label_noise=0.2), strict=True)]
+    assert share_is(turned, 0.2)
+    assert all(
+        {**a, "label": None} == {**b, "label": None} for a, b in zip(worlds(), worlds(label_noise=0.2), strict=True)
+    )
+
+
+def test_base_rates_give_men_the_label_as_often_as_the_formula_says():
+    men = [value["label"] for value in worlds(base_rates=0.4) if value["gender"]]
+    assert share_is(men, 0.7**3 + 3 * 0.7**2 * 0.3)
+
+
+def test_misspelt_dials_are_refused():
+    for key, value in (("base_rates", 1.5), ("label_noise", 0.5), ("confounding", "much"), ("base_rate", 0.1)):
+        study = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
+        study["datasets"] = {"world": {"reader": "causal_world", key: value}}
+        with pytest.raises(InputError, match=rf"datasets.world.{key}: "):
+            configuration.complete(study)
+
+
+def test_confounding_that_nothing_would_show_is_refused():
+    study = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
+    study["datasets"] = {"world": {"reader": "causal_world", "confounding": 0.5}}
+    with pytest.raises(InputError, match=r"datasets.world.confounding: found 0.5, .* set training_forms to observed"):
+        configuration.complete(study)
+    study["datasets"]["world"]["training_forms"] = "observed"
+    configuration.complete(study)
+
+
+# Counterfactuals
+
+
+@pytest.mark.parametrize("name", CHILDREN)
+def test_setting_a_variable_changes_it_and_what_it_causes_only(name):
+    dials = dict.fromkeys(DIALS, 0.4)
+    changed = set()
+    for noise in noises()[:500]:
+        as_it_is = variables(noise, dials)
+        other = variables(noise, dials, {name: not as_it_is[name]})
+        changed |= {variable for variable in as_it_is if as_it_is[variable] != other[variable]}
+    assert changed == {name} | CHILDREN[name]
+
+
+def test_setting_a_variable_to_its_own_value_or_twice_changes_nothing():
+    dials = dict.fromkeys((*DIALS, *WORDING), 0.4)
+    for noise in noises()[:200]:
+        as_it_is = variables(noise, dials)
+        for name in CHILDREN:
+            assert variables(noise, dials, {name: as_it_is[name]}) == as_it_is
+        flipped = variables(noise, dials, {"gender": not as_it_is["gender"]})
+        # Nothing but the gender and the numbers decides, so the way back leads to where it began.
+        assert variables(noise, dials, {"gender": not flipped["gender"]}) == as_it_is
+
+
+@pytest.mark.parametrize("dial", WORDING)
+def test_wording_changes_texts_of_the_second_group_only_and_no_variable(dial):
+    changed = 0
+    for noise in noises()[:200]:
+        before, after = written("english", noise), written("english", noise, **{dial: 1.0})
+        value = variables(noise, NOUGHT)
+        assert variables(noise, NOUGHT | {dial: 1.0}) == value
+        assert before == after or not value["gender"]
+        changed += before != after
+    assert changed > 50
+
+
+def test_wording_does_what_it_says():
+    women = [noise for noise in noises()[:300] if not variables(noise, NOUGHT)["gender"]]
+    weak = {
+        word for concept in LANGUAGES["english"].concepts.values() for words in concept.weak or () for word in words
+    }
+    misleading = []
+    for noise in women:
+        plain, longer = written("english", noise), written("english", noise, longer_texts=1.0)
+        assert Counter(w for w, _ in plain) <= Counter(w for w, _ in longer)
+        assert sum(word == "." for word, _ in longer) == sum(word == "." for word, _ in plain) + 2
+        more = Counter(variable for _, variable in written("english", noise, more_evidence=1.0))
+        assert [more[concept] for concept in CAUSAL_CONCEPTS] == [2, 2, 2]
+        late = [variable for _, variable in written("english", noise, late_evidence=1.0)]
+        last_other = max(place for place, variable in enumerate(late) if variable in ("dress", "hobby"))
+        assert all(place > last_other for place, variable in enumerate(late) if variable in CAUSAL_CONCEPTS)
+        weakened = written("english", noise, weak_evidence=1.0)
+        assert all((word.lower() in weak) == (variable in CAUSAL_CONCEPTS) for word, variable in weakened)
+        words = {variable: word.lower() for word, variable in weakened}
+        for concept in CAUSAL_CONCEPTS:
+            is_first = variables(noise, NOUGHT)[concept]
+            misleading.append(words[concept] not in LANGUAGES["english"].concepts[concept].weak[not is_first])
+    assert share_is(misleading, 0.25)
+
+
+# Texts and their ground truth
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", CHILDREN)
+def test_setting_a_variable_rewrites_the_words_that_carry_it_and_no_other(language, name):
+    """So a word that is marked tells its variable, and the rest of the text says nothing of it."""
+    for noise in noises()[:300]:
+        value = variables(noise, NOUGHT)
+        texts = [text(noise, value | {name: level}, NOUGHT, LANGUAGES[language]) for level in (True, False)]
+        carriers = [[variable for _, variable in words] for words in texts]
+        assert carriers[0] == carriers[1]
+        assert name in carriers[0]
+        for (one, variable), (other, _) in zip(*texts, strict=True):
+            assert (one.lower() != other.lower()) == (variable == name)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_form_of_the_texts(language):
+    for noise in noises()[:300]:
+        words = [word for word, _ in written(language, noise, longer_texts=0.5)]
+        line = " ".join(words)
+        assert words[-1] == "."
+        assert all(words[place + 1][0].isupper() for place, word in enumerate(words[:-1]) if word == ".")
+        assert words[0][0].isupper()
+        assert not re.search(r"\ba [aeiou]|\ban [^aeiou]|[<>{}/]", line, re.IGNORECASE), line
+        assert not any(one == two for one, two in pairwise(words)), line
+        assert 25 <= len(words) <= 75
+
+
+def test_men_and_women_are_written_of_alike():
+    man, woman = (
+        [
+            word
+            for word, _ in text(
+                noises()[0], variables(noises()[0], NOUGHT, {"gender": g}), NOUGHT, LANGUAGES["english"]
+            )
+        ]
+        for g in (True, False)
+    )
+    theirs = {("he", "she"), ("him", "her"), ("his", "her"), ("man", "woman"), ("gentleman", "lady")}
+    differing = {(m.lower(), w.lower()) for m, w in zip(man, woman, strict=True) if m != w}
+    assert differing
+    assert differing <= theirs
+
+
+def test_all_frames_and_words_are_used():
+    language = LANGUAGES["english"]
+    lines = [" ".join(word for word, _ in written("english", noise)).lower() for noise in noises()[:1500]]
+    used = set(" ".join(lines).split())
+    words = {word for concept in language.concepts.values() for words in concept.strong for word in words}
+    assert words <= used
+    for frame in [*language.openings, *language.fillers, *(f for c in language.concepts.values() for f in c.frames)]:
+        longest = max(re.split(r"[{<][^}>]*[}>]", frame), key=len).strip().rstrip(".").strip().lower()
+        assert any(longest in line for line in lines), frame
+
+
+def accuracy(features) -> float:
+    """On fresh texts, of a logistic regression on bags of ``features(item)``."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    hasher = pytest.importorskip("sklearn.feature_extraction").FeatureHasher(2**14, input_type="string")
+    items = world(training_pairs=500, test_pairs=150).items
+    bags = hasher.transform([features(item) for item in items.itertuples()])
+    train, test = ((items.split == part).to_numpy() for part in ("train", "test"))
+    model = linear_model.LogisticRegression(C=10, max_iter=1000).fit(bags[train], items.label[train])
+    return model.score(bags[test], items.label[test])
+
+
+def words_with(mark):
+    return lambda item: [w.lower() for w, m in zip(item.words, item.ground_truth, strict=True) if m == mark]
+
+
+def test_the_marked_words_tell_the_label():
+    # Two words for one cause outweigh another cause here; who reads sentence by sentence is always right.
+    assert accuracy(words_with(1)) > 0.9
+
+
+def test_without_them_the_label_is_at_chance():
+    """Neither length nor frames nor the order of the concepts give the label away."""
+    assert abs(accuracy(words_with(0)) - 0.5) < 0.1
+    assert abs(accuracy(lambda item: [f"{n} {v}" for n, v in enumerate(item.carries)]) - 0.5) < 0.1
+
+
+# The reader
+
+
+def test_size_split_and_columns():
+    dataset = world()
+    items = dataset.items
+    assert Counter(items.split) == {"train": 80, "test": 60}
+    assert dataset.classes == ["declined", "promoted"]
+    assert set(dataset.units.groupby("unit_id")["level"].agg(tuple)) == {("male", "female")}
+    assert set(items.columns) == {*ITEMS.schema.names, *(f"attribute.{name}" for name in LEVELS)} - {"part"}
+    notes = check_items(assign_validation(items, wholes(items, dataset.units), 0.1, 0), dataset.units, "world")
+    assert not any("ground truth" in note or "no gender" in note for note in notes)
+
+
+def test_without_dials_pairs_differ_in_words_of_the_gender_only_and_not_in_the_label():
+    items = world().items
+    for _, pair in items.groupby("cluster"):
+        man, woman = pair.itertuples()
+        assert man.label == woman.label
+        assert man.ground_truth == woman.ground_truth
+        assert man.carries == woman.carries
+        assert all((m != w) == (v == "gender") for m, w, v in zip(man.words, woman.words, man.carries, strict=True))
+
+
+def test_ground_truth_is_what_carries_a_parent_of_the_label():
+    for effect, marked in ((0.0, set(CAUSAL_CONCEPTS)), (0.2, {*CAUSAL_CONCEPTS, "gender"})):
+        for item in world(label_effect=effect).items.itertuples():
+            assert [int(variable in marked) for variable in item.carries] == list(item.ground_truth)
+
+
+def test_columns_say_what_the_words_do():
+    words = {
+        word: (name, value)
+        for name, concept in LANGUAGES["english"].concepts.items()
+        for value, of_value in zip(CONCEPTS[name], concept.strong, strict=True)
+        for word in of_value
+    }
+    for item in world().items.rename(columns=lambda name: name.removeprefix("attribute.")).itertuples():
+        for word, variable in zip(item.words, item.carries, strict=True):
+            if variable in CONCEPTS:
+                assert words[word.lower()] == (variable, getattr(item, variable))
+
+
+def test_equal_seeds_give_equal_tables_and_another_test_seed_fresh_test_texts(tmp_path):
+    one, again, fresh, other = world(), world(), world(test_seed=1), world(seed=1)
+    assert one.items.equals(again.items)
+    assert one.units.equals(again.units)
+
+    def lines(dataset, split):
+        return {" ".join(words) for words in dataset.items.words[dataset.items.split == split]}
+
+    assert lines(one, "train") == lines(fresh, "train")
+    assert not lines(one, "test") & lines(fresh, "test")
+    assert not lines(one, "train") & lines(other, "train")
+    assert lines(one, "test") == lines(other, "test")
+    write_table(one.items, tmp_path / "items.parquet", ITEMS)
+    write_table(one.units, tmp_path / "units.parquet", UNITS)
+    back = read_table(tmp_path / "items.parquet", ITEMS)
+    assert [list(carried) for carried in back.carries] == one.items.carries.tolist()
+
+
+def test_more_texts_leave_those_that_there_are():
+    few, many = world().items, world(training_pairs=60, test_pairs=50).items
+    shared = many[many.item_id.isin(few.item_id)].reset_index(drop=True)
+    assert shared.equals(few)
+
+
+def test_observed_training_texts_are_single_and_show_the_confounding():
+    dataset = world(training_forms="observed", confounding=0.8, training_pairs=1000)
+    train = dataset.items[dataset.items.split == "train"]
+    assert len(train) == train.cluster.nunique() == 1000
+    agree = (train["attribute.gender"] == "male") == (train["attribute.hobby"] == "sport")
+    assert share_is(agree.tolist(), 0.9)
+    for _, pair in dataset.items[dataset.items.split == "test"].groupby("cluster"):
+        assert pair["attribute.hobby"].nunique() == 1
+        assert set(pair["attribute.gender"]) == {"male", "female"}
+    check_items(dataset.items, dataset.units, "world")
+
+
+def test_concept_counterfactuals_are_pairs_that_differ_in_the_concept():
+    dataset = world(concept_counterfactuals=["care", "hobby"], label_effect=0.2, base_rates=0.2)
+    check_items(dataset.items, dataset.units, "world")
+    items = dataset.items.set_index("item_id")
+    assert READERS["causal_world"].factors(SETTINGS | {"concept_counterfactuals": ["care"]}) == {
+        "gender": ["male", "female"],
+        "care": ["careful", "careless"],
+    }
+    for concept, changes_label in (("care", True), ("hobby", False)):
+        rows = units_of(dataset.units, concept)
+        assert rows.unit_id.nunique() == 60
+        labels = set()
+        for _, unit in rows.groupby("unit_id"):
+            assert set(unit["level"]) == set(CONCEPTS[concept])
+            one, other = (items.loc[name] for name in unit.item_id)
+            assert one.split == other.split == "test"
+            assert one["attribute.gender"] == other["attribute.gender"]
+            for word, its, variable in zip(one.words, other.words, one.carries, strict=True):
+                assert (word != its) == (variable == concept)
+            labels.add(one.label != other.label)
+        assert labels == ({True, False} if changes_label else {False})
+    assert units_of(dataset.units, "gender").unit_id.nunique() == 70
+
+
+def test_items_with_a_word_too_many_are_refused():
+    dataset = world()
+    items = dataset.items.assign(carries=[[*carried, None] for carried in dataset.items.carries])
+    with pytest.raises(InputError, match=r"item train-00000-male: (\d+) words but \d+ in carries"):
+        check_items(items, dataset.units, "world")
+
+
+def test_german_is_another_file():
+    items = world(language="german").items
+    assert {"Er", "Sie"} & {words[0] for words in items.words}
+    assert np.mean([len(words) for words in items.words]) > 25
+
+
+# Files of words that are wrong
+
+
+def content(**changes) -> dict:
+    read = yaml.safe_load((ROOT / WORLD_LANGUAGES["english"]).read_text())
+    return read | changes
+
+
+def with_care(**changes) -> dict:
+    read = content()
+    read["concepts"]["care"] |= changes
+    return read
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"openings": []}, "must have the keys concepts, fillers, joined_by, openings"),
+        (content(greetings=[]), "must have the keys"),
+        (content(concepts={}), "'concepts' must have care, pace, manner, dress, hobby"),
+        (content(openings="He."), "openings: must be a list of texts"),
+        (content(openings=["It rains."]), "no word of the group"),
+        (content(openings=["{He/He} works."]), "the forms of a marking are equal"),
+        (content(openings=["{He/She} works"]), "does not end with a period"),
+        (content(openings=["{He/She} is <word>."]), "<word> stands there 1 times; write it 0 times"),
+        (content(fillers=["It {rains."]), "a bracket outside of a marking"),
+        (content(fillers=["He keeps careful books."]), "has 'careful', a word of care"),
+        (content(fillers=["It rains.", "It rains."]), "has a text twice"),
+        (with_care(frames=["{He/She} writes."]), "<word> stands there 0 times; write it 1 times"),
+        (with_care(frames=["{He/She} writes <b> <word>."]), "<b> has no meaning here"),
+        (with_care(frames=["{He/She} keeps <a> good <word>."]), "<a> must stand before <word>"),
+        (with_care(careful=["careful"]), "1 words of careful and 8 of careless"),
+        (with_care(careful=["careful"], careless=["careless"]), "at least 2"),
+        (with_care(careful=["exact", "good"], careless=["careless", "bad"]), "take different articles"),
+        (with_care(careful=["careful", "good"], careless=["careless", "slow"]), "'slow' is a word of"),
+        (with_care(careful=["careful", "good"], careless=["careless", "careful"]), "'careful' is there twice"),
+        (with_care(careful=["careful", "well made"], careless=["careless", "bad"]), "'well made': not one word"),
+        (with_care(weak={"careful": ["plain", "brief"]}), "weak: must have the keys careful and careless"),
+        (with_care(strong=[]), "concept 'care': must have the keys"),
+    ],
+)
+def test_wrong_files_are_refused(tmp_path, wrong, message):
+    path = tmp_path / "words.yaml"
+    path.write_text(yaml.safe_dump(wrong))
+    with pytest.raises(InputError, match=re.escape(message)) as refused:
+        load(FILES | {str(path): path}, SETTINGS | {"file": str(path)})
+    assert str(path) in str(refused.value)
+
+
+def test_a_file_of_ones_own_is_read(tmp_path):
+    path = tmp_path / "words.yaml"
+    path.write_text(yaml.safe_dump(content(openings=["{He/She} is back."])))
+    items = load(FILES | {str(path): path}, SETTINGS | {"file": str(path)}).items
+    assert {tuple(words[:3]) for words in items.words} == {("He", "is", "back"), ("She", "is", "back")}
