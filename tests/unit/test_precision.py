@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from foreign_classifiers import FOREIGN, foreign_classifier
 from models_for_tests import NETWORKS, context_of, sentences_of, tiny_classifier
 from scipy.stats import spearmanr
 from torch import nn
@@ -81,6 +82,33 @@ def test_fast_layers_are_the_same_function(layer, shape):
     [gradient] = torch.autograd.grad((layer(fast) * other).sum(), fast)
     torch.testing.assert_close(gradient, expected_gradient, rtol=1e-5, atol=1e-6)
     layer.__class__ = kind
+
+
+@pytest.mark.parametrize(
+    "architecture",
+    ["bert", "roberta", "distilbert", "gpt2", "modernbert", "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2"],
+)
+def test_the_last_layer_is_computed_for_the_token_that_the_head_reads(architecture):
+    """Whatever it costs less, logits and gradients of rows of several lengths stay."""
+    plain = foreign_classifier(architecture) if architecture in FOREIGN else tiny_classifier(architecture)
+    expected, _, gradient = probabilities_and_gradient(plain)
+    fast = replace(plain, network=prepared(plain.network))
+    asked = []
+    [end] = [module for module in fast.network.modules() if type(module).__name__ == "OfOneToken"]
+    handle = end.register_forward_hook(lambda module, features, output: asked.append(output.shape[1]))
+    found, _, fast_gradient = probabilities_and_gradient(fast)
+    handle.remove()
+    assert set(asked) == {1}
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    torch.testing.assert_close(fast_gradient, gradient, rtol=1e-4, atol=1e-5 * float(gradient.abs().max()))
+
+
+def test_a_head_that_reads_all_tokens_has_its_last_layer_whole():
+    plain = foreign_classifier("modernbert", classifier_pooling="mean")
+    expected, *_ = probabilities_and_gradient(plain)
+    fast = replace(plain, network=prepared(plain.network))
+    assert "OfOneToken" not in {type(module).__name__ for module in fast.network.modules()}
+    np.testing.assert_allclose(probabilities_and_gradient(fast)[0], expected, atol=1e-6)
 
 
 def test_strided_features():

@@ -8,14 +8,16 @@ In bfloat16 only the linear layers round, to half the bits, on their way in. Wha
 on processors attention is several times slower in bfloat16, and normalisation and sums would only lose digits.
 Graphics cards are the other way round and have autocast, see ``Classifier.logits``.
 
-**The last layer.** A classification head of BERT's kind reads the first token alone, so what follows the last layer's
-attention, three quarters of that layer's products, is needed for that token only. The result is the same to rounding.
+**The last layer.** A classification head reads the first token alone, a decoder's the last one, so what follows the
+last layer's attention, three quarters of that layer's products in BERT, is needed for that token only. The result is
+the same to rounding.
 
 **Attention.** Flash attention is made for long texts; on short ones, products of whole matrices are faster.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import torch
 from torch import nn
@@ -114,15 +116,16 @@ def _with_activation_inside(parent: type) -> type:
     return WithActivationInside
 
 
-def _of_the_first_token(parent: type) -> type:
-    """The end of an attention layer, which lets through what it says about the first token only."""
+@cache
+def _of_one_token(parent: type, token: int) -> type:
+    """A part of a last layer that computes what the head reads; added to what all tokens have, it is added to all."""
 
-    class OfTheFirstToken(parent):
-        def forward(self, attended: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
-            """(rows, 1, hidden) of both inputs, (rows, tokens, hidden)."""
-            return super().forward(attended[:, :1], features[:, :1])
+    class OfOneToken(parent):
+        def forward(self, *features: torch.Tensor) -> torch.Tensor:
+            """(rows, 1, hidden) of inputs (rows, tokens, hidden)."""
+            return super().forward(*(each[:, token].unsqueeze(1) for each in features))
 
-    return OfTheFirstToken
+    return OfOneToken
 
 
 FAST = {nn.Linear: FastLinear, Conv1D: FastConv1D}
@@ -136,9 +139,23 @@ def _modules(name: str) -> list[type]:
 
 
 ACTIVATED = {parent: _with_activation_inside(parent) for parent in _modules("Intermediate")}
-FIRST_TOKEN = {parent: _of_the_first_token(parent) for parent in _modules("SelfOutput")}
-# Whose head reads the first token and nothing else.
-READS_THE_FIRST_TOKEN = tuple(_modules("ForSequenceClassification"))
+
+# The token that the head of a type reads, and the first part of a layer behind its attention whose output stands where
+# its input does. Asked by embeddings, decoders read the last place, where the text ends.
+FIRST, LAST = 0, -1
+READS = {
+    "BertForSequenceClassification": ("BertSelfOutput", FIRST),
+    "CamembertForSequenceClassification": ("CamembertSelfOutput", FIRST),
+    "RobertaForSequenceClassification": ("RobertaSelfOutput", FIRST),
+    "XLMRobertaForSequenceClassification": ("XLMRobertaSelfOutput", FIRST),
+    "DistilBertForSequenceClassification": ("FFN", FIRST),
+    "ModernBertForSequenceClassification": ("ModernBertMLP", FIRST),
+    "GPT2ForSequenceClassification": ("GPT2MLP", LAST),
+    **{
+        f"{kind}ForSequenceClassification": (f"{kind}MLP", LAST)
+        for kind in ("Llama", "Mistral", "Qwen2", "Qwen3", "Gemma", "Gemma2")
+    },
+}
 
 # Up to so many tokens, products of whole matrices are faster than torch's flash attention on processors.
 SHORT = 128
@@ -186,9 +203,12 @@ def use_fast_layers(network: nn.Module) -> None:
     """Give ``network``, whose weights are no longer to be changed, the faster layers, in place; its names stay."""
     for module in network.modules():
         module.__class__ = (FAST | ACTIVATED).get(type(module), type(module))
-    ends = [module for module in network.modules() if type(module) in FIRST_TOKEN]
-    if ends and isinstance(network, READS_THE_FIRST_TOKEN):
-        ends[-1].__class__ = FIRST_TOKEN[type(ends[-1])]
+    kind = type(network)
+    # Code that comes with a model may have classes of the same name. ModernBERT's head may read the mean of all tokens.
+    if kind.__module__.startswith("transformers.") and getattr(network.config, "classifier_pooling", "cls") == "cls":
+        part, token = READS.get(kind.__name__, (None, None))
+        for end in [module for module in network.modules() if type(module).__name__ == part][-1:]:
+            end.__class__ = _of_one_token(type(end), token)
     # Other types may ask for more than queries, keys, values and a mask.
     known = isinstance(network, PreTrainedModel) and network.config.model_type in KNOWN_TYPES
     if known and network.device.type == "cpu" and network.config._attn_implementation == "sdpa":
@@ -198,7 +218,7 @@ def use_fast_layers(network: nn.Module) -> None:
 @contextmanager
 def whole_last_layer(network: nn.Module) -> Iterator[None]:
     """Let the last layer of ``network`` compute all tokens again, for who reads its output as the head does not."""
-    ends = {module: type(module) for module in network.modules() if type(module) in FIRST_TOKEN.values()}
+    ends = {module: type(module) for module in network.modules() if type(module).__name__ == "OfOneToken"}
     for module, kind in ends.items():
         module.__class__ = kind.__bases__[0]
     try:
