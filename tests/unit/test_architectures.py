@@ -22,7 +22,8 @@ from evenlight.metrics import Origin, explanation_of, score
 from evenlight.metrics.worst_change import WithVectors
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_classifier
-from evenlight.models.way_in import StandIns, WayIn, embedded
+from evenlight.models.networks import embedded
+from evenlight.models.way_in import StandIns, WayIn
 
 WORDS = [text.split() for text in TEXTS]
 # (padding on the left, asked with ids besides, reads padding), by type.

@@ -6,6 +6,9 @@ row that loses tokens, or has some replaced, says of all others what it said bef
 marks are 0 and a row is the ids.
 """
 
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+
 import numpy as np
 
 BITS = 32
@@ -44,6 +47,16 @@ def replaced(row: np.ndarray, hidden: np.ndarray, token_id: int) -> np.ndarray:
     ``hidden`` says for which, bool (tokens,) or (copies, tokens).
     """
     return np.where(hidden, row & ~IDS | token_id, row)
+
+
+def common_beginning(rows: Iterable[Sequence[int]]) -> tuple[int, ...]:
+    """What all rows begin with.
+
+    >>> common_beginning([[3, 1, 4, 1], [3, 1, 4], [3, 1, 5, 9]])
+    (3, 1)
+    """
+    columns = zip(*rows, strict=False)
+    return tuple(column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns))
 
 
 def types_of(mark):

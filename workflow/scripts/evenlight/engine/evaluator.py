@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
+from evenlight.errors import first_line
 from evenlight.models.classifier import Classifier
 
 # What fills a graphics card.
@@ -152,7 +153,7 @@ def _compiled(network: torch.nn.Module) -> torch.nn.Module:
     try:
         torch.compile(torch.nn.functional.gelu, dynamic=True)(torch.zeros(2, device=network.device))
     except Exception as error:  # whatever is missing: it only costs time
-        print(f"note: runs without compilation, torch cannot compile here ({str(error).strip().splitlines()[0]})")
+        print(f"note: runs without compilation, torch cannot compile here ({first_line(error)})")
         return network
     return torch.compile(network, dynamic=True)
 

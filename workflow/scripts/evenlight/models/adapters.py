@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
-from evenlight.errors import InputError
+from evenlight.errors import InputError, first_line
 from evenlight.models.classifier import MULTI_LABEL, belongs_to_head, load_network
 from evenlight.models.fast_layers import linear_layers
 
@@ -45,7 +45,7 @@ def adapted_network(source: str, revision: str | None, adapter: str, excluding: 
         weights = load_peft_weights(adapter, device="cpu")
     # Files may be wrong in any way, and neither library raises anything more precise.
     except Exception as error:
-        raise InputError(f"adapter {adapter}: cannot be loaded ({_first_line(error)}); name what peft saved") from None
+        raise InputError(f"adapter {adapter}: cannot be loaded ({first_line(error)}); name what peft saved") from None
     brought = {name.removeprefix(WITHIN): weight for name, weight in weights.items()}
     labels = _labels_of_head(source, brought, options)
     if labels:
@@ -58,7 +58,7 @@ def adapted_network(source: str, revision: str | None, adapter: str, excluding: 
         merged = adapted.merge_and_unload()
     except Exception as error:
         raise InputError(
-            f"adapter {adapter}: cannot be merged into model {source} ({_first_line(error)}); name the model that it "
+            f"adapter {adapter}: cannot be merged into model {source} ({first_line(error)}); name the model that it "
             "was trained on, and an adapter that changes weights, such as LoRA"
         ) from None
     if not fits:
@@ -129,7 +129,7 @@ def add_adapters(network: nn.Module, settings: dict) -> Callable[[], object]:
             adapted = LoraModel(network, {"default": config}, "default")
     # Of names that no layer has, and of layers that are not linear.
     except Exception as error:
-        reason = _first_line(error)
+        reason = first_line(error)
         if reason.startswith("No modules were targeted"):
             reason = "it has no linear layers of these names outside its head"
         raise InputError(
@@ -162,7 +162,3 @@ def _shared_layers(network: nn.Module, names: Sequence[str]) -> list[str]:
 
 def _without_peft(key: str) -> InputError:
     return InputError(f"{key}: needs peft; install it with pip install -r envs/models.txt")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")

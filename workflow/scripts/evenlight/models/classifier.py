@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from pickle import UnpicklingError
 
@@ -13,12 +14,13 @@ from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoConfig, AutoModelForSequenceClassification, Cache, PreTrainedTokenizerBase
 
-from evenlight.errors import InputError
+from evenlight.errors import InputError, first_line
 from evenlight.models import one_layer_attention  # noqa: F401 (registers the architecture)
 from evenlight.models.fast_layers import linear_layers, use_fast_layers
 from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageModel, Prompt, as_classifier
+from evenlight.models.networks import embedded
 from evenlight.models.tokenizers import cannot_load, loaded_tokenizer, required_token_id
-from evenlight.models.way_in import WayIn, embedded, found_way
+from evenlight.models.way_in import WayIn, found_way
 from evenlight.models.windows import Windows, are_windowed, split
 from evenlight.rows import ids_of, marks_of, types_of
 
@@ -79,7 +81,7 @@ class Classifier:
         """Whether the network is a language model that reads texts in a prompt."""
         return isinstance(self.network, ClassifyingLanguageModel)
 
-    @property
+    @cached_property
     def takes_types(self) -> bool:
         """Whether the network is told the type of each token, by which some tell the parts of a text apart."""
         takes = "token_type_ids" in inspect.signature(self.network.forward).parameters
@@ -416,10 +418,9 @@ def _refuse_precision(classifier: Classifier) -> None:
     try:
         classifier.logits(classifier.embed(token_id), mask)
     except RuntimeError as error:
-        reason = str(error).strip().splitlines()[0]
         raise InputError(
             f"explain.precision is {classifier.precision}, which a {classifier.network.config.model_type} model does "
-            f"not take ({reason}); set it to float32"
+            f"not take ({first_line(error)}); set it to float32"
         ) from None
 
 

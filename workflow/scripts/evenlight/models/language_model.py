@@ -21,6 +21,8 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, DynamicCach
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 from transformers.modeling_outputs import SequenceClassifierOutput
 
+from evenlight.models.networks import embedded, evaluating
+
 # The key of config.json that makes a language model a classifier.
 PROMPT = "prompt"
 DECODER, MASKED = "decoder", "masked"
@@ -165,7 +167,7 @@ class ClassifyingLanguageModel:
             return values, mask
         new = torch.tensor(given, device=mask.device)
         if values.dim() == 3:
-            new = self._embedded(new[None])[0].to(values)
+            new = embedded(self, new[None])[0].to(values)
         new = new.expand(len(values), *new.shape)
         tokens, further = mask.shape[1], len(given)
         column = torch.arange(tokens + further, device=mask.device)[None]
@@ -177,10 +179,6 @@ class ClassifyingLanguageModel:
         if values.dim() == 3:
             source = source[..., None].expand(-1, -1, values.shape[-1])
         return both.gather(1, source), mask
-
-    def _embedded(self, token_id: torch.Tensor) -> torch.Tensor:
-        embedding = self.get_input_embeddings()(token_id)
-        return embedding[0] if isinstance(embedding, tuple) else embedding
 
     def _vocabulary_logits(
         self,
@@ -259,19 +257,16 @@ def as_classifier(network: PreTrainedModel, prompt: Prompt) -> PreTrainedModel:
 @torch.no_grad()
 def _gives_the_same_at_places(network: PreTrainedModel) -> bool:
     """Whether the head's output at a place depends on nothing but the base model's output there; tried out."""
-    trains = network.training
-    network.eval()
     token_id = torch.arange(5, device=network.device)[None] % network.get_input_embeddings().weight.shape[0]
     mask = torch.ones_like(token_id)
     places = torch.tensor([[1, 3]], device=network.device)
     try:
-        network.head_reads_places = False
-        expected = network._vocabulary_logits(token_id, mask, places)
-        network.head_reads_places = True
-        logits = network._vocabulary_logits(token_id, mask, places)
+        with evaluating(network):
+            network.head_reads_places = False
+            expected = network._vocabulary_logits(token_id, mask, places)
+            network.head_reads_places = True
+            logits = network._vocabulary_logits(token_id, mask, places)
     # Whatever a foreign network says of it; what it cannot read at all is refused where it is asked for the first time.
     except Exception:
         return False
-    finally:
-        network.train(trains)
     return logits.shape == expected.shape and torch.allclose(logits, expected, rtol=1e-4, atol=1e-5)

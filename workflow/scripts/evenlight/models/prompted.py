@@ -27,6 +27,7 @@ from evenlight.models.tokenizers import (
     special_token_id,
     token_ids,
 )
+from evenlight.rows import common_beginning
 
 TEXT, LABEL = "{text}", "{label}"
 NAMES = {DECODER: MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MASKED: MODEL_FOR_MASKED_LM_MAPPING_NAMES}
@@ -242,7 +243,8 @@ class _Tokens:
                 raise InputError(self._joined(words, "the label"))
             self.slot = slot
             before = reading.token_id[: np.flatnonzero(reading.word_id >= 0).min(initial=len(reading.token_id))]
-            self.beginning = _common(tuple(before.tolist()), self.beginning)
+            before = tuple(before.tolist())
+            self.beginning = common_beginning([before, before if self.beginning is None else self.beginning])
         for word in dict.fromkeys(self.words):
             filled = self.tokenizer([self.template.filled(words, word) for words in sentences], verbose=False)
             for words, reading, with_word in zip(sentences, readings, filled["input_ids"], strict=True):
@@ -274,14 +276,6 @@ class _Tokens:
             f"beside it, so that its tokens depend on the text; put a space or a line break beside {LABEL}, or choose "
             "another model"
         )
-
-
-def _common(first: tuple[int, ...], second: tuple[int, ...] | None) -> tuple[int, ...]:
-    """What two rows of ids begin with."""
-    if second is None or first == second:
-        return first
-    length = next((place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
-    return first[:length] if length is not None else min(first, second, key=len)
 
 
 def _in_parts(sentences: Sentences) -> Iterator[Sentences]:

@@ -28,7 +28,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from evenlight.errors import InputError
+from evenlight.errors import InputError, first_line
 from evenlight.readings import PROMPT, SPECIAL
 
 SPECIAL_TOKENS = {
@@ -390,7 +390,7 @@ def cannot_load(source: str | Path, reason: Exception | str, key: str = "source"
         key: of ``models.<model>`` that names the source.
     """
     is_unreachable = isinstance(getattr(reason, "__cause__", None), LocalEntryNotFoundError)
-    reason = (str(reason).strip() or type(reason).__name__).splitlines()[0].rstrip(".")
+    reason = first_line(reason)
     if is_unreachable:
         reason = f"the Hugging Face hub cannot be reached and its cache has no such files: {reason}"
     return (

@@ -10,7 +10,7 @@ others of their length only.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import product, takewhile
+from itertools import product
 
 import numpy as np
 import torch
@@ -19,7 +19,9 @@ from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
 
 from evenlight.errors import InputError
 from evenlight.models.language_model import ClassifyingLanguageModel
+from evenlight.models.networks import embedded, evaluating
 from evenlight.models.tokenizers import read_words, required_token_id
+from evenlight.rows import common_beginning
 
 # How far logits may be apart, as a share of the largest: rounding is a hundred times smaller, a text that is moved or
 # mixed with padding a hundred times larger.
@@ -123,13 +125,6 @@ class WayIn:
             return network(input_ids=ids, attention_mask=mask, **more).logits
 
 
-def embedded(network: nn.Module, token_id: torch.Tensor) -> torch.Tensor:
-    """Word embeddings (rows, tokens, hidden) of ids (rows, tokens)."""
-    embedding = network.get_input_embeddings()(token_id)
-    # I-BERT's gives the scale of its integers besides.
-    return embedding[0] if isinstance(embedding, tuple) else embedding
-
-
 @contextmanager
 def _embeddings_replaced(network: nn.Module, ids: torch.Tensor, embedding: torch.Tensor) -> Iterator[None]:
     """While open, the network's word embeddings of ``ids`` (rows, tokens) are ``embedding`` (rows, tokens, hidden).
@@ -175,12 +170,8 @@ def found_way(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None) -> 
     """
     if not isinstance(network, PreTrainedModel):
         return WayIn()
-    trains = network.training
-    network.eval()
-    try:
+    with evaluating(network):
         return _tried(network, *_trial(network, tokenizer))
-    finally:
-        network.train(trains)
 
 
 def _trial(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None) -> tuple[list[list[int]], StandIns]:
@@ -264,8 +255,7 @@ def _shared_beginning(
     if way != WayIn() or not isinstance(network, ClassifyingLanguageModel):
         return ()
     # The last token of the prompt may be another one where another word follows.
-    columns = zip(network.prompt.beginning, *rows, strict=False)
-    beginning = tuple(column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns))
+    beginning = common_beginning([network.prompt.beginning, *rows])
     length = len(beginning)
     if not length:
         return ()
