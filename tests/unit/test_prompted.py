@@ -23,6 +23,7 @@ from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.prompted import _refuse_looking_ahead, kind_of, prompted_classifier
 from evenlight.models.tokenizers import token_ids
+from evenlight.rows import row_behind
 
 CLASSES = ["sea", "land"]
 # Of one token and of several in every vocabulary, in every class.
@@ -287,6 +288,55 @@ def test_rows_have_the_same_answers_where_their_beginning_is_read_once(classifie
     longest = max(len(sentence.token_id) for sentence in sentences_of(classifier))
     assert lengths[0] == len(classifier.way.beginning)
     assert max(lengths[1:]) == longest - lengths[0]
+
+
+def test_a_beginning_is_read_once_for_windows_and_whole_texts_alike(classifier_of):
+    """Of long texts before each window, and not for a window of which nothing else is left."""
+    classifier = replace(classifier_of("llama"), max_tokens=60)
+    without = replace(classifier, way=replace(classifier.way, beginning=()))
+    words = [[word for text in WORDS for word in text], WORDS[0]]
+    long, short = encoded(classifier, items_of(words), [0, 1], 10)
+    number = long.windows[:, 1].max()
+    assert number > 1
+    shared = len(classifier.way.beginning)
+    begins = np.arange(len(long.row)) < shared
+    emptied = long.row[begins | (long.windows[:, 0] > 0)]
+    rows = [long.row, short.row, long.row[~((long.windows[:, 0] == 0) & (long.windows[:, 1] == 0))], emptied]
+    rows += [long.row[begins], short.row[:shared], short.row[1:]]
+    np.testing.assert_allclose(
+        Evaluator(classifier).probabilities(rows), Evaluator(without).probabilities(rows), atol=2e-6
+    )
+    behind = [row_behind(row, np.array(classifier.way.beginning)) for row in rows]
+    expected = [len(row) - shared for row in rows[:3]] + [None] * 4
+    assert [None if row is None else len(row) for row in behind] == expected
+    lengths: list[int] = []
+    network = classifier.network
+    handle = network.base_model.register_forward_pre_hook(
+        lambda module, given, options: lengths.append(options["inputs_embeds"].shape[1]), with_kwargs=True
+    )
+    try:
+        Evaluator(classifier).probabilities(rows[:2])
+    finally:
+        handle.remove()
+    assert lengths[0] == shared
+    assert max(lengths[1:]) <= 60 - shared + network.prompt.longest_insertion
+
+
+def test_a_window_that_lost_all_but_the_beginning_is_read_as_it_is(folders):
+    """Nothing of the prompt stands behind the text."""
+    settings = settings_for(folders("llama"), "llama", template=BEFORE + "{text} {label}", max_tokens=60)
+    classifier = prompted_classifier(settings, CLASSES, WORDS)[0]
+    without = replace(classifier, way=replace(classifier.way, beginning=()))
+    [sentence] = encoded(classifier, items_of([[word for text in WORDS for word in text]]), [0], 5)
+    shared = np.array(classifier.way.beginning)
+    left = sentence.row[sentence.is_special | (sentence.windows[:, 0] > 0)]
+    assert len(shared)
+    assert row_behind(sentence.row, shared) is not None
+    assert row_behind(left, shared) is None
+    rows = [sentence.row, left]
+    np.testing.assert_allclose(
+        Evaluator(classifier).probabilities(rows), Evaluator(without).probabilities(rows), atol=2e-6
+    )
 
 
 def test_a_beginning_is_shared_where_the_first_words_leave_a_space_over(folders):

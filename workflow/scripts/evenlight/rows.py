@@ -59,6 +59,21 @@ def common_beginning(rows: Iterable[Sequence[int]]) -> tuple[int, ...]:
     return tuple(column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns))
 
 
+def row_behind(row: np.ndarray, beginning: np.ndarray) -> np.ndarray | None:
+    """What a row (tokens,) has behind the ids ``beginning``, which each of its windows begins with.
+
+    None where it has another beginning, or where there is nothing behind it in one of its windows.
+    """
+    length = len(beginning)
+    if not np.array_equal(ids_of(row[:length]), beginning):
+        return None
+    mark = marks_of(row)
+    first, last = windows_of(mark)
+    window = np.arange(last[:length].max(initial=0) + 1)[:, None]
+    is_read = (first <= window) & (window <= last)
+    return row[length:] if is_read[:, :length].all() and is_read[:, length:].any(axis=1).all() else None
+
+
 def types_of(mark):
     """The types of tokens by their marks, −1 where there is none: arrays or tensors of any shape."""
     return (mark & 2**FIRST - 1) - 1

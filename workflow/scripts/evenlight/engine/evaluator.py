@@ -6,9 +6,11 @@ from functools import cached_property
 
 import numpy as np
 import torch
+from transformers import Cache
 
 from evenlight.errors import first_line
 from evenlight.models.classifier import Classifier
+from evenlight.rows import row_behind
 
 # What fills a graphics card.
 TOKENS_ON_CUDA = 32768
@@ -47,8 +49,8 @@ class Evaluator:
         return replace(self.classifier, network=_compiled(self.classifier.network))
 
     @cached_property
-    def _beginning(self):
-        """What the network keeps of what all rows begin with."""
+    def _beginning(self) -> Cache | None:
+        """What the network keeps of the beginning of its prompt."""
         return self._asked.read_beginning()
 
     def batches(self, lengths: Sequence[int], rows: int = 1) -> Iterator[np.ndarray]:
@@ -120,23 +122,30 @@ class Evaluator:
         if not rows:
             return np.zeros((0, self.classifier.classes))
         distinct = {row.tobytes(): row for row in rows}
-        asked = list(distinct.values())
-        # What all rows begin with is read once.
-        shared = len(self._asked.way.beginning)
-        begins = np.array(self._asked.way.beginning, dtype=np.int64).tobytes()
-        if not all(len(row) > shared and row[:shared].tobytes() == begins for row in asked):
-            shared = 0
-        beginning = self._beginning if shared else None
-        asked = [row[shared:] for row in asked]
+        behind = self._behind_beginning(distinct)
+        whole = {name: row for name, row in distinct.items() if name not in behind}
+        answers = self._answers(whole) | (self._answers(behind, self._beginning) if behind else {})
+        self.rows_computed += len(distinct)
+        return np.array([answers[row.tobytes()] for row in rows])
+
+    def _behind_beginning(self, rows: dict[bytes, np.ndarray]) -> dict[bytes, np.ndarray]:
+        """Those of some rows that begin with what needs to be read once only, without it."""
+        beginning = np.array(self._asked.way.beginning, dtype=np.int64)
+        if not len(beginning):
+            return {}
+        behind = ((name, row_behind(row, beginning)) for name, row in rows.items())
+        return {name: row for name, row in behind if row is not None}
+
+    def _answers(self, rows: dict[bytes, np.ndarray], beginning: Cache | None = None) -> dict[bytes, np.ndarray]:
+        """Class probabilities (classes,) of each row, all of which stand behind ``beginning``."""
+        asked = list(rows.values())
 
         def compute(batch: np.ndarray) -> np.ndarray:
             token_id, mask = self._asked.padded([asked[index] for index in batch])
             logits = self._asked.logits(self._asked.embed(token_id), mask, beginning)
             return logits.float().softmax(-1).cpu().double().numpy()
 
-        answers = dict(zip(distinct, self.in_batches([len(row) for row in asked], compute), strict=True))
-        self.rows_computed += len(asked)
-        return np.array([answers[row.tobytes()] for row in rows])
+        return dict(zip(rows, self.in_batches([len(row) for row in asked], compute), strict=True))
 
 
 def fitting_tokens(classifier: Classifier) -> int:

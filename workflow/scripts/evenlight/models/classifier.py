@@ -132,7 +132,7 @@ class Classifier:
         if not windows:
             return self._read(embedding, mask, beginning)
         padding = self.embed(mask.new_full((1, 1), self.special_token("pad")))[0, 0].detach().to(embedding)
-        return sum(each.joined(self._read(each.taken(embedding, padding), each.mask)) for each in windows)
+        return sum(each.joined(self._read(each.taken(embedding, padding), each.mask, beginning)) for each in windows)
 
     def _read(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
         """Logits of rows that the network reads as they are."""
