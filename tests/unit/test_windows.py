@@ -105,6 +105,36 @@ def test_windows_are_whole_words_that_overlap_and_leave_nothing_out(lengths, bef
     assert number == 1 or (number - 2) * (room - overlap - 8) < len(words)
 
 
+def fewest_windows(lengths: list[int], room: int, overlap: int) -> int | None:
+    """How many windows words of these lengths need at least, None where there are none; by trying all."""
+    bounds = [0, *np.cumsum(lengths).tolist()]
+    spans = [(a, b) for a in bounds for b in bounds if a < b and b - a <= room]
+    reached, number = {span for span in spans if span[0] == 0}, 1
+    while reached and all(end < bounds[-1] for _, end in reached):
+        follows = {
+            (start, end)
+            for start, end in spans
+            if any(start > a and end > b and b - start >= overlap for a, b in reached)
+        }
+        if follows == reached:
+            return None
+        reached, number = follows, number + 1
+    return number if reached else None
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=14), st.integers(1, 14), st.integers(0, 7), st.integers(0, 2))
+def test_windows_are_the_fewest_that_there_are(lengths, room, overlap, special):
+    """And a text is refused only where there are none."""
+    word_id = np.concatenate([np.full(special, SPECIAL), np.repeat(np.arange(len(lengths)), lengths)])
+    expected = fewest_windows(lengths, room, overlap)
+    try:
+        _, last = windows_of_text(word_id, room + special, overlap).T
+    except InputError:
+        assert expected is None
+    else:
+        assert last.max() + 1 == expected
+
+
 def test_windows_are_of_about_one_length():
     """No window of a few last words counts as much as the others."""
     word_id = np.arange(31)
@@ -472,7 +502,7 @@ def test_training_reads_long_texts_in_windows():
     items = items_of([*LONG, *LONG], [0, 1, 2, 0, 1, 2])
     sentences = tokenize(classifier, items, items["label"], overlap=OVERLAP)
     assert all(sentence.windows is not None for sentence in sentences)
-    settings = {"optimizer": "adamw", "learning_rate": 0.01, "batch_size": 3, "epochs": 8}
+    settings = {"optimizer": "adamw", "learning_rate": 0.01, "batch_size": 3, "epochs": 16}
     settings = Training.model_validate(settings).model_dump()
     history = train(classifier, sentences, sentences, settings, 0)
     assert history["validation_accuracy"].max() == 1

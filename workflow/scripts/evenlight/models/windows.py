@@ -20,13 +20,16 @@ import torch
 from evenlight.errors import InputError
 from evenlight.rows import FIRST, MOST_WINDOWS, windows_of
 
+# Of places between tokens, which are shares of a text.
+ROUNDING = 1e-9
+
 
 def windows_of_text(word_id: np.ndarray, most: int, overlap: int, part: Sequence[int] | None = None) -> np.ndarray:
     """In which windows each token of a text is read: the first and the last of them, int64 (tokens, 2).
 
-    The windows are few and of about one length, none has more than ``most`` tokens, special ones included, and
-    neighbours have at least ``overlap`` tokens in common. They begin and end between words. Special tokens, and those
-    of a prompt, are in all.
+    The windows begin and end between words, none has more than ``most`` tokens, special ones included, and neighbours
+    have at least ``overlap`` tokens in common. They are the fewest of which that is true, and of about one length.
+    Special tokens, and those of a prompt, are in all.
 
     Args:
         word_id: the word of each token, negative for special ones and those of a prompt; (tokens,).
@@ -35,7 +38,7 @@ def windows_of_text(word_id: np.ndarray, most: int, overlap: int, part: Sequence
         part: of each word of a text of two parts, of which the longer is divided and the other is in all windows.
 
     Raises:
-        InputError: no such windows were found, since a word is too long, or what is in all windows leaves no room.
+        InputError: there are no such windows, since a word is too long, or what is in all windows leaves no room.
     """
     is_special = word_id < 0
     if part is not None:
@@ -67,19 +70,38 @@ def _spans(bounds: np.ndarray, room: int, overlap: int) -> tuple[np.ndarray, np.
     tokens = bounds[-1]
     if tokens <= room:
         return bounds[:1], bounds[-1:]
-    fewest = -(-(tokens - overlap) // (room - overlap))
-    # Words may make more necessary than that, but no more than there are words.
-    for number in range(fewest, min(len(bounds), MOST_WINDOWS + 1)):
-        length = (tokens + (number - 1) * overlap) / number
-        start = np.arange(number) * (length - overlap)
-        starts = bounds[np.searchsorted(bounds, start + 1e-9, side="right") - 1]
-        ends = bounds[np.searchsorted(bounds, start + length - 1e-9)]
-        if (ends - starts).max() <= room and (np.diff(starts) > 0).all() and (np.diff(ends) > 0).all():
-            return starts, ends
-    raise InputError(
-        f"its {tokens} tokens cannot be divided between words into windows that have {room} tokens and {overlap} in "
-        "common; raise models.<model>.max_tokens, lower overlap, or set long_items to 'drop'"
-    )
+
+    def before(place: float) -> int:
+        """The last bound that is not behind a place."""
+        return int(bounds[np.searchsorted(bounds, max(place, 0) + ROUNDING, side="right") - 1])
+
+    def behind(place: float) -> int:
+        """The first bound that is not before it."""
+        return int(bounds[np.searchsorted(bounds, max(place, 0) - ROUNDING)])
+
+    # Windows that end as late as they can are the fewest.
+    latest = [before(room)]
+    while latest[-1] < tokens:
+        latest.append(before(before(latest[-1] - overlap) + room))
+        if latest[-1] <= latest[-2] or len(latest) > MOST_WINDOWS:
+            raise InputError(
+                f"its {tokens} tokens cannot be divided between words into windows that have {room} tokens and "
+                f"{overlap} in common; raise models.<model>.max_tokens, lower overlap, or set long_items to 'drop'"
+            )
+    number = len(latest)
+    # So early may each begin and end, if those behind it are to reach the end of the text.
+    earliest = [(behind(tokens - room), tokens)]
+    while len(earliest) < number:
+        end = behind(earliest[0][0] + overlap)
+        earliest.insert(0, (behind(end - room), end))
+    # Windows of one length would begin and end there; these do between words, on the outer side where there is room.
+    length = (tokens + (number - 1) * overlap) / number
+    starts, ends = [], []
+    for window, (first, last) in enumerate(earliest):
+        start = window * (length - overlap)
+        starts.append(min(max(before(start), first), before(ends[-1] - overlap) if ends else 0))
+        ends.append(min(max(behind(start + length), last), before(starts[-1] + room)))
+    return np.array(starts), np.array(ends)
 
 
 @dataclass(frozen=True)
