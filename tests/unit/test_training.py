@@ -674,3 +674,47 @@ def test_the_command_goes_on_with_its_own_settings_code_and_texts_only(tmp_path,
             shutil.rmtree(tmp_path / "model")
     assert_same(load_file(tmp_path / "model" / "model.safetensors"), expected)
     assert load_classifier(tmp_path / "model", MAX_TOKENS).classes == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "word", "said"),
+    [
+        (
+            {"long_items": "refuse"},
+            "boat " * MAX_TOKENS,
+            r"1 of 6 sentences are longer than models\.<model>\.max_tokens",
+        ),
+        (
+            {"long_items": "drop", "max_tokens": 3},
+            "boat",
+            r"every pair has a sentence of more than models\.<model>\.max_tokens = 3",
+        ),
+        (
+            {"long_items": "windows", "overlap": 4},
+            "a" * 2 * MAX_TOKENS,
+            r"cannot be divided between words into windows",
+        ),
+    ],
+)
+def test_test_texts_that_cannot_be_read_are_refused_before_the_training(tmp_path, monkeypatch, model, word, said):
+    words = [[pronoun, *text] for text in TEXTS for pronoun in ("he", "she")]
+    words[-1] = ["he", *word.split()]
+    items = items_of(words).assign(split=["train"] * 10 + ["validation"] * 4 + ["test"] * 6)
+    write_dataset(items.assign(group="male", ground_truth=None), tmp_path)
+    training.save_classifier(tiny_classifier("bert"), tmp_path / "encoder", None, {})
+    usual = {"architecture": "pretrained", "source": str(tmp_path / "encoder"), "revision": None, "special_tokens": {}}
+    usual |= {"max_tokens": MAX_TOKENS, "training": of_a_training()}
+    monkeypatch.setattr(train, "train", lambda *arguments: pytest.fail("was trained"))
+    arguments = argparse.Namespace(
+        items=tmp_path / "items.parquet",
+        units=tmp_path / "units.parquet",
+        settings={"model": usual | model, "seed": 0},
+        code="",
+        threads=1,
+        device="cpu",
+        compared=None,
+        checkpoint_minutes=0,
+        output=tmp_path / "model",
+    )
+    with pytest.raises(InputError, match=rf"items\.parquet, split test: .*{said}"):
+        train.main(arguments)

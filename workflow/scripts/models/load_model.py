@@ -8,9 +8,11 @@ import torch
 
 from evenlight.code_digest import library_versions
 from evenlight.command_line import run, settings_argument
+from evenlight.engine.sentences import parts_of
 from evenlight.models.classifier import Classifier
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.ready import loaded_files, ready_classifier
+from evenlight.models.two_parts import require_reads_parts
 from evenlight.tables import ITEMS, read_metadata, read_table
 from evenlight.training import save_classifier
 
@@ -43,9 +45,12 @@ def main(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     settings = arguments.settings
     classes = read_metadata(arguments.items, ITEMS)["classes"]
-    items = read_table(arguments.items, ITEMS.only("words", "split"))
+    items = read_table(arguments.items, ITEMS.only("words", "split", "part"))
+    test = items[items["split"] == "test"]
     taken_over = ARCHITECTURES[settings["architecture"]]
-    classifier, about = taken_over(settings, classes, list(items.loc[items["split"] == "test", "words"]))
+    classifier, about = taken_over(settings, classes, list(test["words"]))
+    if parts := parts_of(test):
+        require_reads_parts(classifier, test["words"].iloc[0], parts[0])
     adapter = settings.get("adapter")
     manifest = {
         "settings": settings,

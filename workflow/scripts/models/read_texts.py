@@ -13,20 +13,12 @@ import torch
 
 from evenlight.command_line import add_compared_flag, add_model_flags, run, settings_argument
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import encoded, parts_of, token_counts, wholes_to_drop
+from evenlight.engine.sentences import encoded, left_out, parts_of, token_counts
 from evenlight.errors import InputError
-from evenlight.items import check_compared, drawn_pairs, wholes
+from evenlight.items import check_compared
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.two_parts import require_reads_parts
-from evenlight.readings import (
-    COUNTERPART_TOO_LONG,
-    NOT_DRAWN,
-    RUNNER_UP,
-    TOO_LONG,
-    foils,
-    readings_table,
-    token_table,
-)
+from evenlight.readings import RUNNER_UP, TOO_LONG, foils, readings_table, token_table
 from evenlight.tables import (
     ITEMS,
     READINGS,
@@ -50,50 +42,6 @@ def texts_in_groups(path: Path, is_read: np.ndarray, size: int) -> Iterator[pd.D
     """The texts, ``size`` at a time; ``is_read``, bool (items,), says which."""
     columns = ITEMS.only("item_id", "words", "label", "part")
     return (group.to_pandas() for group in read_groups(path, columns, size, is_read))
-
-
-def left_out(
-    test: pd.DataFrame, units: pd.DataFrame, tokens: np.ndarray, max_tokens: int, settings: dict
-) -> tuple[np.ndarray, list[str]]:
-    """Why each text is not explained, None where it is, and notes for readers of the tables.
-
-    Args:
-        test: the texts, with ``item_id``.
-        units: table of the contract ``units``.
-        tokens: of each, (texts,).
-        max_tokens: the limit.
-        settings: ``long_items``, of ``windows`` the ``overlap``, ``pairs``, and ``factors``, those that are compared.
-
-    Raises:
-        InputError: a text is too long and may not be left out, or nothing is left to explain.
-    """
-    # A unit is left out as a whole, so that groups stay balanced.
-    whole = wholes(test, units)
-    unit_name, text_in_unit = ("text", "") if whole.is_unique else ("pair", "a text of ")
-    notes, count = [], whole.nunique()
-    if settings["long_items"] == "windows" and (windowed := int((tokens > max_tokens).sum())):
-        joined = "read in windows whose logits are averaged"
-        notes.append(f"{windowed} of {len(tokens)} texts have more than {max_tokens} tokens and are {joined}")
-        tokens = np.minimum(tokens, max_tokens)
-    dropped = wholes_to_drop(test["item_id"], whole, tokens, max_tokens, settings["long_items"] == "drop")
-    # Drawn before, so that every model is compared on the same pairs, whatever it takes for too long.
-    drawn = drawn_pairs(test, units, settings["pairs"], settings["factors"] or None)
-    reason = np.where(test["item_id"].isin(drawn["item_id"]), None, NOT_DRAWN)
-    reason[whole.isin(dropped)] = COUNTERPART_TOO_LONG
-    reason[tokens > max_tokens] = TOO_LONG
-    if all(reason):
-        raise InputError(
-            f"every drawn {unit_name} has {text_in_unit}more than models.<model>.max_tokens = {max_tokens} tokens; "
-            "raise max_tokens up to the model's limit, or explain.pairs"
-        )
-    if dropped:
-        notes.append(
-            f"{len(dropped)} of {count} {unit_name}s have {text_in_unit}more than {max_tokens} tokens and are left out"
-        )
-    if NOT_DRAWN in reason:
-        explained = whole[np.equal(reason, None)].nunique()
-        notes.append(f"{explained} of {count} {unit_name}s, drawn at random (explain.pairs), are explained and scored")
-    return reason, notes
 
 
 def tokens_of(items: pd.DataFrame, classifier: Classifier, overlap: int | None) -> tuple[pa.Table, list[np.ndarray]]:

@@ -6,19 +6,43 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import torch
 
 from evenlight.checkpoints import open_checkpoint
 from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_compared_flag, add_device_flags, run, settings_argument
-from evenlight.engine.sentences import parts_of, tokenize
+from evenlight.engine.sentences import encoded, left_out, parts_of, token_counts, tokenize
 from evenlight.errors import InputError
-from evenlight.items import check_compared, drawn_pairs, wholes
+from evenlight.items import check_compared, wholes
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import device_name, name_classes, pick_device
+from evenlight.models.classifier import Classifier, device_name, name_classes, pick_device
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.tables import ITEMS, UNITS, read_metadata, read_table
 from evenlight.training import digest_of_training, save_classifier, train
+
+
+def refuse_test(arguments: argparse.Namespace, classifier: Classifier, test: pd.DataFrame, units: pd.DataFrame) -> None:
+    """Refuse now what would be refused when everything is trained: test texts that cannot be read or compared."""
+    model, dataset = arguments.settings["model"], arguments.items.parent.name
+    compared = arguments.compared or {"comparisons": {}, "samples": {}}
+    sample = compared["samples"].get(dataset, {"pairs": None, "factors": []})
+    tokens = token_counts(classifier, test)
+    try:
+        reason, _ = left_out(test, units, tokens, classifier.max_tokens, {"long_items": model["long_items"]} | sample)
+        is_long = tokens > classifier.max_tokens
+        if is_long.any() and (overlap := overlap_of(model)) is not None:
+            encoded(classifier, test[is_long], test.loc[is_long, "label"], overlap)
+    except InputError as error:
+        raise InputError(f"{arguments.items}, split test: {error}") from None
+    explained = test.loc[np.equal(reason, None), "item_id"]
+    check_compared(dataset, units, explained, compared["comparisons"])
+
+
+def overlap_of(model: dict) -> int | None:
+    """Of the windows in which long texts are read, in tokens; None where there are none."""
+    return model["overlap"] if model["long_items"] == "windows" else None
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -36,21 +60,15 @@ def main(arguments: argparse.Namespace) -> None:
             f"{arguments.items}: no items in split train; put some there, have a smaller share moved to the test "
             "split, or name a model that is trained already (architecture: trained)"
         )
-    if compared := arguments.compared:
-        # Refused now, and not when everything is trained, explained and scored.
-        dataset = arguments.items.parent.name
-        sample = compared["samples"][dataset]
-        explained = drawn_pairs(test, units, sample["pairs"], sample["factors"] or None)
-        check_compared(dataset, units, explained["item_id"], compared["comparisons"])
-
     classifier = new_classifier(model, list(training["words"]), len(classes), settings["seed"])
     if parts := parts_of(training):
         require_reads_parts(classifier, training["words"].iloc[0], parts[0])
+    refuse_test(arguments, classifier, test, units)
     name_classes(classifier.network, classes)
     device = pick_device(arguments.device)
     classifier = replace(classifier, network=classifier.network.to(device))
     whole = wholes(items, units) if model["long_items"] == "drop" else None
-    overlap = model["overlap"] if model["long_items"] == "windows" else None
+    overlap = overlap_of(model)
     print(f"training on {device}: {len(training)} items, validating on {len(validation)}", flush=True)
     sentences = [
         tokenize(classifier, part, part["label"], None if whole is None else whole[part.index], overlap)

@@ -122,12 +122,42 @@ def _check_windows(config: dict) -> Iterator[str]:
                 f'explainers.{name}.layer: found "embedding_output", where a word has other values in each window, and '
                 f"{why}; use word_embeddings"
             )
-        if (settings["method"], settings.get("features"), settings.get("definition")) == ("lime", "word", "released"):
+        if _tokenises_anew(settings):
             yield f'explainers.{name}.definition: found "released", which tokenises texts anew, and {why}; use paper'
     for name, settings in config["metrics"].items():
         if (settings["metric"], settings.get("definition")) == ("flip_area", "released"):
             found = 'found "released", which reads a text as a whole'
             yield f"metrics.{name}.definition: {found}, and {why}; use corrected"
+
+
+def _check_prompts(config: dict) -> Iterator[str]:
+    """A template has one place for a text."""
+    for why in _second_parts(config):
+        for name, model in config["models"].items():
+            if model["architecture"] == "prompted":
+                yield (
+                    f"models.{name}.template: has room for one text, and {why}; leave the model or the dataset out, or "
+                    "make one column of both parts"
+                )
+
+
+def _check_second(config: dict) -> Iterator[str]:
+    for why in _second_parts(config):
+        for name, settings in config["explainers"].items():
+            if _tokenises_anew(settings):
+                found = 'found "released", which makes one text of both parts'
+                yield f"explainers.{name}.definition: {found}, and {why}; use paper"
+
+
+def _second_parts(config: dict) -> list[str]:
+    """What names the second part of texts, the first where several do."""
+    parted = [name for name, settings in config["datasets"].items() if settings.get("second")]
+    return [f"datasets.{name}.second names a second part of every text" for name in parted[:1]]
+
+
+def _tokenises_anew(explainer: dict) -> bool:
+    """Whether an explainer is LIME on words by its released code."""
+    return (explainer["method"], explainer.get("features"), explainer.get("definition")) == ("lime", "word", "released")
 
 
 def _check_labels(section: str, config: dict) -> Iterator[str]:
@@ -232,6 +262,8 @@ CHECKS = (
     (("datasets", "explain"), _check_pairs),
     (("datasets", "explain", "explainers", "metrics"), _check_foils),
     (("models", "explainers", "metrics"), _check_windows),
+    (("datasets", "models"), _check_prompts),
+    (("datasets", "explainers"), _check_second),
     (("explainers",), partial(_check_labels, "explainers")),
     (("metrics",), partial(_check_labels, "metrics")),
     (("metrics",), _check_metrics),
