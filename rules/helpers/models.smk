@@ -16,8 +16,10 @@ def checkpoint(wildcards):
 
 
 def pretrained_files(wildcards):
-    """The files of a pre-trained model that the configuration names by a folder, whose change retrains."""
-    return local_model_files(config["models"][wildcards.model].get("source", ""))
+    """The files of a pre-trained model, or of a tokenizer, that is named by a folder, whose change retrains."""
+    model = config["models"][wildcards.model]
+    tokenizer = model.get("tokenizer", {}).get("source")
+    return local_model_files(model.get("source")) + local_model_files(tokenizer, sources.tokenizer_files)
 
 
 def checkpoint_files(wildcards):

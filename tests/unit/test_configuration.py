@@ -557,6 +557,48 @@ def test_a_trained_model_has_a_run_for_each_checkpoint(settings, runs):
         assert of_run["max_tokens"] == 128
 
 
+def test_a_second_part_of_texts_is_refused_where_there_is_room_for_one():
+    table = {"reader": "table", "file": "a.csv", "text": "premise", "second": "hypothesis", "label": "relation"}
+    table |= {"classes": ["yes", "no"], "attributes": {}}
+    prompted = {
+        "architecture": "prompted",
+        "source": "one",
+        "template": "{text} {label}",
+        "label_words": {"yes": ["yes"]},
+    }
+    study = SMALLEST | {"kind": "description", "statistics": {}, "datasets": {"pairs": table}}
+    study |= {"models": {"gpt": prompted}, "explainers": {"lime": {"method": "lime", "features": "word"}}}
+    problems = (
+        "models.gpt.template: has room for one text, and datasets.pairs.second names a second part",
+        'explainers.lime.definition: found "released", which makes one text of both parts, and datasets.pairs.second',
+    )
+    study["explainers"]["lime"]["definition"] = "released"
+    with pytest.raises(InputError) as refused:
+        complete(study)
+    assert [problem for problem in problems if problem not in str(refused.value)] == []
+    study["datasets"] = {"texts": table | {"second": None}}
+    assert complete(study)["models"]["gpt"]["source"] == "one"
+
+
+def test_the_home_folder_may_be_written_as_in_a_shell(monkeypatch):
+    monkeypatch.setenv("HOME", "/somewhere")
+    bert = SMALLEST["models"]["tiny"] | {"tokenizer": {"source": "~/tokenizer"}}
+    ready = {"architecture": "trained", "source": ["~/first", "owner/second"], "adapter": "~/adapter"}
+    table = {"reader": "table", "file": "~/texts.csv", "text": "said", "label": "kind", "classes": ["a", "b"]}
+    study = {
+        "seeds": [0, 1],
+        "mirror": "~/mirror",
+        "models": {"bert": bert, "ready": ready},
+        "datasets": {"own": table | {"attributes": {"gender": {"column": "gender", "levels": ["male", "female"]}}}},
+    }
+    completed = complete(SMALLEST | study)
+    assert completed["mirror"] == "/somewhere/mirror"
+    assert completed["datasets"]["own"]["file"] == "/somewhere/texts.csv"
+    assert completed["models"]["bert"]["tokenizer"] == {"source": "/somewhere/tokenizer"}
+    assert completed["models"]["ready"]["source"] == ["/somewhere/first", "owner/second"]
+    assert completed["models"]["ready"]["adapter"] == "/somewhere/adapter"
+
+
 def test_a_study_of_trained_models_needs_no_training():
     config = complete(changed(("models", {"ready": TRAINED}), ("trainings", MISSING)))
     assert config["trainings"] == {}

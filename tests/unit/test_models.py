@@ -233,6 +233,16 @@ def test_unreachable_hub_names_model_and_remedy(monkeypatch):
         load_network(name)
 
 
+@pytest.mark.parametrize("source", ["./nothing", "nothing/of/this", "nothing/"])
+def test_a_folder_that_is_not_there_is_called_so(source):
+    """And no misspelt name on the hub."""
+    said = rf"model {source}: cannot be loaded \(there is no such folder\)"
+    with pytest.raises(InputError, match=said):
+        new_classifier(PRETRAINED | {"source": source}, WORDS, 2, seed=0)
+    with pytest.raises(InputError, match=said):
+        load_network(source)
+
+
 def test_folder_without_a_model(tmp_path):
     with pytest.raises(InputError, match=rf"model {tmp_path}: cannot be loaded"):
         new_classifier(PRETRAINED | {"source": str(tmp_path)}, WORDS, 2, seed=0)

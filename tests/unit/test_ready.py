@@ -445,7 +445,7 @@ def test_an_adapter_of_another_model_is_refused(tmp_path):
     adapter = adapter_of(saved(tmp_path / "roberta", "roberta"), tmp_path / "adapter")
     with pytest.raises(InputError, match=r"adapter .*adapter: (cannot be merged|has other weights)"):
         taken_over(settings_for(saved(tmp_path / "llama", "llama"), "llama", adapter=str(adapter)), CLASSES)
-    with pytest.raises(InputError, match=r"adapter .*nothing: cannot be loaded"):
+    with pytest.raises(InputError, match=r"adapter .*nothing: cannot be loaded \(there is no such folder\)"):
         taken_over(settings_for(tmp_path / "llama", "llama", adapter=str(tmp_path / "nothing")), CLASSES)
 
 

@@ -104,18 +104,25 @@ def digest(path: str | Path) -> str:
 
 
 def is_missing_folder(source: str) -> bool:
-    """Whether a source can only be a path, by how it begins, and there is no such folder.
+    """Whether a source can only be a path, since the hub has no such names, and there is no such folder.
 
     >>> is_missing_folder("/no/such/folder"), is_missing_folder("./none"), is_missing_folder("organisation/model")
     (True, True, False)
+    >>> is_missing_folder("my/models/first"), is_missing_folder("models/"), is_missing_folder("model")
+    (True, True, False)
     """
-    return source.startswith(("/", ".", "~")) and not Path(source).is_dir()
+    is_path = source.startswith(("/", ".", "~")) or source.endswith("/") or source.count("/") > 1
+    return is_path and not Path(source).is_dir()
 
 
 def model_files(folder: str | Path) -> list[Path]:
     """The files in a folder that its model is loaded from, by name; none where there is no such folder."""
-    others = [path for pattern in ("config.json", *TOKENIZER_FILES) for path in Path(folder).glob(pattern)]
-    return sorted({*_first_kind(folder, WEIGHT_FILES), *others})
+    return sorted({*_first_kind(folder, WEIGHT_FILES), *tokenizer_files(folder)})
+
+
+def tokenizer_files(folder: str | Path) -> list[Path]:
+    """Those that its tokenizer is loaded from, alike."""
+    return sorted({path for pattern in ("config.json", *TOKENIZER_FILES) for path in Path(folder).glob(pattern)})
 
 
 def adapter_files(folder: str | Path) -> list[Path]:

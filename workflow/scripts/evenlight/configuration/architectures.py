@@ -4,15 +4,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from evenlight.configuration.settings import (
-    LIST,
-    TEXT,
-    Entry,
-    Settings,
-    Text,
-    first_with_all_keys,
-    refusal,
-)
+from evenlight.configuration.settings import LIST, TEXT, Entry, Location, Settings, Text, first_with_all_keys, refusal
 
 Dropout = Annotated[
     float, Field(ge=0, lt=1, description="Probability with which an activation is set to zero in training.")
@@ -41,7 +33,7 @@ TrainingName = Annotated[Text, Field(description="How the model is trained: the 
 MaxTokens = Annotated[int, Field(ge=3, description="Longest item in tokens, special tokens included.")]
 # A text for all runs of a model, or one for each.
 OfRuns = Annotated[
-    Annotated[Text, Tag(TEXT)] | Annotated[list[Text], Field(min_length=1), Tag(LIST)],
+    Annotated[Location, Tag(TEXT)] | Annotated[list[Location], Field(min_length=1), Tag(LIST)],
     Discriminator(lambda value: LIST if isinstance(value, list) else TEXT),
 ]
 
@@ -72,7 +64,7 @@ class GivenTokenizer(Settings):
 
     title: ClassVar[str] = "Taken from elsewhere"
 
-    source: Text = Field(description="Tokenizer on the Hugging Face hub or path of a local folder.")
+    source: Location = Field(description="Tokenizer on the Hugging Face hub or path of a local folder.")
 
 
 Tokenizer = Annotated[
@@ -157,7 +149,7 @@ class Pretrained(Architecture):
     title: ClassVar[str] = "Pretrained model"
 
     architecture: Literal["pretrained"]
-    source: Text = Field(
+    source: Location = Field(
         description="Model id on the Hugging Face hub (`bert-base-uncased`) or path of a local folder."
     )
     revision: Text | None = Field(

@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from evenlight.configuration.settings import Different, Settings, Text, refusal, shown
+from evenlight.configuration.settings import Different, Location, Settings, Text, refusal, shown
 
 
 class Scrape(Settings):
@@ -33,7 +33,7 @@ class Scrape(Settings):
     doubtful: float = Field(
         0.5, gt=0, le=1, description="From this score on an article is listed in `doubtful.csv` for a person to decide."
     )
-    decisions: Text | None = Field(
+    decisions: Location | None = Field(
         None,
         description="Path of a table of what a person decided, with columns `book_id` and `article` (empty for none).",
     )
@@ -63,17 +63,19 @@ class Fetch(Settings):
     timeout: float = Field(60.0, gt=0, description="Seconds after which a page is given up for this time.")
     attempts: int = Field(5, ge=1, description="How often a page is tried.")
     backoff: float = Field(5.0, ge=0, description="Seconds before the second attempt; doubles with each.")
-    serve: Text | None = Field(None, description="Folder of stored pages that stand in for the sites, as in the demo.")
+    serve: Location | None = Field(
+        None, description="Folder of stored pages that stand in for the sites, as in the demo."
+    )
 
 
 class Parser(Settings):
     """A spaCy pipeline, in Universal Dependencies or in the scheme of spaCy's English pipelines."""
 
-    pipeline: Text = Field("en_core_web_sm", description="Name of an installed pipeline, or path of its folder.")
-    treebank: Text | None = Field(
+    pipeline: Location = Field("en_core_web_sm", description="Name of an installed pipeline, or path of its folder.")
+    treebank: Location | None = Field(
         None, description="Path of a treebank (CoNLL-U) on which a small pipeline is trained and used instead."
     )
-    grammar: Text | None = Field(
+    grammar: Location | None = Field(
         None,
         description=(
             "Path of a grammar (YAML, as in the demo) from which a treebank is written, in place of `treebank`."
@@ -97,7 +99,7 @@ class Filter(Settings):
         le=1,
         description="Share of common word pairs (Jaccard index) from where on two sentences count as the same.",
     )
-    lexicon: Text | None = Field(
+    lexicon: Location | None = Field(
         None,
         description="Path of a list of nouns that mean people, one on each line; null is the one derived from WordNet.",
     )
@@ -115,7 +117,7 @@ class Draft(Settings):
 class Annotation(Settings):
     """What people decided, and how their disagreements are resolved."""
 
-    files: Different[Text] = Field(
+    files: Different[Location] = Field(
         [],
         description=(
             "Paths of what annotators made: exports of the review page or of Label Studio, GECO's own labelling "
@@ -129,7 +131,7 @@ class Annotation(Settings):
             "or `leave_out`, nothing, and the sentence goes."
         ),
     )
-    adjudication: Text | None = Field(None, description="Path of that person's file, in any of the formats.")
+    adjudication: Location | None = Field(None, description="Path of that person's file, in any of the formats.")
 
 
 class Corpus(Settings):

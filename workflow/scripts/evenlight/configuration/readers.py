@@ -4,7 +4,16 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from evenlight.configuration.settings import LARGEST_SEED, Different, Entry, Name, Settings, Text, refusal
+from evenlight.configuration.settings import (
+    LARGEST_SEED,
+    Different,
+    Entry,
+    Location,
+    Name,
+    Settings,
+    Text,
+    refusal,
+)
 
 
 class Reader(Entry):
@@ -105,7 +114,7 @@ class AnnotatedSentences(Reader):
     title: ClassVar[str] = "Annotated sentences"
 
     reader: Literal["annotated"]
-    file: Text = Field(
+    file: Location = Field(
         description=(
             "Path of the resolved annotations (Parquet), from where Snakemake is started; made first if a rule "
             "makes it."
@@ -336,7 +345,9 @@ class Table(Reader):
     title: ClassVar[str] = "A table of your own"
 
     reader: Literal["table"]
-    file: Text = Field(description="Path of the table, ending in .csv or .parquet, from where Snakemake is started.")
+    file: Location = Field(
+        description="Path of the table, ending in .csv or .parquet, from where Snakemake is started."
+    )
     text: Text | None = Field(
         None, description="Column with the texts, which are split into words; give this or `words`."
     )

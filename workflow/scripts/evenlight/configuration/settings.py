@@ -1,6 +1,7 @@
 """What all settings have in common: strict types, the spellings that YAML and the command line bring, registries."""
 
 import json
+import os.path
 import re
 import types
 from collections.abc import Iterable
@@ -164,6 +165,8 @@ Different = Annotated[list[Element], AfterValidator(_all_different), Field(json_
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Text = Annotated[str, Field(min_length=1)]
+# A path, or what may be one; ``~`` is the home folder, as in a shell.
+Location = Annotated[Text, AfterValidator(os.path.expanduser)]
 NumberPerDataset = dict[Name, Annotated[int, Field(ge=1)]]
 
 

@@ -9,7 +9,7 @@ from evenlight.configuration.corpus import Corpus
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.readers import Reader
-from evenlight.configuration.settings import LARGEST_SEED, Different, Name, NumberPerDataset, Settings, Text
+from evenlight.configuration.settings import LARGEST_SEED, Different, Location, Name, NumberPerDataset, Settings, Text
 from evenlight.configuration.trainings import Training
 from evenlight.kinds import KINDS
 
@@ -201,7 +201,7 @@ class Study(Settings):
             "that are trained."
         ),
     )
-    mirror: Text | None = Field(
+    mirror: Location | None = Field(
         None,
         description=(
             "Folder where data files are looked for before they are downloaded. The environment variable "

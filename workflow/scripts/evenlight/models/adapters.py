@@ -15,6 +15,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 from evenlight.errors import InputError, first_line
 from evenlight.models.classifier import MULTI_LABEL, belongs_to_head, load_network
 from evenlight.models.fast_layers import linear_layers
+from evenlight.sources import is_missing_folder
 
 WITHIN = "base_model.model."  # what peft puts before the names of the base model's weights
 
@@ -45,7 +46,8 @@ def adapted_network(source: str, revision: str | None, adapter: str, excluding: 
         weights = load_peft_weights(adapter, device="cpu")
     # Files may be wrong in any way, and neither library raises anything more precise.
     except Exception as error:
-        raise InputError(f"adapter {adapter}: cannot be loaded ({first_line(error)}); name what peft saved") from None
+        reason = "there is no such folder" if is_missing_folder(adapter) else first_line(error)
+        raise InputError(f"adapter {adapter}: cannot be loaded ({reason}); name what peft saved") from None
     brought = {name.removeprefix(WITHIN): weight for name, weight in weights.items()}
     labels = _labels_of_head(source, brought, options)
     if labels:

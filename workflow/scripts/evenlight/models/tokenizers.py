@@ -30,6 +30,7 @@ from transformers import (
 
 from evenlight.errors import InputError, first_line
 from evenlight.readings import PROMPT, SPECIAL
+from evenlight.sources import is_missing_folder
 
 SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
@@ -390,7 +391,7 @@ def cannot_load(source: str | Path, reason: Exception | str, key: str = "source"
         key: of ``models.<model>`` that names the source.
     """
     is_unreachable = isinstance(getattr(reason, "__cause__", None), LocalEntryNotFoundError)
-    reason = first_line(reason)
+    reason = "there is no such folder" if is_missing_folder(str(source)) else first_line(reason)
     if is_unreachable:
         reason = f"the Hugging Face hub cannot be reached and its cache has no such files: {reason}"
     return (
