@@ -6,16 +6,18 @@ Nothing is downloaded: a network's time depends on its sizes, not on its weights
 with random weights are timed. How much a task asks of them is counted by running it, with the study's settings, on a
 network that is too small to take time, for twenty sentences with the lengths of a dataset's test split; the time of
 that run is what a task costs beside the network. What depends on the weights (how soon an attack succeeds, whether two
-explainers agree) is thus that of random ones. Left out are the start of each job, some seconds, the items that random
-explainers explain twice, a sixteenth of them, and the tables and figures.
+explainers agree) is thus that of random ones. Steps of a training are timed as its recipe has them: with adapters, half
+the bits, the gradients of several batches. Texts in windows are counted window by window. What is left out stands in
+the output.
 """
 
 import argparse
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -36,10 +38,13 @@ from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.metrics import Origin, explanation_of, score
+from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier, pick_device, prepared
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, token_ids
+from evenlight.models.windows import windows_of_text
+from evenlight.readings import SPECIAL
 from evenlight.tables import ITEMS, read_table, replacing
-from evenlight.training import OPTIMIZERS
+from evenlight.training import OPTIMIZERS, steps_of_epoch
 
 # The sizes in the published configurations. Those of a model in a folder are read there.
 SIZES = {
@@ -65,11 +70,15 @@ SIZES = {
 # Products of matrices that a pass takes, by those of a forward pass: a backward pass has as many again for the
 # gradients of what goes in, and as many again for those of the weights.
 PRODUCTS = {"forward": 1, "gradient": 2, "training": 3}
+# With adapters, next to none for those of the weights.
+PRODUCTS_WITH_LORA = PRODUCTS | {"training": 2}
 # Sentences of each length that are explained to count passes. With fewer, batches are smaller and have more padding
 # than those of a study.
 COPIES = 2
 # Families of metrics that attack the model.
 ATTACKS = ("flip_area", "worst_change")
+# What the small network reads.
+LONGEST = 512
 HOURS = 3600
 
 
@@ -93,6 +102,40 @@ class Dataset:
     def mean_length(self) -> float:
         """Tokens of an item."""
         return float(np.mean(self.lengths))
+
+    def tokens_of_epoch(self, model: dict, training: dict) -> float:
+        """Tokens that pass in an epoch, padding included.
+
+        A batch has the length of its longest item, which is the longest of all where items come in any order.
+        """
+        lengths = np.resize(self.lengths, self.training)
+        rows, longest = windows_of(lengths, model)
+        if not training["group_by_length"]:
+            return float(rows.sum() * longest.max())
+        size = training["batch_size"]
+        steps = steps_of_epoch(lengths, size * training["gradient_accumulation_steps"], True, seed=0, epoch=0)
+        batches = [step[start : start + size] for step in steps for start in range(0, len(step), size)]
+        return float(sum(rows[batch].sum() * longest[batch].max() for batch in batches))
+
+
+def window_settings(model: dict) -> tuple[int, int | None]:
+    """The longest row that the network reads, and the overlap of windows; without windows, all are read as they are."""
+    return (model["max_tokens"], model["overlap"]) if model["long_items"] == "windows" else (LONGEST, None)
+
+
+def windows_of(lengths: Sequence[int], model: dict) -> tuple[np.ndarray, np.ndarray]:
+    """How many rows each text is for the network, and the tokens of the longest of them; (texts,) each."""
+    most, overlap = window_settings(model)
+    rows, longest = [], []
+    for length in lengths:
+        rows.append(1)
+        longest.append(length)
+        if overlap is not None and length > most:
+            # Two special tokens, and words of one token each.
+            first, last = windows_of_text(np.array([SPECIAL, *range(length - 2), SPECIAL]), most, overlap).T
+            rows[-1] = last.max() + 1
+            longest[-1] = max(((first <= window) & (window <= last)).sum() for window in range(rows[-1]))
+    return np.array(rows), np.array(longest)
 
 
 # Items to train with, items to test with, and lengths, in the English uncased vocabulary of BERT (TinyBERT's own).
@@ -140,10 +183,15 @@ class Work:
     host_seconds: float
 
 
-def small_classifier(lengths: tuple[int, ...]) -> tuple[Classifier, list[Sentence]]:
-    """A network that takes next to no time, and sentences of these lengths, two tokens of each being special."""
+def small_classifier(
+    lengths: tuple[int, ...], most: int = LONGEST, overlap: int | None = None
+) -> tuple[Classifier, list[Sentence]]:
+    """A network that takes next to no time, and sentences of these lengths, two tokens of each being special.
+
+    Those of more than ``most`` tokens are in windows with an ``overlap``.
+    """
     words = [chr(first) + chr(second) for first in range(97, 123) for second in range(97, 123)]
-    tokenizer = learned_tokenizer([words], 2000, 512)
+    tokenizer = learned_tokenizer([words], 2000, LONGEST)
     torch.manual_seed(0)
     # Large weights, so that explanations and predictions differ from sentence to sentence.
     network = BertForSequenceClassification(
@@ -157,7 +205,7 @@ def small_classifier(lengths: tuple[int, ...]) -> tuple[Classifier, list[Sentenc
             pad_token_id=tokenizer.pad_token_id,
         )
     )
-    classifier = Classifier(network.eval().requires_grad_(False), tokenizer, 512)
+    classifier = Classifier(network.eval().requires_grad_(False), tokenizer, most)
     generator = np.random.default_rng(0)
     items = pd.DataFrame(
         {
@@ -165,7 +213,7 @@ def small_classifier(lengths: tuple[int, ...]) -> tuple[Classifier, list[Sentenc
             "words": [generator.choice(words, length - 2).tolist() for length in lengths],
         }
     )
-    return classifier, tokenize(classifier, items, np.arange(len(lengths)) % 2)
+    return classifier, tokenize(classifier, items, np.arange(len(lengths)) % 2, overlap=overlap)
 
 
 def counted(task: Callable[[], object], classifier: Classifier, sentences: int) -> tuple[object, Work]:
@@ -186,9 +234,12 @@ def counted(task: Callable[[], object], classifier: Classifier, sentences: int) 
     return result, Work(tokens[False] / sentences, tokens[True] / sentences, seconds / sentences)
 
 
-def work_of(config: dict, lengths: tuple[int, ...]) -> dict[str, Work]:
-    """What explaining and scoring take for a sentence, by task: each family, and each metric that attacks."""
-    classifier, sentences = small_classifier(lengths * COPIES)
+def work_of(config: dict, lengths: tuple[int, ...], most: int = LONGEST, overlap: int | None = None) -> dict[str, Work]:
+    """What explaining and scoring take for a sentence, by task: each family, and each metric that attacks.
+
+    Sentences of more than ``most`` tokens are read in windows with an ``overlap``.
+    """
+    classifier, sentences = small_classifier(lengths * COPIES, most, overlap)
     context = Context(Evaluator(classifier), 0, None)
     found: dict[str, Work] = {}
     explanations = []
@@ -311,21 +362,29 @@ def speed_of(
         return token_id, torch.ones_like(token_id)
 
     def trained() -> float:
-        optimizer = OPTIMIZERS[training["optimizer"]](network.parameters(), lr=1e-6)
-        token_id, mask = batch(training["batch_size"])
-        label = torch.zeros(len(token_id), dtype=torch.int64, device=device)
+        merge = add_adapters(network, training["lora"]) if training["lora"] else None
+        weights = [weight for weight in network.parameters() if weight.requires_grad]
+        optimizer = OPTIMIZERS[training["optimizer"]](weights, lr=1e-6)
+        batches = [batch(training["batch_size"]) for _ in range(training["gradient_accumulation_steps"])]
+        label = torch.zeros(training["batch_size"], dtype=torch.int64, device=device)
+        mixed = training["precision"] != "float32"
 
         def step() -> None:
-            loss = functional.cross_entropy(classifier.logits(classifier.embed(token_id), mask), label)
             optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            for token_id, mask in batches:
+                with torch.autocast(device.type, torch.bfloat16, enabled=mixed):
+                    logits = classifier.logits(classifier.embed(token_id), mask)
+                loss = functional.cross_entropy(logits.float(), label) / len(batches)
+                loss.backward()
+                loss.item()
+            nn.utils.clip_grad_norm_(weights, 1.0)
             optimizer.step()
-            loss.item()
 
-        seconds = seconds_of(step, device, least) / token_id.numel()
+        seconds = seconds_of(step, device, least) / sum(token_id.numel() for token_id, _ in batches)
         # What the other passes need no memory for.
         optimizer.zero_grad(set_to_none=True)
+        if merge:
+            merge()
         return seconds
 
     seconds = {"training": trained()} if training else {}
@@ -350,14 +409,14 @@ def speed_of(
 
 
 def estimated(
-    config: dict, datasets: dict[str, Dataset], work: dict[str, dict[str, Work]], speeds: dict[str, Speed]
+    config: dict, datasets: dict[str, Dataset], work: dict[tuple[str, str], dict[str, Work]], speeds: dict[str, Speed]
 ) -> pd.DataFrame:
     """A row per (dataset, model, task), all runs together.
 
     Args:
         config: completed.
         datasets: by name.
-        work: of explaining and scoring a sentence, by dataset and task.
+        work: of explaining and scoring a sentence, by (dataset, model) and task.
         speeds: by name of the model.
 
     Returns:
@@ -368,22 +427,27 @@ def estimated(
     for dataset, size in datasets.items():
         for model, speed in speeds.items():
             runs = len(configuration.seeds_of(config, model))
-            tasks = {}
+            tasks, products = {}, PRODUCTS
+            rows_of_text, longest = windows_of(size.lengths, config["models"][model])
             if configuration.is_trained_here(config, model):
-                epochs = configuration.recipe(config, model, dataset)["training"]["epochs"]
-                # A batch of the training has the length of its longest item.
-                tokens = {"training": size.training, "forward": size.validation}
-                tasks["train"] = {kind: epochs * items * max(size.lengths) for kind, items in tokens.items()}
-            tasks["read_texts"] = {"forward": size.test * size.mean_length}
+                recipe = configuration.recipe(config, model, dataset)
+                training = recipe["training"]
+                of_epoch = {
+                    "training": size.tokens_of_epoch(recipe, training),
+                    "forward": size.validation * rows_of_text.mean() * longest.max(),
+                }
+                tasks["train"] = {kind: training["epochs"] * tokens for kind, tokens in of_epoch.items()}
+                products = PRODUCTS_WITH_LORA if training["lora"] else PRODUCTS
+            tasks["read_texts"] = {"forward": size.test * float((rows_of_text * longest).mean())}
             host = {}
-            for task, own in work[dataset].items():
+            for task, own in work[dataset, model].items():
                 tasks[task] = {"forward": size.test * own.forward, "gradient": size.test * own.gradient}
                 host[task] = size.test * own.host_seconds / HOURS
             for task, tokens in tasks.items():
                 tokens = {kind: runs * tokens.get(kind, 0) for kind in PRODUCTS}
                 host_hours = runs * host.get(task, 0)
                 passing = sum(tokens[kind] * seconds for kind, seconds in speed.seconds.items()) / HOURS
-                flops = sum(tokens[kind] * PRODUCTS[kind] for kind in PRODUCTS) * speed.flops
+                flops = sum(tokens[kind] * products[kind] for kind in PRODUCTS) * speed.flops
                 about = {"dataset": dataset, "model": model, "task": task}
                 rows.append(about | tokens | {"host_hours": host_hours, "flops": flops, "hours": passing + host_hours})
     return pd.DataFrame(rows)
@@ -427,6 +491,26 @@ def markdown(table: pd.DataFrame, speeds: dict[str, Speed], config: dict, about:
     return "\n".join(lines) + "\n"
 
 
+def left_out(config: dict) -> str:
+    """What the estimate of a study is without, and what it counts in full."""
+    models, trainings = config["models"].values(), config["trainings"].values()
+    said = {
+        "Left out are the start of each job, tables and figures, and a sixteenth of the items, which random explainers "
+        "explain twice.": True,
+        "Left out is the writing of checkpoints.": bool(trainings and config["checkpoint_minutes"]),
+        "Left out is `randomisation`, which explains some texts again and again.": config["randomisation"],
+        "Left out are templates and heads of language models, which are timed as classifiers.": any(
+            model["architecture"] == "prompted" for model in models
+        ),
+        "All epochs are counted, whatever `patience` saves.": any(training["patience"] for training in trainings),
+        "Long texts are counted, also where `long_items: drop` leaves them out.": any(
+            model["long_items"] == "drop" for model in models
+        ),
+        "Nothing is compiled.": config["explain"]["compile"],
+    }
+    return " ".join(sentence for sentence, is_so in said.items() if is_so)
+
+
 def device_name(device: torch.device, threads: int) -> str:
     """What readers call the device."""
     if device.type == "cuda":
@@ -447,9 +531,13 @@ def main(arguments: argparse.Namespace) -> None:
     }
     # More threads only get into each other's way in so small a network.
     torch.set_num_threads(1)
-    # Datasets whose sentences are equally long ask for the same.
-    by_lengths = {lengths: work_of(config, lengths) for lengths in {size.lengths for size in datasets.values()}}
-    work = {name: by_lengths[size.lengths] for name, size in datasets.items()}
+    # Datasets whose sentences are equally long ask models with the same windows for the same.
+    work_for = cache(lambda lengths, windows: work_of(config, lengths, *windows))
+    work = {
+        (name, model): work_for(size.lengths, window_settings(settings))
+        for name, size in datasets.items()
+        for model, settings in config["models"].items()
+    }
     print("counted the passes", flush=True)
     torch.set_num_threads(arguments.threads)
     length = round(np.mean([size.mean_length for size in datasets.values()]))
@@ -463,12 +551,13 @@ def main(arguments: argparse.Namespace) -> None:
             source = configuration.checkpoint(config, name, next(iter(datasets)), config["seeds"][0])["source"]
             training = None
         recipe = training and config["trainings"][training]
-        speeds[name] = speed_of(source, length, recipe, device, precision, arguments.seconds)
+        longest = min(length, window_settings(settings)[0])
+        speeds[name] = speed_of(source, longest, recipe, device, precision, arguments.seconds)
         print(f"timed {name}", flush=True)
     table = estimated(config, datasets, work, speeds)
     about = (
         f"Study `{config['study']}`, {len(config['seeds'])} seeds, on {device_name(device, arguments.threads)}; timed "
-        f"on texts of {length} tokens, explained and scored in {precision}."
+        f"on texts of {length} tokens, explained and scored in {precision}. {left_out(config)}"
     )
     text = markdown(table, speeds, config, about)
     print(text)

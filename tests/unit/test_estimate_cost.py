@@ -11,6 +11,7 @@ import yaml
 from transformers import AutoConfig
 
 from evenlight.configuration import complete
+from evenlight.configuration.trainings import Training
 from evenlight.errors import InputError
 
 BENCH = Path(__file__).parents[2] / "bench" / "estimate_cost.py"
@@ -142,10 +143,82 @@ def test_sentences_have_the_lengths(cost):
 def test_a_speed_is_measured(cost, monkeypatch):
     sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     monkeypatch.setitem(cost.SIZES, "small", ("bert", sizes | {"vocab_size": 100}))
-    speed = cost.speed_of("small", 8, {"optimizer": "adamw", "batch_size": 4}, torch.device("cpu"), least=0.0)
+    training = Training(learning_rate=1e-3, batch_size=4, epochs=1).model_dump()
+    speed = cost.speed_of("small", 8, training, torch.device("cpu"), least=0.0)
     assert set(speed.seconds) == set(cost.PRODUCTS)
     assert all(seconds > 0 for seconds in speed.seconds.values())
     assert speed.flops == 2 * (4 * 16**2 + 2 * 16 * 16) + 4 * 8 * 16
+
+
+def test_steps_are_timed_as_the_recipe_has_them(cost, monkeypatch):
+    """Adapters alone are trained, three batches make a step, and products are in half the bits."""
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    monkeypatch.setitem(cost.SIZES, "small", ("bert", sizes | {"vocab_size": 100}))
+    recipe = {"lora": {}, "precision": "bfloat16", "gradient_accumulation_steps": 3}
+    training = Training.model_validate({"learning_rate": 1e-3, "batch_size": 4, "epochs": 1} | recipe).model_dump()
+    weights, rows, kinds = [], [], set()
+
+    class Watched(torch.optim.AdamW):
+        def __init__(self, given, **options):
+            weights.extend(tuple(weight.shape) for weight in given)
+            super().__init__(given, **options)
+
+        def step(self, closure=None):
+            rows.append("step")
+            return super().step(closure)
+
+    def watch(module, given, output):
+        if torch.is_grad_enabled() and module.weight.shape == (16, 16):
+            rows.append(given[0].shape[0])
+            kinds.add(output.dtype)
+
+    monkeypatch.setitem(cost.OPTIMIZERS, "adamw", Watched)
+    handle = torch.nn.modules.module.register_module_forward_hook(
+        lambda module, given, output: watch(module, given, output) if type(module) is torch.nn.Linear else None
+    )
+    try:
+        speed = cost.speed_of("small", 8, training, torch.device("cpu"), least=0.0)
+    finally:
+        handle.remove()
+    assert (8, 16) in weights
+    assert (100, 16) not in weights
+    assert kinds == {torch.bfloat16}
+    of_step = rows[: rows.index("step")]
+    assert set(of_step) == {4}
+    assert len(of_step) % 3 == 0
+    # What is timed afterwards is the plain network again.
+    assert set(speed.seconds) == set(cost.PRODUCTS)
+
+
+def test_texts_of_like_length_have_less_padding(cost):
+    """Four texts of 4 tokens and four of 8, two at a time."""
+    size = cost.Dataset(8, 0, 0, (4, 8))
+    model = {"long_items": "refuse", "max_tokens": 10, "overlap": None}
+    training = {"group_by_length": False, "batch_size": 2, "gradient_accumulation_steps": 2}
+    assert size.tokens_of_epoch(model, training) == 8 * 8
+    grouped = size.tokens_of_epoch(model, training | {"group_by_length": True})
+    assert 4 * 4 + 4 * 8 <= grouped < 8 * 8
+
+
+def test_texts_in_windows_are_counted_window_by_window(cost):
+    """Texts of 20 tokens, of which 18 are of words, in windows of 10 with 2 in common: three of 2 + 7 or 8 tokens."""
+    model = {"long_items": "windows", "max_tokens": 10, "overlap": 2}
+    rows, longest = cost.windows_of((8, 20), model)
+    assert rows.tolist() == [1, 3]
+    assert longest.tolist() == [8, 10]
+    size = cost.Dataset(4, 0, 0, (8, 20))
+    assert size.tokens_of_epoch(model, {"group_by_length": False}) == (2 * 1 + 2 * 3) * 10
+    config = study(explainers={"grad": {"method": "saliency"}}, metrics={"gini": {"metric": "gini"}})
+    [gradient] = cost.work_of(config, (20,), 10, 2).values()
+    assert 18 + 2 * 2 + 3 * 2 <= gradient.gradient <= 3 * 10
+
+
+def test_what_is_left_out_is_said(cost):
+    assert "`patience`" not in cost.left_out(study())
+    training = {"learning_rate": 1e-3, "batch_size": 4, "epochs": 1, "patience": 2}
+    said = cost.left_out(study(trainings={"some": training}, randomisation={}))
+    assert "All epochs are counted, whatever `patience` saves." in said
+    assert "Left out is `randomisation`" in said
 
 
 def test_sums_by_hand(cost):
@@ -153,7 +226,8 @@ def test_sums_by_hand(cost):
     datasets = {"geco_all": cost.Dataset(10, 2, 5, (4, 6)), "compas": cost.Dataset(100, 20, 50, (8,))}
     own = {"explain gradient": cost.Work(0, 6, 0.5), "score soft": cost.Work(30, 0, 0)}
     speed = cost.Speed(1000, {"forward": 1.0, "gradient": 2.0, "training": 4.0}, 100)
-    table = cost.estimated(config, datasets, dict.fromkeys(datasets, own), {"tinybert": speed})
+    work = {(dataset, "tinybert"): own for dataset in datasets}
+    table = cost.estimated(config, datasets, work, {"tinybert": speed})
     table = table.set_index(["dataset", "task"])
     train = table.loc["geco_all", "train"]
     # Two seeds, three epochs, every batch as long as the longest item; validated after each epoch.
@@ -184,7 +258,8 @@ def test_models_that_are_trained_already_have_their_runs_and_no_training(cost, t
     speed = cost.speed_of(str(tmp_path), 8, None, torch.device("cpu"), least=0.0)
     assert set(speed.seconds) == {"forward", "gradient"}
     own = {"explain gradient": cost.Work(0, 6, 0.5)}
-    table = cost.estimated(config, datasets, {"geco_all": own}, dict.fromkeys(config["models"], speed))
+    work = {("geco_all", model): own for model in config["models"]}
+    table = cost.estimated(config, datasets, work, dict.fromkeys(config["models"], speed))
     assert set(table["task"]) == {"read_texts", "explain gradient"}
     gradient = table[table["task"] == "explain gradient"].set_index("model")["gradient"]
     assert gradient.to_dict() == {"one": 5 * 6, "two": 2 * 5 * 6}
