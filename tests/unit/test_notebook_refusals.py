@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from models_for_tests import MAX_TOKENS, tiny_classifier
 
-from evenlight import explain, plot, probabilities
+from evenlight import explain, plot, probabilities, score
 from evenlight.errors import InputError
 
 TEXTS = ["He waits .", "They find the lighthouse ."]
@@ -49,6 +49,44 @@ def test_texts_that_cannot_be_read_are_refused_without_keys_of_a_study(classifie
         with pytest.raises(InputError, match=message) as refused:
             ask()
         assert "models.<model>" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("texts", "more", "message"),
+    [
+        (TEXTS, {"second": ["She sleeps ."]}, "second has 1 entries for 2 texts"),
+        (TEXTS, {"second": ["She sleeps .", ""]}, "the second part of text 1 has no words"),
+        (TEXTS, {"second": "She sleeps ."}, "second is one string; give a list"),
+        (TEXTS, {"overlap": MAX_TOKENS}, f"overlap: found {MAX_TOKENS}; allowed is a number from 0 to half of the 48"),
+        (
+            ["a" * 2 * MAX_TOKENS],
+            {"overlap": 2},
+            "cannot be divided between words into windows .*; change the texts or",
+        ),
+    ],
+)
+def test_second_parts_and_windows_are_checked(classifier, texts, more, message):
+    for ask in (
+        lambda: explain(classifier, texts, "saliency", **more),
+        lambda: probabilities(classifier, texts, **more),
+    ):
+        with pytest.raises(InputError, match=message) as refused:
+            ask()
+        assert "models.<model>" not in str(refused.value)
+
+
+def test_a_model_without_pairs_of_texts_refuses_second_parts():
+    with pytest.raises(InputError, match="^a gpt2 model does not read texts of two parts.*; change the texts"):
+        probabilities(tiny_classifier("gpt2"), TEXTS, second=TEXTS)
+
+
+def test_a_long_text_in_windows_is_explained_as_one():
+    classifier = tiny_classifier("bert")
+    text = " ".join(["boat"] * 2 * MAX_TOKENS)
+    [explanation] = explain(classifier, [text], "saliency", overlap=4)
+    assert explanation.windows.max() > 0
+    assert len(explanation.token_score) > MAX_TOKENS
+    assert np.isfinite(score(classifier, [explanation], "aopc_comprehensiveness")).all()
 
 
 def test_a_list_of_explanations_is_no_explanation(classifier):

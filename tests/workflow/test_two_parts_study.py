@@ -5,6 +5,7 @@ import pandas as pd
 from running import copy_of_project, results, run_study
 from transformers import AutoTokenizer
 
+import evenlight
 from evenlight.tables import ATTRIBUTIONS, ITEMS, READINGS, read_metadata, read_table
 
 RELATIONS = ["contradiction", "neutral", "entailment"]
@@ -98,3 +99,35 @@ def test_a_study_of_two_parts_from_the_table_to_the_scores(tmp_path):
     assert {"igxi", "occlusion"} == set(scores.index.get_level_values("explainer"))
     page = (results(project) / "tables" / "scores.html").read_text()
     assert "are read in windows" in page
+
+    # In a notebook, both parts and the windows are named, and everything is the same.
+    classifier = evenlight.load_classifier(results(project) / "models" / run, device="cpu")
+    texts = items.loc[shard["item_id"]]
+    premises, hypotheses = (
+        [list(item["words"][item["part"] == part]) for _, item in texts.iterrows()] for part in (0, 1)
+    )
+    read = {"second": hypotheses, "overlap": 3}
+    np.testing.assert_allclose(
+        evenlight.probabilities(classifier, premises, **read), np.stack(readings["probability"]), atol=1e-6
+    )
+    explanations = evenlight.explain(
+        classifier,
+        premises,
+        "integrated_gradients",
+        foils=list(readings["foil"]),
+        ground_truth=list(texts["ground_truth"]),
+        steps=100,
+        output="contrast",
+        baseline="mask",
+        **read,
+    )
+    for explanation, token_score in zip(explanations, shard["token_score"], strict=True):
+        np.testing.assert_allclose(explanation.token_score, token_score, rtol=1e-4, atol=1e-7)
+    scored = [pd.read_parquet(path) for path in (results(project) / "scores" / run).glob("*/igxi.parquet")]
+    for name, metric, parameters in (
+        ("comprehensiveness", "aopc_comprehensiveness", {"output": "contrast"}),
+        ("mass_accuracy", "mass_accuracy", {}),
+    ):
+        [expected] = [table.set_index("item_id")[name] for table in scored if name in table]
+        found = evenlight.score(classifier, explanations, metric, **parameters)
+        np.testing.assert_allclose(found, expected.loc[shard["item_id"]], rtol=1e-3, atol=1e-5)

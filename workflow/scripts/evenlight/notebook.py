@@ -21,6 +21,7 @@ from evenlight.figures.word_scores import Page, word_scores_page
 from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.models import classifier as classifiers
 from evenlight.models.classifier import Classifier
+from evenlight.models.two_parts import require_reads_parts
 from evenlight.readings import Sentence, runner_up
 
 Text = str | Sequence[str]
@@ -47,9 +48,11 @@ def load_classifier(folder: str | Path, device: str = "auto", precision: str = "
     return classifiers.load_classifier(folder, settings.get("model", settings)["max_tokens"], device, precision)
 
 
-def probabilities(classifier: Classifier, texts: Sequence[Text]) -> np.ndarray:
-    """What the classifier says of some texts, float64 (texts, classes); texts as for :func:`explain`."""
-    return _probabilities(classifier, _sentences(classifier, texts))
+def probabilities(
+    classifier: Classifier, texts: Sequence[Text], *, second: Sequence[Text] | None = None, overlap: int | None = None
+) -> np.ndarray:
+    """What the classifier says of some texts, float64 (texts, classes); all arguments are as for :func:`explain`."""
+    return _probabilities(classifier, _sentences(classifier, texts, second, overlap))
 
 
 def explain(
@@ -57,6 +60,8 @@ def explain(
     texts: Sequence[Text],
     method: str,
     *,
+    second: Sequence[Text] | None = None,
+    overlap: int | None = None,
     targets: Sequence[int] | None = None,
     foils: Sequence[int] | None = None,
     ground_truth: Sequence[Sequence[int] | None] | None = None,
@@ -70,6 +75,10 @@ def explain(
         classifier: of :func:`load_classifier`.
         texts: each a list of words, or one string, whose words stand between spaces.
         method: name of the explainer, such as ``integrated_gradients``.
+        second: the second part of each text, such as the hypothesis behind a premise; words of both parts are
+            explained.
+        overlap: reads texts that are longer than the classifier's ``max_tokens`` in windows that have so many tokens in
+            common, at least (``long_items: windows`` of the configuration); without it they are refused.
         targets: the class to explain, one per text; by default what the classifier predicts.
         foils: the class that the target is held against, one per text, where ``output`` is ``contrast``; by default the
             most probable of the others.
@@ -81,13 +90,13 @@ def explain(
 
     Raises:
         InputError: there is no such explainer, parameter or class, a value is not allowed, there is not one value per
-            text, or a text is too long.
+            text, a text is too long or cannot be divided into windows, or the model does not read texts of two parts.
     """
     settings = _completed("explainers", "method", method, parameters)
     family = family_of("explainers", method)
     if method in explainers.NEED_TRAINING.get(family, ()) and training is None:
         raise InputError(f"{method} explains from the training texts; give them as training=")
-    sentences = _sentences(classifier, texts)
+    sentences = _sentences(classifier, texts, second, overlap)
     if targets is None:
         targets = _probabilities(classifier, sentences).argmax(axis=1)
     _check_classes("targets", targets, classifier, len(sentences))
@@ -152,27 +161,52 @@ def _completed(section: str, key: str, name: str, parameters: dict) -> dict:
     return configuration.without_labels({name: completed_entry(section, name, entry)})[name]
 
 
-def _items(texts: Sequence[Text]) -> pd.DataFrame:
-    """The texts as rows of the contract ``items``."""
+def _words(name: str, texts: Sequence[Text], text: str) -> list[list[str]]:
+    """The words of each of the texts that the argument ``name`` gives, each of which messages call ``text``."""
     if isinstance(texts, str):
-        raise InputError("texts is one string; give a list of texts, here a list of one")
-    words = [text.split() if isinstance(text, str) else list(text) for text in texts]
+        raise InputError(f"{name} is one string; give a list of texts, here a list of one")
+    words = [given.split() if isinstance(given, str) else list(given) for given in texts]
     if not words:
-        raise InputError("texts is empty; give at least one text")
+        raise InputError(f"{name} is empty; give at least one text")
     if [] in words:
-        raise InputError(f"text {words.index([])} has no words; give it some, or leave it out")
-    return pd.DataFrame({"item_id": [f"text {number}" for number in range(len(words))], "words": words})
+        raise InputError(f"{text} {words.index([])} has no words; give it some, or leave it out")
+    return words
 
 
-def _sentences(classifier: Classifier, texts: Sequence[Text]) -> list[Sentence]:
-    """The texts in tokens, with class 0 as target; refuse those that are longer than the classifier reads."""
-    items = _items(texts)
-    sentences = encoded(classifier, items, [0] * len(items))
+def _items(texts: Sequence[Text], second: Sequence[Text] | None) -> pd.DataFrame:
+    """The texts as rows of the contract ``items``."""
+    words = _words("texts", texts, "text")
+    items = pd.DataFrame({"item_id": [f"text {number}" for number in range(len(words))], "words": words})
+    if second is None:
+        return items
+    behind = _words("second", second, "the second part of text")
+    _check_one_per_text("second", behind, len(words))
+    parts = [[0] * len(first) + [1] * len(more) for first, more in zip(words, behind, strict=True)]
+    return items.assign(words=[first + more for first, more in zip(words, behind, strict=True)], part=parts)
+
+
+def _sentences(
+    classifier: Classifier, texts: Sequence[Text], second: Sequence[Text] | None, overlap: int | None
+) -> list[Sentence]:
+    """The texts in tokens, with class 0 as target; refuse what the classifier does not read."""
+    items = _items(texts, second)
+    if overlap is not None and not 0 <= overlap <= classifier.max_tokens // 2:
+        half = f"from 0 to half of the {classifier.max_tokens} tokens that this classifier reads"
+        raise InputError(f"overlap: found {overlap!r}; allowed is a number {half}")
+    try:
+        if second is not None:
+            require_reads_parts(classifier, items["words"][0], items["part"][0])
+        sentences = encoded(classifier, items, [0] * len(items), overlap)
+    except InputError as error:
+        # The remedies are those of a study.
+        said = str(error).removeprefix("models.<model>: ").partition("; ")[0]
+        raise InputError(f"{said}; change the texts or the overlap, or load another model") from None
     for sentence in sentences:
-        if len(sentence.token_id) > classifier.max_tokens:
+        if sentence.windows is None and len(sentence.token_id) > classifier.max_tokens:
             raise InputError(
                 f"{sentence.item_id} has {len(sentence.token_id)} tokens and this classifier reads at most "
-                f"{classifier.max_tokens}; give it in parts, or load a model with a larger max_tokens"
+                f"{classifier.max_tokens}; have it read in windows, by overlap={classifier.max_tokens // 4}, or load a "
+                "model with a larger max_tokens"
             )
     return sentences
 

@@ -230,7 +230,7 @@ class CausalWorld(Reader):
 
     reader: Literal["causal_world"]
     language: Literal["english", "german"] = Field("english", description="In which language the texts are written.")
-    file: Text | None = Field(
+    file: Location | None = Field(
         None,
         description=(
             "A file of words and frames of your own, in place of those of `language`; path from where Snakemake is "
