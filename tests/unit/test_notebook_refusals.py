@@ -61,7 +61,7 @@ def test_texts_that_cannot_be_read_are_refused_without_keys_of_a_study(classifie
         (
             ["a" * 2 * MAX_TOKENS],
             {"overlap": 2},
-            "cannot be divided between words into windows .*; change the texts or",
+            r"cannot be divided between words into windows .*; change the texts or",
         ),
     ],
 )
@@ -76,7 +76,7 @@ def test_second_parts_and_windows_are_checked(classifier, texts, more, message):
 
 
 def test_a_model_without_pairs_of_texts_refuses_second_parts():
-    with pytest.raises(InputError, match="^a gpt2 model does not read texts of two parts.*; change the texts"):
+    with pytest.raises(InputError, match=r"^a gpt2 model does not read texts of two parts.*; change the texts"):
         probabilities(tiny_classifier("gpt2"), TEXTS, second=TEXTS)
 
 
