@@ -35,7 +35,7 @@ STEPS = {
         "power": 0.8,
     },
     "permute_groups": {"alpha": 0.05, "control_draws": 200, "sign_flips": 10000},
-    "explain_disparity": {"alpha": 0.05},
+    "measure_associated": {"confidence": 0.95, "control_draws": 200, "from_probability": []},
     MANY: {},
 }
 
@@ -87,7 +87,7 @@ def command(step: str, folder: Path, names: dict, levels: list[str]) -> list:
     """The command of a step, on the study that lies below ``folder``."""
     compared = {"comparisons": {FACTOR: [levels[:2], *([levels] if len(levels) > 2 else [])]}}
     settings = names | STEPS[step] | ({} if step == "summarise_scores" else compared)
-    folders = ["scores", "datasets", *(["readings"] if step == "explain_disparity" else [])]
+    folders = ["scores", "datasets", *(["readings"] if step == "measure_associated" else [])]
     flags = [part for name in folders for part in (f"--{name}", folder / name)]
     flags += ["--pairs", folder / "pairs.parquet"] if step == MANY else []
     output = folder / f"{step}.parquet"

@@ -13,6 +13,11 @@ def compared_datasets():
     ]
 
 
+def from_probability():
+    """The metrics that are made of the model's probability of the text itself."""
+    return [name for name, metric in METRICS.items() if metric["from_probability"]]
+
+
 def disputed_metrics():
     """The kinds of metric that are configured in more than one definition, and the names of these."""
     kinds = {}

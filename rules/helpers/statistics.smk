@@ -53,10 +53,10 @@ def comparisons():
     return config["statistics"]["compare"]
 
 
-def compared_settings(*keys):
-    """What tables of comparisons depend on: the scores, the comparisons, and ``keys`` of the statistics."""
+def compared_settings(*keys, **more):
+    """What tables of comparisons depend on: the scores, the comparisons, ``keys`` of the statistics, and ``more``."""
     # Not sorted: the order of the configuration is that of the tables.
-    return json.dumps(scored() | {"comparisons": comparisons()} | of_statistics(*keys))
+    return json.dumps(scored() | {"comparisons": comparisons()} | of_statistics(*keys) | more)
 
 
 def compared_sets():

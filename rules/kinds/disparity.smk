@@ -134,28 +134,28 @@ rule permute_groups:
         "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
-rule explain_disparity:
-    """Split every disparity into what token counts and the model's confidence carry, and what remains."""
+rule measure_associated:
+    """What part of every disparity goes along with token counts, confidence and correctness, and what remains?"""
     input:
-        script=script("statistics/explain_disparity.py"),
+        script=script("statistics/measure_associated.py"),
         scores=every_score(),
         datasets=every_dataset(),
         readings=every(READINGS),
     output:
-        "<results>/tables/causes.parquet",
+        "<results>/tables/associated.parquet",
     log:
-        "<logs>/explain_disparity.log",
+        "<logs>/measure_associated.log",
     benchmark:
-        "<benchmarks>/explain_disparity.tsv"
+        "<benchmarks>/measure_associated.tsv"
     conda:
         "../../envs/statistics.yaml"
     resources:
         mem_mb=4000,
         runtime=60,
     params:
-        settings=compared_settings("alpha"),
+        settings=compared_settings("confidence", "control_draws", from_probability=from_probability()),
         folders=folders(scores=SCORES, datasets=DATASETS, readings=READINGS),
-        code=code_of("statistics/explain_disparity.py"),
+        code=code_of("statistics/measure_associated.py"),
     shell:
         "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
@@ -368,7 +368,7 @@ TABLES = {
         ["effects", "tests"], shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")), "Disparity"
     ),
     "control": Page(["control"], shown("datasets", "models", **of_statistics("alpha", "control_draws")), "Disparity"),
-    "causes": Page(["causes"], shown(*COMPARED, **of_statistics("alpha")), "Disparity"),
+    "associated": Page(["associated"], shown(*COMPARED, **of_statistics("confidence")), "Disparity"),
     "scores": SCORE_PAGE,
     "models": MODEL_PAGE,
     **EXPLAINER_PAGES,

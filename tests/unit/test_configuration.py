@@ -780,7 +780,9 @@ def test_families_and_annotations_of_the_demo():
         "correctness": ["mass_accuracy"],
     }
     annotations = metric_annotations(config)
-    assert annotations["gini"] == {"metric": "gini", "label": "Gini", "better": "higher", "family": "complexity"}
+    of_gini = {"metric": "gini", "label": "Gini", "better": "higher", "family": "complexity", "from_probability": False}
+    assert annotations["gini"] == of_gini
+    assert annotations["comprehensiveness"]["from_probability"]
     assert {name: annotation["better"] for name, annotation in annotations.items()} == {
         "comprehensiveness": "higher",
         "sufficiency": "lower",

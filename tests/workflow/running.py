@@ -182,11 +182,11 @@ RULES_OF_DISPARITY = (
     "count_tests",
     "estimate_effects",
     "permute_groups",
-    "explain_disparity",
+    "measure_associated",
     "tabulate_disparity",
     "tabulate_effects",
     "tabulate_control",
-    "tabulate_causes",
+    "tabulate_associated",
     "draw_control",
 )
 

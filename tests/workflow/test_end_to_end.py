@@ -55,10 +55,10 @@ def test_every_file_is_there_and_no_other(finished):
         TINY[part] for part in ("datasets", "models", "seeds", "explainers", "metrics")
     )
     families = ("faithfulness", "complexity", "correctness")
-    pages = ("disparity", "effects", "control", "causes", "scores", "models")
+    pages = ("disparity", "effects", "control", "associated", "scores", "models")
     expected = {f"tables/{name}.{form}" for name, form in product(pages, ("csv", "html", "tex"))}
     expected |= {f"tables/{name}.{form}" for name, form in product(("models_per_seed", "tests"), ("csv", "parquet"))}
-    computed = ("disparity", "disparity_summary", "effects", "control", "causes", "scores", "models")
+    computed = ("disparity", "disparity_summary", "effects", "control", "associated", "scores", "models")
     expected |= {f"tables/{name}.parquet" for name in computed}
     expected |= {f"figures/control.{form}" for form in ("svg", "pdf")}
     for dataset in datasets:

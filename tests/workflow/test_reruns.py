@@ -35,9 +35,9 @@ SUMMARY = ("summarise_disparity", "tabulate_disparity", "draw_disparity")
 COUNTS = ("count_tests", "tabulate_effects")
 EFFECTS = ("estimate_effects", "tabulate_effects", "draw_effects")
 CONTROL = ("permute_groups", "tabulate_control", "draw_control")
-CAUSES = ("explain_disparity", "tabulate_causes")
+ASSOCIATED = ("measure_associated", "tabulate_associated")
 SCORES = ("summarise_scores", "tabulate_scores")
-FROM_TESTS = ("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *CAUSES, *SCORES)
+FROM_TESTS = ("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *ASSOCIATED, *SCORES)
 QUALITY = ("measure_quality", "tabulate_models")
 BOXES = ("draw_scores", "draw_score_panels")
 FROM_SCORES = (*FROM_TESTS, *BOXES)
@@ -200,7 +200,7 @@ EDITS = {
         study("explainers", "lime", "label", value="LIME"),
         both(
             of(*BOXES, "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_causes", "tabulate_scores"),
+            of("tabulate_associated", "tabulate_scores"),
         ),
     ),
     "label of a metric changed": (
@@ -208,19 +208,19 @@ EDITS = {
         both(
             of("draw_scores", metric="gini"),
             of("draw_score_panels", "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_causes", "tabulate_scores"),
+            of("tabulate_associated", "tabulate_scores"),
         ),
     ),
     "levels compared the other way round": (
         study("statistics", "compare", value={"gender": [["female", "male"]]}),
         both(
-            of("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *CAUSES),
+            of("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *ASSOCIATED),
             of("tabulate_scores", *QUALITY, *BOXES),
         ),
     ),
     "level of significance changed": (
         study("statistics", "alpha", value=0.01),
-        of(*SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *CAUSES),
+        of(*SUMMARY, *COUNTS, *EFFECTS, *CONTROL),
     ),
     "bound of equivalence changed": (
         study("statistics", "equivalence_bound", value=0.3),
@@ -228,10 +228,10 @@ EDITS = {
     ),
     "groups permuted more often": (
         study("statistics", "control_draws", value=30),
-        of(*CONTROL),
+        of(*CONTROL, *ASSOCIATED),
     ),
     "considerable effect changed": (study("statistics", "considerable_effect", value=0.5), of(*SUMMARY)),
-    "coverage of the intervals changed": (study("statistics", "confidence", value=0.9), of(*EFFECTS)),
+    "coverage of the intervals changed": (study("statistics", "confidence", value=0.9), of(*EFFECTS, *ASSOCIATED)),
     "figures in one format": (study("figures", value={"formats": ["svg"]}), nothing),
     "speed changed": (what_changes_speed_only, nothing),
     "learning rate spelt otherwise": (
@@ -266,7 +266,7 @@ EDITS = {
     ),
     "code of most pages": (
         text(f"{LIBRARY}/figures/page_parts.py", "strength = 0.25 + 0.75", "strength = 0.35 + 0.65"),
-        of("tabulate_disparity", "tabulate_effects", "tabulate_causes", "tabulate_scores", "tabulate_models"),
+        of("tabulate_disparity", "tabulate_effects", "tabulate_associated", "tabulate_scores", "tabulate_models"),
     ),
     "code of all figures": (text(f"{LIBRARY}/figures/style.py", '"font.size": 10', '"font.size": 11'), of("draw_")),
     "code of the training": (

@@ -450,17 +450,19 @@ CONTROL = Contract(
         ]
     ),
 )
-CAUSES = Contract(
-    "causes",
-    "explain_disparity",
+ASSOCIATED = Contract(
+    "associated parts",
+    "measure_associated",
     pa.schema(
         [
             *_CELL,
+            _required("covariate", pa.string()),
             _required("seeds", pa.int64()),
-            *_columns(pa.float64(), "total", "context_tokens", "ground_truth_tokens", "confidence", missing=True),
-            pa.field("remaining", pa.float64()),
-            *_columns(pa.int64(), "significant_seeds", "significant_seeds_remaining", "significant_seeds_both"),
-            *_columns(pa.float64(), "pairs_equal", "d_equal", missing=True),
+            pa.field("undecided", pa.string()),  # why there is no split; none where there is one
+            *_columns(pa.float64(), "support", "total", missing=True),
+            *_with_interval("associated"),
+            *_with_interval("remaining"),
+            *_with_interval("shuffled"),
         ]
     ),
 )

@@ -101,10 +101,11 @@ def metric_families(config: dict) -> dict[str, list[str]]:
     return _families("metrics", config)
 
 
-def metric_annotations(config: dict) -> dict[str, dict[str, str]]:
+def metric_annotations(config: dict) -> dict[str, dict[str, str | bool]]:
     """For each metric of a complete configuration its ``metric``, ``label``, ``family`` and what is ``better``.
 
-    Metrics that are definitions of one property have its name as their ``metric``.
+    Metrics that are definitions of one property have its name as their ``metric``. ``from_probability`` says whether
+    the model's probability of the text is part of the score.
     """
     return {
         name: {
@@ -112,6 +113,7 @@ def metric_annotations(config: dict) -> dict[str, dict[str, str]]:
             "label": settings["label"],
             "better": Metric.entries[settings["metric"]].better,
             "family": Metric.entries[settings["metric"]].family,
+            "from_probability": Metric.entries[settings["metric"]].from_probability,
         }
         for name, settings in config["metrics"].items()
     }

@@ -21,6 +21,8 @@ class Metric(Entry):
         better: ``higher`` or ``lower``, which scores are the better ones for the reader of an explanation.
         measures: the property of explanations of which several metrics are definitions, that stand beside each other in
             the table of definitions; empty where it is the metric itself.
+        from_probability: whether the model's probability of the text is part of the score, which then goes along with
+            it whatever is explained.
     """
 
     key: ClassVar[str] = "metric"
@@ -29,6 +31,7 @@ class Metric(Entry):
     asks_model: ClassVar[bool] = True
     better: ClassVar[str]
     measures: ClassVar[str] = ""
+    from_probability: ClassVar[bool] = False
 
     metric: str
     label: Text | None = Field(None, description="Heading in tables and figures; `null` is the metric's title.")
@@ -112,6 +115,8 @@ Norm = Annotated[
 class AopcMetric(Metric):
     """What the areas over a perturbation curve have in common."""
 
+    from_probability: ClassVar[bool] = True
+
     definition: AopcDefinition = "share"
     shares: Shares = None
     positive_only: PositiveOnly = None
@@ -179,6 +184,7 @@ KeptShares = Annotated[
 class SoftMetric(Metric):
     """What the soft metrics have in common."""
 
+    from_probability: ClassVar[bool] = True
     family: ClassVar[str] = "soft"
     better: ClassVar[str] = "higher"
 
@@ -227,6 +233,7 @@ class Infidelity(Metric):
     """
 
     title: ClassVar[str] = "Infidelity"
+    from_probability: ClassVar[bool] = True
     family: ClassVar[str] = "infidelity"
     better: ClassVar[str] = "lower"
 

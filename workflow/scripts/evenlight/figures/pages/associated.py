@@ -1,0 +1,126 @@
+"""What parts of disparities go along with covariates, as a page."""
+
+import pandas as pd
+
+from evenlight import tables
+from evenlight.figures.html_table import Cell, Page, Table
+from evenlight.figures.page_parts import rows_by_model
+from evenlight.figures.text import signed
+from evenlight.statistics.associated import CALIPER, FEWEST
+from evenlight.statistics.study import Metric, comparisons_in
+
+TABLES = (tables.ASSOCIATED,)
+COVARIATES = {
+    "tokens": "number of tokens",
+    "ground_truth_tokens": "tokens of ground-truth words",
+    "confidence": "confidence",
+    "correct": "correct prediction",
+}
+# Why a cell is not split: its sign, and what the legend says.
+UNDECIDED = {
+    "hardly varies": ("·", "not decidable: the covariate hardly varies, between the forms of a pair or between texts"),
+    "no overlap": ("|", "not decidable: too few pairs or texts of both groups have equal values of the covariate"),
+    "part of the metric": ("p", "not split: the probability is part of the metric itself"),
+    "constant scores": ("c", "not split: the scores are constant"),
+    "too few": ("–", "not split: too few scores"),
+}
+
+
+def page(
+    table: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    confidence: float,
+) -> Page:
+    """A summary by dataset and covariate, and a table for each dataset and covariate that splits a cell there.
+
+    ``table`` comes from :func:`evenlight.statistics.associated.associated_table`.
+    """
+    parts = []
+    for pair in comparisons_in(table):
+        of_pair = pair.rows(table)
+        versus = f"{pair.level_a} against {pair.level_b}"
+        parts.append(_summary(f"Associated parts, {versus}", of_pair, datasets))
+        for dataset, dataset_label in datasets.items():
+            for covariate, label in COVARIATES.items():
+                cells = of_pair[(of_pair["dataset"] == dataset) & (of_pair["covariate"] == covariate)]
+                caption = f"{dataset_label}, {versus}: {label}"
+                if (cells["seeds"] > 0).any():
+                    parts.append(_table(caption, cells, models, explainers, metrics))
+    introduction = (
+        "What part of a disparity goes along with another difference between the groups' texts than the group itself? "
+        "Of pairs, the mean difference of all pairs stands beside that of the pairs whose forms are equal in the "
+        f"covariate, within {CALIPER:g} of its usual difference (at least {FEWEST} pairs, and as many that are not "
+        "equal); of texts without counterparts, differences within strata of the covariate beside differences of the "
+        "strata's shares (Kitagawa 1955). In standard deviations of the scores, as Cohen’s d, positive where the "
+        f"first-named group has the higher scores; means over seeds, {confidence:.0%} intervals by the jackknife for "
+        "further texts and these trained models. The control shuffles the covariate over the texts: then nothing "
+        "goes along with it. Each covariate is taken by itself: the parts do not add up. It is no causal claim: "
+        "confidence is the model’s own output and may pass a disparity on, and what goes along with length may be "
+        "due to something else that long texts have."
+    )
+    legend = [
+        (
+            Cell("bold", bold=True),
+            "the interval of the associated part is without 0, each cell by itself, not adjusted",
+        ),
+        *((Cell(sign), said) for sign, said in UNDECIDED.values()),
+    ]
+    return Page("What disparities go along with", introduction, parts, legend)
+
+
+def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str]) -> Table:
+    rows = []
+    for dataset, label in datasets.items():
+        lines = []
+        for covariate, heading in COVARIATES.items():
+            cells = table[(table["dataset"] == dataset) & (table["covariate"] == covariate)]
+            if len(cells):
+                lines.append((heading, _summary_cells(cells)))
+        if lines:
+            rows.append((label, lines))
+    columns = [
+        ("Cells", ["split", "associated part is not 0", "remainder is not 0"]),
+        ("Mean of absolute values", ["disparity of all", "associated part", "when shuffled", "remainder"]),
+        ("Not split", list(UNDECIDED)),
+    ]
+    return Table(caption, ("Dataset", "Covariate"), columns, rows)
+
+
+def _summary_cells(cells: pd.DataFrame) -> list[Cell]:
+    split = cells[cells["seeds"] > 0]
+    sides = {part: split[[f"{part}_low", f"{part}_high"]] for part in ("associated", "remaining")}
+    found = {part: int(((ends > 0).all(axis=1) | (ends < 0).all(axis=1)).sum()) for part, ends in sides.items()}
+    counts = [len(split), found["associated"], found["remaining"]]
+    means = [signed(split[name].abs().mean()) for name in ("total", "associated", "shuffled", "remaining")]
+    reasons = cells["undecided"].value_counts()
+    return [Cell(str(text)) for text in (*counts, *means, *(reasons.get(reason, 0) for reason in UNDECIDED))]
+
+
+def _table(
+    caption: str, cells: pd.DataFrame, models: dict[str, str], explainers: dict[str, str], metrics: dict[str, Metric]
+) -> Table:
+    by_names = {(row.model, row.explainer, row.metric): row for row in cells.itertuples(index=False)}
+    rows = rows_by_model(models, explainers, lambda *row: [_cell(by_names[*row, metric]) for metric in metrics])
+    columns = [("Disparity → remainder", [metric.label_with_direction for metric in metrics.values()])]
+    return Table(caption, ("Model", "Explainer"), columns, rows)
+
+
+def _cell(row) -> Cell:
+    if row.seeds == 0:
+        sign, said = UNDECIDED[row.undecided]
+        return Cell(sign, said)
+    intervals = {
+        part: f"{signed(getattr(row, part))} [{signed(getattr(row, f'{part}_low'))}, "
+        f"{signed(getattr(row, f'{part}_high'))}]"
+        for part in ("associated", "remaining", "shuffled")
+    }
+    said = (
+        f"associated {intervals['associated']}, shuffled {intervals['shuffled']}; remainder {intervals['remaining']}; "
+        f"{row.support:.0%} with equal values; seeds: {row.seeds}"
+    )
+    there = row.associated_low > 0 or row.associated_high < 0
+    return Cell(f"{signed(row.total)} → {signed(row.remaining)}", said, bold=there)

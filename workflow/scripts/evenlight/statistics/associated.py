@@ -1,0 +1,336 @@
+"""What part of a disparity goes along with a covariate, such as the length of the texts or the model's confidence?
+
+The two forms of a sentence differ in more than the group: "herself" may be two tokens where "he" is one, and the model
+may be surer of one form. The disparity is set beside the one that is found where the covariate is equal:
+
+- in a paired design, the mean difference of all pairs beside that of the pairs whose forms have the same value of the
+  covariate, or values that differ by at most :data:`CALIPER` times the usual difference (root mean square of pairs);
+- in an unpaired design, by strata of the covariate, as Kitagawa (1955) splits the difference of two rates: what remains
+  is the difference within strata, weighted by the mean of both groups' shares; what is associated is the difference of
+  their shares, weighted by the mean of both groups' scores.
+
+Nothing is fitted and nothing is drawn out beyond the data: where no texts are equal, nothing is said. Strata and equal
+pairs follow from the covariate alone, without a look at the scores, so that there is nothing to cross-fit. Each
+covariate is taken by itself; covariates go along with one another, so that their parts do not add up.
+
+This is no causal claim. What goes along with length may be due to length, or to what else long texts have. Confidence
+is itself an output of the model: it may pass a disparity on, and what goes along with it is not thereby innocent.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenlight import tables
+from evenlight.errors import InputError
+from evenlight.seeds import generator_for
+from evenlight.statistics.cells import CELL, ExplainerScores, read_models, rows_by_comparison
+from evenlight.statistics.designs import Design
+from evenlight.statistics.effect_sizes import pooled_sd
+from evenlight.statistics.files import Run, items_path, reading_path
+from evenlight.statistics.jackknife import interval, unit_clusters, without_each
+
+COVARIATES = ("tokens", "ground_truth_tokens", "confidence", "correct")
+# Those that are functions of the model's probability of the text.
+FROM_PROBABILITY = ("confidence", "correct")
+# Pairs count as equal where the covariate differs by at most this share of its root mean square over pairs. Cochran &
+# Rubin (1973) take 0.2 standard deviations, which leave 1 % of the bias of a normal covariate.
+CALIPER = 0.2
+# A covariate hardly varies where its usual difference within pairs is below this share of its spread between texts.
+HARDLY = 0.05
+# Fewest pairs (clusters of pairs, where they depend on one another) that are equal, and that are not.
+FEWEST = 8
+# Strata of two groups: at most so many, each of at least so many texts of the smaller group, on average (Cochran 1968:
+# five strata leave a tenth of the bias), and of at least so many of either group.
+STRATA, STRATUM, FEWEST_IN_STRATUM = 10, 10, 3
+# Least share of the texts in strata that have both groups.
+SUPPORT = 0.8
+# Relative to the largest: smaller differences of scores are the error of rounding.
+ROUNDING = 1e-9
+
+# Why a part is not decidable.
+PART_OF_METRIC = "part of the metric"
+CONSTANT = "constant scores"
+FEW = "too few"
+HARDLY_VARIES = "hardly varies"
+NO_OVERLAP = "no overlap"
+
+_PARTS = [f"{part}{end}" for part in ("associated", "remaining") for end in ("", "_low", "_high")]
+_SHUFFLED = ["shuffled", "shuffled_low", "shuffled_high"]
+
+
+@dataclass(frozen=True)
+class Split:
+    """A disparity of one run in units of Cohen's d: associated part and remainder, in the last axis of the arrays.
+
+    Attributes:
+        whole: from all units, float (2,).
+        without: from all but one cluster, float (clusters, 2).
+        shuffled: the associated part with the covariate shuffled over units, float (draws,).
+        support: the share of pairs that are equal, or of texts in strata with both groups.
+        degrees: of freedom of the jackknife's standard error.
+    """
+
+    whole: np.ndarray
+    without: np.ndarray
+    shuffled: np.ndarray
+    support: float
+    degrees: int
+
+
+def split_pairs(
+    a: np.ndarray, b: np.ndarray, x_a: np.ndarray, x_b: np.ndarray, clusters: np.ndarray, numbers: np.ndarray
+) -> Split | str:
+    """Split the disparity of pairs, or say why not.
+
+    Args:
+        a, b: scores of the forms, float (pairs,), NaN where undefined.
+        x_a, x_b: their covariate, likewise.
+        clusters: of each pair, int (pairs,), from 0; pairs of different clusters are independent.
+        numbers: random, (draws, pairs), by whose order the covariate is shuffled.
+    """
+    known = ~np.isnan(a - b) & ~np.isnan(x_a - x_b)
+    if len(np.unique(clusters[known])) < 2 * FEWEST:
+        return FEW
+    sd = _spread(a[known], b[known])
+    if sd == 0:
+        return CONSTANT
+    difference, x = np.where(known, a - b, 0) / sd, np.where(known, np.abs(x_a - x_b), np.inf)
+    usual = np.sqrt(np.mean(x[known] ** 2))
+    equal = x <= CALIPER * usual
+    count_equal, count_unequal = (len(np.unique(clusters[pairs])) for pairs in (equal, known & ~equal))
+    if usual < HARDLY * pooled_sd(x_a[known], x_b[known]) or count_unequal < FEWEST:
+        return HARDLY_VARIES
+    if count_equal < FEWEST:
+        return NO_OVERLAP
+
+    def parts(sums: np.ndarray) -> np.ndarray:
+        remaining = sums[..., 3] / sums[..., 2]
+        return np.stack([sums[..., 1] / sums[..., 0] - remaining, remaining], axis=-1)
+
+    terms = np.column_stack([known, difference, equal, equal * difference]).astype(float)
+    shuffled = equal[known][np.argsort(numbers[:, known], axis=1)] @ difference[known] / equal.sum()
+    return Split(
+        parts(terms.sum(axis=0)),
+        parts(without_each(terms, clusters)),
+        difference.sum() / known.sum() - shuffled,
+        equal.sum() / known.sum(),
+        min(count_equal, count_unequal) - 1,
+    )
+
+
+def split_groups(
+    a: np.ndarray, b: np.ndarray, x_a: np.ndarray, x_b: np.ndarray, clusters: np.ndarray, numbers: np.ndarray
+) -> Split | str:
+    """Split the disparity of two groups of texts, or say why not; total is that of the texts with support.
+
+    The arguments are those of :func:`split_pairs`, with texts for pairs; ``clusters`` and ``numbers`` are of the first
+    group's texts and then the second's. The covariate is shuffled within each group.
+    """
+    y, x = np.concatenate([a, b]), np.concatenate([x_a, x_b])
+    group = np.repeat([0, 1], [len(a), len(b)])
+    known = ~np.isnan(y) & ~np.isnan(x)
+    sizes = [len(np.unique(clusters[known & (group == side)])) for side in (0, 1)]
+    if min(sizes) < FEWEST:
+        return FEW
+    sd = _spread(y[known & (group == 0)], y[known & (group == 1)])
+    if sd == 0:
+        return CONSTANT
+    y = np.where(known, y, 0) / sd
+    stratum = _strata(x, known, max(2, min(STRATA, min(sizes) // STRATUM)))
+    if len(np.unique(stratum[known])) < 2:
+        return HARDLY_VARIES
+    counts = np.array(
+        [
+            [len(np.unique(clusters[known & (group == side) & (stratum == k)])) for k in range(stratum.max() + 1)]
+            for side in (0, 1)
+        ]
+    )
+    supported = np.flatnonzero(counts.min(axis=0) >= FEWEST_IN_STRATUM)
+    used = known & np.isin(stratum, supported)
+    support = used.sum() / known.sum()
+    if support < SUPPORT or len(supported) < 2:
+        return NO_OVERLAP
+
+    def parts(sums: np.ndarray) -> np.ndarray:
+        count, score = sums[..., 0], sums[..., 1]
+        share, mean = count / count.sum(axis=-1, keepdims=True), score / count
+        remaining = (share.mean(axis=-2) * (mean[..., 0, :] - mean[..., 1, :])).sum(axis=-1)
+        associated = (mean.mean(axis=-2) * (share[..., 0, :] - share[..., 1, :])).sum(axis=-1)
+        return np.stack([associated, remaining], axis=-1)
+
+    # (texts, groups, strata, number and sum of scores)
+    of_group, of_stratum = group[:, None] == [0, 1], used[:, None] & (stratum[:, None] == supported)
+    is_in = of_group[:, :, None] & of_stratum[:, None, :]
+    terms = np.stack([is_in, is_in * y[:, None, None]], axis=-1)
+    whole = terms.sum(axis=0)
+    shuffled = np.broadcast_to(whole, (len(numbers), *whole.shape)).copy()
+    for side in (0, 1):
+        texts = used & (group == side)
+        order = np.argsort(numbers[:, texts], axis=1)
+        for place, k in enumerate(supported):
+            shuffled[:, side, place, 1] = (stratum[texts][order] == k) @ y[texts]
+    return Split(
+        parts(whole),
+        parts(without_each(terms, clusters)),
+        parts(shuffled)[:, 0],
+        support,
+        min(sizes) - len(supported),
+    )
+
+
+def _spread(a: np.ndarray, b: np.ndarray) -> float:
+    """The standard deviation of Cohen's d; 0 where it is the error of rounding."""
+    sd = pooled_sd(a, b)
+    return sd if sd > ROUNDING * max(np.abs(a).max(), np.abs(b).max()) else 0.0
+
+
+def _strata(x: np.ndarray, known: np.ndarray, count: int) -> np.ndarray:
+    """The stratum of each text, int (texts,): its value, of few values, or else one of ``count`` quantiles."""
+    values = np.unique(x[known])
+    if len(values) > count:
+        values = np.unique(np.quantile(x[known], np.arange(1, count) / count, method="higher"))
+        return np.searchsorted(values, x, side="right")
+    return np.searchsorted(values, x)
+
+
+def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
+    """The columns of a row from the splits of its runs: means over runs, with jackknife intervals over clusters.
+
+    The runs have the same units, so that a cluster is left out of all of them at once. The t distribution has the
+    fewest degrees of freedom of any run: one less than the smaller number of clusters with equal and with unequal
+    pairs, or clusters of the smaller group less strata.
+    """
+    estimate = np.mean([split.whole for split in splits], axis=0)
+    without = np.mean([split.without for split in splits], axis=0)
+    low, high = interval(estimate, without, min(split.degrees for split in splits), confidence)
+    shuffled = np.mean([split.shuffled for split in splits], axis=0)
+    ends = np.quantile(shuffled, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return {
+        "support": float(np.mean([split.support for split in splits])),
+        "total": float(estimate.sum()),
+        **dict(zip(_PARTS, np.stack([estimate, low, high], axis=-1).ravel().tolist(), strict=True)),
+        **dict(zip(_SHUFFLED, map(float, (shuffled.mean(), *ends)), strict=True)),
+    }
+
+
+COMPUTED = ["covariate", "seeds", "undecided", "support", "total", *_PARTS, *_SHUFFLED]
+
+
+def associated_table(
+    scores: str | Path,
+    datasets_folder: str | Path,
+    readings: str | Path,
+    *,
+    confidence: float,
+    control_draws: int,
+    from_probability: list[str],
+    **scored: Any,
+) -> pd.DataFrame:
+    """What part of every cell's disparity goes along with each covariate, and what remains.
+
+    ``readings`` is a folder; for the other folders and ``scored`` see :func:`evenlight.statistics.cells.read_models`.
+    ``from_probability`` names the metrics that are made of the model's probability of the text: their disparity is not
+    split by covariates that are functions of it. Covariates of an item, in a unit with several items of a level their
+    means:
+
+    - ``tokens``: of the words;
+    - ``ground_truth_tokens``: those of the words that are ground truth (0 where a dataset has none);
+    - ``confidence``: the logarithm of the odds of the explained class against all others;
+    - ``correct``: 1 where the model predicts the label, else 0.
+
+    One row per dataset, model, explainer, metric, pair of levels and covariate; besides these names, as means over
+    ``seeds``, in standard deviations of the scores as Cohen's d:
+
+    - ``total`` = ``associated`` + ``remaining``, see :class:`Split`, the two with ``_low`` and ``_high``: intervals for
+      further units and these trained models, see :func:`part_columns`;
+    - ``shuffled``, ``_low``, ``_high``: mean and central ``confidence`` of the associated part over ``control_draws``
+      shuffles of the covariate over the units, the same for all seeds;
+    - ``support``: share of pairs that are equal, or of texts in strata with both groups;
+    - ``undecided``: why there is no split in any seed, else null.
+
+    ``seeds`` counts those with a split.
+    """
+    rows = []
+    for model in read_models(scores, datasets_folder, **scored):
+        files = [reading_path(readings, Run(model.dataset, model.model, seed)) for seed in model.seeds]
+        by_seed = [item_covariates(items_path(datasets_folder, model.dataset), path) for path in files]
+        covariates = np.stack(
+            [of_seed.reindex(model.items["item_id"]).to_numpy(float).T for of_seed in by_seed], axis=1
+        )
+        known = _with_covariates(model.explainers, covariates, model.items, files)
+
+        def rows_of(scores: ExplainerScores, design: Design, covariates: np.ndarray = covariates) -> Iterator[dict]:
+            clusters = unit_clusters(design)
+            seed = (0, "associated", scores.dataset, *design.comparison.levels)
+            numbers = generator_for(*seed).random((control_draws, len(clusters)))
+            by_side = [side.scores(covariates) for side in (design.a, design.b)]
+            split = split_pairs if design.paired else split_groups
+            for cell, a, b in scores.cells_with_scores(design):
+                for name, x_a, x_b in zip(COVARIATES, *by_side, strict=True):
+                    if name in FROM_PROBABILITY and cell["metric"] in from_probability:
+                        splits = [PART_OF_METRIC]
+                    else:
+                        splits = [split(*run, clusters, numbers) for run in zip(a, b, x_a, x_b, strict=True)]
+                    yield cell | {"covariate": name} | _row(splits, confidence)
+
+        rows += rows_by_comparison(known, model.designs, rows_of)
+    return pd.DataFrame(rows, columns=[*CELL, *COMPUTED])
+
+
+def _row(splits: list[Split | str], confidence: float) -> dict:
+    decided = [split for split in splits if isinstance(split, Split)]
+    if decided:
+        return {"seeds": len(decided), "undecided": None} | part_columns(decided, confidence)
+    return {"seeds": 0, "undecided": splits[0]}
+
+
+def item_covariates(items_file: Path, readings_file: Path) -> pd.DataFrame:
+    """The covariates of every explained item of a run, see :func:`associated_table`; its index is ``item_id``."""
+    items = tables.read_table(items_file, tables.ITEMS.only("item_id", "ground_truth", "label")).set_index("item_id")
+    columns = ("item_id", "target", "word_id", "probability", "predicted", "left_out")
+    readings = tables.read_table(readings_file, tables.READINGS.only(*columns))
+    readings = readings[readings["target"].notna() & readings["left_out"].isna()]
+    missing = readings.loc[~readings["item_id"].isin(items.index), "item_id"]
+    if len(missing):
+        raise InputError(
+            f"{items_file}: column 'item_id' has no '{missing.iloc[0]}', which {readings_file} explains; delete the "
+            "older of both files and run the workflow again"
+        )
+    found = items.loc[readings["item_id"]]
+    rows = []
+    for (item, truth, label), reading in zip(found.itertuples(), readings.itertuples(index=False), strict=True):
+        words = reading.word_id[reading.word_id >= 0].astype(int)  # special tokens have no word, nor have a prompt's
+        if truth is not None and words.max(initial=-1) >= len(truth):
+            raise InputError(
+                f"{readings_file}: column 'word_id' has {words.max()} for item '{item}', which has {len(truth)} "
+                f"words in {items_file}; delete the older of both files and run the workflow again"
+            )
+        marked = 0 if truth is None else int(truth[words].sum())
+        log_odds = _log_odds(reading.probability, int(reading.target))
+        rows.append((len(words), marked, log_odds, float(reading.predicted == label)))
+    return pd.DataFrame(rows, columns=COVARIATES, index=readings["item_id"])
+
+
+def _log_odds(probability: np.ndarray, target: int) -> float:
+    # The others' sum and not 1 − p, of which near 1 only rounding is left.
+    least = np.finfo(np.float32).tiny
+    return float(np.log(max(probability[target], least)) - np.log(max(np.delete(probability, target).sum(), least)))
+
+
+def _with_covariates(
+    explainers: Iterable[ExplainerScores], covariates: np.ndarray, items: pd.DataFrame, files: list[Path]
+) -> Iterator[ExplainerScores]:
+    """The same; refuse an item with a score but without covariates: its run's readings do not explain it."""
+    for scores in explainers:
+        unknown = ~np.isnan(scores.values).all(axis=0) & np.isnan(covariates).any(axis=0)
+        for seed, item in np.argwhere(unknown):
+            raise InputError(
+                f"{files[seed]}: column 'item_id' has no '{items['item_id'].iloc[item]}', which has scores; delete the "
+                "file and the run's scores and run the workflow again"
+            )
+        yield scores

@@ -1,0 +1,21 @@
+"""What part of every disparity goes along with length, confidence or correctness, and what remains?"""
+
+import argparse
+
+from evenlight import command_line, tables
+from evenlight.statistics.associated import associated_table
+from evenlight.statistics.score_files import score_notes
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the table of associated parts, with what is to be said of the scores."""
+    table = associated_table(arguments.scores, arguments.datasets, arguments.readings, **arguments.settings)
+    notes = score_notes(arguments.scores, **arguments.settings)
+    tables.write_table(table, arguments.output, tables.ASSOCIATED, {"notes": notes})
+
+
+if __name__ == "__main__":
+    parser = command_line.settings_parser(__doc__)
+    command_line.add_folder_flags(parser, "scores", "datasets", "readings")
+    parser.add_argument("--output", required=True, metavar="PARQUET")
+    command_line.run(main, parser)
