@@ -56,7 +56,7 @@ def comparisons():
 def compared_settings(*keys, **more):
     """What tables of comparisons depend on: the scores, the comparisons, ``keys`` of the statistics, and ``more``."""
     # Not sorted: the order of the configuration is that of the tables.
-    return json.dumps(scored() | {"comparisons": comparisons()} | of_statistics(*keys) | more)
+    return json.dumps(scored() | {"comparisons": comparisons()} | of_statistics("strata", *keys) | more)
 
 
 def compared_sets():

@@ -14,6 +14,7 @@ rule measure_disparity:
         script=script("statistics/measure_disparity.py"),
         scores=every_score(),
         datasets=every_dataset(),
+        readings=every(READINGS),
     output:
         "<results>/tables/disparity.parquet",
     log:
@@ -26,8 +27,8 @@ rule measure_disparity:
         mem_mb=4000,
         runtime=60,
     params:
-        settings=compared_settings("equivalence_bound", "sign_flips"),
-        folders=folders(scores=SCORES, datasets=DATASETS),
+        settings=compared_settings("equivalence_bound", "confidence", "sign_flips"),
+        folders=folders(scores=SCORES, datasets=DATASETS, readings=READINGS),
         code=code_of("statistics/measure_disparity.py"),
     shell:
         "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -90,6 +91,7 @@ rule estimate_effects:
         script=script("statistics/estimate_effects.py"),
         scores=every_score(),
         datasets=every_dataset(),
+        readings=every(READINGS),
     output:
         "<results>/tables/effects.parquet",
     log:
@@ -103,7 +105,7 @@ rule estimate_effects:
         runtime=120,
     params:
         settings=compared_settings("alpha", "equivalence_bound", "confidence", "bootstrap_draws", "power"),
-        folders=folders(scores=SCORES, datasets=DATASETS),
+        folders=folders(scores=SCORES, datasets=DATASETS, readings=READINGS),
         code=code_of("statistics/estimate_effects.py"),
     shell:
         "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -115,6 +117,7 @@ rule permute_groups:
         script=script("statistics/permute_groups.py"),
         scores=every_score(),
         datasets=every_dataset(),
+        readings=every(READINGS),
     output:
         "<results>/tables/control.parquet",
     log:
@@ -128,7 +131,7 @@ rule permute_groups:
         runtime=120,
     params:
         settings=compared_settings("alpha", "sign_flips", "control_draws"),
-        folders=folders(scores=SCORES, datasets=DATASETS),
+        folders=folders(scores=SCORES, datasets=DATASETS, readings=READINGS),
         code=code_of("statistics/permute_groups.py"),
     shell:
         "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"

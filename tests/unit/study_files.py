@@ -81,7 +81,8 @@ def asked(function: Callable, settings: dict) -> dict:
     if any(entry.kind is entry.VAR_KEYWORD for entry in parameters):
         # What the function hands on.
         parameters += signature(read_models).parameters.values()
-    return {entry.name: known[entry.name] for entry in parameters if entry.kind is entry.KEYWORD_ONLY}
+    wanted = [entry for entry in parameters if entry.kind is entry.KEYWORD_ONLY]
+    return {entry.name: known[entry.name] for entry in wanted if entry.name in known or entry.default is entry.empty}
 
 
 def computed(function: Callable, files: StudyFiles, settings: dict):

@@ -317,6 +317,8 @@ LEARNING_RATE = "trainings.short.learning_rate"
             r'^models\.tiny\.training: found "short", no such training; .* none; add it to trainings$',
         ),
         ("explain.pairs_on", {"compas": 5}, r"explain\.pairs_on\.compas: no such dataset; the study has geco_all$"),
+        ("statistics.strata", {"compas": "label"}, r"^statistics\.strata\.compas: no such dataset; the study has geco"),
+        ("statistics.strata", {"geco_all": "race"}, r'found "race"; allowed is label, prediction or correct$'),
         ("explain.pairs_on", {"geco_all": 0}, r"pairs_on\.geco_all: found 0; allowed is an integer, at least 1"),
         ("explainers.grad.method", "lyme", r'explainers\.grad\.method: found "lyme"; .*; did you mean lime\?'),
         ("explainers.grad.steps", 5, r"explainers\.grad\.steps: unknown key; allowed here: method, label, output"),

@@ -54,7 +54,8 @@ def summary(released=RELEASED, paper=PAPER) -> pd.DataFrame:
         {
             "dataset": "plots", "model": model, "explainer": explainer, "metric": metric,
             "factor": "gender", "level_a": "male",
-            "level_b": "female", "seeds": 2, "significant_seeds": seeds, "mean_d": d, "considerable": considerable,
+            "level_b": "female", "seeds": 2, "significant_seeds": seeds, "mean_d": d,
+            "mean_delta": np.clip(d, -1, 1), "considerable": considerable,
         }
         for metric, cells in (("gini", RELEASED), ("tau", released), ("tau_paper", paper))
         for (model, explainer), (d, seeds, considerable) in zip(ROWS, cells, strict=False)
@@ -97,6 +98,15 @@ def test_table_of_definitions():
     # Deviations from the means 0.1 and 0.325: products sum to -0.09, squares to 0.34 and 0.1475.
     assert table.loc[("tau", "tau_paper"), "correlation"] == pytest.approx(-0.09 / np.sqrt(0.34 * 0.1475))
     assert table["correlation"].iloc[[0, 2]].tolist() == pytest.approx([1, 1])
+
+
+def test_directions_are_those_of_delta():
+    against = summary()
+    against.loc[against["metric"] == "tau_paper", "mean_delta"] = -0.1
+    table = definitions_table(against, disputed=DISPUTED).set_index(["metric", "other"])
+    counts = table.loc[("tau", "tau_paper"), ["significant", "opposed", "same_direction"]].tolist()
+    # Of the first definition, delta is positive in the first and third cell, negative in the second.
+    assert counts == [1, 1, pytest.approx(1 / 3)]
 
 
 def test_only_cells_that_both_definitions_have_are_compared():

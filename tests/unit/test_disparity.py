@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import mannwhitneyu, wilcoxon
+from scipy.stats import mannwhitneyu, rankdata, wilcoxon
 from statsmodels.stats.multitest import multipletests
 from study_files import StudyFiles
 
@@ -19,6 +19,7 @@ from evenlight.errors import InputError
 from evenlight.statistics.disparity import adjusted, disparity_table
 from evenlight.statistics.effect_sizes import hedges_g
 from evenlight.statistics.equivalence import equivalence_p
+from evenlight.statistics.hodges_lehmann import shift
 
 NAN = float("nan")
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
@@ -29,6 +30,7 @@ SETTINGS = {
     "metrics": {"gini": "complexity"},
     "comparisons": {"gender": [["male", "female"]]},
     "equivalence_bound": 0.2,
+    "confidence": 0.95,
     "sign_flips": 1000,
 }
 
@@ -128,6 +130,7 @@ def test_every_number_of_a_row_is_that_of_its_own_scores(files, paired):
         assert (row.u, row.p) == pytest.approx((theirs.statistic, theirs.pvalue))
         assert row.common_language_effect == pytest.approx(np.mean(a[:, None] > b))
         assert row.cliffs_delta == pytest.approx(2 * row.common_language_effect - 1)
+        assert (row.shift, row.shift_low, row.shift_high) == pytest.approx(shift(a, b, 0.95))
         assert row.cohens_d == pytest.approx((a.mean() - b.mean()) / np.sqrt((a.var() + b.var()) / 2))
         assert row.hedges_g == pytest.approx(hedges_g(a, b))
         assert row.p_equivalence == pytest.approx(equivalence_p(male, female, 0.2, paired))
@@ -135,11 +138,32 @@ def test_every_number_of_a_row_is_that_of_its_own_scores(files, paired):
             assert (row.pairs, np.isnan(row.p_signed_rank), np.isnan(row.p_sign_flip)) == (0, True, True)
             continue
         difference = (male - female)[~np.isnan(male - female)]
+        ranks = rankdata(np.abs(difference))
+        assert row.rank_biserial == pytest.approx(ranks @ np.sign(difference) / ranks.sum())
         assert row.pairs == len(difference) == 12
         assert row.p_signed_rank == pytest.approx(wilcoxon(difference, method="exact").pvalue)
         sums = np.abs(np.array(list(product((-1, 1), repeat=12))) @ difference)
         exact = np.mean(sums >= abs(difference.sum()) - 1e-9)
         assert row.p_sign_flip == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 1000) + 1e-3)
+
+
+@pytest.mark.parametrize("scores", ["constant", "in tenths", "spread"])
+def test_a_shift_by_rounding_is_no_disparity(files, scores):
+    """Of one unit in the last place of a float32, in all pairs."""
+    random = np.random.default_rng(4)
+    female = {
+        "constant": np.full(60, 0.7),
+        "in tenths": random.integers(1, 10, size=60) / 10,
+        "spread": random.uniform(0.1, 1, size=60),
+    }[scores].astype(np.float32)
+    male = np.nextafter(female, np.float32(2))
+    for seed in (0, 1):
+        files.write(score_table(male, female), seed)
+    table, notes = table_of(files)
+    assert (table[["p", "p_signed_rank", "p_sign_flip"]] == 1).all(axis=None)
+    assert table["cohens_d"].abs().max() < 1e-5
+    assert table["rank_biserial"].tolist() == [0] * 4
+    assert notes == []
 
 
 def test_swapped_pair_swaps_the_sign(two_seeds):

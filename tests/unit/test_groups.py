@@ -21,7 +21,7 @@ SETTINGS = {
     "seeds": [0, 1],
     "explainers": ["lime"],
     "metrics": {"noisy": {"label": "Noisy", "better": "higher", "family": "complexity"}},
-    "statistics": {"groups": [LEVELS], "equivalence_bound": 0.2, "sign_flips": 100},
+    "statistics": {"groups": [LEVELS], "equivalence_bound": 0.2, "confidence": 0.95, "sign_flips": 100},
 }
 
 

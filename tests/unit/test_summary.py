@@ -21,7 +21,13 @@ from evenlight.figures.text import mean_sd, signed
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.counts import count_tests
 from evenlight.statistics.files import units_path
-from evenlight.statistics.summary import grouped_scores, summarise_disparity, summarise_scores
+from evenlight.statistics.summary import (
+    direction_notes,
+    grouped_scores,
+    seeds_that_disagree,
+    summarise_disparity,
+    summarise_scores,
+)
 
 SETTINGS = {
     "datasets": {"plots": {"label": "Plots <all>"}},
@@ -38,13 +44,15 @@ DISPARITIES = shown(SETTINGS, *COMPARED, alpha=0.05, considerable_effect=0.2)
 SCORES = shown(SETTINGS, *COMPARED, levels=["male", "female"])
 
 
-def disparity(metric: str, outcomes: list[tuple[float, float]]) -> pd.DataFrame:
-    """A disparity table with one seed per (p, d)."""
+def disparity(metric: str, outcomes: list[tuple[float, ...]]) -> pd.DataFrame:
+    """A disparity table with one seed per (p, d), or per (p, d, delta) where they differ."""
     place = {"dataset": "plots", "model": "small", "metric": metric}
-    return disparity_rows([place | {"seed": seed, "p": p, "cohens_d": d} for seed, (p, d) in enumerate(outcomes)])
+    names = ("p", "cohens_d", "cliffs_delta")
+    rows = [{"seed": seed} | dict(zip(names, values, strict=False)) for seed, values in enumerate(outcomes)]
+    return disparity_rows([place | row for row in rows])
 
 
-def cell(metric: str, outcomes: list[tuple[float, float]]) -> pd.Series:
+def cell(metric: str, outcomes: list[tuple[float, ...]]) -> pd.Series:
     summary = summarise_disparity(disparity(metric, outcomes), **asked(summarise_disparity, SETTINGS))
     assert len(summary) == 1
     return summary.iloc[0]
@@ -101,6 +109,56 @@ def test_infinite_effects_have_no_spread():
 
 def test_effects_that_cancel_make_nobody_better():
     assert pd.isna(cell("gini", [(0.01, 0.5), (0.01, -0.5)])["better_group"])
+
+
+@pytest.mark.parametrize(("metric", "better"), [("gini", "female"), ("sparsity", "male")])
+def test_the_better_group_is_that_of_the_test(metric, better):
+    # A few high scores turn d; the ranks, of which p speaks, point the other way.
+    row = cell(metric, [(0.01, 0.4, -0.3), (0.02, 0.1, -0.5), (0.9, 0.1, 0.1)])
+    assert row["better_group"] == better
+    assert row[f"significant_seeds_{'b' if better == 'female' else 'a'}_better"] == 2
+    assert row["contradicted"]
+    means = row[["mean_d_significant", "mean_delta_significant", "mean_d", "mean_delta"]].tolist()
+    assert means == pytest.approx([0.25, -0.4, 0.2, -0.7 / 3])
+
+
+def test_d_contradicts_delta_by_the_signs_of_their_means():
+    # In one seed they differ, in the mean they do not.
+    assert not cell("gini", [(0.01, 0.4, -0.1), (0.02, 0.1, 0.5)])["contradicted"]
+    assert not cell("gini", [(0.01, 0.0, -0.1)])["contradicted"]
+    assert not cell("gini", [(0.6, 0.4, -0.1)])["contradicted"]
+
+
+def test_seeds_that_point_in_opposite_directions_are_counted():
+    """By delta, of the cells with two significant seeds or more; what d says does not matter."""
+    cells = {
+        "gini": [(0.01, 0.5, 0.5), (0.02, 0.5, -0.4)],
+        "sparsity": [(0.01, 0.5, 0.5), (0.02, -0.5, 0.4), (0.03, 0.1, 0.1)],
+        "area": [(0.01, 0.5, 0.5), (0.2, -0.5, -0.4)],
+    }
+    settings = SETTINGS | {"metrics": {name: {"better": "lower"} for name in cells}}
+    table = pd.concat([disparity(metric, outcomes) for metric, outcomes in cells.items()])
+    summary = summarise_disparity(table, **asked(summarise_disparity, settings))
+    assert seeds_that_disagree(summary) == (2, 1)
+    assert direction_notes(summary) == [
+        "of 2 cells with at least two significant seeds, 1 (50%) have significant seeds in opposite directions (by "
+        "Cliff's delta)"
+    ]
+    contradicted = summarise_disparity(disparity("area", [(0.01, 0.5, -0.5)]), **asked(summarise_disparity, settings))
+    assert direction_notes(contradicted) == [
+        "of 1 cells with a significant seed, in 1 the mean of Cohen's d over these seeds has the other direction than "
+        "that of Cliff's delta, which the test is about"
+    ]
+    assert direction_notes(summary.head(0)) == []
+
+
+def test_the_page_marks_where_d_points_the_other_way():
+    table = disparity("gini", [(0.01, 0.4, -0.3), (0.02, 0.1, -0.5)])
+    html = render(
+        page_of("disparity", summarise_disparity(table, **asked(summarise_disparity, SETTINGS)), **DISPARITIES)
+    )
+    assert Structure(html).cells[::2] == ["2 F†", "(2) 0.25 ± 0.15 F†"]
+    assert "Of 1 cells with at least two significant seeds, 0 have significant seeds in opposite directions" in html
 
 
 def test_cells_come_in_the_order_of_the_table_with_their_names():
@@ -422,7 +480,9 @@ def test_disparities_are_summed_up_and_written_with_their_notes(tmp_path):
         done = run_script(f"statistics/{function.__name__}.py", settings, "--disparity", runs, "--output", output)
         assert done.returncode == 0, done.stderr
     assert tables.read_table(counts, tables.TEST_COUNTS)["mann_whitney"].tolist() == [2]
-    assert tables.read_metadata(summary, tables.SUMMARY) == {"notes": ["a note"]}
+    [directions, note] = tables.read_metadata(summary, tables.SUMMARY)["notes"]
+    assert directions.startswith("of 1 cells with at least two significant seeds, 0 (0%)")
+    assert note == "a note"
     page = tabulated(tmp_path, "disparity", tables.read_table(summary, tables.SUMMARY), notes=["a note"], **DISPARITIES)
     assert page.csv[0].loc[0, ["significant_seeds", "better_group"]].tolist() == [2, "male"]
     assert "<li>a note</li>" in page.html

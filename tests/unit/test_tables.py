@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evenlight import tables
 from evenlight.errors import InputError
+from evenlight.statistics.disparity import STRATIFIED
 from evenlight.tables import ATTRIBUTE, ITEMS, SCORES, UNITS, Contract, checked, read_arrow, write_table
 
 CONTRACTS = [value for value in vars(tables).values() if isinstance(value, Contract)]
@@ -52,10 +53,18 @@ def test_there_are_contracts_to_test():
         ),
         (tables.ATTRIBUTIONS, {"completeness_gap"}),
         (SCORES, set()),
-        # Tests of pairs, where there are no pairs; a test of equivalence in too few scores.
-        (tables.DISPARITY, {"p_signed_rank", "p_signed_rank_holm", "p_signed_rank_bh", "p_sign_flip", "p_equivalence"}),
+        # Tests of pairs, where there are no pairs; of strata, where there are none; of equivalence in too few scores.
+        (
+            tables.DISPARITY,
+            {"rank_biserial", "p_signed_rank", "p_signed_rank_holm", "p_signed_rank_bh", "p_sign_flip", "p_equivalence"}
+            | set(STRATIFIED),
+        ),
         # Without a significant seed there is no mean over these, and nobody is better.
-        (tables.SUMMARY, {"mean_d_significant", "sd_d_significant", "mean_d", "sd_d", "better_group"}),
+        (
+            tables.SUMMARY,
+            {"mean_d_significant", "sd_d_significant", "mean_d", "sd_d", "mean_delta_significant", "mean_delta"}
+            | {"mean_shift", "better_group", "significant_seeds_stratified", "mean_delta_stratified"},
+        ),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )

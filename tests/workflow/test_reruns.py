@@ -231,7 +231,10 @@ EDITS = {
         of(*CONTROL, *ASSOCIATED),
     ),
     "considerable effect changed": (study("statistics", "considerable_effect", value=0.5), of(*SUMMARY)),
-    "coverage of the intervals changed": (study("statistics", "confidence", value=0.9), of(*EFFECTS, *ASSOCIATED)),
+    "coverage of the intervals changed": (
+        study("statistics", "confidence", value=0.9),
+        of("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *ASSOCIATED),
+    ),
     "figures in one format": (study("figures", value={"formats": ["svg"]}), nothing),
     "speed changed": (what_changes_speed_only, nothing),
     "learning rate spelt otherwise": (

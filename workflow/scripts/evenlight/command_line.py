@@ -25,10 +25,10 @@ def settings_parser(description: str) -> argparse.ArgumentParser:
     return parser
 
 
-def add_folder_flags(parser: argparse.ArgumentParser, *names: str) -> None:
+def add_folder_flags(parser: argparse.ArgumentParser, *names: str, required: bool = True) -> None:
     """Flags of scripts that read many runs' files, which they find by :mod:`evenlight.statistics.files`."""
     for name in names:
-        parser.add_argument(f"--{name}", type=Path, required=True, metavar="FOLDER", help=f"<results>/{name}")
+        parser.add_argument(f"--{name}", type=Path, required=required, metavar="FOLDER", help=f"<results>/{name}")
 
 
 def add_figure_flag(parser: argparse.ArgumentParser) -> None:

@@ -249,6 +249,12 @@ RANDOMISED = Contract(
     ),
 )
 SCORES = Contract("scores", "score", pa.schema([_required("item_id", pa.string())]), extra_columns=pa.float64())
+
+
+def _columns(kind: pa.DataType, *names: str, missing: bool = False) -> list[pa.Field]:
+    return [pa.field(name, kind, nullable=missing) for name in names]
+
+
 DISPARITY = Contract(
     "disparity",
     "measure_disparity",
@@ -274,12 +280,18 @@ DISPARITY = Contract(
             _required("hedges_g", pa.float64()),
             _required("cliffs_delta", pa.float64()),
             _required("common_language_effect", pa.float64()),
+            *_columns(pa.float64(), "shift", "shift_low", "shift_high"),  # Hodges-Lehmann, in units of the scores
             _required("pairs", pa.int64()),  # with both scores; 0 where items do not come in pairs
+            pa.field("rank_biserial", pa.float64()),  # what the signed-rank test is about
             pa.field("p_signed_rank", pa.float64()),
             pa.field("p_signed_rank_holm", pa.float64()),
             pa.field("p_signed_rank_bh", pa.float64()),
             pa.field("p_sign_flip", pa.float64()),
             pa.field("p_equivalence", pa.float64()),
+            # Within strata, where the dataset is stratified: how many have both levels, and the scores in no such one.
+            *_columns(pa.float64(), "strata", "unused_stratified", missing=True),
+            *_columns(pa.float64(), "p_stratified", "cliffs_delta_stratified", "cohens_d_stratified", missing=True),
+            pa.field("p_signed_rank_stratified", pa.float64()),
         ]
     ),
 )
@@ -337,10 +349,6 @@ EFFECTS = Contract(
 )
 
 
-def _columns(kind: pa.DataType, *names: str, missing: bool = False) -> list[pa.Field]:
-    return [pa.field(name, kind, nullable=missing) for name in names]
-
-
 _CELL = _columns(pa.string(), "dataset", "model", "explainer", "metric", "factor", "level_a", "level_b")
 # Of a cell over its seeds, selected by significance and not; an effect may be undefined, or infinite.
 _MEANS = _columns(pa.float64(), "mean_d_significant", "sd_d_significant", "mean_d", "sd_d", missing=True)
@@ -353,8 +361,12 @@ SUMMARY = Contract(
             *_columns(pa.int64(), "seeds", "significant_seeds"),
             *_columns(pa.int64(), "significant_seeds_a_better", "significant_seeds_b_better"),
             *_MEANS,
-            pa.field("better_group", pa.string()),  # of the two levels
+            *_columns(pa.float64(), "mean_delta_significant", "mean_delta", "mean_shift", missing=True),
+            pa.field("better_group", pa.string()),  # of the two levels, by delta
+            _required("contradicted", pa.bool_()),  # whether d has the other direction
             _required("considerable", pa.bool_()),
+            # Where the dataset is stratified.
+            *_columns(pa.float64(), "significant_seeds_stratified", "mean_delta_stratified", missing=True),
         ]
     ),
 )
@@ -365,7 +377,9 @@ TEST_COUNTS = Contract(
         [
             *_columns(pa.string(), "dataset", "metric"),
             _required("tests", pa.int64()),
-            *_columns(pa.float64(), "mann_whitney", "mann_whitney_bh", "mann_whitney_holm", missing=True),
+            *_columns(
+                pa.float64(), "mann_whitney", "mann_whitney_bh", "mann_whitney_holm", "van_elteren", missing=True
+            ),
             *_columns(pa.float64(), "signed_rank", "signed_rank_bh", "signed_rank_holm", missing=True),
             *_columns(pa.float64(), "sign_flip", "equivalent", "mean_d_significant", "mean_d_all", missing=True),
         ]

@@ -9,7 +9,7 @@ from evenlight.statistics.score_files import score_notes
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the table of effects, with what is to be said of the scores."""
-    effects = effect_table(arguments.scores, arguments.datasets, **arguments.settings)
+    effects = effect_table(arguments.scores, arguments.datasets, readings=arguments.readings, **arguments.settings)
     notes = score_notes(arguments.scores, **arguments.settings)
     tables.write_table(effects, arguments.output, tables.EFFECTS, {"notes": notes})
     print(effects["verdict"].value_counts().to_string())
@@ -18,5 +18,6 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     command_line.add_folder_flags(parser, "scores", "datasets")
+    command_line.add_folder_flags(parser, "readings", required=False)
     parser.add_argument("--output", required=True, metavar="PARQUET")
     command_line.run(main, parser)

@@ -207,6 +207,12 @@ def _check_published(config: dict) -> Iterator[str]:
             yield f"statistics.published.{model}: {_not_there('model', model, config)}"
 
 
+def _check_strata(config: dict) -> Iterator[str]:
+    for dataset in config["statistics"]["strata"]:
+        if dataset not in config["datasets"]:
+            yield f"statistics.strata.{dataset}: {_not_there('dataset', dataset, config)}"
+
+
 def _check_levels(config: dict) -> Iterator[str]:
     factors = {name: READERS[settings["reader"]].factors(settings) for name, settings in config["datasets"].items()}
     for factor, sets in config["statistics"]["compare"].items():
@@ -271,6 +277,7 @@ CHECKS = (
     (("kind", "statistics"), _check_needs),
     (("statistics",), _check_twice),
     (("models", "statistics"), _check_published),
+    (("datasets", "statistics"), _check_strata),
     (("datasets", "statistics"), _check_levels),
     (("datasets", "statistics"), _check_shared_levels),
 )

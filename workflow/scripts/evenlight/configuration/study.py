@@ -122,6 +122,15 @@ class Statistics(Settings):
             "`gender+race`, have levels such as `female+asian`."
         ),
     )
+    strata: dict[Name, Literal["label", "prediction", "correct"]] = Field(
+        {},
+        description=(
+            "Within what the levels are compared besides, by dataset, such as `{compas: label}`: texts of one `label`, "
+            "of one `prediction` of the model, or whose prediction is `correct` or not. Groups whose labels differ in "
+            "frequency are explained for different classes, which is a disparity of the dataset. The published test "
+            "stays, and the test within strata stands beside it."
+        ),
+    )
     alpha: float = Field(
         0.05,
         gt=0,

@@ -8,7 +8,12 @@ from matplotlib.ticker import PercentFormatter
 from evenlight.figures.text import TESTS
 
 # Shape as well as colour, so that the tests are told apart without colours.
-LOOKS = {"mann_whitney": ("o", "#0072B2"), "signed_rank": ("s", "#D55E00"), "sign_flip": ("D", "#009E73")}
+LOOKS = {
+    "mann_whitney": ("o", "#0072B2"),
+    "signed_rank": ("s", "#D55E00"),
+    "sign_flip": ("D", "#009E73"),
+    "van_elteren": ("^", "#CC79A7"),
+}
 ROW_HEIGHT = 0.26  # inches
 
 

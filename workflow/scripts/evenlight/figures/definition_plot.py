@@ -114,7 +114,7 @@ def _draw_panel(
         count = f"{significant[name].sum()} of {tested[name].sum()} significant" if tested[name].any() else "undefined"
         handles.append(Line2D([], [], label=f"{label}: {count}", **_look(index, True)))
     if tested.any(axis=None):
-        flips, certain = direction_flips(effect, significant)
+        flips, certain = direction_flips(cells["delta"], significant)
         about = f"Opposite directions: {flips} of {len(effect)} rows, {certain} significant"
         handles.append(Line2D([], [], label=about, linestyle="none"))
     axes.legend(

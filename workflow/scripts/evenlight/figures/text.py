@@ -6,7 +6,12 @@ from collections.abc import Iterable
 from itertools import takewhile
 
 # The tests of the control.
-TESTS = {"mann_whitney": "Mann–Whitney", "signed_rank": "Wilcoxon signed-rank", "sign_flip": "Sign-flip permutation"}
+TESTS = {
+    "mann_whitney": "Mann–Whitney",
+    "van_elteren": "Within strata",
+    "signed_rank": "Wilcoxon signed-rank",
+    "sign_flip": "Sign-flip permutation",
+}
 
 
 def signed(number: float, digits: int = 2) -> str:

@@ -256,7 +256,7 @@ def associated_table(
     ``seeds`` counts those with a split.
     """
     rows = []
-    for model in read_models(scores, datasets_folder, **scored):
+    for model in read_models(scores, datasets_folder, readings=readings, **scored):
         files = [reading_path(readings, Run(model.dataset, model.model, seed)) for seed in model.seeds]
         by_seed = [item_covariates(items_path(datasets_folder, model.dataset), path) for path in files]
         covariates = np.stack(

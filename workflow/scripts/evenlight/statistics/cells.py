@@ -15,10 +15,12 @@ from evenlight import tables
 from evenlight.errors import InputError
 from evenlight.items import forms_of
 from evenlight.statistics.designs import Design, design_of, levels_there
-from evenlight.statistics.files import Run, items_path, units_path
+from evenlight.statistics.files import Run, items_path, reading_path, units_path
 from evenlight.statistics.score_files import read_scores
 from evenlight.statistics.study import Comparison, pairs_of
 
+# By what a dataset may be stratified: its labels, what a model predicts, and whether that is right.
+STRATA = ("label", "prediction", "correct")
 CELL = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
 
 
@@ -46,6 +48,11 @@ class ExplainerScores:
         """What stands in the first columns of every table of cells: a mapping for each metric."""
         names = [(self.dataset, self.model, self.explainer, metric, *comparison) for metric in self.metrics]
         return [dict(zip(CELL, values, strict=True)) for values in names]
+
+    def sides(self, design: Design) -> tuple[np.ndarray, np.ndarray]:
+        """The scores of both levels, (metrics × seeds, units): a row for every metric and seed, in this order."""
+        rows = len(self.metrics) * len(self.seeds)
+        return tuple(side.scores(self.values).reshape(rows, -1) for side in (design.a, design.b))
 
     def cells_with_scores(self, design: Design) -> Iterator[tuple[dict[str, str], np.ndarray, np.ndarray]]:
         """Each of :meth:`cells` with the scores (seeds, units) of both levels."""
@@ -92,13 +99,17 @@ def read_models(
     explainers: Sequence[str],
     metrics: Mapping[str, str],
     comparisons: Mapping[str, list[list[str]]],
+    strata: Mapping[str, str] | None = None,
+    readings: str | Path | None = None,
 ) -> Iterator[ModelScores]:
     """The scores of every model on every dataset, in configured order.
 
     ``scores`` and ``datasets_folder`` are folders (:mod:`evenlight.statistics.files`), ``models`` name to seeds,
     ``metrics`` name to family, ``comparisons`` factor to sets of levels. The items are those that the first explainer
-    has scores of under any seed; another explainer with another item is refused.
+    has scores of under any seed; another explainer with another item is refused. ``strata`` says by what a dataset is
+    stratified (:data:`STRATA`); all but labels are in the folder ``readings``.
     """
+    strata = strata or {}
     for dataset in datasets:
         units = tables.read_table(units_path(datasets_folder, dataset), tables.UNITS)
         clusters = tables.read_table(items_path(datasets_folder, dataset), tables.ITEMS.only("item_id", "cluster"))
@@ -114,8 +125,13 @@ def read_models(
                     f"{items_path(datasets_folder, dataset)}: column 'item_id' has no '{unknown}', which has scores; "
                     "delete the scores and run the workflow again"
                 )
+            codes = None
+            if dataset in strata:
+                codes = _strata(strata[dataset], items["item_id"], items_path(datasets_folder, dataset), readings, runs)
             pairs = pairs_of(comparisons)
-            designs = [design_of(pair, forms_of(units, pair.factor), items) for pair in pairs]
+            designs = [design_of(pair, forms_of(units, pair.factor), items, codes) for pair in pairs]
+            if strata.get(dataset) == "label":
+                check_strata(dataset, [design for design in designs if design is not None])
             yield ModelScores(
                 dataset,
                 model,
@@ -124,6 +140,38 @@ def read_models(
                 units,
                 [design for design in designs if design is not None],
                 _explainers(scores, runs, explainers, metrics, items),
+            )
+
+
+def _strata(kind: str, items: pd.Series, path: Path, readings: str | Path | None, runs: Sequence[Run]) -> np.ndarray:
+    """The stratum of each item under each run, int (runs, items); -1 where it is not known."""
+    labels = tables.read_table(path, tables.ITEMS.only("item_id", "label")).set_index("item_id")["label"]
+    rows = []
+    for run in runs:
+        if kind == "label":
+            values = labels
+        elif readings is None:
+            raise InputError(
+                f"statistics.strata.{run.dataset}: found {kind}, which the readings have; name their folder"
+            )
+        else:
+            contract = tables.READINGS.only("item_id", "predicted")
+            values = tables.read_table(reading_path(readings, run), contract).set_index("item_id")["predicted"].dropna()
+            if kind == "correct":
+                values = values == labels.reindex(values.index)
+        rows.append(values.reindex(items).astype(float).fillna(-1).to_numpy(int))
+    return np.array(rows)
+
+
+def check_strata(dataset: str, designs: Iterable[Design]) -> None:
+    """Refuse to stratify by labels where every label has texts of one level only."""
+    for design in designs:
+        shared = np.intersect1d(design.a.strata[design.a.strata >= 0], design.b.strata[design.b.strata >= 0])
+        if not len(shared):
+            factor, *levels = design.comparison
+            raise InputError(
+                f"statistics.strata.{dataset}: found label, but no label has explained texts of {factor} "
+                f"'{levels[0]}' and '{levels[1]}', so that nothing can be compared within labels; leave the dataset out"
             )
 
 

@@ -6,6 +6,12 @@ metrics of a dataset have the same permutations, since they have the same items:
 dependent, and the number of significant cells is distributed as in a study of these scores without any disparity. So do
 datasets with the same items; pairs of groups that share one group are permuted each on its own.
 
+What belongs together is permuted together. All pairs of a cluster exchange their labels or none does. Of items, a
+cluster of one level gives its label to another such cluster as a whole, and within a cluster of both levels the labels
+are shuffled. Where a dataset is stratified, labels are shuffled within strata (of items that are in other strata under
+other seeds, among those that change alike): what the strata bring with them stays, so that the unstratified test finds
+more than α as far as the groups differ by their strata alone.
+
 A valid test at level α finds the share α of permuted cells. The Mann-Whitney test takes the two forms of a sentence for
 independent; where their scores are positively correlated it finds fewer, and more where one form of each pair is high
 and the other low, as a real disparity makes them. Where a disparity is so large and so equal in all cells that they are
@@ -21,13 +27,14 @@ import pandas as pd
 
 from evenlight.seeds import generator_for
 from evenlight.statistics.cells import ExplainerScores, read_models
-from evenlight.statistics.designs import Design
-from evenlight.statistics.disparity import shared_flips
+from evenlight.statistics.designs import Design, numbered
+from evenlight.statistics.disparity import shared_flips, strata_of_rows, sums_of_clusters, within_strata
 from evenlight.statistics.paired_tests import sign_flip_p, signed_rank_p
-from evenlight.statistics.rank_sum import mann_whitney
+from evenlight.statistics.rank_sum import mann_whitney, van_elteren
+from evenlight.statistics.rounding import differences, settled
 from evenlight.statistics.study import ALL
 
-TESTS = ("mann_whitney", "signed_rank", "sign_flip")
+TESTS = ("mann_whitney", "van_elteren", "signed_rank", "sign_flip")
 COLUMNS = [
     "dataset",
     "model",
@@ -98,35 +105,71 @@ def _rates(tally: np.ndarray, alpha: float) -> dict:
 def permuted_tests(scores: ExplainerScores, design: Design, in_first: np.ndarray, flips: int) -> dict[str, np.ndarray]:
     """p of each test, float (labellings, metrics × seeds), the real labels first; NaN where nothing can be tested.
 
-    ``in_first`` comes from :func:`permuted_labels`. The sign-flip test has ``flips`` draws of its own.
+    ``in_first`` comes from :func:`permuted_labels`. The sign-flip test has ``flips`` draws of its own. Where the design
+    is stratified there is the test within strata, and the tests of pairs take those whose forms are in one stratum.
     """
-    count = len(scores.metrics) * len(scores.seeds)
-    a, b = (side.scores(scores.values).reshape(count, -1) for side in (design.a, design.b))
+    a, b = settled(*scores.sides(design))
     p = {"mann_whitney": mann_whitney(a, b, in_first).p}
+    stratified = design.a.strata is not None
+    if stratified:
+        p["van_elteren"] = van_elteren(a, b, *strata_of_rows(design, len(a)), in_first).p
     if design.paired:
-        differences, signs = a - b, np.where(in_first[:, : a.shape[1]], 1, -1).astype(np.int8)
-        p["signed_rank"] = signed_rank_p(differences, signs)
-        p["sign_flip"] = sign_flip_p(differences, shared_flips(scores.dataset, design, flips), signs)
+        difference = within_strata(differences(a, b), design) if stratified else differences(a, b)
+        signs = np.where(in_first[:, : a.shape[1]], 1, -1).astype(np.int8)
+        p["signed_rank"] = signed_rank_p(difference, signs)
+        # All pairs of a cluster have one sign.
+        signs = signs[:, numbered(design.clusters[0].astype(str))[1]]
+        flips_of_design = shared_flips(scores.dataset, design, flips)
+        p["sign_flip"] = sign_flip_p(sums_of_clusters(difference, design), flips_of_design, signs)
     return p
 
 
 def permuted_labels(design: Design, draws: int) -> np.ndarray:
     """Which units count as the first level: bool (1 + ``draws``, units of the first and then of the second level).
 
-    The first row has the real labels. Every unit has random numbers of its own, those of its first item, so that they
-    are the same in all cells, whatever else was scored, and in all datasets that have the same items, as GECO's do.
+    The first row has the real labels. What is permuted as one, a unit or a cluster of them, has random numbers of its
+    own, those of its first item, so that they are the same in all cells, whatever else was scored, and in all datasets
+    that have the same items, as GECO's do.
     """
     seed = (*design.comparison.levels, "control")
     if design.paired:
         items = [b if a is None else a for a, b in zip(design.a.items, design.b.items, strict=True)]
         swapped = np.zeros((1 + draws, len(items)), dtype=bool)
-        for column, item in enumerate(items):
-            swapped[1:, column] = generator_for(*seed, item).integers(0, 2, size=draws)
+        cluster, first = numbered(design.clusters[0].astype(str))
+        drawn = [generator_for(*seed, items[start]).integers(0, 2, size=draws) for start in first]
+        swapped[1:] = np.array(drawn, dtype=bool).T[:, cluster]
         return np.hstack([~swapped, swapped])
     items = [*design.a.items, *design.b.items]
-    numbers = np.array([generator_for(*seed, item).random(draws) for item in items]).T
+    really = np.arange(len(items)) < len(design.a.items)
+    entity, first, group = _exchanged(design, really)
+    numbers = np.array([generator_for(*seed, items[start]).random(draws) for start in first]).T
+    # Within each group the lowest numbers get the first level, as many as really have it.
+    labels = really[first][np.lexsort([~really[first], group])]
     in_first = np.zeros((1 + draws, len(items)), dtype=bool)
-    in_first[0, : len(design.a.items)] = True
-    for row, drawn in enumerate(numbers):
-        in_first[1 + row, np.argsort(drawn)[: len(design.a.items)]] = True
+    in_first[0] = really
+    for row, drawn in enumerate(numbers, start=1):
+        permuted = np.empty(len(first), dtype=bool)
+        permuted[np.lexsort([drawn, group])] = labels
+        in_first[row] = permuted[entity]
     return in_first
+
+
+def _exchanged(design: Design, really: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What exchanges its label as one: the number of each unit, int (units,); the first unit and the group of each.
+
+    Labels are exchanged within groups. Clusters whose units are all of one level and stratum are exchanged with others
+    of their stratum; within any other cluster the units of a stratum are.
+    """
+    cluster, _ = numbered(np.concatenate(design.clusters).astype(str))
+    stratum = np.zeros(len(really), dtype=int)
+    if design.a.strata is not None:
+        patterns = np.hstack([design.a.strata, design.b.strata])
+        stratum = np.unique(patterns, axis=1, return_inverse=True)[1].ravel()
+    kind = 2 * stratum + really
+    lowest, highest = np.full(cluster.max() + 1, kind.max()), np.zeros(cluster.max() + 1, dtype=int)
+    np.minimum.at(lowest, cluster, kind)
+    np.maximum.at(highest, cluster, kind)
+    whole = (lowest == highest)[cluster]
+    entity, first = numbered(np.where(whole, cluster, cluster.max() + 1 + np.arange(len(really))))
+    group = np.where(whole, stratum, (1 + cluster) * (1 + stratum.max()) + stratum)
+    return entity, first, group[first]

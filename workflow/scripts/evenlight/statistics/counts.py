@@ -2,11 +2,12 @@
 
 import pandas as pd
 
-# The tests beside the published one, which are those of pairs and those adjusted for the number of tests.
+# The tests beside the published one: adjusted for the number of tests, within strata, and of pairs.
 TESTS = {
     "mann_whitney": "p",
     "mann_whitney_bh": "p_bh",
     "mann_whitney_holm": "p_holm",
+    "van_elteren": "p_stratified",
     "signed_rank": "p_signed_rank",
     "signed_rank_bh": "p_signed_rank_bh",
     "signed_rank_holm": "p_signed_rank_holm",
@@ -19,8 +20,8 @@ def count_tests(disparity: pd.DataFrame, *, alpha: float) -> pd.DataFrame:
     """One row per dataset and metric from a disparity table.
 
     ``tests``: rows there, of all models, explainers, seeds and pairs of groups; then how many have p ≤ ``alpha`` by
-    each of :data:`TESTS` (NaN where items do not come in pairs); ``mean_d_significant`` and ``mean_d_all``: mean of
-    |Cohen's d| over the significant rows, which selects large effects, and over all rows.
+    each of :data:`TESTS` (NaN where items do not come in pairs, or a dataset has no strata); ``mean_d_significant`` and
+    ``mean_d_all``: mean of |Cohen's d| over the significant rows, which selects large effects, and over all rows.
     """
     rows = []
     for (dataset, metric), part in disparity.groupby(["dataset", "metric"], sort=False):

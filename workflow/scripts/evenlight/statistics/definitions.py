@@ -13,29 +13,30 @@ COUNTED = ["cells", "significant", "considerable", "opposed", "same_direction", 
 def by_variant(summary: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:
     """The cells of one dataset and pair of groups, a row per (model, explainer) and a column per variant.
 
-    ``effect``: mean d over all seeds, ``significant``: whether in most seeds, ``considerable``: as in
-    :func:`evenlight.statistics.summary.summarise_disparity`; NaN, False and False where nothing was tested, which
-    ``tested`` tells.
+    ``effect``: mean d over all seeds, ``delta``: mean of Cliff's delta, ``significant``: whether in most seeds,
+    ``considerable``: as in :func:`evenlight.statistics.summary.summarise_disparity`; NaN, NaN, False and False where
+    nothing was tested, which ``tested`` tells.
     """
     cells = summary.set_index(["model", "explainer"]).assign(
         effect=lambda cells: cells["mean_d"],
+        delta=lambda cells: cells["mean_delta"],
         significant=lambda cells: 2 * cells["significant_seeds"] > cells["seeds"],
         tested=True,
     )
     wide = {
         value: pd.concat({name: cells.loc[cells["metric"] == name, value] for name in variants}, axis=1)
-        for value in ("effect", "significant", "considerable", "tested")
+        for value in ("effect", "delta", "significant", "considerable", "tested")
     }
-    return {value: table if value == "effect" else table.eq(True) for value, table in wide.items()}
+    return {value: table if value in ("effect", "delta") else table.eq(True) for value, table in wide.items()}
 
 
-def direction_flips(effect: pd.DataFrame, significant: pd.DataFrame) -> tuple[int, int]:
+def direction_flips(delta: pd.DataFrame, significant: pd.DataFrame) -> tuple[int, int]:
     """In how many rows of :func:`by_variant` two variants point in opposite directions, and two significant ones."""
 
-    def opposed(effect: pd.DataFrame) -> int:
-        return int(((effect > 0).any(axis=1) & (effect < 0).any(axis=1)).sum())
+    def opposed(delta: pd.DataFrame) -> int:
+        return int(((delta > 0).any(axis=1) & (delta < 0).any(axis=1)).sum())
 
-    return opposed(effect), opposed(effect.where(significant))
+    return opposed(delta), opposed(delta.where(significant))
 
 
 def definitions_table(summary: pd.DataFrame, *, disputed: Mapping[str, list[str]]) -> pd.DataFrame:
@@ -47,10 +48,10 @@ def definitions_table(summary: pd.DataFrame, *, disputed: Mapping[str, list[str]
     too. Over the cells (model, explainer) that were tested under both:
 
     - ``cells``: how many there are;
-    - ``significant``, ``considerable``: how many are so under both and in the same direction of mean d over all
-      seeds; of a variant with itself, how many are;
+    - ``significant``, ``considerable``: how many are so under both and in the same direction, by the mean of Cliff's
+      delta over all seeds; of a variant with itself, how many are;
     - ``opposed``: how many are significant under both, in opposite directions;
-    - ``same_direction``: share of the cells with the same direction, of those that have one (d is not 0) under both;
+    - ``same_direction``: share of the cells with the same direction, of those that have one (not 0) under both;
     - ``correlation``: Pearson's, of the mean d, over cells with finite d; NaN below three cells or without variation.
     """
     rows = []
@@ -66,13 +67,13 @@ def definitions_table(summary: pd.DataFrame, *, disputed: Mapping[str, list[str]
 def _compare(cells: dict[str, pd.DataFrame], metric: str, other: str) -> dict:
     tested = cells["tested"][metric] & cells["tested"][other]
     first, second = cells["effect"].loc[tested, metric], cells["effect"].loc[tested, other]
-    directed = (first.abs() > 0) & (second.abs() > 0)
-    same, opposite = directed & (np.sign(first) == np.sign(second)), directed & (np.sign(first) == -np.sign(second))
+    signs = [np.sign(cells["delta"].loc[tested, name]) for name in (metric, other)]
+    directed, same, opposite = (signs[0] * signs[1] != 0), (signs[0] * signs[1] > 0), (signs[0] * signs[1] < 0)
 
     def under_both(value: str) -> pd.Series:
         return cells[value].loc[tested, metric] & cells[value].loc[tested, other]
 
-    # A cell with d = 0 is the same as itself, although it has no direction.
+    # A cell without direction is the same as itself, although it has no direction.
     alike = same | (metric == other)
     finite = np.isfinite(first) & np.isfinite(second)
     varied = finite.sum() >= 3 and min(np.ptp(first[finite]), np.ptp(second[finite])) > 0

@@ -25,12 +25,15 @@ class Side:
         clusters: what each unit belongs to beyond itself, object (units,); None where a unit has no item.
         columns: columns of the level's items among all items, int (items of the level,).
         unit_index: the unit of each item, int (items of the level,).
+        strata: the stratum of each unit under each seed, int (seeds, units), -1 where it is in none; None where the
+            dataset is not stratified.
     """
 
     items: np.ndarray
     clusters: np.ndarray
     columns: np.ndarray
     unit_index: np.ndarray
+    strata: np.ndarray | None = None
 
     def scores(self, values: np.ndarray) -> np.ndarray:
         """The units' scores (…, units) from the items' (…, items): means of what is defined, else NaN."""
@@ -64,12 +67,30 @@ class Design:
     a: Side
     b: Side
 
+    @property
+    def same_stratum(self) -> np.ndarray | None:
+        """Of pairs, whether both forms are in one and the same stratum; bool (seeds, units), None without strata."""
+        if self.a.strata is None:
+            return None
+        return (self.a.strata == self.b.strata) & (self.a.strata >= 0)
 
-def design_of(comparison: Comparison, rows: pd.DataFrame, items: pd.DataFrame) -> Design | None:
+    @property
+    def clusters(self) -> tuple[np.ndarray, np.ndarray]:
+        """The cluster of each unit of either side, object (units,); of pairs that of the form that is there."""
+        if not self.paired:
+            return self.a.clusters, self.b.clusters
+        clusters = [b if a is None else a for a, b in zip(self.a.clusters, self.b.clusters, strict=True)]
+        return (np.array(clusters, dtype=object),) * 2
+
+
+def design_of(
+    comparison: Comparison, rows: pd.DataFrame, items: pd.DataFrame, strata: np.ndarray | None = None
+) -> Design | None:
     """The design of a comparison, or None where a level has no item.
 
     ``rows`` are the units' of one dataset and factor (:func:`evenlight.items.forms_of`); ``items`` has ``item_id`` and
-    ``cluster`` of the items whose scores stand in the columns, in this order.
+    ``cluster`` of the items whose scores stand in the columns, in this order, and ``strata`` their stratum, int (seeds,
+    items), -1 where it is not known.
     """
     column = pd.Series(np.arange(len(items)), index=items["item_id"])
     rows = rows[rows["item_id"].isin(column.index)]
@@ -82,7 +103,7 @@ def design_of(comparison: Comparison, rows: pd.DataFrame, items: pd.DataFrame) -
     if paired:
         together = units[0].append(units[1].difference(units[0], sort=False))
         units = [together, together]
-    sides = [_side(part, index, items) for part, index in zip(levels, units, strict=True)]
+    sides = [_side(part, index, items, strata) for part, index in zip(levels, units, strict=True)]
     return Design(comparison, paired, *sides)
 
 
@@ -96,12 +117,31 @@ def side_of(units: pd.DataFrame, factor: str, level: str, items: pd.DataFrame) -
     return _side(rows, names, items), names
 
 
-def _side(rows: pd.DataFrame, units: pd.Index, items: pd.DataFrame) -> Side:
+def _side(rows: pd.DataFrame, units: pd.Index, items: pd.DataFrame, strata: np.ndarray | None = None) -> Side:
     columns, unit_index = rows["column"].to_numpy(), units.get_indexer(rows["unit_id"])
     first = np.full(len(units), -1)
     first[unit_index[::-1]] = columns[::-1]
     names = [np.where(first >= 0, items[name].to_numpy(object)[first], None) for name in ("item_id", "cluster")]
-    return Side(*names, columns, unit_index)
+    of_units = None if strata is None else _strata_of_units(strata[:, columns], unit_index, len(units))
+    return Side(*names, columns, unit_index, of_units)
+
+
+def _strata_of_units(strata: np.ndarray, unit_index: np.ndarray, units: int) -> np.ndarray:
+    """The stratum (seeds, units) that all items of a unit share, from theirs (seeds, items); -1 where they do not."""
+    lowest, highest = np.full((units, len(strata)), np.iinfo(int).max), np.full((units, len(strata)), -1)
+    np.minimum.at(lowest, unit_index, strata.T)
+    np.maximum.at(highest, unit_index, strata.T)
+    return np.where(lowest == highest, highest, -1).T
+
+
+def numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers from 0 for the different values, in the order in which they first occur, and where each first does.
+
+    >>> numbered(np.array(["b", "a", "b"]))
+    (array([0, 1, 0]), array([0, 1]))
+    """
+    _, first, codes = np.unique(values, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[codes], np.sort(first)
 
 
 def levels_there(rows: pd.DataFrame, items: Iterable[str]) -> list[str]:

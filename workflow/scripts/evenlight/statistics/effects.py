@@ -60,7 +60,8 @@ def effect_table(
             if seeds.any():
                 a, b = a[seeds], b[seeds]
                 effect = _effect(a, b, design.paired, alpha, equivalence_bound, confidence, power)
-                yield cell | effect | _intervals(a, b, design, scores.dataset, bootstrap_draws, confidence)
+                strata = None if design.a.strata is None else (design.a.strata[seeds], design.b.strata[seeds])
+                yield cell | effect | _intervals(a, b, design, strata, scores.dataset, bootstrap_draws, confidence)
 
     rows = []
     for model in read_models(scores, datasets_folder, **scored):
@@ -114,11 +115,16 @@ def _effect(
     )
 
 
-def _intervals(a: np.ndarray, b: np.ndarray, design: Design, dataset: str, draws: int, confidence: float) -> dict:
+def _intervals(
+    a: np.ndarray, b: np.ndarray, design: Design, strata: tuple | None, dataset: str, draws: int, confidence: float
+) -> dict:
     # One generator per dataset and levels: every cell resamples the same units.
     generator = generator_for(0, "bootstrap", dataset, *design.comparison.levels)
     columns = {}
-    for name, interval in bootstrap_intervals(a, b, design.paired, draws, confidence, generator).items():
+    intervals = bootstrap_intervals(
+        a, b, design.paired, draws, confidence, generator, strata=strata, clusters=design.clusters
+    )
+    for name, interval in intervals.items():
         columns |= {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
     for end in ("", "_low", "_high"):
         columns[f"common_language_effect{end}"] = (columns[f"cliffs_delta{end}"] + 1) / 2

@@ -37,7 +37,8 @@ def group_tables(
     """
     tests, pairs, notes = [], [], {}  # of notes the keys only: each once, in order
     sets = larger_sets_of(scored["comparisons"])
-    for model in read_models(scores, datasets_folder, **scored):
+    # Larger sets are tested without strata.
+    for model in read_models(scores, datasets_folder, **scored | {"strata": None}):
         sides = [_sides(model, factor, levels) for factor, levels in sets]
         by_set = [([], []) for _ in sets]
         for explainer in model.explainers:

@@ -1,8 +1,8 @@
 """Bootstrap confidence intervals of effect sizes that are averaged over seeds.
 
 The same units (pairs, or items) are scored in every seed, so a resample draws units with all their seeds, and in a
-paired design with both forms: scores of one unit are not independent. The intervals are about further units, not
-about further trainings; those are in :mod:`evenlight.statistics.pooled`.
+paired design with both forms: scores of one unit are not independent. Where units belong to clusters, these are drawn.
+The intervals are about further units, not about further trainings; those are in :mod:`evenlight.statistics.pooled`.
 
 The intervals are bias-corrected and accelerated (BCa; Efron 1987, with the acceleration of two samples as in Davison &
 Hinkley 1997, Section 5.3.2). Plain percentile intervals of Cohen's d are too far from zero, because d is: at a nominal
@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
+from evenlight.statistics.designs import numbered
 from evenlight.statistics.effect_sizes import small_sample_factor
+from evenlight.statistics.rounding import settled
 
 EFFECTS = ["cohens_d", "hedges_g", "cliffs_delta"]
 
@@ -36,7 +38,14 @@ class Interval:
 
 
 def bootstrap_intervals(
-    a: ArrayLike, b: ArrayLike, paired: bool, draws: int, confidence: float, generator: np.random.Generator
+    a: ArrayLike,
+    b: ArrayLike,
+    paired: bool,
+    draws: int,
+    confidence: float,
+    generator: np.random.Generator,
+    strata: tuple[np.ndarray, np.ndarray] | None = None,
+    clusters: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> dict[str, Interval]:
     """Intervals of the effects named in :data:`EFFECTS` from scores of shape (seeds, units), NaN where undefined.
 
@@ -46,25 +55,74 @@ def bootstrap_intervals(
     as such, and an end of the interval may be infinite. They may be undefined (a group without scores in some seed, or
     seeds infinite in both directions): that resample is left out. Where the estimate is undefined so is the interval.
     Groups that do not overlap at all have a delta of ±1 in every resample, an interval without width.
+
+    With ``strata``, int (seeds, units) of both groups and below 0 for a unit in none, the effects are those within
+    strata: means of the strata's differences and deltas with the weights n_a n_b / (n_a + n_b + 1), d in units of the
+    root of the variances' mean with these weights, g of all deviations from the means of a stratum and group. Strata
+    that are the same under all seeds keep their units in every resample. With ``clusters``, (units,) of both groups, a
+    resample draws clusters with all their units.
     """
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    a, b = settled(a, b)
+    drawn = _drawn(a.shape[1], b.shape[1], paired, strata, clusters)
+    by_stratum = [(a, b)] if strata is None else _by_stratum(a, b, *strata)
     with np.errstate(divide="ignore", invalid="ignore"):
-        estimates = _effects(a, b, np.ones((a.shape[1], 1)), np.ones((b.shape[1], 1)))[:, 0]
-        resampled = _over_blocks(a, b, _resamples(a.shape[1], b.shape[1], paired, draws, generator))
-        accelerations = _accelerations(a, b, paired)
+        estimates = _effects(by_stratum, np.ones((a.shape[1], 1)), np.ones((b.shape[1], 1)))[:, 0]
+        resampled = np.concatenate(
+            [_effects(by_stratum, *weights) for weights in _resamples(drawn, draws, generator)], axis=1
+        )
+        accelerations = _accelerations(by_stratum, paired, drawn)
     cells = zip(EFFECTS, estimates, resampled, accelerations, strict=True)
     return {name: _accelerated(*effect, confidence) for name, *effect in cells}
 
 
-def _resamples(
-    units_a: int, units_b: int, paired: bool, draws: int, generator: np.random.Generator
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+@dataclass(frozen=True)
+class _Drawn:
+    """What a resample draws: ``of_a`` and ``of_b``, int (units,), say which of them each unit goes with.
+
+    ``blocks`` have the numbers of those among which is drawn, int (their number,) each.
+    """
+
+    of_a: np.ndarray
+    of_b: np.ndarray
+    blocks: list[np.ndarray]
+
+
+def _drawn(
+    units_a: int,
+    units_b: int,
+    paired: bool,
+    strata: tuple[np.ndarray, np.ndarray] | None,
+    clusters: tuple[np.ndarray, np.ndarray] | None,
+) -> _Drawn:
+    """Units, or clusters of them; of both groups together where they share any, within strata that do not vary."""
+    if clusters is None:
+        of_a = np.arange(units_a)
+        of_b = of_a if paired else units_a + np.arange(units_b)
+    else:
+        codes, _ = numbered(np.concatenate([np.asarray(part).astype(str) for part in clusters]))
+        of_a, of_b = codes[:units_a], codes[units_a:]
+    together = np.concatenate([of_a, of_b])
+    count = together.max() + 1
+    # What is drawn is alike in the groups and strata that it has units of.
+    kinds = np.repeat([0, 0 if paired or np.intersect1d(of_a, of_b).size else 1], [units_a, units_b])
+    if strata is not None and all((part == part[0]).all() for part in strata):
+        kinds = 2 * (1 + np.concatenate([part[0] for part in strata])) + kinds
+    _, kinds = np.unique(kinds, return_inverse=True)
+    has = np.zeros((count, kinds.max() + 1), dtype=bool)
+    has[together, kinds] = True
+    block = np.unique(has[:, ::-1], axis=0, return_inverse=True)[1].ravel()
+    return _Drawn(of_a, of_b, [np.flatnonzero(block == number) for number in range(block.max() + 1)])
+
+
+def _resamples(drawn: _Drawn, draws: int, generator: np.random.Generator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """How often each unit is in each resample, (units, resamples) for both groups, in blocks."""
-    block = max(1, min(BLOCK, NUMBERS // max(units_a, units_b)))
+    block = max(1, min(BLOCK, NUMBERS // max(len(drawn.of_a), len(drawn.of_b))))
     for start in range(0, draws, block):
         size = min(block, draws - start)
-        weights = _counts(units_a, size, generator)
-        yield weights, weights if paired else _counts(units_b, size, generator)
+        counts = np.zeros((sum(map(len, drawn.blocks)), size))
+        for members in drawn.blocks:
+            counts[members] = _counts(len(members), size, generator)
+        yield counts[drawn.of_a], counts[drawn.of_b]
 
 
 def _counts(units: int, draws: int, generator: np.random.Generator) -> np.ndarray:
@@ -72,28 +130,43 @@ def _counts(units: int, draws: int, generator: np.random.Generator) -> np.ndarra
     return np.bincount(chosen.ravel(), minlength=units * draws).reshape(units, draws).astype(float)
 
 
-def _accelerations(a: np.ndarray, b: np.ndarray, paired: bool) -> np.ndarray:
-    """The acceleration of each effect from leaving out each unit in turn; 0 where nothing changes or it is infinite."""
-    cubes = squares = 0
-    for from_a, from_b in [(True, True)] if paired else [(True, False), (False, True)]:
-        left_out = sum(_left_out(*scores, from_a, from_b) for scores in zip(a, b, strict=True)) / len(a)
-        influence = left_out.mean(axis=1, keepdims=True) - left_out
-        cubes += (influence**3).sum(axis=1)
-        squares += (influence**2).sum(axis=1)
-    return np.nan_to_num(cubes / squares**1.5 / 6)
+def _by_stratum(
+    a: np.ndarray, b: np.ndarray, strata_a: np.ndarray, strata_b: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The scores of every stratum that both groups have, those of the others undefined."""
+    shared = np.intersect1d(strata_a[strata_a >= 0], strata_b[strata_b >= 0])
+    parts = [(np.where(strata_a == code, a, np.nan), np.where(strata_b == code, b, np.nan)) for code in shared]
+    return parts or [(np.full(a.shape, np.nan), np.full(b.shape, np.nan))]
 
 
-def _over_blocks(a: np.ndarray, b: np.ndarray, blocks: Iterator[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    return np.concatenate([_effects(a, b, *weights) for weights in blocks], axis=1)
+def _accelerations(by_stratum: list[tuple[np.ndarray, np.ndarray]], paired: bool, drawn: _Drawn) -> np.ndarray:
+    """The acceleration of each effect from leaving out each unit in turn; 0 where nothing changes or it is infinite.
+
+    What units do that are drawn together is added up.
+    """
+    seeds = len(by_stratum[0][0])
+    influence = np.zeros((len(EFFECTS), sum(map(len, drawn.blocks))))
+    sides = [(True, True, drawn.of_a)] if paired else [(True, False, drawn.of_a), (False, True, drawn.of_b)]
+    for from_a, from_b, numbers in sides:
+        left_out = sum(
+            _from_sums([_left_out(a[seed], b[seed], from_a, from_b) for a, b in by_stratum]) for seed in range(seeds)
+        )
+        left_out = left_out / seeds
+        of_units = left_out.mean(axis=1, keepdims=True) - left_out
+        influence += [np.bincount(numbers, effect, minlength=influence.shape[1]) for effect in of_units]
+    return np.nan_to_num((influence**3).sum(axis=1) / (influence**2).sum(axis=1) ** 1.5 / 6)
 
 
-def _effects(a: np.ndarray, b: np.ndarray, weights_a: np.ndarray, weights_b: np.ndarray) -> np.ndarray:
+def _effects(
+    by_stratum: list[tuple[np.ndarray, np.ndarray]], weights_a: np.ndarray, weights_b: np.ndarray
+) -> np.ndarray:
     """The effects of weighted units, mean over seeds: scores (seeds, units), weights (units, n) -> (effects, n)."""
-    return sum(_seed_effects(*scores, weights_a, weights_b) for scores in zip(a, b, strict=True)) / len(a)
+    seeds = range(len(by_stratum[0][0]))
+    return sum(_from_sums([_sums(a[s], b[s], weights_a, weights_b) for a, b in by_stratum]) for s in seeds) / len(seeds)
 
 
-def _seed_effects(a: np.ndarray, b: np.ndarray, weights_a: np.ndarray, weights_b: np.ndarray) -> np.ndarray:
-    """The effects of one seed from weighted units: scores (units,), weights (units, n) -> (effects, n)."""
+def _sums(a: np.ndarray, b: np.ndarray, weights_a: np.ndarray, weights_b: np.ndarray) -> tuple:
+    """What :func:`_from_sums` takes of one seed and stratum: scores (units,), weights (units, n)."""
     a, weights_a = _defined(a, weights_a)
     b, weights_b = _defined(b, weights_b)
     # Weights of sorted b below each place; those below a score and up to it count half each.
@@ -103,11 +176,11 @@ def _seed_effects(a: np.ndarray, b: np.ndarray, weights_a: np.ndarray, weights_b
     lower, upper = np.searchsorted(b[order], a, "left"), np.searchsorted(b[order], a, "right")
     wins = np.einsum("ij,ij->j", weights_a, below[lower] + below[upper])
     powers_a, powers_b = _powers(a, b)
-    return _from_sums(wins, weights_a.sum(axis=0), weights_b.sum(axis=0), powers_a @ weights_a, powers_b @ weights_b)
+    return wins, weights_a.sum(axis=0), weights_b.sum(axis=0), powers_a @ weights_a, powers_b @ weights_b
 
 
-def _left_out(a: np.ndarray, b: np.ndarray, from_a: bool, from_b: bool) -> np.ndarray:
-    """The effects of one seed with each unit of the named groups left out in turn; (effects, units).
+def _left_out(a: np.ndarray, b: np.ndarray, from_a: bool, from_b: bool) -> tuple:
+    """What :func:`_from_sums` takes of one seed and stratum with each unit of the named groups left out in turn.
 
     What a unit adds to each sum is taken from the whole. Without a score it adds nothing.
     """
@@ -128,9 +201,7 @@ def _left_out(a: np.ndarray, b: np.ndarray, from_a: bool, from_b: bool) -> np.nd
         # A pair's own comparison was taken away twice.
         whole = known_a & known_b
         wins[whole] += 1 + np.sign(a[whole] - b[whole])
-    return _from_sums(
-        wins, size_a - known_a if from_a else size_a, size_b - known_b if from_b else size_b, sums_a, sums_b
-    )
+    return wins, size_a - known_a if from_a else size_a, size_b - known_b if from_b else size_b, sums_a, sums_b
 
 
 def _ranked(scores: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -150,23 +221,32 @@ def _powers(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def _from_sums(
-    wins: np.ndarray, size_a: np.ndarray, size_b: np.ndarray, sums_a: np.ndarray, sums_b: np.ndarray
-) -> np.ndarray:
-    """The effects (effects, n) from (n,) sums of weights, and sums of :func:`_powers` (4, n).
+def _from_sums(strata: list[tuple]) -> np.ndarray:
+    """The effects (effects, n) from what each stratum has.
 
-    ``wins`` counts the pairs of a score of each group, twice where the first group's is higher and once where equal.
+    That is: how often a score of the first group is above one of the second, twice where it is and once where they are
+    equal (n,); the sizes of both groups, sums of weights (n,); and their sums of :func:`_powers`, (4, n) each.
     """
-    delta = wins / (size_a * size_b) - 1
-    mean_a, variance_a, rank_a = _moments(sums_a, size_a)
-    mean_b, variance_b, rank_b = _moments(sums_b, size_b)
-    difference = np.where((variance_a == 0) & (variance_b == 0) & (rank_a == rank_b), 0.0, mean_a - mean_b)
-    degrees = size_a + size_b - 2
-    d = difference / np.sqrt((variance_a + variance_b) / 2)
-    g = difference / np.sqrt((size_a * variance_a + size_b * variance_b) / degrees) * small_sample_factor(degrees)
+    total = delta = difference = spread = squares = degrees = 0.0
+    for wins, size_a, size_b, sums_a, sums_b in strata:
+        pairs = size_a * size_b
+        weight = pairs / (size_a + size_b + 1)
+        mean_a, variance_a, rank_a = _moments(sums_a, size_a)
+        mean_b, variance_b, rank_b = _moments(sums_b, size_b)
+        shift = np.where((variance_a == 0) & (variance_b == 0) & (rank_a == rank_b), 0.0, mean_a - mean_b)
+        there = pairs > 0
+        total = total + weight
+        delta = delta + np.where(there, weight * (wins / pairs - 1), 0)
+        difference = difference + np.where(there, weight * shift, 0)
+        spread = spread + np.where(there, weight * (variance_a + variance_b) / 2, 0)
+        squares = squares + np.where(there, size_a * variance_a + size_b * variance_b, 0)
+        degrees = degrees + np.where(there, size_a + size_b - 2, 0)
+    difference = difference / total
+    d = difference / np.sqrt(spread / total)
+    g = difference / np.sqrt(squares / degrees) * small_sample_factor(degrees)
     # No difference at all is no effect, also where there is no variance either.
     d, g = np.where(difference == 0, 0.0, d), np.where(difference == 0, 0.0, g)
-    return np.stack([d, np.where(degrees >= 2, g, np.nan), delta])
+    return np.stack([d, np.where(degrees >= 2, g, np.nan), delta / total])
 
 
 def _defined(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

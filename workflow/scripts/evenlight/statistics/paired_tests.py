@@ -17,8 +17,9 @@ from scipy.stats import norm, rankdata
 from evenlight.seeds import generator_for
 from evenlight.statistics.blocks import row_blocks
 
-# Differences that are equal but for rounding are ties: those of scores k/n are seldom equal in binary.
-ROUNDING = 1e-10
+# Differences that are as equal as this, relative to the largest, are ties: those of scores k/n are seldom equal in
+# binary. Which differences are no more than the rounding of a network, evenlight.statistics.rounding says beforehand.
+TIE = 1e-10
 
 
 def signed_rank_p(differences: ArrayLike, signs: np.ndarray | None = None) -> np.ndarray:
@@ -38,14 +39,11 @@ def signed_rank_p(differences: ArrayLike, signs: np.ndarray | None = None) -> np
     differences = np.atleast_2d(np.asarray(differences, dtype=float))
     signs = np.ones((1, differences.shape[1])) if signs is None else signs
     pairs = (~np.isnan(differences)).sum(axis=1)
-    known = np.nan_to_num(differences)
-    largest = np.abs(known).max(axis=1, initial=0, keepdims=True)
-    steps = np.round(known / np.where(largest > 0, ROUNDING * largest, 1))
-    differing = steps != 0
+    signed = _signed_ranks(differences)
+    ranks, differing = np.abs(signed), signed != 0
     count = differing.sum(axis=1)
-    ranks = rankdata(np.where(differing, np.abs(steps), np.inf), axis=1) * differing
     # Of the ranks with signs; half of it is how far the sum of the positive ones is from its expectation.
-    sums = _products(signs, (np.sign(steps) * ranks).T)
+    sums = _products(signs, signed.T)
     with np.errstate(invalid="ignore", divide="ignore"):
         z = np.abs(np.abs(sums) / 2 - 0.5 * (sums != 0)) / np.sqrt((ranks**2).sum(axis=1) / 4)
     p = 2 * norm.sf(z)
@@ -55,6 +53,31 @@ def signed_rank_p(differences: ArrayLike, signs: np.ndarray | None = None) -> np
             exact = _signed_rank_distribution(tuple((2 * ranks_of_cell).astype(int)))
             p[:, cell] = exact[(ranks_of_cell.sum() + sums[:, cell]).astype(int)]
     return np.where(pairs < 2, np.nan, np.where(count == 0, 1.0, p))
+
+
+def rank_biserial(differences: ArrayLike) -> np.ndarray:
+    """What the signed-rank test is about, as an effect from −1 to 1; float (cells,).
+
+    The sum of the ranks of positive differences minus that of negative ones, divided by the sum of both (the
+    matched-pairs rank-biserial correlation, Kerby 2014): positive where the first form is higher. Pairs without a
+    difference are left out; 0 where no pair differs, NaN with fewer than two pairs.
+
+    >>> rank_biserial([1.0, 2.0, -4.0, 7.0]).item()
+    0.4
+    """
+    differences = np.atleast_2d(np.asarray(differences, dtype=float))
+    signed = _signed_ranks(differences)
+    effect = signed.sum(axis=1) / np.maximum(np.abs(signed).sum(axis=1), 1)
+    return np.where((~np.isnan(differences)).sum(axis=1) < 2, np.nan, effect)
+
+
+def _signed_ranks(differences: np.ndarray) -> np.ndarray:
+    """The ranks of the sizes of the differences with their signs, (cells, pairs); 0 where there is none."""
+    known = np.nan_to_num(differences)
+    largest = np.abs(known).max(axis=1, initial=0, keepdims=True)
+    steps = np.round(known / np.where(largest > 0, TIE * largest, 1))
+    differing = steps != 0
+    return np.sign(steps) * (rankdata(np.where(differing, np.abs(steps), np.inf), axis=1) * differing)
 
 
 @lru_cache(maxsize=1024)
@@ -129,7 +152,7 @@ def sign_flip_p(differences: ArrayLike, flips: SignFlips, signs: np.ndarray | No
     signs = np.ones((1, differences.shape[1])) if signs is None else signs
     pairs = (~np.isnan(differences)).sum(axis=1)
     known = np.nan_to_num(differences).T
-    rounding = ROUNDING * np.abs(known).sum(axis=0)
+    rounding = TIE * np.abs(known).sum(axis=0)
     observed = np.abs(_products(signs, known)) - rounding
     drawn = np.concatenate([np.abs(block @ known) for block in flips.blocks()])
     # Where the flips are all there are, every exchange is one of them.

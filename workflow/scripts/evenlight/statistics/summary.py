@@ -23,8 +23,14 @@ COMPUTED = [
     "sd_d_significant",
     "mean_d",
     "sd_d",
+    "mean_delta_significant",
+    "mean_delta",
+    "mean_shift",
     "better_group",
+    "contradicted",
     "considerable",
+    "significant_seeds_stratified",
+    "mean_delta_stratified",
 ]
 
 
@@ -43,12 +49,17 @@ def summarise_disparity(
     :data:`~evenlight.statistics.cells.CELL`:
 
     - ``seeds``, ``significant_seeds``: runs tested, and of these runs with p ≤ ``alpha``;
-    - ``significant_seeds_a_better``, ``significant_seeds_b_better``: by the direction of the metric;
+    - ``significant_seeds_a_better``, ``significant_seeds_b_better``: by the sign of Cliff's delta, which is what the
+      test is about, and the direction of the metric;
     - ``mean_d_significant``, ``sd_d_significant``: Cohen's d over the significant seeds, which is what Dhaini et al.
       (2025) print in Tables 8-11, and ``mean_d``, ``sd_d`` over all seeds, which have no such selection;
-    - ``better_group``: the level with the better explanations by ``mean_d_significant``, None where no seed is
+    - ``mean_delta_significant``, ``mean_delta``: Cliff's delta likewise; ``mean_shift``: the shift, over all seeds;
+    - ``better_group``: the level with the better explanations by ``mean_delta_significant``, None where no seed is
       significant (or they cancel exactly);
-    - ``considerable``: whether |``mean_d_significant``| ≥ ``considerable_effect``.
+    - ``contradicted``: whether ``mean_d_significant`` has the other sign than ``mean_delta_significant``;
+    - ``considerable``: whether |``mean_d_significant``| ≥ ``considerable_effect``;
+    - ``significant_seeds_stratified``, ``mean_delta_stratified``: seeds with p ≤ ``alpha`` in the test within strata,
+      and the effect within strata over all seeds; NaN where the dataset has none, or no seed could be tested.
     """
     unknown = set(disparity["metric"]) - set(higher_is_better)
     if unknown:
@@ -65,24 +76,59 @@ def summarise_disparity(
 
 
 def _cell(part: pd.DataFrame, higher_is_better: bool, alpha: float, considerable_effect: float) -> dict:
-    significant = part.loc[part["p"] <= alpha, "cohens_d"]
+    significant = part[part["p"] <= alpha]
     # Positive where the first level has the better explanations, whichever way the metric points.
-    advantage = significant if higher_is_better else -significant
+    advantage = significant["cliffs_delta"] if higher_is_better else -significant["cliffs_delta"]
     mean_advantage = advantage.mean()
-    first = part.iloc[0]
+    first, d, delta = part.iloc[0], significant["cohens_d"], significant["cliffs_delta"].mean()
+    stratified = part["p_stratified"].dropna()
     better = first["level_a"] if mean_advantage > 0 else first["level_b"] if mean_advantage < 0 else None
     return {
         "seeds": len(part),
         "significant_seeds": len(significant),
         "significant_seeds_a_better": int((advantage > 0).sum()),
         "significant_seeds_b_better": int((advantage < 0).sum()),
-        "mean_d_significant": significant.mean(),
-        "sd_d_significant": population_sd(significant),
+        "mean_d_significant": d.mean(),
+        "sd_d_significant": population_sd(d),
         "mean_d": part["cohens_d"].mean(),
         "sd_d": population_sd(part["cohens_d"]),
+        "mean_delta_significant": delta,
+        "mean_delta": part["cliffs_delta"].mean(),
+        "mean_shift": part["shift"].mean(),
         "better_group": better,
-        "considerable": bool(abs(significant.mean()) >= considerable_effect),
+        "contradicted": bool(np.sign(d.mean()) * np.sign(delta) < 0),
+        "considerable": bool(abs(d.mean()) >= considerable_effect),
+        "significant_seeds_stratified": float((stratified <= alpha).sum()) if len(stratified) else float("nan"),
+        "mean_delta_stratified": part["cliffs_delta_stratified"].mean(),
     }
+
+
+def seeds_that_disagree(summary: pd.DataFrame) -> tuple[int, int]:
+    """Of how many cells at least two seeds are significant, and in how many of these they do not agree.
+
+    They disagree where one significant seed says that the first level is better and another that the second is, by
+    ``significant_seeds_a_better`` and ``significant_seeds_b_better`` of :func:`summarise_disparity`.
+    """
+    both = (summary["significant_seeds_a_better"] > 0) & (summary["significant_seeds_b_better"] > 0)
+    return int((summary["significant_seeds"] >= 2).sum()), int(both.sum())
+
+
+def direction_notes(summary: pd.DataFrame) -> list[str]:
+    """What must be said of the directions in a summary: whether seeds agree, and d with its test; a note each."""
+    notes = []
+    several, opposed = seeds_that_disagree(summary)
+    if several:
+        notes.append(
+            f"of {several:,} cells with at least two significant seeds, {opposed:,} ({opposed / several:.0%}) have "
+            "significant seeds in opposite directions (by Cliff's delta)"
+        )
+    significant = int((summary["significant_seeds"] > 0).sum())
+    if contradicted := int(summary["contradicted"].sum()):
+        notes.append(
+            f"of {significant:,} cells with a significant seed, in {contradicted:,} the mean of Cohen's d over these "
+            "seeds has the other direction than that of Cliff's delta, which the test is about"
+        )
+    return notes
 
 
 def summarise_scores(

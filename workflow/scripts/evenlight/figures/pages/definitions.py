@@ -35,8 +35,8 @@ def page(
         f"p ≤ {alpha:g} in most seeds (Mann–Whitney U, not corrected for the number "
         "of tests). Considerable: |mean d| over the significant seeds of at least "
         f"{considerable_effect:g}. Of two definitions, a cell counts as significant "
-        "or considerable in both where it also has the same direction, which is that of the mean d over all seeds; "
-        "correlation is Pearson's, of these means over the cells."
+        "or considerable in both where it also has the same direction, which is that of the mean of Cliff's delta over "
+        "all seeds; correlation is Pearson's, of the means of d over the cells."
     )
     return Page("Disputed definitions", introduction, parts)
 

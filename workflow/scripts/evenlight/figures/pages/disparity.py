@@ -10,8 +10,10 @@ from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.page_parts import BETTER_COLOURS, initials, rows_by_model, said_of_single_runs, shade
 from evenlight.figures.text import mean_sd, signed
 from evenlight.statistics.study import Comparison, Metric, comparisons_in
+from evenlight.statistics.summary import seeds_that_disagree
 
 TABLES = (tables.SUMMARY,)
+DISAGREE, CONTRADICTED = "*", "†"
 
 
 def page(
@@ -36,18 +38,48 @@ def page(
             _disparity_table(f"Significant seeds, {versus}", of_pair, layout, _count_text),
             _disparity_table(f"Cohen's d over the significant seeds, {versus}", of_pair, layout, _effect_text),
         ]
+        stratified = of_pair[of_pair["significant_seeds_stratified"].notna()]
+        if len(stratified):
+            caption = f"Significant seeds and Cliff's delta within strata, {versus}"
+            parts.append(_disparity_table(caption, stratified, layout, None))
     introduction = (
         "Are the explanations of one group better than those of the other? Per seed, the scores of the two groups are "
         "compared by a two-sided Mann–Whitney U test (significant at "
-        f"p ≤ {alpha:g}, not corrected for the number of tests) and by Cohen's d. "
-        "The first table counts the significant seeds. The second adds mean ± standard deviation of d over these "
-        "seeds; d is positive where the first-named group has the higher scores. An arrow beside a metric says which "
-        "scores are the better ones, higher (↑) or lower (↓)." + said_of_single_runs(summary, models)
+        f"p ≤ {alpha:g}, not corrected for the number of tests: of tests without any disparity as large a share would "
+        "be significant). Which group is better follows the ranks as the test does, by Cliff's delta. "
+        "The first table counts the significant seeds. The second adds mean ± standard deviation of Cohen's d over "
+        "these seeds, as the published study prints it; d is positive where the first-named group has the higher mean. "
+        "An arrow beside a metric says which scores are the better ones, higher (↑) or lower (↓)."
+        + _agreement_of_seeds(summary)
+        + _on_strata(summary)
+        + " P-values adjusted by Holm and by Benjamini and Hochberg stand in the table of single seeds. Their family "
+        "is all of its rows: every dataset, model, seed, explainer and metric, definitions of one and the same metric "
+        "and deliberate repetitions included." + said_of_single_runs(summary, models)
     )
     return Page("Disparity of explanations", introduction, parts, _legend(pairs, considerable_effect))
 
 
-def _disparity_table(caption: str, summary: pd.DataFrame, layout: tuple, text: Callable[[Any], str]) -> Table:
+def _agreement_of_seeds(summary: pd.DataFrame) -> str:
+    several, opposed = seeds_that_disagree(summary)
+    if not several:
+        return ""
+    return (
+        f" Of {several:,} cells with at least two significant seeds, {opposed:,} have significant seeds in opposite "
+        f"directions ({opposed / several:.0%})."
+    )
+
+
+def _on_strata(summary: pd.DataFrame) -> str:
+    if summary["significant_seeds_stratified"].isna().all():
+        return ""
+    return (
+        " A further table has the datasets that the configuration stratifies: the same test within strata (van "
+        "Elteren), of texts with the same label or prediction, and the mean over all seeds of Cliff's delta within "
+        "strata. What is significant in the first table alone may be a matter of how the groups differ in their strata."
+    )
+
+
+def _disparity_table(caption: str, summary: pd.DataFrame, layout: tuple, text: Callable[[Any], str] | None) -> Table:
     datasets, models, explainers, metrics = layout
     compared = set(summary["dataset"])
     datasets = {name: label for name, label in datasets.items() if name in compared}
@@ -71,7 +103,11 @@ def _legend(pairs: list[Comparison], considerable_effect: float) -> list[tuple[C
     return [
         *legend,
         (Cell("bold", bold=True), f"considerable effect, |mean d| ≥ {considerable_effect:g}"),
-        (Cell("*"), "the significant seeds do not agree on which group is better; letter and colour follow the mean"),
+        (Cell(DISAGREE), "the significant seeds do not agree on which group is better; letter and colour: mean delta"),
+        (
+            Cell(CONTRADICTED),
+            "the mean of d has the other direction than that of delta, which letter and colour follow",
+        ),
         (Cell("0"), "no significant seed"),
         (Cell("–"), "not tested, the metric is undefined here"),
     ]
@@ -86,13 +122,20 @@ def _effect_text(row) -> str:
 
 
 def _disparity_cell(row, text) -> Cell:
-    """One cell; ``row`` is a row of the summary, or None where nothing was tested."""
+    """One cell; ``row`` is a row of the summary, or None where nothing was tested; without ``text`` within strata."""
     if row is None:
         return Cell("–", "not tested: the metric has no defined scores")
+    if text is None:
+        count = int(row.significant_seeds_stratified)
+        title = f"{count} of {row.seeds} seeds significant within strata, {row.significant_seeds} without strata"
+        return Cell(f"{count} ({signed(row.mean_delta_stratified)})", title)
     disagree = row.significant_seeds_a_better > 0 and row.significant_seeds_b_better > 0
-    mark = "*" if disagree else ""
+    mark = (DISAGREE if disagree else "") + (CONTRADICTED if row.contradicted else "")
     title = f"{row.significant_seeds} of {row.seeds} seeds significant"
-    effects = f"mean d {signed(row.mean_d)} over all seeds"
+    effects = (
+        f"over all seeds mean d {signed(row.mean_d)}, delta {signed(row.mean_delta)}, shift {row.mean_shift:.3g} "
+        "in units of the metric"
+    )
     if not isinstance(row.better_group, str):
         return Cell(f"{text(row)}{mark}", f"{title}; {effects}")
     side = (row.level_a, row.level_b).index(row.better_group)
@@ -101,7 +144,8 @@ def _disparity_cell(row, text) -> Cell:
     )
     return Cell(
         f"{text(row)} {initials(row.level_a, row.level_b)[side]}{mark}",
-        f"{title}, {counts}; mean d {signed(row.mean_d_significant)} over the significant seeds, {effects}",
+        f"{title}, {counts}; over the significant seeds mean d {signed(row.mean_d_significant)}, delta "
+        f"{signed(row.mean_delta_significant)}; {effects}",
         shade(BETTER_COLOURS[side], row.significant_seeds / row.seeds),
         row.considerable,
     )

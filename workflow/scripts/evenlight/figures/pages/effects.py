@@ -25,6 +25,7 @@ HEADINGS = {
     "mann_whitney": "Mann–Whitney",
     "mann_whitney_bh": "…, Benjamini–Hochberg",
     "mann_whitney_holm": "…, Holm",
+    "van_elteren": "within strata",
     "signed_rank": "signed-rank",
     "signed_rank_bh": "…, Benjamini–Hochberg",
     "signed_rank_holm": "…, Holm",
