@@ -158,7 +158,7 @@ def with_one_type(classifier: Classifier) -> Classifier:
     embeddings = classifier.network.bert.embeddings
     embeddings.token_type_embeddings = torch.nn.Embedding.from_pretrained(embeddings.token_type_embeddings.weight[:1])
     classifier.network.config.type_vocab_size = 1
-    return classifier
+    return replace(classifier)  # which looks at the network anew
 
 
 def test_a_network_of_one_type_is_told_no_types_of_a_tokenizer_that_has_two():
