@@ -50,6 +50,10 @@ def test_a_words_score_is_shared_by_its_tokens(tmp_path):
         (["he", "row", "##s", "home"], [0, 1, 2, 3, 4, 0]),
         (["▁He", "▁row", "s", "▁home"], [0, 1, 2, 3, 4, 0]),
         (["He</w>", "row", "s</w>", "[UNK]"], [0, 1, 2, 3, 4, 0]),
+        (
+            ["▁", "He", "▁row", "s", "▁home"],
+            [0, 2, 3, 4, 5, 0],
+        ),  # a space before the text that the study does not count
     ],
 )
 def test_tokens_are_those_that_the_model_reads(tmp_path, tokens, expected):
@@ -124,6 +128,10 @@ ROW = {"item_id": "1-male", "words": ["He", "rows", "home"], "scores": [1, 2, 3]
         ({"item_id": "1-male", "scores": [1]}, r"row 1: neither words nor tokens"),
         ({"words": ["He"], "scores": [1]}, r"row 1: neither 'item_id' nor 'text'"),
         (ROW | {"item_id": "2-male"}, r"no explanation of item '1-male' \(He rows home\); every text"),
+        (
+            {"item_id": "1-male", "tokens": ["-", "He", "row", "s", "home"], "scores": [1] * 5},
+            r"5 tokens, but the study reads 4: He row s home",
+        ),
         (ROW | {"item_id": 3}, r"row 1: field 'item_id' is 3, which is no text; write it in quotes"),
         (ROW | {"words": "He rows home"}, r"row 1: field 'words' must be a list of texts"),
         ("He", r"row 1: not an object"),

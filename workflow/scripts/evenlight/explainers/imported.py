@@ -25,6 +25,8 @@ UNITS = ("words", "tokens")
 # (WordPiece), or behind it where a word ends (CLIP, XLM).
 _MARKS = re.compile(r"^(##|[Ġ▁]+)|(</w>)$")
 _UNKNOWN = ("[UNK]", "<unk>")
+# A space that is a token of its own. Before a text in a prompt it may be the prompt's, and its score is then left out.
+_SPACES = ("▁", "Ġ", " ")
 
 
 def read_explanations(path: Path) -> dict[str, dict]:
@@ -34,7 +36,7 @@ def read_explanations(path: Path) -> dict[str, dict]:
         InputError: the file cannot be read, or a row lacks a field, has one of another kind, or is there twice.
     """
     rows: dict[str, dict] = {}
-    for number, row in enumerate(_rows(path), start=1):
+    for number, row in enumerate(read_rows(path), start=1):
         location = f"{path}, row {number}"
         key = _checked(row, location)
         if key in rows:
@@ -45,7 +47,12 @@ def read_explanations(path: Path) -> dict[str, dict]:
     return rows
 
 
-def _rows(path: Path) -> list:
+def read_rows(path: Path) -> list:
+    """What a file of JSON Lines, JSON or Parquet has, row by row, whatever the rows are.
+
+    Raises:
+        InputError: the file cannot be read, or is of another kind.
+    """
     try:
         if path.suffix == ".parquet":
             return pq.read_table(path).to_pylist()
@@ -111,7 +118,10 @@ def aligned(sentence: Sentence, row: dict, path: Path) -> np.ndarray:
         return result
     has_special = len(scores) == len(result)
     tokens = list(compress(row["tokens"], inside)) if has_special else row["tokens"]
-    _check_alike(tokens, list(compress(sentence.token_text, inside)), "token", location)
+    expected = list(compress(sentence.token_text, inside))
+    if len(tokens) == len(expected) + 1 and tokens[0] in _SPACES:
+        tokens, scores = tokens[1:], scores[1:]
+    _check_alike(tokens, expected, "token", location)
     result[slice(None) if has_special else inside] = scores
     return result
 
