@@ -945,6 +945,22 @@ def test_the_page_has_every_key_and_every_entry():
             assert heading_or_row in page
 
 
+EXAMPLES = [
+    pytest.param(example, id=f"{path.relative_to(ROOT)}-{number}")
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for number, example in enumerate(re.findall(r"```yaml\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL))
+]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_of_the_documentation_are_accepted(example):
+    """In the place of what the demo has under the same keys; its trainings stay, which its models name."""
+    demo, part = yaml.safe_load((ROOT / "config/demo.yaml").read_text()), yaml.safe_load(example)
+    if not any(dataset.get("attributes", True) for dataset in part.get("datasets", {}).values()) and "datasets" in part:
+        demo = {key: value for key, value in demo.items() if key != "statistics"} | {"kind": "description"}
+    complete(demo | part | {"trainings": demo["trainings"] | part.get("trainings", {})})
+
+
 def test_neither_the_configuration_nor_the_digest_brings_torch_or_pandas():
     code = (
         "import sys, yaml; from evenlight import code_digest, configuration;"

@@ -106,6 +106,7 @@ def of_inseq() -> str:
                 path = Path(root) / "saved.json"
                 result.save(path, overwrite=True)
                 saved = json.loads(path.read_text(encoding="utf-8"))
+                saved["attributes"]["info"]["model_name"] = name  # the folder is of this run
                 recorded[form] = {"template": template, "expected": expected, "saved": saved}
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in recorded.items())
     return f"{{\n{lines}\n}}\n"
