@@ -163,6 +163,36 @@ rule measure_associated:
         "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
+rule measure_beyond_random:
+    """What is left of every disparity beyond that of random explanations?"""
+    input:
+        script=script("statistics/measure_beyond_random.py"),
+        scores=every_score(),
+        datasets=every_dataset(),
+        readings=every(READINGS),
+    output:
+        "<results>/tables/beyond_random.parquet",
+    log:
+        "<logs>/measure_beyond_random.log",
+    benchmark:
+        "<benchmarks>/measure_beyond_random.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        settings=compared_settings(
+            "confidence",
+            random=configuration.random_explainers(config),
+            attainable=configuration.attainable(config),
+        ),
+        folders=folders(scores=SCORES, datasets=DATASETS, readings=READINGS),
+        code=code_of("statistics/measure_beyond_random.py"),
+    shell:
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
 rule compare_many_groups:
     """Compare more than two groups: Kruskal-Wallis, and Dunn's comparisons of their pairs."""
     input:
@@ -387,6 +417,10 @@ if compared_datasets():
 # What only some studies have.
 if any(len(levels) > 2 for levels in compared_sets()):
     TABLES["groups"] = Page(["groups", "group_pairs"], shown(*COMPARED, **of_statistics("alpha")), "Disparity")
+if configuration.random_explainers(config):
+    TABLES["beyond_random"] = Page(
+        ["beyond_random"], shown(*COMPARED, **of_statistics("alpha", "confidence")), "Disparity"
+    )
 if config["statistics"]["published"]:
     TABLES["published"] = Page(
         ["published", "published_agreement", "published_models"],

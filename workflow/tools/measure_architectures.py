@@ -77,7 +77,8 @@ def explainers() -> dict[str, tuple[str, dict]]:
     """Every explainer that asks the model, with its family and its settings; differentiating ones at both layers."""
     chosen = {}
     for method, entry in Explainer.entries.items():
-        if entry.asks_model:
+        # Ranks, which rounding may exchange, have no share by which they differ.
+        if entry.asks_model and method != "attainable":
             settings = entry.model_validate({"method": method} | SMALL.get(method, {})).model_dump()
             chosen[method] = (entry.family, settings)
     layer = {"layer": "embedding_output"}

@@ -480,6 +480,23 @@ ASSOCIATED = Contract(
         ]
     ),
 )
+BEYOND_RANDOM = Contract(
+    "effects beyond random explanations",
+    "measure_beyond_random",
+    pa.schema(
+        [
+            *_CELL,
+            *_columns(pa.int64(), "seeds", "units_a", "units_b"),
+            *_with_interval("effect"),
+            pa.field("p_effect", pa.float64()),
+            *_with_interval("beyond_random"),
+            *_columns(pa.float64(), "p_beyond_random", "random", "reached_a", "reached_b", missing=True),
+            *_with_interval("reached_difference"),
+            *_columns(pa.float64(), "p_effect_holm", "p_effect_bh", missing=True),
+            *_columns(pa.float64(), "p_beyond_random_holm", "p_beyond_random_bh", missing=True),
+        ]
+    ),
+)
 _SET = [
     *_columns(pa.string(), "dataset", "model"),
     _required("seed", pa.int64()),

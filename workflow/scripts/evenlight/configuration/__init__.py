@@ -12,7 +12,7 @@ from evenlight.configuration.architectures import is_trained_here as is_trained_
 from evenlight.configuration.combinations import CHECKS, labels
 from evenlight.configuration.combinations import contrasts as contrasts
 from evenlight.configuration.explainers import Explainer
-from evenlight.configuration.metrics import Metric
+from evenlight.configuration.metrics import TENTHS, Metric
 from evenlight.configuration.problems import problems_of
 from evenlight.configuration.readers import Reader
 from evenlight.configuration.schema import schema_of
@@ -117,6 +117,29 @@ def metric_annotations(config: dict) -> dict[str, dict[str, str | bool]]:
         }
         for name, settings in config["metrics"].items()
     }
+
+
+def random_explainers(config: dict) -> list[str]:
+    """The explainers of a complete configuration that know nothing."""
+    return [name for name, settings in config["explainers"].items() if settings["method"] == "uniform_random"]
+
+
+def attainable(config: dict) -> dict[str, str]:
+    """The metrics of a complete configuration of which an explainer seeks the best scores, and the explainer."""
+    found: dict[str, str] = {}
+    sought = [(name, settings) for name, settings in config["explainers"].items() if settings["method"] == "attainable"]
+    for metric, settings in config["metrics"].items():
+        for name, search in sought:
+            measured = {
+                "metric": f"aopc_{search['goal']}",
+                "definition": "share",
+                "features": "token",
+                "shares": TENTHS,
+            }
+            measured |= {key: search[key] for key in ("hidden_token", "output", "positive_only")}
+            if all(settings.get(key) == value for key, value in measured.items()):
+                found.setdefault(metric, name)
+    return found
 
 
 def asks_model(section: str, family: str) -> bool:

@@ -534,6 +534,36 @@ class UniformRandom(Explainer):
     method: Literal["uniform_random"]
 
 
+class Attainable(Explainer):
+    """The best order of the tokens for AOPC itself, found by asking about sets of them: no explanation, but what any
+    could attain, by which the scores of others can be read. Of texts with few tokens it is the best of all orders, of
+    longer ones each step takes the best next token.
+    """
+
+    title: ClassVar[str] = "Attainable"
+    family: ClassVar[str] = "attainable"
+
+    method: Literal["attainable"]
+    goal: Literal["comprehensiveness", "sufficiency"] = Field(
+        "comprehensiveness",
+        description=(
+            "Which AOPC is best: the output falls most without the first tokens, or least with them alone. The keys "
+            "below are to be those of the metric, whose `definition` is `share`."
+        ),
+    )
+    positive_only: bool = Field(
+        True,
+        description=(
+            "Whether tokens may be left unnamed (score 0 or less), where the metric leaves them out of the ranking."
+        ),
+    )
+    hidden_token: HiddenToken = "removed"
+    output: AskedOutput = "probability"
+    exact: int = Field(
+        7, ge=0, le=10, description="Most tokens of a text of which all orders are compared, by 2 to this power rows."
+    )
+
+
 class PatternVariant(Explainer):
     """Covariance over the training split of a token's tf-idf with the target, without the model (Haufe et al. 2014, as
     used by GECOBench); what a linear view of the data alone says.

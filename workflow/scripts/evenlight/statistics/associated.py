@@ -48,7 +48,7 @@ FEWEST = 8
 # five strata leave a tenth of the bias), and of at least so many of either group.
 STRATA, STRATUM, FEWEST_IN_STRATUM = 10, 10, 3
 # Least share of the texts in strata that have both groups.
-SUPPORT = 0.8
+SUPPORT = 0.9
 # Relative to the largest: smaller differences of scores are the error of rounding.
 ROUNDING = 1e-9
 

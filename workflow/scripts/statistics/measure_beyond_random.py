@@ -1,0 +1,22 @@
+"""What is left of every disparity beyond that of random explanations?"""
+
+import argparse
+
+from evenlight import command_line, tables
+from evenlight.statistics.beyond_random import beyond_random_table
+from evenlight.statistics.score_files import score_notes
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the table of effects beyond random, with what is to be said of the scores."""
+    table = beyond_random_table(arguments.scores, arguments.datasets, readings=arguments.readings, **arguments.settings)
+    notes = score_notes(arguments.scores, **arguments.settings)
+    tables.write_table(table, arguments.output, tables.BEYOND_RANDOM, {"notes": notes})
+
+
+if __name__ == "__main__":
+    parser = command_line.settings_parser(__doc__)
+    command_line.add_folder_flags(parser, "scores", "datasets")
+    command_line.add_folder_flags(parser, "readings", required=False)
+    parser.add_argument("--output", required=True, metavar="PARQUET")
+    command_line.run(main, parser)
