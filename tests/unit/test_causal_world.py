@@ -270,8 +270,7 @@ def words_with(mark):
 
 
 def test_the_marked_words_tell_the_label():
-    # Two words for one cause outweigh another cause here; who reads sentence by sentence is always right.
-    assert accuracy(words_with(1)) > 0.9
+    assert accuracy(words_with(1)) > 0.97
 
 
 def test_without_them_the_label_is_at_chance():

@@ -277,10 +277,7 @@ class CausalWorld(Reader):
     )
     longer_texts: Share = Field(0.0, description="Share of the women's texts that have two more sentences on nothing.")
     more_evidence: Share = Field(
-        0.0,
-        description=(
-            "Share of the mentions of a cause in women's texts that surely have two words for it; else a quarter has."
-        ),
+        0.0, description="Share of the mentions of a cause in women's texts that have two words for it instead of one."
     )
     late_evidence: Share = Field(0.0, description="Share of the women's texts in which the causes come last.")
     weak_evidence: Share = Field(

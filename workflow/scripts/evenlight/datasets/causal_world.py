@@ -21,8 +21,7 @@ from evenlight.tables import ATTRIBUTE, UNITS
 
 CLASSES = ["declined", "promoted"]  # in the order of the labels
 LEVELS = {GROUP: GROUPS["binary"], **CONCEPTS}
-# Of every concept's evidence, how often it has two words; how often a weak word is of the other value.
-TWO_WORDS = 0.25
+# How often a weak word is of the other value; how many fillers a longer text has more.
 MISLEADING = 0.25
 MORE_FILLERS = 2
 
@@ -153,9 +152,7 @@ def _evidence(
         is_first_value ^= noise(concept, "misleading") < MISLEADING
     own = both[not is_first_value]
     first = _drawn(own, noise(concept, "word"))
-    has_two = noise(concept, "two") < TWO_WORDS
-    if is_cause and happens(dials["more_evidence"], concept, "more"):
-        has_two = True
+    has_two = is_cause and happens(dials["more_evidence"], concept, "more")
     # By its place, so that the words of the other value are those in the same places.
     others = [word for word in own if word != first]
     return [first, _drawn(others, noise(concept, "second"))] if has_two else [first]
