@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo disparity soft-scale test test-slow check rule-graph browser measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start bench-statistics estimate-cost mutation architectures clean clean-all
+.PHONY: help demo disparity soft-scale known-disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start bench-statistics estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -46,6 +46,16 @@ disparity: $(MINILM)  ## the disparity study on two CPU cores (an hour), and wha
 soft-scale: .venv/ready-for-tests  ## what of soft disparities is made by the number of tokens kept: docs/results/soft_scale.md (half an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/soft_scale_cpu.yaml
 	$(BIN)/python bench/soft_scale.py --results results/soft_scale_cpu --output docs/results/soft_scale.md
+
+KNOWN := config/studies/known_disparity.yaml
+FRESH := bench/fresh/known_disparity.yaml
+
+known-disparity: .venv/ready-for-tests  ## verdicts in worlds whose disparities are known: docs/results/known_disparity.md (an hour; goes on where it ended)
+	$(BIN)/snakemake --cores $(CORES) tables --configfile $(KNOWN)
+	$(BIN)/snakemake --cores $(CORES) results/known_disparity_fresh/tables/effects.parquet --configfile $(KNOWN) $(FRESH)
+	$(BIN)/python bench/known_disparity.py --configfile $(KNOWN) --results results/known_disparity \
+		--fresh-configfile $(FRESH) --fresh results/known_disparity_fresh --table docs/results/known_disparity.csv \
+		--figure docs/results/known_disparity.svg --page docs/results/known_disparity.md
 
 clean:  ## remove the demo's results and the caches of the tools, keep everything else
 	rm -rf results/demo logs/demo benchmarks/demo .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,70 @@
+"""Worlds with known causes from their texts to the page that says what verdicts find in them."""
+
+import re
+import subprocess
+import sys
+
+import pandas as pd
+import yaml
+from running import PROJECT, TINY, contents, copy_of_project, environment, run_study
+
+BERT = {"training": "small"} | {key: value for key, value in TINY["models"]["small_bert"].items() if key != "training"}
+WORLD = {"reader": "causal_world", "training_pairs": 20, "test_pairs": 8, "validation_share": 0.2}
+STUDY = {
+    "study": "known",
+    "seeds": [0],
+    "device": "cpu",
+    "datasets": {"world_null": WORLD, "world_wording": WORLD | {"longer_texts": 1.0}},
+    "trainings": {"small": {"learning_rate": 0.01, "batch_size": 16, "epochs": 1}},
+    "models": {"small_bert": BERT},
+    "explainers": {"grad": {"method": "saliency"}, "uniform_random": {"method": "uniform_random"}},
+    "explain": {"pairs": 6},
+    "metrics": {"gini": {"metric": "gini"}, "mass_accuracy": {"metric": "mass_accuracy"}},
+    "statistics": {"compare": {"gender": [["male", "female"]]}},
+}
+FRESH = {
+    "study": "known_fresh",
+    "seeds": [0, 1, 2],
+    "explain": {"pairs": 8},
+    "datasets": {name: {"test_seed": 1} for name in STUDY["datasets"]},
+}
+
+
+def test_worlds_are_trained_on_tested_and_summed_up_beside_their_truth(tmp_path):
+    project = copy_of_project(tmp_path / "project", STUDY)
+    (project / "fresh.yaml").write_text(yaml.safe_dump(FRESH))
+    run_study(project, "tables")
+    run_study(project, "results/known_fresh/tables/effects.parquet", "--configfile", "study.yaml", "fresh.yaml")
+    weights = contents(project / "results" / "known" / "models")
+    # The seeds that both have are the same trainings.
+    again = contents(project / "results" / "known_fresh" / "models")
+    for world in STUDY["datasets"]:
+        name = f"{world}/small_bert/seed0/model.safetensors"
+        assert weights[name] == again[name]
+
+    command = [sys.executable, str(PROJECT / "bench" / "known_disparity.py")]
+    flags = {
+        "--configfile": "study.yaml",
+        "--results": "results/known",
+        "--fresh-configfile": "fresh.yaml",
+        "--fresh": "results/known_fresh",
+        "--table": "known.csv",
+        "--figure": "known.svg",
+        "--page": "known.md",
+    }
+    for flag, value in flags.items():
+        command += [flag, value]
+    done = subprocess.run(command, cwd=project, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+    cells = pd.read_csv(project / "known.csv")
+    assert len(cells) == 2 * 2 * 2
+    null = cells[cells["dataset"] == "world_null"]
+    assert (null["true_of_trainings"] == 0).all()
+    # Random scores have of two more sentences what their words are more: less on the ground truth.
+    longer = cells[(cells["dataset"] == "world_wording") & (cells["explainer"] == "uniform_random")]
+    assert longer.set_index("metric").loc["mass_accuracy", "true_of_trainings"] > 0
+    page = (project / "known.md").read_text(encoding="utf-8")
+    assert "| world_wording | `longer_texts` 1 |" in page
+    assert not re.search(r"\bnan\b|\{", page)
+    assert (project / "known.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")
