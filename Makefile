@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo disparity soft-scale known-disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start bench-statistics estimate-cost mutation architectures clean clean-all
+.PHONY: help demo disparity soft-scale known-disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start verdicts bench-statistics estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -151,6 +151,9 @@ bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same 
 
 bench-start: .venv/ready  ## how much of the demo's processor time goes into starting (five minutes)
 	$(BIN)/python bench/start_up.py --cores $(CORES) --configfile config/demo.yaml
+
+verdicts: .venv/ready  ## how often verdicts are wrong, in studies drawn at random (half an hour on two cores)
+	PYTHONPATH=workflow/scripts $(BIN)/python workflow/tools/simulate_verdicts.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/verdicts.csv
 
 bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 items (hours; --items and --steps of the script for less)
 	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics

@@ -23,17 +23,21 @@ from evenlight.statistics.files import Run, items_path, reading_path, score_path
 SCRIPTS = Path(__file__).parents[1] / "workflow" / "scripts" / "statistics"
 FACTOR = "group"
 MANY = "compare_many_groups"
+VERDICTS = {
+    "alpha": 0.05,
+    "equivalence_bound": 0.2,
+    "smallest_effects": {},
+    "primary": {},
+    "noise": [],
+    "confidence": 0.95,
+    "bootstrap_draws": 2000,
+}
 # The settings of each step, beside the names of the study.
 STEPS = {
     "summarise_scores": {"factors": [FACTOR]},
     "measure_disparity": {"equivalence_bound": 0.2, "sign_flips": 10000},
-    "estimate_effects": {
-        "alpha": 0.05,
-        "equivalence_bound": 0.2,
-        "confidence": 0.95,
-        "bootstrap_draws": 2000,
-        "power": 0.8,
-    },
+    "estimate_effects": VERDICTS | {"power": 0.8},
+    "permute_verdicts": VERDICTS | {"verdict_permutations": 20},
     "permute_groups": {"alpha": 0.05, "control_draws": 200, "sign_flips": 10000},
     "measure_associated": {"confidence": 0.95, "control_draws": 200, "from_probability": []},
     MANY: {},

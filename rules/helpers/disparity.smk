@@ -30,3 +30,12 @@ def of_disputed():
     """The settings of what shows disputed definitions."""
     disputed = disputed_metrics()
     return {"metrics": directions(name for names in disputed.values() for name in names), "disputed": disputed}
+
+
+def verdict_settings(*keys):
+    """What verdicts depend on, and ``keys`` of the statistics."""
+    named = config["statistics"]["primary"]
+    # By the columns of a cell; what names all says nothing.
+    primary = {section[:-1]: names for section, names in named.items() if names}
+    judged = ("alpha", "equivalence_bound", "smallest_effects", "confidence", "bootstrap_draws")
+    return compared_settings(*judged, *keys, primary=primary, noise=configuration.random_explainers(config))

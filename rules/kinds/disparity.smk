@@ -104,9 +104,35 @@ rule estimate_effects:
         mem_mb=4000,
         runtime=120,
     params:
-        settings=compared_settings("alpha", "equivalence_bound", "confidence", "bootstrap_draws", "power"),
+        settings=verdict_settings("power"),
         folders=folders(scores=SCORES, datasets=DATASETS, readings=READINGS),
         code=code_of("statistics/estimate_effects.py"),
+    shell:
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule permute_verdicts:
+    """Judge again with the groups' labels permuted: how many verdicts come out without any disparity?"""
+    input:
+        script=script("statistics/permute_verdicts.py"),
+        scores=every_score(),
+        datasets=every_dataset(),
+        readings=every(READINGS),
+    output:
+        "<results>/tables/verdict_control.parquet",
+    log:
+        "<logs>/permute_verdicts.log",
+    benchmark:
+        "<benchmarks>/permute_verdicts.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=120,
+    params:
+        settings=verdict_settings("verdict_permutations"),
+        folders=folders(scores=SCORES, datasets=DATASETS, readings=READINGS),
+        code=code_of("statistics/permute_verdicts.py"),
     shell:
         "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
@@ -398,7 +424,9 @@ TABLES = {
         csv=["disparity"],
     ),
     "effects": Page(
-        ["effects", "tests"], shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")), "Disparity"
+        ["effects", "tests", "verdict_control"],
+        shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")),
+        "Disparity",
     ),
     "control": Page(["control"], shown("datasets", "models", **of_statistics("alpha", "control_draws")), "Disparity"),
     "associated": Page(["associated"], shown(*COMPARED, **of_statistics("confidence")), "Disparity"),

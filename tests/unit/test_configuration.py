@@ -358,6 +358,23 @@ LEARNING_RATE = "trainings.short.learning_rate"
             [["male", "male"]],
             r'gender\[0\]: found \["male", "male"\]; allowed .* different values',
         ),
+        (
+            "statistics.smallest_effects",
+            {"ginni": 0.1},
+            r"smallest_effects\.ginni: no such metric; .*did you mean gini",
+        ),
+        (
+            "statistics.primary",
+            {"explainers": ["gard"]},
+            r'primary\.explainers: found "gard", no such explainer; the study has grad; did you mean grad',
+        ),
+        (
+            "statistics.primary",
+            {"factors": ["age"]},
+            r'primary\.factors: found "age", which is not compared; statistics\.compare has gender',
+        ),
+        ("statistics.primary", {"explainer": ["lime"]}, r"primary\.explainer: .*did you mean explainers"),
+        ("statistics.alpha", 0.0001, r"bootstrap_draws: found 2000, with which no p is below 1/2001, and statistics"),
         ("statistics.published", {"mini": "BERT"}, r"published\.mini: no such model; the study has tiny"),
         (
             "statistics.published",

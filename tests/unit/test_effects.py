@@ -9,17 +9,21 @@ from statsmodels.stats.multitest import multipletests
 from study_files import StudyFiles, asked, computed
 
 from evenlight import tables
+from evenlight.errors import InputError
 from evenlight.figures.html_table import render
 from evenlight.statistics.counts import count_tests
 from evenlight.statistics.disparity import disparity_table
-from evenlight.statistics.effects import effect_table, verdict
+from evenlight.statistics.effects import effect_table
 from evenlight.statistics.power import detectable_effect_paired
+from evenlight.statistics.verdict_control import permuted_verdicts
+from evenlight.statistics.verdicts import reason_of, verdict
 
 STATISTICS = {
     "groups": [["male", "female"]],
     "alpha": 0.05,
     "considerable_effect": 0.2,
     "equivalence_bound": 0.2,
+    "smallest_effects": {},
     "confidence": 0.95,
     "bootstrap_draws": 300,
     "sign_flips": 1000,
@@ -35,6 +39,7 @@ SETTINGS = {
     },
     "statistics": STATISTICS,
 }
+NO_CONTROL = pd.DataFrame(columns=tables.VERDICT_CONTROL.schema.names)
 NOISY = {"noisy": SETTINGS["metrics"]["noisy"]}
 OF_EFFECTS = {"equivalence_bound": 0.2, "confidence": 0.95}
 SHOWN = shown(SETTINGS, *COMPARED, **OF_EFFECTS)
@@ -86,7 +91,7 @@ def written(files: StudyFiles, table, seeds=SETTINGS["seeds"]) -> StudyFiles:
 
 def test_verdicts_tell_disparity_equivalence_and_ignorance(paths):
     effects = computed(effect_table, paths, SETTINGS).set_index("metric")
-    assert effects["verdict"].to_dict() == {"shifted": "disparity", "same": "equivalent", "noisy": "inconclusive"}
+    assert effects["verdict"].to_dict() == {"shifted": "disparity", "same": "equivalent", "noisy": "undecided"}
     shifted = effects.loc["shifted"]
     assert shifted["paired"]
     assert (shifted["units_a"], shifted["left_out_a"], shifted["seeds"]) == (60, 0, 3)
@@ -108,17 +113,22 @@ def test_estimates_are_means_of_the_seeds_effects(paths):
 
 def test_adjusted_p_values_are_those_of_the_whole_table(paths):
     effects = computed(effect_table, paths, SETTINGS)
-    for column in ("p", "p_equivalence"):
-        for method, suffix in (("holm", "holm"), ("fdr_bh", "bh")):
-            expected = multipletests(effects[column], method=method)[1]
-            np.testing.assert_allclose(effects[f"{column}_{suffix}"], expected)
+    for name in ("", "_equivalence"):
+        expected = multipletests(effects[f"p{name}"], method="holm")[1]
+        of_models = effects[f"p_models{name}_adjusted"]
+        np.testing.assert_allclose(effects[f"p{name}_adjusted"], np.maximum(expected, of_models))
+        # The stronger claim has the larger p, and the adjusted one that of the cell or a larger one.
+        assert (of_models >= effects[f"p_models{name}"]).all()
+    assert set(effects["family"]) == {"study"}
 
 
 def test_one_seed_is_the_paired_t_test(paths):
     [row] = computed(effect_table, paths, SETTINGS | {"seeds": [0], "metrics": NOISY}).to_dict("records")
     noisy = scores(0).set_index(["group", "pair_id"])["noisy"]
     test = ttest_rel(noisy["male"], noisy["female"])
-    assert row["p"] == pytest.approx(test.pvalue)
+    assert row["p_models"] == pytest.approx(test.pvalue)
+    # Nothing is said of further trainings.
+    assert np.isnan([row["p"], row["p_adjusted"], row["p_equivalence"], row["low"], row["trainings_error"]]).all()
     assert row["difference"] == pytest.approx((noisy["male"] - noisy["female"]).mean())
 
 
@@ -128,7 +138,7 @@ def test_items_without_pairs_have_no_paired_statistics(files):
     assert not effects["paired"].any()
     assert effects[["correlation", "detectable_paired"]].isna().all(axis=None)
     # What is common to both forms is now noise.
-    assert effects.loc["same", "verdict"] == "inconclusive"
+    assert effects.loc["same", "verdict"] == "undecided"
     seeds, _ = computed(disparity_table, paths, SETTINGS)
     assert seeds[["p_signed_rank", "p_signed_rank_holm", "p_sign_flip"]].isna().all(axis=None)
     assert (seeds["pairs"] == 0).all()
@@ -138,7 +148,7 @@ def test_a_seed_without_scores_is_left_out(files):
     paths = written(files, lambda seed: scores(seed).assign(noisy=np.nan) if seed == 1 else scores(seed))
     row = computed(effect_table, paths, SETTINGS).set_index("metric").loc["noisy"]
     seeds, _ = computed(disparity_table, paths, SETTINGS)
-    assert row["seeds"] == 2
+    assert (row["seeds"], row["left_out_seeds"]) == (2, "1")
     assert row["cohens_d"] == pytest.approx(seeds.loc[seeds["metric"] == "noisy", "cohens_d"].mean())
     assert row["units_a"] == 60
 
@@ -163,16 +173,106 @@ def test_undefined_metric_has_no_row(files):
     assert list(computed(effect_table, paths, SETTINGS)["metric"]) == ["shifted", "same"]
 
 
-def test_constant_scores_are_equivalent(files):
+def test_constant_scores_decide_nothing(files):
+    """Nor do they count among the cells for which the others are adjusted."""
     paths = written(files, lambda seed: scores(seed).assign(noisy=0.3))
-    row = computed(effect_table, paths, SETTINGS).set_index("metric").loc["noisy"]
-    assert (row["cohens_d"], row["difference"], row["p"], row["verdict"]) == (0, 0, 1, "equivalent")
+    effects = computed(effect_table, paths, SETTINGS).set_index("metric")
+    row = effects.loc["noisy"]
+    assert (row["cohens_d"], row["difference"]) == (0, 0)
+    assert (row["verdict"], row["reason"]) == ("not decidable", "all scores are the same")
+    assert row[["p", "p_models", "p_models_adjusted", "p_equivalence_adjusted", "detectable_pooled"]].isna().all()
+    without = {name: metric for name, metric in SETTINGS["metrics"].items() if name != "noisy"}
+    two = computed(effect_table, paths, SETTINGS | {"metrics": without}).set_index("metric")
+    assert effects.loc[two.index, "verdict"].equals(two["verdict"])
+    for column in ("p_adjusted", "p_models_adjusted", "p_models_equivalence_adjusted", "detectable_pooled"):
+        np.testing.assert_allclose(effects.loc[two.index, column], two[column])
+
+
+def test_a_metric_may_have_a_smallest_effect_of_its_own(paths):
+    """In its own units: one higher, with a bound of 1.5, is within; with a bound of 0.9 it is not."""
+    verdicts = [
+        computed(effect_table, paths, SETTINGS | {"statistics": STATISTICS | {"smallest_effects": {"shifted": bound}}})
+        .set_index("metric")["verdict"]
+        .to_dict()
+        for bound in (1.5, 0.9)
+    ]
+    assert [by_metric["shifted"] for by_metric in verdicts] == ["negligible disparity", "disparity"]
+    assert verdicts[0]["same"] == verdicts[1]["same"] == "equivalent"
+
+
+def test_models_that_differ_by_chance_are_a_disparity_of_these_models(files):
+    """Every training prefers a group of its own: true of these three, and nothing to say of the next."""
+    shift = {0: 1.0, 1: -0.1, 2: 0.2}
+    paths = written(
+        files,
+        lambda seed: scores(seed).assign(
+            shifted=lambda table: (
+                table["shifted"] + shift[seed] * (table["group"] == "male") - 1.0 * (table["group"] == "male")
+            )
+        ),
+    )
+    row = computed(effect_table, paths, SETTINGS).set_index("metric").loc["shifted"]
+    assert row["verdict"] == "disparity of these models"
+    assert row["p_models_adjusted"] < 0.01 < 0.1 < row["p_adjusted"]
+    assert row["low"] < 0 < row["models_low"]
+
+
+def test_families_are_adjusted_apart(paths):
+    """Noise is no hypothesis; what is declared before is not adjusted for the rest, and the other way round."""
+
+    def effects(**settings):
+        asks = asked(effect_table, SETTINGS) | settings
+        return effect_table(*paths.folders, **asks).set_index("metric")
+
+    alone = computed(effect_table, paths, SETTINGS | {"metrics": NOISY}).set_index("metric")
+    both = effects(primary={"metric": ["noisy"], "explainer": ["lime"]})
+    assert both["family"].to_dict() == {"shifted": "exploratory", "same": "exploratory", "noisy": "primary"}
+    for column in ("p_adjusted", "p_models_adjusted", "p_equivalence_adjusted", "detectable_pooled"):
+        assert both.loc["noisy", column] == pytest.approx(alone.loc["noisy", column])
+    assert set(effects(noise=["lime"])["family"]) == {"noise"}
+    assert set(effects(primary={"dataset": ["elsewhere"]})["family"]) == {"exploratory"}
+
+
+def test_a_level_below_what_resamples_tell_is_refused(paths):
+    settings = SETTINGS | {"statistics": STATISTICS | {"alpha": 0.003}}
+    with pytest.raises(InputError, match=r"bootstrap_draws: found 300, with which no p is below 1/301"):
+        computed(effect_table, paths, settings)
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ((24, 24, False, 2 * 0.5**24, True), None),
+        ((24, 0, True, 1.0, True), "all scores are the same"),
+        ((8, 8, False, 2 * 0.5**8, True), "8 units are too few"),
+        ((9, 9, False, 2 * 0.5**9, True), None),
+        # Seven texts of a level are too few whatever the number of others: a tenth of the resamples of 0.05 has one.
+        ((7, 60, False, 1e-9, False), "7 units are too few"),
+        ((48, 8, False, 2 * 0.5**8, True), "only 8 units differ"),
+    ],
+)
+def test_cells_that_few_units_decide_say_so(facts, reason):
+    assert reason_of(*facts, 0.05) == reason
+
+
+def test_scores_of_few_units_block_no_other_cell(files):
+    """A metric that has scores of five pairs is not decidable, and the verdicts of others are as without it."""
+
+    def sparse(seed: int) -> pd.DataFrame:
+        place = np.tile(np.arange(60), 2)
+        return scores(seed).assign(noisy=lambda table: table["noisy"].mask(place >= 5))
+
+    effects = computed(effect_table, written(files, sparse), SETTINGS).set_index("metric")
+    assert (effects.loc["noisy", "verdict"], effects.loc["noisy", "reason"]) == ("not decidable", "5 units are too few")
+    assert effects["verdict"].to_dict() | {"noisy": ""} == {"shifted": "disparity", "same": "equivalent", "noisy": ""}
 
 
 def test_a_missing_p_claims_nothing():
     missing = float("nan")
-    assert verdict(missing, missing, 0.05) == "inconclusive"
-    assert verdict(missing, 0.01, 0.05) == "equivalent"
+    assert verdict(missing, missing, missing, missing, 0.05) == "undecided"
+    assert verdict(missing, missing, missing, 0.01, 0.05) == "equivalent in these models"
+    assert verdict(missing, 0.01, missing, 0.01, 0.05) == "equivalent"
+    assert verdict(missing, missing, 0.01, 0.01, 0.05) == "negligible disparity of these models"
 
 
 # The page and the scripts
@@ -183,25 +283,27 @@ def test_page_shows_every_cell_with_its_verdict(paths):
         computed(effect_table, paths, SETTINGS),
         computed(disparity_table, paths, SETTINGS),
     )
-    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), **SHOWN)
+    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), NO_CONTROL, **SHOWN)
     [(_, [(_, cells)])] = page.tables[1].rows
     assert [cell.text[0] for cell in cells] == ["≠", "=", "?"]
     assert [cell.background is None for cell in cells] == [False, False, True]
-    assert "equivalent; Holm" in render(page)
+    assert "equivalent; difference" in render(page)
     assert [cell.text.partition("] ")[2] for cell in cells] == ["n 60"] * 3
 
 
 def test_page_says_how_few_texts_an_interval_rests_on(files):
-    """Nine texts that are no pairs, of which one male has no score under one seed."""
+    """Twenty-three texts that are no pairs, of which one male has no score under any seed."""
     for seed in SETTINGS["seeds"]:
-        table = scores(seed, pairs=5, apart=True).query("item_id != '4-female'")
-        table.loc[(table["item_id"] == "0-male") & (seed == 1), "noisy"] = np.nan
+        table = scores(seed, pairs=12, apart=True).query("item_id != '4-female'")
+        table.loc[table["item_id"] == "0-male", "noisy"] = np.nan
         files.write(table, seed, "any", "apart")
     few = SETTINGS | {"datasets": ["apart"]}
     effects, (seeds, _) = (computed(function, files, few) for function in (effect_table, disparity_table))
-    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), **shown(few, *COMPARED, **OF_EFFECTS))
+    page = page_of(
+        "effects", effects, count_tests(seeds, alpha=0.05), NO_CONTROL, **shown(few, *COMPARED, **OF_EFFECTS)
+    )
     [(_, [(_, cells)])] = page.tables[1].rows
-    assert [cell.text.partition("] ")[2] for cell in cells] == ["n 5 + 4", "n 5 + 4", "n 4 + 4"]
+    assert [cell.text.partition("] ")[2] for cell in cells] == ["n 12 + 11", "n 12 + 11", "n 11 + 11"]
 
 
 def test_page_of_one_run_speaks_of_these_weights(paths):
@@ -209,42 +311,60 @@ def test_page_of_one_run_speaks_of_these_weights(paths):
     one = SETTINGS | {"seeds": [1]}
     effects, (seeds, _) = (computed(function, paths, one) for function in (effect_table, disparity_table))
     counts = count_tests(seeds, alpha=0.05)
-    page = page_of("effects", effects, counts, **shown(one, *COMPARED, **OF_EFFECTS))
+    page = page_of("effects", effects, counts, NO_CONTROL, **shown(one, *COMPARED, **OF_EFFECTS))
     assert page.title == "Effects"
-    assert page.introduction.startswith("What can be said of these models, of further sentences? Every cell has the")
-    assert "mixed model" not in page.introduction
-    assert "too ready" not in page.introduction
     assert page.introduction.endswith("holds for these weights and not for further trainings.")
+    [(_, [(_, cells)])] = page.tables[1].rows
+    assert not any("further trainings" in cell.title for cell in cells)
     # Beside a model with several runs it is named.
     several = computed(effect_table, paths, SETTINGS)
     both = pd.concat([effects.assign(model="ready"), several], ignore_index=True)
     about = shown(
         SETTINGS | {"models": {"ready": {"label": "Ready"}, "small": {"label": "Small"}}}, *COMPARED, **OF_EFFECTS
     )
-    page = page_of("effects", both, counts, **about)
+    page = page_of("effects", both, counts, NO_CONTROL, **about)
     assert page.title == "Effects over all seeds"
-    assert page.introduction.startswith("What can be said of further sentences and, of models with several runs, furth")
-    assert "Every cell has the effect pooled over seeds by a mixed model" in page.introduction
-    assert "Cells of one run are t tests: they have the effect by Student's" in page.introduction
     assert "One run each: Ready. What is said of it holds" in page.introduction
-    page = page_of("effects", several, counts, **SHOWN)
-    assert page.introduction.startswith("What can be said of further sentences and further trainings of the models?")
+    page = page_of("effects", several, counts, NO_CONTROL, **SHOWN)
     assert "One run" not in page.introduction
-    assert "Student" not in page.introduction
-    assert "Where a model has few runs, verdicts that are adjusted over many cells are too ready" in page.introduction
+    [(_, [(_, cells)])] = page.tables[1].rows
+    assert all("for the mean of further trainings [" in cell.title for cell in cells)
+
+
+def test_page_says_of_which_family_a_cell_is(paths):
+    settings = asked(effect_table, SETTINGS) | {"primary": {"metric": ["noisy"]}}
+    effects, (seeds, _) = effect_table(*paths.folders, **settings), computed(disparity_table, paths, SETTINGS)
+    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), NO_CONTROL, **SHOWN)
+    assert [table.caption for table in page.tables[1:]] == [
+        "Pooled effect, male against female, primary hypothesis",
+        "Pooled effect, male against female, exploratory",
+    ]
+    assert "The primary hypothesis has 1 cells, which were named beforehand; the 2 others are" in page.introduction
+
+
+def test_page_counts_verdicts_of_permuted_labels(paths):
+    effects, (seeds, _) = (computed(function, paths, SETTINGS) for function in (effect_table, disparity_table))
+    control = computed(permuted_verdicts, paths, SETTINGS)
+    assert control["permutation"].tolist() == [0, 1, 2]
+    assert control[["cells", "disparities_of_models"]].sum().tolist() == [9, 0]
+    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), control, **SHOWN)
+    assert (
+        "With the labels of the groups permuted, 0 of 3 studies have any disparity (0 of 9 cells)" in page.introduction
+    )
 
 
 def test_scripts_write_what_the_library_computes(paths, tmp_path):
-    disparity, effects = tmp_path / "disparity.parquet", tmp_path / "effects.parquet"
+    disparity, effects, control = (tmp_path / f"{name}.parquet" for name in ("disparity", "effects", "control"))
     folders = ("--scores", paths.scores, "--datasets", paths.datasets)
     scripts = {"measure_disparity": (disparity_table, disparity), "estimate_effects": (effect_table, effects)}
+    scripts["permute_verdicts"] = (permuted_verdicts, control)
     for script, (function, output) in scripts.items():
         done = run_script(f"statistics/{script}.py", asked(function, SETTINGS), *folders, "--output", output)
         assert done.returncode == 0, done.stderr
     written = tables.read_table(effects, tables.EFFECTS)
     pd.testing.assert_frame_equal(written, computed(effect_table, paths, SETTINGS))
     counts = count_tests(tables.read_table(disparity, tables.DISPARITY), alpha=0.05)
-    page = tabulated(tmp_path, "effects", written, counts, **SHOWN)
+    page = tabulated(tmp_path, "effects", written, counts, tables.read_table(control, tables.VERDICT_CONTROL), **SHOWN)
     assert page.csv[0]["verdict"].tolist() == written["verdict"].tolist()
     assert page.csv[1]["tests"].tolist() == [3, 3, 3]
     assert "tabular" in page.latex

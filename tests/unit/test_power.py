@@ -8,6 +8,7 @@ from scipy.stats import norm, t
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from evenlight.seeds import generator_for
+from evenlight.statistics.familywise import normal_deviate
 from evenlight.statistics.paired_tests import signed_rank_p
 from evenlight.statistics.power import (
     RANK_EFFICIENCY,
@@ -32,7 +33,7 @@ def test_many_items_have_the_normal_distribution():
     assert detectable_effect_paired(4000, 0.5, 0.05, 0.8) == pytest.approx(
         z / math.sqrt(4000 * RANK_EFFICIENCY), rel=1e-3
     )
-    assert detectable_effect_pooled(0.1, 1e6, 2, 0.05, 0.8) == pytest.approx(z * 0.1 / 2, rel=1e-4)
+    assert detectable_effect_pooled(0.1, 1e6, 2, norm.isf(0.025), 0.8) == pytest.approx(z * 0.1 / 2, rel=1e-4)
 
 
 def test_correlated_forms_show_smaller_effects():
@@ -50,7 +51,7 @@ def test_the_two_groups_are_exchangeable():
 
 @pytest.mark.parametrize("degrees", [1, 1.4, 3, 17.5, 300])
 def test_pooled_effects_have_that_power_by_simulation(degrees):
-    effect = detectable_effect_pooled(0.3, degrees, 1.5, 0.05, 0.8)
+    effect = detectable_effect_pooled(0.3, degrees, 1.5, normal_deviate(t.isf(0.025, degrees) ** 2, degrees), 0.8)
     # The scale's distribution at equidistant quantiles, the normal one integrated in closed form.
     scale = np.sqrt(np.random.default_rng(0).chisquare(degrees, 400_000) / degrees)
     power = norm.sf(t.isf(0.025, degrees) * scale - effect * 1.5 / 0.3).mean()
@@ -66,8 +67,10 @@ def test_all_sizes_have_an_effect(size):
 def test_designs_without_a_test_have_none():
     assert math.isnan(detectable_effect_unpaired(1, 1, 0.05, 0.8))
     assert math.isnan(detectable_effect_paired(1, 0.5, 0.05, 0.8))
-    assert math.isnan(detectable_effect_pooled(math.nan, math.nan, math.nan, 0.05, 0.8))
-    assert math.isnan(detectable_effect_pooled(0.1, 5, 0, 0.05, 0.8))
+    assert math.isnan(detectable_effect_pooled(math.nan, math.nan, math.nan, 2.0, 0.8))
+    assert math.isnan(detectable_effect_pooled(0.1, 5, 0, 2.0, 0.8))
+    # A resample that leaves nothing to estimate with is passed by no effect.
+    assert math.isnan(detectable_effect_pooled(0.1, 5, 1, 1e6, 0.8))
 
 
 def test_the_smallest_designs_that_can_be_tested():

@@ -372,6 +372,7 @@ def test_the_table_has_the_published_test_and_that_within_strata(files):
 
 def test_effects_and_their_intervals_are_within_strata(files):
     others = {"alpha": 0.05, "equivalence_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 200, "power": 0.8}
+    others |= {"smallest_effects": {}, "primary": {}, "noise": []}
     within = effect_table(*files.folders, **SETTINGS, **others, strata={"plots": "label"}).iloc[0]
     alone = effect_table(*files.folders, **SETTINGS, **others).iloc[0]
     table, _ = disparity_table(*files.folders, **SETTINGS, **TESTED, strata={"plots": "label"})
@@ -379,6 +380,9 @@ def test_effects_and_their_intervals_are_within_strata(files):
     assert within["cohens_d"] == pytest.approx(table["cohens_d_stratified"].mean())
     assert within["cliffs_delta_low"] < 0 < within["cliffs_delta_high"]
     assert alone["cliffs_delta_low"] > 0
+    # So is the pooled difference, by the same weights.
+    assert alone["p_models"] < 0.001 < 0.05 < within["p_models"]
+    assert abs(within["difference"]) < abs(alone["difference"]) / 2
 
 
 def test_the_control_shows_what_strata_bring(files):

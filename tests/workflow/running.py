@@ -181,6 +181,7 @@ RULES_OF_DISPARITY = (
     "summarise_disparity",
     "count_tests",
     "estimate_effects",
+    "permute_verdicts",
     "permute_groups",
     "measure_associated",
     "tabulate_disparity",

@@ -33,7 +33,7 @@ LIBRARY = "workflow/scripts/evenlight"
 # What follows from changed scores: what is computed of all of them together, and what shows them.
 SUMMARY = ("summarise_disparity", "tabulate_disparity", "draw_disparity")
 COUNTS = ("count_tests", "tabulate_effects")
-EFFECTS = ("estimate_effects", "tabulate_effects", "draw_effects")
+EFFECTS = ("estimate_effects", "permute_verdicts", "tabulate_effects", "draw_effects")
 CONTROL = ("permute_groups", "tabulate_control", "draw_control")
 ASSOCIATED = ("measure_associated", "tabulate_associated")
 SCORES = ("summarise_scores", "tabulate_scores")

@@ -31,7 +31,9 @@ HIDDEN = ("PYTHONPATH", "EVENLIGHT_MIRROR", "EVENLIGHT_PEER_DATA", "CI")
 # The files of tests/unit that concern each module, without `test_` and `.py`; small modules first.
 TESTS = {
     "statistics/effect_sizes": ("effect_sizes",),
-    "statistics/equivalence": ("equivalence",),
+    "statistics/familywise": ("familywise",),
+    "statistics/verdicts": ("effects",),
+    "statistics/verdict_control": ("verdict_control",),
     "statistics/rank_sum": ("rank_sum", "strata"),
     "statistics/rounding": ("rounding",),
     "statistics/hodges_lehmann": ("hodges_lehmann",),

@@ -301,6 +301,10 @@ def _with_interval(name: str) -> list[pa.Field]:
     return [pa.field(f"{name}{end}", pa.float64()) for end in ("", "_low", "_high")]
 
 
+def _columns(kind: pa.DataType, *names: str, missing: bool = False) -> list[pa.Field]:
+    return [pa.field(name, kind, nullable=missing) for name in names]
+
+
 EFFECTS = Contract(
     "effects",
     "estimate_effects",
@@ -313,37 +317,45 @@ EFFECTS = Contract(
             _required("factor", pa.string()),  # by which the two levels differ: gender, race
             _required("level_a", pa.string()),
             _required("level_b", pa.string()),
+            _required("family", pa.string()),  # the cells among which it is adjusted
             _required("seeds", pa.int64()),
+            _required("left_out_seeds", pa.string()),  # those that have too few scores, by name
             _required("paired", pa.bool_()),
             pa.field("correlation", pa.float64()),
             *_with_interval("cohens_d"),
             *_with_interval("hedges_g"),
             *_with_interval("cliffs_delta"),
             *_with_interval("common_language_effect"),
-            pa.field("difference", pa.float64()),  # of the mixed model, from here to the shares
-            pa.field("low", pa.float64()),
-            pa.field("high", pa.float64()),
-            pa.field("standard_error", pa.float64()),
-            pa.field("degrees", pa.float64()),
-            pa.field("p", pa.float64()),
-            pa.field("p_holm", pa.float64()),
-            pa.field("p_bh", pa.float64()),
-            pa.field("sd", pa.float64()),
-            *_with_interval("standardised"),
+            # The pooled difference, for these models and for further trainings, in the metric's units and in sds.
+            pa.field("difference", pa.float64()),
+            *_columns(pa.float64(), "models_low", "models_high", "low", "high", "sd", missing=True),
+            pa.field("standardised", pa.float64()),
+            *_columns(pa.float64(), "standardised_models_low", "standardised_models_high", missing=True),
+            *_columns(pa.float64(), "standardised_low", "standardised_high", missing=True),
+            *_columns(pa.float64(), "units_error", "trainings_error", "degrees", missing=True),
+            *_columns(pa.float64(), "p", "p_adjusted", "p_models", "p_models_adjusted", missing=True),
+            *_columns(pa.float64(), "p_equivalence", "p_equivalence_adjusted", missing=True),
+            *_columns(pa.float64(), "p_models_equivalence", "p_models_equivalence_adjusted", missing=True),
             _required("units_a", pa.int64()),
             _required("units_b", pa.int64()),
             _required("left_out_a", pa.int64()),
             _required("left_out_b", pa.int64()),
-            pa.field("unit_share", pa.float64()),
-            pa.field("seed_share", pa.float64()),
-            pa.field("error_share", pa.float64()),
-            pa.field("p_equivalence", pa.float64()),
-            pa.field("p_equivalence_holm", pa.float64()),
-            pa.field("p_equivalence_bh", pa.float64()),
-            pa.field("detectable_unpaired", pa.float64()),
-            pa.field("detectable_paired", pa.float64()),
-            pa.field("detectable_pooled", pa.float64()),
+            *_columns(pa.float64(), "detectable_unpaired", "detectable_paired", "detectable_pooled", missing=True),
             _required("verdict", pa.string()),
+            pa.field("reason", pa.string()),  # why a cell is not decidable
+        ]
+    ),
+)
+
+
+VERDICT_CONTROL = Contract(
+    "verdict_control",
+    "permute_verdicts",
+    pa.schema(
+        [
+            _required("permutation", pa.int64()),
+            _required("family", pa.string()),
+            *_columns(pa.int64(), "cells", "disparities", "disparities_of_models"),
         ]
     ),
 )

@@ -176,6 +176,35 @@ def _check_metrics(config: dict) -> Iterator[str]:
             yield f"metrics.{name}: this name is a column of every score table; choose another name"
 
 
+def _check_smallest_effects(config: dict) -> Iterator[str]:
+    for metric in config["statistics"]["smallest_effects"]:
+        if metric not in config["metrics"]:
+            yield f"statistics.smallest_effects.{metric}: {_not_there('metric', metric, config)}"
+
+
+def _check_primary(config: dict) -> Iterator[str]:
+    primary = config["statistics"]["primary"]
+    for section in ("datasets", "models", "explainers", "metrics"):
+        for name in primary[section]:
+            if name not in config[section]:
+                yield f"statistics.primary.{section}: found {shown(name)}, {_not_there(section[:-1], name, config)}"
+    compared = config["statistics"]["compare"]
+    for factor in primary["factors"]:
+        if factor not in compared:
+            listing = ", ".join(compared) or "none"
+            known = f"statistics.compare has {listing}{suggestion(factor, compared)}"
+            yield f"statistics.primary.factors: found {shown(factor)}, which is not compared; {known}"
+
+
+def _check_draws(config: dict) -> Iterator[str]:
+    alpha, draws = (config["statistics"][key] for key in ("alpha", "bootstrap_draws"))
+    if alpha * (draws + 1) < 1:
+        yield (
+            f"statistics.bootstrap_draws: found {draws}, with which no p is below 1/{draws + 1}, and statistics.alpha "
+            f"is {alpha:g}; take more"
+        )
+
+
 def _check_files(config: dict) -> Iterator[str]:
     """Explanations of one model are not those of another, nor are those of one training."""
     seeds = {seed for model in config["models"] for seed in seeds_of(config, model)}
@@ -274,6 +303,9 @@ CHECKS = (
     (("metrics",), partial(_check_labels, "metrics")),
     (("metrics",), _check_metrics),
     (("datasets", "models", "seeds", "explainers"), _check_files),
+    (("metrics", "statistics"), _check_smallest_effects),
+    (("datasets", "models", "explainers", "metrics", "statistics"), _check_primary),
+    (("statistics",), _check_draws),
     (("kind", "statistics"), _check_needs),
     (("statistics",), _check_twice),
     (("models", "statistics"), _check_published),

@@ -110,6 +110,16 @@ Factor = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\+[a-z][a-z0-9_]*)*$")]
 Levels = Annotated[Different[Text], Field(min_length=2)]
 
 
+class Primary(Settings):
+    """Which cells a study is about: those of the named entries; an empty list names all."""
+
+    datasets: Different[Name] = Field([], description="Their datasets.")
+    models: Different[Name] = Field([], description="Their models.")
+    explainers: Different[Name] = Field([], description="Their explainers.")
+    metrics: Different[Name] = Field([], description="Their metrics.")
+    factors: Different[Factor] = Field([], description="The factors by which they are compared.")
+
+
 class Statistics(Settings):
     """What is compared, and from where a difference counts."""
 
@@ -148,8 +158,25 @@ class Statistics(Settings):
             "effect within it, the groups are equivalent; set it before you look at the results."
         ),
     )
+    smallest_effects: dict[Name, Annotated[float, Field(gt=0)]] = Field(
+        {},
+        description=(
+            "Smallest effects of interest in the metrics' own units, such as `{comprehensiveness: 0.02}`, for metrics "
+            "whose scores mean something as they are; they take the place of `equivalence_bound`."
+        ),
+    )
+    primary: Primary = Field(
+        Primary(),
+        description=(
+            "The hypothesis of the study, named before its results are seen, such as `{explainers: [ig], metrics: "
+            "[comprehensiveness]}`: the verdicts of these cells are adjusted among themselves, all others are "
+            "exploratory and have an adjustment of their own. Without it all cells are one family."
+        ),
+    )
     confidence: float = Field(0.95, gt=0, lt=1, description="Coverage of the intervals.")
-    bootstrap_draws: int = Field(2000, ge=100, description="Resamples of the pairs behind each interval.")
+    bootstrap_draws: int = Field(
+        2000, ge=100, description="Resamples of the pairs or texts behind each interval and each verdict."
+    )
     sign_flips: int = Field(
         10000,
         ge=100,
@@ -157,6 +184,9 @@ class Statistics(Settings):
     )
     control_draws: int = Field(
         200, ge=20, description="Permutations of the group labels that show how many cells are significant by chance."
+    )
+    verdict_permutations: int = Field(
+        20, ge=1, description="Permutations of the group labels under which all verdicts are made again."
     )
     power: float = Field(
         0.8, gt=0, lt=1, description="Probability with which the reported smallest detectable effects would be found."

@@ -18,6 +18,7 @@ from evenlight.figures.study_figures import (
     row_places,
 )
 from evenlight.statistics.study import Metric, comparisons_in
+from evenlight.statistics.verdicts import UNDECIDABLE, UNDECIDED
 
 COLUMNS = [
     "dataset",
@@ -28,16 +29,23 @@ COLUMNS = [
     "level_a",
     "level_b",
     "standardised",
+    "standardised_models_low",
+    "standardised_models_high",
     "standardised_low",
     "standardised_high",
     "verdict",
 ]
-# Shape, colour and whether filled: no two verdicts share a shape, so that they are told apart without colours.
+# Shape and colour, and whether filled: what is said of these models alone is hollow. No two kinds of verdict share a
+# shape, so that they are told apart without colours.
 VERDICTS = {
     "disparity": ("o", "#D55E00", True),
     "negligible disparity": ("D", "#CC79A7", True),
     "equivalent": ("s", "#0072B2", True),
-    "inconclusive": ("^", "#555555", False),
+    "disparity of these models": ("o", "#D55E00", False),
+    "negligible disparity of these models": ("D", "#CC79A7", False),
+    "equivalent in these models": ("s", "#0072B2", False),
+    UNDECIDED: ("^", "#555555", False),
+    UNDECIDABLE: ("x", "#555555", False),
 }
 BAND = "#dcdcdc"
 MOST_COLUMNS = 4
@@ -56,10 +64,11 @@ def draw_effects(
 ) -> Figure:
     """The pooled standardised effects with their intervals, a panel per metric, for every pair of groups.
 
-    ``effects`` holds one dataset's rows with :data:`COLUMNS`: ``standardised`` and its interval
-    ``standardised_low``, ``standardised_high`` in standard deviations (NaN where undefined, which is left out), and
-    ``verdict``, one of :data:`VERDICTS`. Effects within ``equivalence_bound`` of zero lie on the grey band. All panels
-    of a pair have the same scale; what lies beyond its end is printed.
+    ``effects`` holds one dataset's rows with :data:`COLUMNS`: ``standardised`` in standard deviations (NaN where
+    undefined, which is left out), its interval for these models, a thick line, and that for the mean of further
+    trainings, a thin one (NaN of a single run), and ``verdict``, one of :data:`VERDICTS`. Effects within
+    ``equivalence_bound`` of zero lie on the grey band. All panels of a pair have the same scale; what lies beyond its
+    end is printed.
     """
     pairs = comparisons_in(effects)
     rows, columns = shape = grid_shape(len(metrics), MOST_COLUMNS)
@@ -77,10 +86,10 @@ def draw_effects(
     figure.legend(
         handles=[*handles, band],
         loc="outside lower center",
-        ncols=len(handles) + 1,
+        ncols=(len(handles) + 2) // 2,
         frameon=False,
-        title=f"Line: {confidence:.0%} interval of the cell alone; verdicts are adjusted for the number of cells. "
-        "Arrow: beyond the axis, with the value.",
+        title=f"Thick line: {confidence:.0%} interval of the cell alone for these models; thin: for the mean of "
+        "further trainings. Verdicts are adjusted for the number of cells.\nArrow: beyond the axis, with the value.",
     )
     return figure
 
@@ -90,7 +99,8 @@ def _draw_pair(
 ) -> None:
     models, explainers, metrics = names
     rows = row_places(models, explainers)
-    ends = effects.loc[effects["metric"].isin(list(metrics)), ["standardised_low", "standardised_high"]]
+    # The intervals for further trainings may be many times as long: with two runs they would flatten all else.
+    ends = effects.loc[effects["metric"].isin(list(metrics)), ["standardised_models_low", "standardised_models_high"]]
     limit = effect_limit(ends.to_numpy().ravel(), 2 * equivalence_bound)
     for metric, axes in zip(metrics.values(), grid(block, len(metrics), shape), strict=True):
         draw_rows(axes, models, explainers, labelled=axes.get_subplotspec().is_first_col())
@@ -106,12 +116,15 @@ def _draw_panel(axes: Axes, effects: pd.DataFrame, rows: dict[tuple[str, str], i
         axes.text(0.5, 0.5, "undefined", ha="center", va="center", transform=axes.transAxes, backgroundcolor="white")
     for cell in effects.itertuples(index=False):
         y = rows[cell.model, cell.explainer]
-        estimate, low, high = (
-            min(max(value, -limit), limit)
-            for value in (cell.standardised, cell.standardised_low, cell.standardised_high)
-        )
         look = _look(cell.verdict)
-        axes.plot([low, high], [y, y], color=look["markeredgecolor"], linewidth=1.4, solid_capstyle="butt", zorder=2)
+        colour = look["markeredgecolor"]
+        for ends, width in (
+            ((cell.standardised_low, cell.standardised_high), 0.5),
+            ((cell.standardised_models_low, cell.standardised_models_high), 1.8),
+        ):
+            within = [min(max(value, -limit), limit) for value in ends]
+            axes.plot(within, [y, y], color=colour, linewidth=width, solid_capstyle="butt", zorder=2)
+        estimate = min(max(cell.standardised, -limit), limit)
         axes.plot(estimate, y, zorder=3, clip_on=False, **look)
         print_beyond(axes, cell.standardised, y, limit)
 

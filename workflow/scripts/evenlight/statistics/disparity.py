@@ -20,9 +20,9 @@ from evenlight.items import check_compared
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design, numbered
 from evenlight.statistics.effect_sizes import cohens_d, defined, hedges_g, stratified_d
-from evenlight.statistics.equivalence import equivalence_p
 from evenlight.statistics.hodges_lehmann import shift
 from evenlight.statistics.paired_tests import SignFlips, rank_biserial, sign_flip_p, signed_rank_p
+from evenlight.statistics.pooled import pooled_effects
 from evenlight.statistics.rank_sum import mann_whitney, van_elteren
 from evenlight.statistics.rounding import differences, settled
 from evenlight.statistics.score_files import score_notes
@@ -98,6 +98,10 @@ def _rows(
     tests = mann_whitney(a, b)
     stratified = _stratified_tests(a, b, design)
     paired = _paired_tests(a, b, scores.dataset, design, sign_flips)
+    # Of one seed each: a statement about these models.
+    p_equivalence = pooled_effects(
+        a[:, None], b[:, None], design.paired, equivalence_bound, clusters=design.clusters
+    ).p_equivalence(False)
     rows = []
     for number, (metric, cell) in enumerate(zip(scores.metrics, scores.cells(design.comparison), strict=True)):
         for seed_index, seed in enumerate(scores.seeds):
@@ -132,7 +136,7 @@ def _rows(
                     "shift": shifted.estimate,
                     "shift_low": shifted.low,
                     "shift_high": shifted.high,
-                    "p_equivalence": equivalence_p(a[row], b[row], equivalence_bound, design.paired),
+                    "p_equivalence": float(p_equivalence[row]),
                 }
                 | {column: values[row].item() for column, values in (paired | stratified).items()}
             )

@@ -1,6 +1,6 @@
 """One row per cell of the study, over all its seeds: effect sizes with intervals, the pooled effect, and a verdict."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +9,15 @@ import pandas as pd
 
 from evenlight.items import check_compared
 from evenlight.seeds import generator_for
-from evenlight.statistics.cells import ExplainerScores, read_models, rows_by_comparison
+from evenlight.statistics.blocks import NUMBERS
+from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design
-from evenlight.statistics.disparity import adjusted
-from evenlight.statistics.equivalence import equivalence_p_of_estimate
+from evenlight.statistics.familywise import critical_deviate, statistics
 from evenlight.statistics.intervals import bootstrap_intervals
-from evenlight.statistics.pooled import pooled_effect
-from evenlight.statistics.power import (
-    detectable_effect_paired,
-    detectable_effect_pooled,
-    detectable_effect_unpaired,
-)
+from evenlight.statistics.pooled import Part, PooledEffects, cluster_names, pooled_effects
+from evenlight.statistics.power import detectable_effect_paired, detectable_effect_pooled, detectable_effect_unpaired
+from evenlight.statistics.verdicts import check_level, family_of, judged, reason_of
 from evenlight.tables import EFFECTS
-
-ADJUSTED = ("p", "p_equivalence")
-_COMPUTED = [name for name in EFFECTS.schema.names if not name.endswith(("_holm", "_bh")) and name != "verdict"]
 
 
 def effect_table(
@@ -32,6 +26,9 @@ def effect_table(
     *,
     alpha: float,
     equivalence_bound: float,
+    smallest_effects: Mapping[str, float],
+    primary: Mapping[str, Sequence[str]],
+    noise: Sequence[str],
     confidence: float,
     bootstrap_draws: int,
     power: float,
@@ -39,80 +36,234 @@ def effect_table(
 ) -> pd.DataFrame:
     """The effects of all cells; for the folders and ``scored`` see :func:`evenlight.statistics.cells.read_models`.
 
-    One row per dataset, model, explainer, metric and pair of levels. Seeds without a defined score in one of the
-    levels are left out, cells without any other seed give no row. Columns, besides the names:
+    One row per dataset, model, explainer, metric and pair of levels. Cells without a score of one of the levels under
+    every seed give no row. Columns, besides the names:
 
-    - ``seeds``, ``paired``, ``correlation``: of the two forms of a pair, mean over seeds (NaN where unpaired);
+    - ``family``: see :func:`evenlight.statistics.verdicts.family_of`, with ``primary`` and ``noise``;
+    - ``seeds``, ``left_out_seeds``: how many count, and the names of those that have too few scores;
+    - ``paired``, ``correlation``: of the two forms of a pair, mean over seeds (NaN where unpaired);
     - ``cohens_d``, ``hedges_g``, ``cliffs_delta``, ``common_language_effect``: means over seeds, each with ``_low``
       and ``_high`` from :func:`evenlight.statistics.intervals.bootstrap_intervals`, for these trained models;
-    - ``difference`` to ``error_share``: see :class:`evenlight.statistics.pooled.PooledEffect`, for further pairs and
-      further trainings; ``p_holm`` and ``p_bh`` are adjusted over all rows;
-    - ``p_equivalence``: of two one-sided tests that the pooled effect is within ``equivalence_bound`` standard
-      deviations (Schuirmann 1987), adjusted likewise;
-    - ``detectable_unpaired``, ``detectable_paired``, ``detectable_pooled``: the smallest Cohen's d that the
-      Mann-Whitney test and the signed-rank test of one seed, and the pooled test, find with ``power``;
-    - ``verdict``: see :func:`verdict`.
+    - ``difference``, ``models_low``, ``models_high``, ``low``, ``high``: the pooled difference in the metric's own
+      units, with the interval for these models and with that for the mean of further trainings (NaN of a single run);
+    - ``sd``, ``standardised`` and its four ends: the same, divided by the standard deviation within levels;
+    - ``p_models``, ``p``: of the difference, for these models and for the mean of further trainings;
+    - ``p_models_equivalence``, ``p_equivalence``: of the claim that the difference is within the smallest effect of
+      interest, that of the metric in ``smallest_effects``, else ``equivalence_bound`` standard deviations;
+    - these with ``_adjusted``: over the cells of the family (:func:`evenlight.statistics.verdicts.judged`), by
+      ``bootstrap_draws`` resamples;
+    - ``detectable_unpaired``, ``detectable_paired``: the smallest Cohen's d that the Mann-Whitney test and the
+      signed-rank test of one seed find with ``power``; ``detectable_pooled``: the smallest effect, in ``sd``, that is
+      called a disparity of these models with it, among so many cells;
+    - ``verdict``, ``reason``: :func:`evenlight.statistics.verdicts.verdict`; why it is "not decidable".
     """
+    check_level(alpha, bootstrap_draws)
 
-    def rows_of(scores: ExplainerScores, design: Design) -> Iterator[dict]:
-        for cell, a, b in scores.cells_with_scores(design):
-            seeds = ~(np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1))
-            if seeds.any():
-                a, b = a[seeds], b[seeds]
-                effect = _effect(a, b, design.paired, alpha, equivalence_bound, confidence, power)
-                strata = None if design.a.strata is None else (design.a.strata[seeds], design.b.strata[seeds])
-                yield cell | effect | _intervals(a, b, design, strata, scores.dataset, bootstrap_draws, confidence)
+    def described(scores: ExplainerScores, design: Design, rows: list[dict], a: np.ndarray, b: np.ndarray) -> None:
+        for row, cell_a, cell_b, counted in zip(rows, a, b, [row.pop("counted") for row in rows], strict=True):
+            row |= _test_design(cell_a[counted], cell_b[counted], design.paired, alpha, power)
+            strata = None if design.a.strata is None else (design.a.strata[counted], design.b.strata[counted])
+            row |= _intervals(
+                cell_a[counted], cell_b[counted], design, strata, scores.dataset, bootstrap_draws, confidence
+            )
 
-    rows = []
+    rows, deviates = [], []
     for model in read_models(scores, datasets_folder, **scored):
         check_compared(model.dataset, model.units, model.items["item_id"], scored["comparisons"])
-        rows += rows_by_comparison(model.explainers, model.designs, rows_of)
-    table = adjusted(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)
-    verdicts = [
-        verdict(p, p_equivalence, alpha)
-        for p, p_equivalence in zip(table["p_holm"], table["p_equivalence_holm"], strict=True)
-    ]
-    return table.assign(verdict=verdicts)[EFFECTS.schema.names]
+        of_model = pooled_rows(
+            model.explainers,
+            model.designs,
+            bootstrap_draws,
+            described,
+            bound=equivalence_bound,
+            smallest=smallest_effects,
+            confidence=confidence,
+            alpha=alpha,
+        )
+        rows += of_model[0]
+        deviates += of_model[1]
+    if not rows:
+        return pd.DataFrame(columns=EFFECTS.schema.names)
+    table = pd.DataFrame(rows)
+    table["family"] = [family_of(row, primary, noise) for row in rows]
+    deviates = np.concatenate(deviates, axis=2)
+    table = judged(table, deviates, alpha)
+    table["detectable_pooled"] = _detectable(table, deviates[0], alpha, power)
+    return table[EFFECTS.schema.names].astype({"reason": "str"})
 
 
-def verdict(p: float, p_equivalence: float, alpha: float) -> str:
-    """What two adjusted p-values allow to say; a NaN says nothing.
+def pooled_rows(
+    explainers: Iterable[ExplainerScores],
+    designs: Sequence[Design],
+    draws: int,
+    described: Callable | None = None,
+    **settings: Any,
+) -> tuple[list[dict], list[np.ndarray]]:
+    """The rows of all cells of a model, comparison by comparison, and their statistics in parts, (2, 1 + draws, cells).
 
-    ``disparity``: the effect is not zero. ``equivalent``: it is within the bound. ``negligible disparity``: both, it
-    is not zero and still within the bound. ``inconclusive``: neither, the design is too small to tell.
+    The first are those of a difference, the second those of equivalence.
 
-    >>> verdict(0.001, 0.4, 0.05), verdict(0.3, 0.01, 0.05), verdict(0.01, 0.01, 0.05), verdict(0.3, 0.4, 0.05)
-    ('disparity', 'equivalent', 'negligible disparity', 'inconclusive')
+    Args:
+        explainers: the scores.
+        designs: of the comparisons.
+        draws: resamples.
+        described: is given the scores of an explainer, a design, its rows and the arrays (cells, seeds, units) of both
+            levels, and may enter more into the rows.
+        settings: ``bound``, ``smallest`` by metric, ``confidence`` and ``alpha``, as in :func:`effect_table`.
     """
-    different, within = p <= alpha, p_equivalence <= alpha
-    if different:
-        return "negligible disparity" if within else "disparity"
-    return "equivalent" if within else "inconclusive"
+    by_design = [_Rows(design, draws) for design in designs]
+    for scores in explainers:
+        for of_design in by_design:
+            cells, a, b = _cells(scores, of_design.design)
+            if cells:
+                columns, effects = _pooled(a, b, scores, of_design.design, cells, **settings)
+                rows = [
+                    cell | {name: values[row] for name, values in columns.items()} for row, cell in enumerate(cells)
+                ]
+                if described:
+                    for row, counted in zip(rows, effects.counted, strict=True):
+                        row["counted"] = counted
+                    described(scores, of_design.design, rows, a, b)
+                of_design.add(rows, effects)
+    for of_design in by_design:
+        of_design.test()
+    return [row for of_design in by_design for row in of_design.rows], [
+        part for of_design in by_design for part in of_design.statistics
+    ]
 
 
-def _effect(
-    a: np.ndarray, b: np.ndarray, paired: bool, alpha: float, bound: float, confidence: float, power: float
-) -> dict:
-    """What is pooled over seeds, and what the design can detect, from scores (seeds, units)."""
-    pooled = pooled_effect(a, b, paired, confidence)
+class _Rows:
+    """The rows of one comparison. Cells of several explainers are tested together, since they have the same weights."""
+
+    def __init__(self, design: Design, draws: int) -> None:
+        self.design, self.draws = design, draws
+        self.rows: list[dict] = []
+        self.statistics: list[np.ndarray] = []
+        self.waiting: list[PooledEffects] = []
+
+    def add(self, rows: list[dict], effects: PooledEffects) -> None:
+        self.rows += rows
+        self.waiting.append(effects)
+        if sum(2 * part.added.size for effects in self.waiting for part in effects.difference.parts) > NUMBERS:
+            self.test()
+
+    def test(self) -> None:
+        if not self.waiting:
+            return
+        # The claim of a difference, in either direction, and that it is within the bound, in one.
+        claims = [(effects.difference.value, effects.difference.parts) for effects in self.waiting]
+        claims += [effects.within() for effects in self.waiting]
+        parts = [
+            Part(*(np.concatenate([getattr(part, name) for part in level]) for name in ("added", "share", "means")))
+            for level in zip(*(of_claim for _, of_claim in claims), strict=True)
+        ]
+        value = np.concatenate([number for number, _ in claims])
+        rarest = np.tile(np.concatenate([effects.difference.rarest for effects in self.waiting]), 2)
+        signed = np.arange(len(value)) >= len(value) // 2
+        tested = statistics(parts, value, rarest, self._names(), self.draws, signed)
+        self.statistics.append(np.stack(np.split(tested, 2, axis=1)))
+        self.waiting = []
+
+    def _names(self) -> list[list]:
+        names = self.design.clusters[: 1 if self.design.paired else 2]
+        return cluster_names(names, self.waiting[0].joined)
+
+
+def _cells(scores: ExplainerScores, design: Design) -> tuple[list[dict], np.ndarray, np.ndarray]:
+    """The cells that have scores of both levels in some seed, and these scores (cells, seeds, units)."""
+    cells = [
+        (cell, a, b)
+        for cell, a, b in scores.cells_with_scores(design)
+        if not (np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1)).all()
+    ]
+    if not cells:
+        return [], *np.empty((2, 0, 0, 0))
+    names, a, b = zip(*cells, strict=True)
+    return list(names), np.array(a), np.array(b)
+
+
+def _pooled(
+    a: np.ndarray,
+    b: np.ndarray,
+    scores: ExplainerScores,
+    design: Design,
+    cells: list[dict],
+    *,
+    bound: float,
+    smallest: Mapping[str, float],
+    confidence: float,
+    alpha: float,
+) -> tuple[dict[str, np.ndarray], PooledEffects]:
+    """The columns of what is pooled over seeds, (cells,), from scores (cells, seeds, units)."""
+    metrics = [cell["metric"] for cell in cells]
+    effects = pooled_effects(
+        a,
+        b,
+        design.paired,
+        np.array([smallest.get(metric, bound) for metric in metrics]),
+        in_sds=np.array([metric not in smallest for metric in metrics]),
+        clusters=design.clusters,
+        strata=None if design.a.strata is None else (design.a.strata, design.b.strata),
+    )
+    difference = effects.difference
+    values = {"": difference.value}
+    for prefix, trainings in (("models_", False), ("", True)):
+        half = difference.half_width(confidence, trainings)
+        values |= {f"{prefix}low": difference.value - half, f"{prefix}high": difference.value + half}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        in_sds = {name: np.where(effects.sd > 0, value / effects.sd, np.nan) for name, value in values.items()}
+    reasons = [
+        reason_of(*of_cell, design.paired, alpha)
+        for of_cell in zip(effects.clusters, effects.differing, effects.same, difference.rarest, strict=True)
+    ]
+    decidable = np.array([reason is None for reason in reasons])
+    p = {
+        "p": difference.p(True),
+        "p_models": difference.p(False),
+        "p_equivalence": effects.p_equivalence(True),
+        "p_models_equivalence": effects.p_equivalence(False),
+    }
+    left_out = [", ".join(str(scores.seeds[seed]) for seed in np.flatnonzero(~counted)) for counted in effects.counted]
+    names = ("units_a", "units_b", "left_out_a", "left_out_b", "sd")
+    return {
+        **{name: getattr(effects, name) for name in names},
+        "seeds": effects.counted.sum(axis=1),
+        "left_out_seeds": np.array(left_out, dtype=object),
+        "paired": np.full(len(a), design.paired),
+        **{name or "difference": value for name, value in values.items()},
+        **{f"standardised_{name}".rstrip("_"): value for name, value in in_sds.items()},
+        "units_error": np.sqrt(sum(part.value for part in difference.units)),
+        "trainings_error": np.sqrt(difference.trainings.value),
+        "degrees": np.min([part.degrees for part in difference.units], axis=0).astype(float),
+        "reason": np.array(reasons, dtype=object),
+        **{name: np.where(decidable, values, np.nan) for name, values in p.items()},
+    }, effects
+
+
+def _detectable(table: pd.DataFrame, deviates: np.ndarray, alpha: float, power: float) -> np.ndarray:
+    """The smallest effects that would be found in the first step, by family, in standard deviations; (cells,)."""
+    result = np.full(len(table), np.nan)
+    for family in table["family"].unique():
+        cells = np.flatnonzero((table["family"] == family) & table["reason"].isna())
+        if len(cells):
+            critical = critical_deviate(deviates[:, cells], alpha)
+            for cell in cells:
+                row = table.iloc[cell]
+                result[cell] = detectable_effect_pooled(row["units_error"], row["degrees"], row["sd"], critical, power)
+    return result
+
+
+def _test_design(a: np.ndarray, b: np.ndarray, paired: bool, alpha: float, power: float) -> dict:
+    """What the tests of one seed can detect, from the scores (seeds, units) of the seeds that count."""
     known_a, known_b = ~np.isnan(a), ~np.isnan(b)
     sizes = [int(known.sum(axis=1).min()) for known in (known_a, known_b)]
     pairs = int((known_a & known_b).sum(axis=1).min()) if paired else 0
     correlation = _correlation(a, b) if paired else np.nan
-    return (
-        {"seeds": len(a), "paired": paired, "correlation": correlation}
-        | vars(pooled)
-        | {
-            "p_equivalence": equivalence_p_of_estimate(
-                pooled.standardised, pooled.standard_error / (pooled.sd or 1.0), pooled.degrees, bound
-            ),
-            "detectable_unpaired": detectable_effect_unpaired(*sizes, alpha, power),
-            "detectable_paired": detectable_effect_paired(pairs, correlation, alpha, power) if paired else np.nan,
-            "detectable_pooled": detectable_effect_pooled(
-                pooled.standard_error, pooled.degrees, pooled.sd, alpha, power
-            ),
-        }
-    )
+    return {
+        "correlation": correlation,
+        "detectable_unpaired": detectable_effect_unpaired(*sizes, alpha, power),
+        "detectable_paired": detectable_effect_paired(pairs, correlation, alpha, power) if paired else np.nan,
+    }
 
 
 def _intervals(

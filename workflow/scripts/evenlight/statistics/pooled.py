@@ -1,160 +1,475 @@
-"""One effect from all seeds: a mixed model with crossed random effects, solved in closed form.
+"""One difference from all seeds: how large it is, and what would change with further units and further trainings.
 
-Every unit (a pair of sentences, or an item) is scored in every seed, so neither the tests of the seeds nor all scores
-together are independent. With a row of differences per seed, the model of a paired design is
+Every unit (a pair of sentences, or a text) is scored in every seed, so neither the tests of the seeds nor all scores
+together are independent. The difference D is the mean over seeds of the difference of the levels' means. Two things
+make it uncertain, and each is measured by itself:
 
-    D[s, i] = μ + unit[i] + seed[s] + error[s, i],
+- **units**: what each unit, with all its seeds, adds to D (:class:`Part`). Units of one cluster (a theme, a book) are
+  added up first, as they depend on one another. The variance is the jackknife's over clusters, so that clusters may
+  differ in size (Bell & McCaffrey 2002, CR3). Units that are no pairs have a variance for each level, so that the
+  levels may vary differently;
+- **trainings**: how the seeds' differences vary, divided by their number. It holds some of what the units add, too.
 
-and that of an unpaired one, for the groups g = a, b,
-
-    Y[g, s, i] = μ[g] + unit[g, i] + seed[g, s] + error[g, s, i].
-
-Units and seeds are random: the claim is about further units *and* further trainings. The design is balanced, so the
-mean squares of the analysis of variance are sufficient and restricted maximum likelihood (REML) has a closed form
-(Searle, Casella & McCulloch 1992, chapter 4); degrees of freedom are Satterthwaite's (1946).
-
-What a few seeds cannot tell, no formula can: where the seeds' variance dominates, the test at 5 % rejects a true null
-hypothesis in 12 % of cases with two seeds and in 6 % with five, by simulation.
+The sum of these variances is at least that of D. A statement about these trained models, and further units, rests on
+the first alone, one about the mean of further trainings on all of them. With variances v with ν degrees of freedom
+each, D² is held against Σ t²(ν) v, the t quantiles of the level that is asked for: Banerjee (1960) proved that for
+normal scores this is never liberal, at any level, whatever the true variances are. Approximations by one number of
+degrees of freedom (Satterthwaite 1946) are, and so are variances that are pooled where they happen to look alike: far
+out, where a study with hundreds of cells asks, they are wrong by orders of magnitude. Nor is the seeds' variance of a
+cell moderated by that of others: where few cells vary with the seed these would be found.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.stats import t
+from scipy.special import gammaln, stdtr, stdtrit
 
-from evenlight.statistics.effect_sizes import pooled_sd
+from evenlight.statistics.rounding import threshold
 
-
-@dataclass(frozen=True)
-class PooledEffect:
-    """The difference of the groups' means over all units and seeds, and what it varies with.
-
-    ``difference``, ``standard_error``, ``low``, ``high`` and ``sd`` are in units of the scores; ``standardised``,
-    ``standardised_low`` and ``standardised_high`` are divided by ``sd``, the standard deviation within groups (the
-    root of the mean over seeds of Cohen's d's squared SD), taken as known. ``degrees`` are those of the t
-    distribution behind the two-sided ``p`` and the interval. ``units_a`` and ``units_b`` are the units used,
-    ``left_out_a`` and ``left_out_b`` those without a score in some seed; of pairs both count the same.
-    ``unit_share``, ``seed_share`` and ``error_share`` divide the variance of one difference (one pair, or one item of
-    each group, in one seed).
-    """
-
-    difference: float
-    standard_error: float
-    degrees: float
-    p: float
-    low: float
-    high: float
-    sd: float
-    standardised: float
-    standardised_low: float
-    standardised_high: float
-    units_a: int
-    units_b: int
-    left_out_a: int
-    left_out_b: int
-    unit_share: float
-    seed_share: float
-    error_share: float
+# A seed counts in a cell where it has scores of so many units, and of this share of the most of any seed.
+LEAST_UNITS = 6
+LEAST_SHARE = 0.5
+# Below it a p is given as this number.
+SMALLEST = 1e-100
 
 
 @dataclass(frozen=True)
-class _MeanSquare:
-    value: float
-    degrees: float
+class Variance:
+    """A variance and the degrees of freedom that it was estimated with, float (cells,) both."""
+
+    value: np.ndarray
+    degrees: np.ndarray
 
 
-def pooled_effect(a: ArrayLike, b: ArrayLike, paired: bool, confidence: float = 0.95) -> PooledEffect:
-    """The pooled effect of two arrays (seeds, units), NaN where a score is undefined.
+@dataclass(frozen=True)
+class Part:
+    """What each cluster adds to the mean of a level, or to that of pairs' differences, for some cells.
 
-    With h = 1/n for n pairs, and 1/n_a + 1/n_b for two groups of items, the variance of the difference is
-    (h / S) (MS_unit + MS_seed − MS_error) over S seeds. MS_unit and MS_error are the mean squares of units and of
-    residuals in the table (seeds, units) of differences, or those of the two groups' tables weighted by 1/n_g, so that
-    the groups' variances may differ. MS_seed is the variance over seeds of the difference, divided by h. Where the
-    variance of units or of seeds would be estimated below zero it is zero, and its mean square is pooled with MS_error
-    as in REML. Degrees of freedom are Satterthwaite's.
-
-    One seed gives the t test of pairs, or Welch's t test, and no shares. Units without a score in every seed are left
-    out. With fewer than two units in a group all statistics are NaN. Differences without any variance give p = 0, or 1
-    where the difference is 0.
+    Attributes:
+        added: beyond the mean, float (cells, clusters); adds up to zero.
+        share: what part of the mean is the cluster's, float (cells, clusters); adds up to one.
+        means: how many means were taken away, those of the strata; (cells,).
     """
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    complete_a, complete_b = ~np.isnan(a).any(axis=0), ~np.isnan(b).any(axis=0)
-    if paired:
-        complete_a = complete_b = complete_a & complete_b
-    units_a, units_b = int(complete_a.sum()), int(complete_b.sum())
-    counts = units_a, units_b, a.shape[1] - units_a, b.shape[1] - units_b
-    if min(units_a, units_b) < 2:
-        return PooledEffect(*[np.nan] * 10, *counts, *[np.nan] * 3)
 
-    # What all scores of a seed have in common is nothing to the model; without it equal scores have no rounding error.
-    origin = a[:, complete_a][:, :1]
-    a, b = a[:, complete_a] - origin, b[:, complete_b] - origin
-    by_seed = a.mean(axis=1) - b.mean(axis=1)
-    difference = float(by_seed.mean())
-    variance, degrees, shares = _variance([a - b] if paired else [a, b], by_seed)
-    if variance > 0:
-        standard_error = float(np.sqrt(variance))
-        half = float(t.ppf((1 + confidence) / 2, degrees)) * standard_error
-        p = float(2 * t.sf(abs(difference) / standard_error, degrees))
-    else:
-        standard_error, half, p = 0.0, 0.0, float(difference == 0)
-    sd = float(np.sqrt(np.mean([pooled_sd(*scores) ** 2 for scores in zip(a, b, strict=True)])))
-    interval = difference - half, difference + half
-    standardised = [_in_units(value, sd) for value in (difference, *interval)]
-    return PooledEffect(difference, standard_error, degrees, p, *interval, sd, *standardised, *counts, *shares)
+    added: np.ndarray
+    share: np.ndarray
+    means: np.ndarray
 
+    @property
+    def clusters(self) -> np.ndarray:
+        """How many clusters have a score, (cells,)."""
+        return (self.share > 0).sum(axis=1)
 
-def _variance(tables: list[np.ndarray], by_seed: np.ndarray) -> tuple[float, float, list[float]]:
-    """The variance of the mean of ``by_seed``, its degrees of freedom, and the shares of units, seeds and error."""
-    seeds, h = len(by_seed), sum(1 / table.shape[1] for table in tables)
-    weights = [1 / table.shape[1] / h for table in tables]
-    unit = _combination(weights, [_unit_square(table) for table in tables])
-    if seeds == 1:
-        return h * unit.value, unit.degrees, [np.nan] * 3
-    seed = _MeanSquare(float(by_seed.var(ddof=1)) / h, seeds - 1)
-    pooled = _combination(weights, [_error_square(table) for table in tables])
-    # Restricted likelihood under error <= unit and error <= seed: isotonic regression, the smallest violator first.
-    for square in sorted([unit, seed], key=lambda square: square.value):
-        if square.value <= pooled.value:
-            degrees = pooled.degrees + square.degrees
-            pooled = _MeanSquare(
-                (pooled.value * pooled.degrees + square.value * square.degrees) / degrees,
-                degrees,
-            )
-    larger = [square for square in (unit, seed) if square.value > pooled.value]
-    total = _combination([1] * len(larger) + [1 - len(larger)], [*larger, pooled])
-    # Of one difference, to which every group adds one unit of its own variance; what was pooled has none of its own.
-    sums = len(tables) * unit.value, len(tables) * pooled.value
-    if len(larger) == 2:
-        sums = tuple(sum(square(table).value for table in tables) for square in (_unit_square, _error_square))
-    components = [max(sums[0] - sums[1], 0) / seeds, h * max(seed.value - pooled.value, 0), sums[1]]
-    shares = [part / sum(components) if sum(components) > 0 else np.nan for part in components]
-    return h / seeds * total.value, total.degrees, shares
+    @property
+    def left_out(self) -> np.ndarray:
+        """How the mean changes where each cluster is left out: ``added`` / (1 − ``share``)."""
+        return self.added * self.ratio
+
+    @property
+    def ratio(self) -> np.ndarray:
+        """1 / (1 − ``share``); 0 where a cluster is all that there is."""
+        rest = 1 - self.share
+        return np.divide(1.0, rest, out=np.zeros_like(rest), where=rest > 1e-9)
+
+    @property
+    def factor(self) -> np.ndarray:
+        """(K − 1) / K of the jackknife over K clusters."""
+        return 1 - 1 / np.maximum(self.clusters, 1)
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """1 / Σ share² less the means: K − 1 where clusters are of one size; at least 1."""
+        squares = (self.share**2).sum(axis=1)
+        return np.maximum(np.divide(1, squares, out=np.zeros_like(squares), where=squares > 0) - self.means, 1)
 
 
-def _unit_square(table: np.ndarray) -> _MeanSquare:
-    seeds, units = table.shape
-    return _MeanSquare(seeds * float(table.mean(axis=0).var(ddof=1)), units - 1)
+@dataclass(frozen=True)
+class Estimate:
+    """Means over seeds of something that is computed of many units, for some cells.
+
+    Attributes:
+        value: float (cells,).
+        units: the parts of its variance over units.
+        trainings: that over seeds; NaN where there is one, or where seeds do not differ at all.
+        rarest: the least p that a test by exchange of so few clusters could have; (cells,). It is p where clusters do
+            not vary at all, which is no certainty.
+        parts: what clusters add to it, of pairs or of either level; with the same clusters where a cluster is in both.
+    """
+
+    value: np.ndarray
+    units: Sequence[Variance]
+    trainings: Variance
+    rarest: np.ndarray
+    parts: Sequence[Part]
+
+    def variances(self, trainings: bool) -> Sequence[Variance]:
+        """Those that count for a statement about further ``trainings``, or about these models alone."""
+        return [*self.units, self.trainings] if trainings else self.units
+
+    def half_width(self, confidence: float, trainings: bool) -> np.ndarray:
+        """Half the interval with this confidence, (cells,)."""
+        return _spread((1 - confidence) / 2, self.variances(trainings))
+
+    def p(self, trainings: bool) -> np.ndarray:
+        """The two-sided p of the claim that the value is not zero, (cells,)."""
+        return self._certain(2 * _tail(np.abs(self.value), self.variances(trainings)))
+
+    def p_above(self, trainings: bool) -> np.ndarray:
+        """The one-sided p of the claim that the value is above zero, (cells,)."""
+        tail = _tail(np.abs(self.value), self.variances(trainings))
+        return self._certain(np.where(self.value >= 0, tail, 1 - tail))
+
+    def _certain(self, p: np.ndarray) -> np.ndarray:
+        return np.where(sum(part.value for part in self.units) == 0, np.maximum(p, self.rarest), p)
 
 
-def _error_square(table: np.ndarray) -> _MeanSquare:
-    seeds, units = table.shape
-    residual = table - table.mean(axis=0) - table.mean(axis=1, keepdims=True) + table.mean()
-    degrees = (seeds - 1) * (units - 1)
-    return _MeanSquare(float((residual**2).sum()) / degrees, degrees)
+def _spread(tail: float | np.ndarray, variances: Sequence[Variance]) -> np.ndarray:
+    return np.sqrt(sum(stdtrit(part.degrees, tail) ** 2 * part.value for part in variances))
 
 
-def _combination(weights: list[float], squares: list[_MeanSquare]) -> _MeanSquare:
-    """The weighted sum of independent mean squares, with Satterthwaite's degrees of freedom."""
-    parts = [weight * square.value for weight, square in zip(weights, squares, strict=True)]
-    spread = sum(part**2 / square.degrees for part, square in zip(parts, squares, strict=True))
-    degrees = sum(parts) ** 2 / spread if spread > 0 else sum(square.degrees for square in squares)
-    return _MeanSquare(sum(parts), degrees)
+def _tail(distance: np.ndarray, variances: Sequence[Variance]) -> np.ndarray:
+    """The share of one tail at which :func:`_spread` reaches ``distance``; NaN where a variance is."""
+    if len(variances) == 1:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(distance == 0, 0.5, stdtr(variances[0].degrees, -distance / np.sqrt(variances[0].value)))
+    low, high = np.full(distance.shape, np.log(SMALLEST)), np.full(distance.shape, np.log(0.5))
+    # Bisection: the spread grows as the tail gets smaller. 32 halvings of 230 leave 10⁻⁷ of p.
+    for _ in range(32):
+        middle = (low + high) / 2
+        beyond = _spread(np.exp(middle), variances) > distance
+        low, high = np.where(beyond, middle, low), np.where(beyond, high, middle)
+    return np.where(np.isnan(_spread(0.25, variances)), np.nan, np.exp(high))
 
 
-def _in_units(value: float, sd: float) -> float:
-    """``value / sd``; where ``sd`` is 0, 0 or infinite by the sign of ``value``."""
-    if sd == 0:
-        return 0.0 if value == 0 else float(np.copysign(np.inf, value))
-    return value / sd
+@dataclass(frozen=True)
+class PooledEffects:
+    """The differences of two levels over all seeds, for some cells; arrays (cells,) unless said otherwise.
+
+    Attributes:
+        difference: of the scores, first level minus second, in the metric's own units.
+        joined: whether a cluster is in both levels of a design without pairs.
+        sd: the standard deviation within levels, mean over seeds of the root of the mean of both levels' variances
+            (divisor n − 1).
+        above, below: ``difference`` + bound and bound − ``difference``, where the bound is a number or, as an estimate
+            that varies too, a number of ``sd``. Both are above zero where the levels are equivalent.
+        counted: which seeds count, bool (cells, seeds).
+        units_a, units_b: that have scores; of pairs both count the same.
+        left_out_a, left_out_b: that have none.
+        clusters: the fewest clusters of a level that have scores.
+        differing: how many clusters differ: pairs whose forms are scored otherwise, texts with other scores than most.
+        same: whether no two scores differ by more than rounding.
+    """
+
+    difference: Estimate
+    joined: bool
+    sd: np.ndarray
+    above: Estimate
+    below: Estimate
+    counted: np.ndarray
+    units_a: np.ndarray
+    units_b: np.ndarray
+    left_out_a: np.ndarray
+    left_out_b: np.ndarray
+    clusters: np.ndarray
+    differing: np.ndarray
+    same: np.ndarray
+
+    def p_equivalence(self, trainings: bool) -> np.ndarray:
+        """The p of the claim that the difference is within the bound: the larger of two one-sided tests.
+
+        Schuirmann 1987.
+        """
+        return np.maximum(self.above.p_above(trainings), self.below.p_above(trainings))
+
+    def within(self) -> tuple[np.ndarray, list[Part]]:
+        """How far the difference is within the bound on the side that is less sure, (cells,), and its parts."""
+        above = self.above.p_above(False) > self.below.p_above(False)
+        parts = [
+            Part(np.where(above[:, None], first.added, second.added), first.share, first.means)
+            for first, second in zip(self.above.parts, self.below.parts, strict=True)
+        ]
+        return np.where(above, self.above.value, self.below.value), parts
+
+
+def pooled_effects(
+    a: np.ndarray,
+    b: np.ndarray,
+    paired: bool,
+    bound: float | np.ndarray,
+    *,
+    in_sds: bool | np.ndarray = True,
+    clusters: tuple[Sequence, Sequence] | None = None,
+    strata: tuple[np.ndarray, np.ndarray] | None = None,
+) -> PooledEffects:
+    """The pooled effects of scores (cells, seeds, units), NaN where one is undefined.
+
+    A unit counts in the seeds in which it has a score, a pair where both forms have one. A seed counts in a cell where
+    it has scores of at least six units of either level, and of half as many as the seed that has the most; where no
+    seed has six, by the half alone. A cell without any seed is NaN.
+
+    Args:
+        a, b: the scores of both levels; in a paired design column i of both is one pair.
+        paired: whether it is one.
+        bound: the smallest effect of interest, in units of the scores or, ``in_sds``, of the standard deviation;
+            numbers or (cells,).
+        in_sds: what ``bound`` counts.
+        clusters: names of the clusters of the units of ``a`` and of ``b``, of pairs the same; by default each unit is
+            one.
+        strata: of the units of ``a`` and of ``b``, int (units,) or (seeds, units), −1 for none. Levels are compared
+            within each stratum, D = Σ w (mean a − mean b) with w in the ratio of n_a n_b / (n_a + n_b + 1) (van Elteren
+            1960); units without a stratum and strata with fewer than two units of a level are left out. A pair counts
+            where both forms are in one stratum.
+    """
+    a, b, codes = _within_strata(a, b, paired, strata)
+    counted = _counted(a, b)
+    a, b = (np.where(counted[:, :, None], side, np.nan) for side in (a, b))
+    seeds = counted.sum(axis=1)
+    tables = [a - b] if paired else [a, -b]
+    weights, deviations = _weighed(tables, codes)
+    rounding = threshold(a.reshape(len(a), -1), b.reshape(len(b), -1))[:, 0]
+    members, joined = _members(clusters or tuple(np.arange(side.shape[2]) for side in (a, b)), paired, clusters is None)
+
+    by_seed = sum((weight * np.nan_to_num(table)).sum(axis=2) for weight, table in zip(weights, tables, strict=True))
+    by_seed[~counted] = np.nan
+    means = np.ones(len(a)) if codes is None else _strata_of(weights[0], codes[0])
+    once = np.maximum(seeds, 1)[:, None]
+    shares = [_summed(weight.sum(axis=1) / once, member) for weight, member in zip(weights, members, strict=True)]
+    added = [
+        _summed((weight * deviation).sum(axis=1) / once, member)
+        for weight, deviation, member in zip(weights, deviations, members, strict=True)
+    ]
+    constant = np.max(
+        [_range(deviation, weight) for deviation, weight in zip(deviations, weights, strict=True)], axis=0
+    )
+    for values in added:
+        values[constant <= rounding] = 0
+    sd_by_seed, of_sd = _within(a, b, paired)
+    of_sd = [_summed(values.sum(axis=1) / once, member) for values, member in zip(of_sd, members, strict=True)]
+    parts = [Part(values, share, means) for values, share in zip(added, shares, strict=True)]
+    differing = _differing(a, b, rounding, paired, members, joined)
+    rarest = _rarest(parts, differing, paired or joined)
+    scale, fixed = np.where(in_sds, bound, 0.0), np.where(in_sds, 0.0, bound)
+
+    def estimate(sign: float, scale: np.ndarray, fixed: np.ndarray) -> Estimate:
+        scale, fixed = (np.broadcast_to(np.reshape(number, (-1, 1)), (len(a), 1)) for number in (scale, fixed))
+        values = sign * by_seed + scale * sd_by_seed + fixed
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.nansum(values, axis=1) / seeds
+            variance = np.nansum((values - mean[:, None]) ** 2, axis=1) / (seeds - 1) / seeds
+        alike = np.nan_to_num(np.abs(values - mean[:, None])).max(axis=1) <= rounding
+        trainings = Variance(np.where((seeds > 1) & ~alike, variance, np.nan), np.maximum(seeds - 1, 1))
+        of_bound = [
+            Part(sign * part.added + scale * values, part.share, part.means)
+            for part, values in zip(parts, of_sd, strict=True)
+        ]
+        return Estimate(mean, unit_variances(of_bound, joined), trainings, rarest, of_bound)
+
+    known = [(share.sum(axis=1) > 0) for share in weights] * (2 if paired else 1)
+    sizes = [units.sum(axis=1) for units in known]
+    with np.errstate(invalid="ignore"):
+        difference = estimate(1.0, 0 * scale, 0 * fixed)
+        return PooledEffects(
+            difference,
+            joined,
+            np.nansum(sd_by_seed, axis=1) / np.where(seeds > 0, seeds, np.nan),
+            estimate(1.0, scale, fixed),
+            estimate(-1.0, scale, fixed),
+            counted,
+            *sizes,
+            *(side.shape[2] - size for side, size in zip((a, b), sizes, strict=True)),
+            np.min([part.clusters for part in parts], axis=0),
+            differing,
+            (constant <= rounding) & (np.nan_to_num(np.abs(by_seed)).max(axis=1, initial=0) <= rounding),
+        )
+
+
+def _within_strata(
+    a: np.ndarray, b: np.ndarray, paired: bool, strata: tuple[np.ndarray, np.ndarray] | None
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray] | None]:
+    """The scores that count, and the strata of the units of each level, (seeds, units), where they are no pairs."""
+    codes = None
+    if strata is not None:
+        codes = [np.broadcast_to(code, side.shape[1:]) for code, side in zip(strata, (a, b), strict=True)]
+        a, b = (np.where(code >= 0, side, np.nan) for code, side in zip(codes, (a, b), strict=True))
+    if not paired:
+        return a, b, codes
+    whole = ~np.isnan(a) & ~np.isnan(b)
+    if codes is not None:
+        whole &= codes[0] == codes[1]
+    return np.where(whole, a, np.nan), np.where(whole, b, np.nan), None
+
+
+def _counted(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    counted = np.ones(a.shape[:2], dtype=bool)
+    for side in (a, b):
+        known = (~np.isnan(side)).sum(axis=2)
+        most = known.max(axis=1, keepdims=True, initial=0)
+        counted &= known >= np.maximum(np.minimum(LEAST_UNITS, most), LEAST_SHARE * most)
+        counted &= known > 0
+    return counted
+
+
+def _weighed(tables: list[np.ndarray], codes: list[np.ndarray] | None) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The weight of each unit in its seed's mean, and its deviation from the mean of its stratum."""
+    known = [~np.isnan(table) for table in tables]
+    if codes is None:
+        weights = [part / np.maximum(part.sum(axis=2, keepdims=True), 1) for part in known]
+        scores = [np.nan_to_num(table) for table in tables]
+        means = [(weight * score).sum(axis=2, keepdims=True) for weight, score in zip(weights, scores, strict=True)]
+        return weights, [
+            np.where(part, score - mean, 0) for part, score, mean in zip(known, scores, means, strict=True)
+        ]
+    weights, deviations = ([np.zeros(table.shape) for table in tables] for _ in range(2))
+    total = np.zeros((*tables[0].shape[:2], 1))
+    for stratum in np.unique(np.concatenate([code[code >= 0] for code in codes])):
+        masks = [part & (code == stratum) for part, code in zip(known, codes, strict=True)]
+        counts = [mask.sum(axis=2, keepdims=True) for mask in masks]
+        size = np.where(np.minimum(*counts) > 1, counts[0] * counts[1] / (counts[0] + counts[1] + 1), 0)
+        total += size
+        for level, (mask, count) in enumerate(zip(masks, counts, strict=True)):
+            count = np.maximum(count, 2)
+            scores = np.where(mask, tables[level], 0)
+            mean = scores.sum(axis=2, keepdims=True) / np.maximum(mask.sum(axis=2, keepdims=True), 1)
+            # So that the variance of few units is right once clusters have their (K − 1) / K.
+            few = np.sqrt(count / (count - 1))
+            weights[level] += mask * size / count
+            deviations[level] += np.where(mask, few * (scores - mean), 0)
+    return [weight / np.where(total > 0, total, 1) for weight in weights], deviations
+
+
+def _strata_of(weights: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """In how many strata levels are compared, the most of any seed, (cells,)."""
+    there = [((weights > 0) & (codes == stratum)).any(axis=2) for stratum in np.unique(codes[codes >= 0])]
+    return np.maximum(np.sum(there, axis=0).max(axis=1), 1).astype(float)
+
+
+@dataclass(frozen=True)
+class _Members:
+    """Which cluster each unit is in, int (units,), and of how many clusters."""
+
+    codes: np.ndarray
+    count: int
+
+
+def _members(names: tuple[Sequence, Sequence], paired: bool, single: bool) -> tuple[list[_Members], bool]:
+    """The clusters of the units of each table; whether levels that are no pairs have clusters in common."""
+    if single:
+        return [_Members(np.arange(len(part)), len(part)) for part in names[: 1 if paired else 2]], False
+    names = names[: 1 if paired else 2]
+    joined = len(names) == 2 and not set(names[0]).isdisjoint(names[1])
+    listing = cluster_names(names, joined)
+    number = [{name: code for code, name in enumerate(part)} for part in listing]
+    return [
+        _Members(np.array([index[name] for name in part], dtype=int), len(index))
+        for part, index in zip(names, number, strict=True)
+    ], joined
+
+
+def cluster_names(names: Sequence[Sequence], joined: bool) -> list[list]:
+    """The clusters of each level in the order in which :class:`Part` has them."""
+    together = [[name for part in names for name in part]] * len(names) if joined else names
+    return [list(dict.fromkeys(part)) for part in together]
+
+
+def _summed(values: np.ndarray, members: _Members) -> np.ndarray:
+    """Sums over the units of each cluster, (cells, clusters), from (cells, units)."""
+    if members.count == len(members.codes) and (np.diff(members.codes) == 1).all():
+        return values
+    order = np.argsort(members.codes, kind="stable")
+    codes = members.codes[order]
+    starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
+    result = np.zeros((len(values), members.count))
+    result[:, codes[starts]] = np.add.reduceat(values[:, order], starts, axis=1)
+    return result
+
+
+def unit_variances(parts: Sequence[Part], joined: bool) -> list[Variance]:
+    """The variances of the mean over further units: one, or, of levels without common clusters, one for each."""
+    few = np.min([part.clusters for part in parts], axis=0) < 2
+    moved = [np.sqrt(part.factor)[:, None] * part.left_out for part in parts]
+    degrees = [part.degrees for part in parts]
+    if joined:
+        # Levels that have a cluster in common are not independent; the smaller one says how much is known.
+        moved, degrees = [sum(moved)], [np.min(degrees, axis=0)]
+    return [
+        Variance(np.where(few, np.nan, (values**2).sum(axis=1)), count)
+        for values, count in zip(moved, degrees, strict=True)
+    ]
+
+
+def _within(a: np.ndarray, b: np.ndarray, paired: bool) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The standard deviation within levels, (cells, seeds), and what each unit adds to its mean, by table."""
+    known = [~np.isnan(side) for side in (a, b)]
+    counts = [np.maximum(part.sum(axis=2, keepdims=True), 1) for part in known]
+    scores = [np.nan_to_num(side) for side in (a, b)]
+    squares = [
+        np.where(part, score - score.sum(axis=2, keepdims=True) / count, 0) ** 2
+        for part, score, count in zip(known, scores, counts, strict=True)
+    ]
+    variances = [
+        square.sum(axis=2, keepdims=True) / np.maximum(count - 1, 1)
+        for square, count in zip(squares, counts, strict=True)
+    ]
+    sd = np.sqrt(sum(variances) / 2)
+    # The derivative of a root: 1 / (2 sd), of half the sum of two variances: 1 / 2.
+    slope = np.divide(0.25, sd, out=np.zeros_like(sd), where=sd > 0)
+    added = [
+        slope * np.where(part, count / np.maximum(count - 1, 1) * square - variance, 0) / count
+        for part, count, square, variance in zip(known, counts, squares, variances, strict=True)
+    ]
+    sd = np.where(known[0].any(axis=2), sd[:, :, 0], np.nan)
+    return sd, [added[0] + added[1]] if paired else added
+
+
+# What decides nothing --------------------------------------------------------------------------------------------
+
+
+def _range(deviations: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The largest deviation from a mean, (cells,)."""
+    return np.where(weights > 0, np.abs(deviations), 0).max(axis=(1, 2), initial=0)
+
+
+def _differing(
+    a: np.ndarray, b: np.ndarray, rounding: np.ndarray, paired: bool, members: list[_Members], joined: bool
+) -> np.ndarray:
+    """How many clusters differ in some seed, (cells,).
+
+    Pairs whose forms are scored alike do not, nor do texts at the score that most have, as at the floor of a metric.
+    """
+    result = np.zeros(len(a), dtype=int)
+    for cell, step in enumerate(rounding):
+        if paired:
+            differs = [(np.abs(a[cell] - b[cell]) > step).any(axis=0)]
+        else:
+            scores = np.hstack([a[cell], b[cell]])
+            values = np.sort(scores[~np.isnan(scores)])
+            if not len(values):
+                continue
+            groups = np.cumsum(np.diff(values, prepend=values[0]) > step)
+            most = values[groups == np.bincount(groups).argmax()][0]
+            differs = [(np.abs(side[cell] - most) > step).any(axis=0) for side in (a, b)]
+        codes = [np.unique(member.codes[part]) for member, part in zip(members, differs, strict=True)]
+        result[cell] = len(np.unique(np.concatenate(codes))) if joined else sum(map(len, codes))
+    return result
+
+
+def _rarest(parts: Sequence[Part], differing: np.ndarray, in_pairs: bool) -> np.ndarray:
+    """The least p that a test by exchange of the levels could have, (cells,).
+
+    Of pairs 2 · 2⁻ᵏ where k differ. Without pairs it is the chance that all that differ are in one level, or that all
+    of a level do.
+    """
+    if in_pairs:
+        return np.minimum(1, 2 * 0.5**differing)
+    sizes = [part.clusters for part in parts]
+    return np.minimum(1, sum(np.exp(_log_chance(np.minimum(differing, size), size, sum(sizes))) for size in sizes))
+
+
+def _log_chance(drawn: np.ndarray, size: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """The logarithm of the chance that all of ``drawn`` clusters are among the ``size`` of ``total``."""
+    return _log_choices(size, drawn) - _log_choices(total, drawn)
+
+
+def _log_choices(total: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    return gammaln(total + 1) - gammaln(drawn + 1) - gammaln(total - drawn + 1)

@@ -8,14 +8,21 @@ fewer than ten units can do less than this says: five pairs never have a signed-
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.stats import t
 from statsmodels.stats.power import TTestIndPower, ttest_power
 
+from evenlight.statistics.familywise import t_of_deviate
+
 RANK_EFFICIENCY = 3 / np.pi
+# Beyond this many standard deviations the tails of a t distribution are not a number.
+MOST = 12.0
 
 
+@lru_cache
 def detectable_effect_unpaired(n_a: int, n_b: int, alpha: float, power: float) -> float:
     """The Cohen's d that the two-sided Mann-Whitney U test of ``n_a`` and ``n_b`` scores finds with ``power``.
 
@@ -39,22 +46,31 @@ def detectable_effect_paired(pairs: int, correlation: float, alpha: float, power
     """
     if pairs < 3:
         return float("nan")
+    return _detectable_difference(pairs, alpha, power) * float(np.sqrt(2 * (1 - correlation)))
+
+
+@lru_cache
+def _detectable_difference(pairs: int, alpha: float, power: float) -> float:
     effective = RANK_EFFICIENCY * pairs
-    d_z = _smallest(lambda effect: ttest_power(effect, effective, alpha / 2, alternative="larger"), power)
-    return d_z * float(np.sqrt(2 * (1 - correlation)))
+    return _smallest(lambda effect: ttest_power(effect, effective, alpha / 2, alternative="larger"), power)
 
 
-def detectable_effect_pooled(standard_error: float, degrees: float, sd: float, alpha: float, power: float) -> float:
-    """The effect in units of ``sd`` that the two-sided t test of a pooled effect finds with ``power``.
+def detectable_effect_pooled(standard_error: float, degrees: float, sd: float, critical: float, power: float) -> float:
+    """The effect in units of ``sd`` that is found with ``power`` where ``critical`` is the normal deviate it must pass.
 
     ``standard_error`` and ``degrees`` are those of the difference, in the units of the scores like ``sd``; NaN where
-    ``sd`` is 0.
+    ``sd`` is 0, and where no effect is large enough.
     """
-    if sd == 0:
+    if sd == 0 or critical > MOST:
         return float("nan")
+    return _noncentrality(degrees, critical, power) * standard_error / sd
+
+
+@lru_cache
+def _noncentrality(degrees: float, critical: float, power: float) -> float:
+    alpha = float(t.sf(t_of_deviate(critical, degrees), degrees))
     # With one observation the effect of this function is the non-centrality itself.
-    noncentrality = _smallest(lambda effect: ttest_power(effect, 1, alpha / 2, df=degrees, alternative="larger"), power)
-    return noncentrality * standard_error / sd
+    return _smallest(lambda effect: ttest_power(effect, 1, alpha, df=degrees, alternative="larger"), power)
 
 
 def _smallest(power_at: Callable[[float], float], power: float) -> float:

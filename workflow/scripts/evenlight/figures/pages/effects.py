@@ -7,19 +7,21 @@ from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.page_parts import rows_by_model, said_of_single_runs
 from evenlight.figures.text import signed
 from evenlight.statistics.study import Metric
+from evenlight.statistics.verdicts import EXPLORATORY, NOISE, PRIMARY, STUDY, UNDECIDABLE, UNDECIDED
 
-TABLES = (tables.EFFECTS, tables.TEST_COUNTS)
-# A sign and a colour each (Okabe and Ito, lightened), so that neither stands alone.
+TABLES = (tables.EFFECTS, tables.TEST_COUNTS, tables.VERDICT_CONTROL)
+# A sign and a colour each (Okabe and Ito, lightened), so that neither stands alone; of these models alone in brackets.
 VERDICTS = {
     "disparity": ("≠", "#f5c9a0"),
     "negligible disparity": ("≈", "#f0d4e3"),
     "equivalent": ("=", "#b5dcf3"),
-    "inconclusive": ("?", None),
+    "disparity of these models": ("(≠)", "#fbe8d6"),
+    "negligible disparity of these models": ("(≈)", "#f9ecf3"),
+    "equivalent in these models": ("(=)", "#e3f2fb"),
+    UNDECIDED: ("?", None),
+    UNDECIDABLE: ("–", None),
 }
 
-
-# Up to so many runs the pooled test is known to be wrong far out.
-FEW_RUNS = 5
 
 HEADINGS = {
     "mann_whitney": "Mann–Whitney",
@@ -35,9 +37,19 @@ HEADINGS = {
 }
 
 
+# What the caption of a table says of its family of cells.
+FAMILIES = {
+    STUDY: "",
+    PRIMARY: ", primary hypothesis",
+    EXPLORATORY: ", exploratory",
+    NOISE: ", random explanations (a control)",
+}
+
+
 def page(
     effects: pd.DataFrame,
     counts: pd.DataFrame,
+    control: pd.DataFrame,
     *,
     datasets: dict[str, str],
     models: dict[str, str],
@@ -46,53 +58,76 @@ def page(
     equivalence_bound: float,
     confidence: float,
 ) -> Page:
-    """A page from :func:`evenlight.statistics.effects.effect_table` and
-    :func:`evenlight.statistics.counts.count_tests`: what the tests find, then every cell."""
-    single = (effects["seeds"] == 1).all()
-    some_single = not single and (effects["seeds"] == 1).any()
-    pooled = "the effect pooled over seeds by a mixed model with crossed random effects of items and seeds"
-    t_test = "the effect by Student's t test of the pairs, or Welch's of texts without counterparts"
-    if single:
-        beyond = "these models, of further sentences"
-    elif some_single:
-        beyond = "further sentences and, of models with several runs, further trainings"
-    else:
-        beyond = "further sentences and further trainings of the models"
-    # A known fault of the pooled test, see docs/definitions.md.
-    few = effects["seeds"].between(2, FEW_RUNS).any()
-    too_ready = (
-        "Where a model has few runs, verdicts that are adjusted over many cells are too ready: take them for hints. "
-        if few
-        else ""
-    )
-    exception = f"Cells of one run are t tests: they have {t_test}. " if some_single else ""
+    """A page from :func:`evenlight.statistics.effects.effect_table`,
+    :func:`evenlight.statistics.counts.count_tests` and
+    :func:`evenlight.statistics.verdict_control.permuted_verdicts`: what the tests find, then every cell."""
+    single = (effects["seeds"] <= 1).all()
     introduction = (
-        f"What can be said of {beyond}? Every cell has {t_test if single else pooled}, in standard deviations of the "
-        f"scores, with its {confidence:.0%} interval; positive where the first-named group has the higher scores; n is "
-        "the number of pairs that it rests on, or, without pairs, of texts in the first and in the second group "
-        f"(variants of one text count once). {exception}Intervals are of each cell alone, verdicts adjusted by Holm's "
-        f"method over all cells of the study. {too_ready}The first table counts significant tests of single seeds, for "
-        "these trained models." + said_of_single_runs(effects, models)
+        "How large is the difference of the groups, over all runs of a model, and what can be said of it? Every cell "
+        "has the mean difference in standard deviations of the scores, positive where the first-named group has the "
+        f"higher scores, with its {confidence:.0%} interval for these models and further sentences; n is the number of "
+        "pairs that it rests on, or, without pairs, of texts in the first and in the second group (variants of one "
+        "text count once). A verdict in brackets holds for these trained models, one without brackets for the mean of "
+        "further trainings; that takes several runs, and with few of them large effects. Intervals are of each cell "
+        "alone. Verdicts are adjusted over all cells of a family: of each kind of claim, the chance that any is wrong "
+        f"is the study's level. {_said_of_families(effects)}{said_of_control(control)}The first table counts "
+        "significant tests of single seeds, for these trained models." + said_of_single_runs(effects, models)
     )
+    said = {
+        "disparity": "the effect is not zero",
+        "negligible disparity": f"not zero, and smaller than {equivalence_bound:g}, or than the metric's own bound",
+        "equivalent": "smaller than that in either direction",
+        UNDECIDED: "this study is too small to tell",
+        UNDECIDABLE: "scores that are all the same, or too few units that differ",
+    }
     legend = [
-        (Cell(VERDICTS["disparity"][0], background=VERDICTS["disparity"][1]), "disparity: the effect is not zero"),
-        (
-            Cell(VERDICTS["negligible disparity"][0], background=VERDICTS["negligible disparity"][1]),
-            f"negligible disparity: not zero, and smaller than {equivalence_bound:g}",
-        ),
-        (
-            Cell(VERDICTS["equivalent"][0], background=VERDICTS["equivalent"][1]),
-            f"equivalent: smaller than {equivalence_bound:g} in either direction",
-        ),
-        (Cell(VERDICTS["inconclusive"][0]), "inconclusive: this study is too small to tell"),
+        (Cell(sign, background=colour), f"{verdict}: {said[verdict]}" if verdict in said else verdict)
+        for verdict, (sign, colour) in VERDICTS.items()
     ]
     parts = [_count_table(counts, datasets, metrics)]
-    for (dataset, _, level_a, level_b), cells in effects.groupby(
+    for (dataset, _, level_a, level_b), of_dataset in effects.groupby(
         ["dataset", "factor", "level_a", "level_b"], sort=False
     ):
-        caption = f"Pooled effect, {level_a} against {level_b}"
-        parts.append(_effect_table(caption, datasets[dataset], cells, models, explainers, metrics))
+        for family in FAMILIES:
+            cells = of_dataset[of_dataset["family"] == family]
+            if len(cells):
+                caption = f"Pooled effect, {level_a} against {level_b}{FAMILIES[family]}"
+                names = ({name: label for name, label in explainers.items() if name in set(cells["explainer"])},)
+                names += ({name: metric for name, metric in metrics.items() if name in set(cells["metric"])},)
+                parts.append(_effect_table(caption, datasets[dataset], cells, models, *names))
     return Page("Effects" if single else "Effects over all seeds", introduction, parts, legend)
+
+
+def _said_of_families(effects: pd.DataFrame) -> str:
+    counts = effects["family"].value_counts()
+    undecidable = int((effects["verdict"] == UNDECIDABLE).sum())
+    said = ""
+    if PRIMARY in counts:
+        said += (
+            f"The primary hypothesis has {counts[PRIMARY]:,} cells, which were named beforehand; the "
+            f"{counts.get(EXPLORATORY, 0):,} others are exploratory, and what they show has to be shown again. "
+        )
+    if NOISE in counts:
+        said += f"The {counts[NOISE]:,} cells of random explanations are no hypothesis, and a family of their own. "
+    return said + (f"{undecidable:,} of {len(effects):,} cells are not decidable. " if undecidable else "")
+
+
+def said_of_control(control: pd.DataFrame) -> str:
+    """In how many permutations of the labels there is a verdict of disparity, in a sentence for each family.
+
+    >>> said_of_control(pd.DataFrame({"family": "study", "cells": 9, "disparities_of_models": [0, 2]}))
+    'With the labels of the groups permuted, 1 of 2 studies has any disparity (2 of 18 cells). '
+    """
+    said = []
+    for family, part in control.groupby("family", sort=False):
+        found = part["disparities_of_models"]
+        count = int((found > 0).sum())
+        among = FAMILIES[family].removeprefix(", ").partition(" (")[0]
+        said.append(
+            f"{count} of {len(part)} studies {'has' if count == 1 else 'have'} any disparity ({found.sum():,} of "
+            f"{part['cells'].sum():,} cells{f', {among}' if among else ''})"
+        )
+    return f"With the labels of the groups permuted, {'; '.join(said)}. " if said else ""
 
 
 def _count_table(counts: pd.DataFrame, datasets: dict[str, str], metrics: dict[str, Metric]) -> Table:
@@ -140,10 +175,32 @@ def _effect_cell(row) -> Cell:
     if row is None:
         return Cell("–", "not tested: the metric has no defined scores")
     sign, colour = VERDICTS[row.verdict]
+    if row.verdict == UNDECIDABLE:
+        return Cell(sign, f"{row.verdict}: {row.reason}", colour)
     units = f"{row.units_a:,}" if row.paired else f"{row.units_a:,} + {row.units_b:,}"
-    interval = f"[{signed(row.standardised_low)}, {signed(row.standardised_high)}]"
+    interval = f"[{signed(row.standardised_models_low)}, {signed(row.standardised_models_high)}]"
     title = (
-        f"{row.verdict}; Holm's p {row.p_holm:.2g}, of equivalence {row.p_equivalence_holm:.2g}; smallest detectable "
-        f"effect {signed(row.detectable_pooled)}"
+        f"{row.verdict}; difference {row.difference:.3g} [{row.models_low:.3g}, {row.models_high:.3g}], Cliff's delta "
+        f"{signed(row.cliffs_delta)}; adjusted p for these models {row.p_models_adjusted:.2g}, of equivalence "
+        f"{row.p_models_equivalence_adjusted:.2g}; {_about_trainings(row)}smallest detectable effect "
+        f"{signed(row.detectable_pooled)}{_contradiction(row)}"
     )
-    return Cell(f"{sign} {signed(row.standardised)} {interval} n {units}", title, colour, row.verdict == "disparity")
+    bold = row.verdict in ("disparity", "disparity of these models")
+    if row.left_out_seeds:
+        title += f"; left out, with too few scores: seed {row.left_out_seeds}"
+    return Cell(f"{sign} {signed(row.standardised)} {interval} n {units}", title, colour, bold)
+
+
+def _about_trainings(row) -> str:
+    if pd.isna(row.p_adjusted):
+        return ""
+    return (
+        f"for the mean of further trainings [{signed(row.standardised_low)}, {signed(row.standardised_high)}], "
+        f"adjusted p {row.p_adjusted:.2g}, of equivalence {row.p_equivalence_adjusted:.2g}; "
+    )
+
+
+def _contradiction(row) -> str:
+    """What is to be said where the mean and the ranks point in opposite directions."""
+    opposite = row.difference * row.cliffs_delta < 0
+    return "; the mean and Cliff's delta point in opposite directions" if opposite else ""

@@ -1,0 +1,105 @@
+"""A control of the verdicts: how many come out where the groups' labels mean nothing?
+
+Labels are permuted as for the tests (:mod:`evenlight.statistics.control`), and everything that leads to a verdict is
+done again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenlight.statistics.cells import read_models
+from evenlight.statistics.control import permuted_labels
+from evenlight.statistics.designs import Design, Side
+from evenlight.statistics.effects import pooled_rows
+from evenlight.statistics.verdicts import check_level, family_of, judged
+from evenlight.tables import VERDICT_CONTROL
+
+
+def permuted_verdicts(
+    scores: str | Path,
+    datasets_folder: str | Path,
+    *,
+    alpha: float,
+    equivalence_bound: float,
+    smallest_effects: Mapping[str, float],
+    primary: Mapping[str, Sequence[str]],
+    noise: Sequence[str],
+    confidence: float,
+    bootstrap_draws: int,
+    verdict_permutations: int,
+    **scored: Any,
+) -> pd.DataFrame:
+    """How many cells are called a disparity in each of some permutations of the labels.
+
+    Arguments as for :func:`evenlight.statistics.effects.effect_table`. One row per permutation and family: ``cells``;
+    ``disparities``, of the mean of further trainings; ``disparities_of_models``, these and those of these models.
+    """
+    check_level(alpha, bootstrap_draws)
+    settings = {"bound": equivalence_bound, "smallest": smallest_effects, "confidence": confidence, "alpha": alpha}
+    counts = []
+    for number in range(verdict_permutations):
+        rows, statistics = [], []
+        for model in read_models(scores, datasets_folder, **scored):
+            designs = [
+                permuted(design, permuted_labels(design, verdict_permutations)[1 + number]) for design in model.designs
+            ]
+            of_model = pooled_rows(model.explainers, designs, bootstrap_draws, **settings)
+            rows += of_model[0]
+            statistics += of_model[1]
+        if not rows:
+            break
+        families = [family_of(row, primary, noise) for row in rows]
+        table = judged(pd.DataFrame(rows).assign(family=families), np.concatenate(statistics, axis=2), alpha)
+        counts += [
+            {
+                "permutation": number,
+                "family": family,
+                "cells": len(part),
+                "disparities": int(part["verdict"].isin(["disparity", "negligible disparity"]).sum()),
+                "disparities_of_models": int(part["verdict"].str.contains("disparity").sum()),
+            }
+            for family, part in table.groupby("family", sort=False)
+        ]
+    return pd.DataFrame(counts, columns=VERDICT_CONTROL.schema.names)
+
+
+def permuted(design: Design, in_first: np.ndarray) -> Design:
+    """The design with other labels; its units stay what they are.
+
+    ``in_first``, bool (units of the first and then of the second level,), is a row of
+    :func:`evenlight.statistics.control.permuted_labels`.
+    """
+    a, b = design.a, design.b
+    if design.paired:
+        swapped = ~in_first[: len(a.items)]
+        return replace(design, a=_exchanged(a, b, swapped), b=_exchanged(b, a, swapped))
+    return replace(design, a=_taken(a, b, in_first), b=_taken(a, b, ~in_first))
+
+
+def _exchanged(side: Side, other: Side, swapped: np.ndarray) -> Side:
+    stays, comes = ~swapped[side.unit_index], swapped[other.unit_index]
+    return Side(
+        np.where(swapped, other.items, side.items),
+        np.where(swapped, other.clusters, side.clusters),
+        np.concatenate([side.columns[stays], other.columns[comes]]),
+        np.concatenate([side.unit_index[stays], other.unit_index[comes]]),
+        None if side.strata is None else np.where(swapped, other.strata, side.strata),
+    )
+
+
+def _taken(a: Side, b: Side, chosen: np.ndarray) -> Side:
+    """The units of both sides that are chosen, bool (units of the first and then of the second side,)."""
+    unit_index = np.concatenate([a.unit_index, len(a.items) + b.unit_index])
+    there = chosen[unit_index]
+    return Side(
+        np.concatenate([a.items, b.items])[chosen],
+        np.concatenate([a.clusters, b.clusters])[chosen],
+        np.concatenate([a.columns, b.columns])[there],
+        (np.cumsum(chosen) - 1)[unit_index[there]],
+        None if a.strata is None else np.hstack([a.strata, b.strata])[:, chosen],
+    )

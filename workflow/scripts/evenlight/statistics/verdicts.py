@@ -1,0 +1,144 @@
+"""What can be claimed of the cells of a study: families of cells, adjusted p-values, and words for them."""
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+import pandas as pd
+
+from evenlight.errors import InputError
+from evenlight.statistics.familywise import step_down_p
+from evenlight.statistics.many_groups import holm
+
+# Where nothing can be said, for a reason that stands beside it.
+UNDECIDABLE = "not decidable"
+UNDECIDED = "undecided"
+# Families of cells, each with the level alpha to itself.
+STUDY, PRIMARY, EXPLORATORY, NOISE = "study", "primary", "exploratory", "noise"
+# What few units can say must be rarer than this share of the level, or it would decide about all other cells.
+SHARE = 0.1
+
+
+def family_of(cell: Mapping[str, str], primary: Mapping[str, Collection[str]], noise: Collection[str]) -> str:
+    """The family of a cell.
+
+    Explainers that are noise are no hypothesis: their cells are a family of their own, a control. The others are one
+    family, or, where ``primary`` names some (columns of a cell to names), those, and all others, which are exploratory.
+
+    >>> family_of({"explainer": "lime", "metric": "gini"}, {"explainer": ["lime"]}, [])
+    'primary'
+    """
+    if cell["explainer"] in noise:
+        return NOISE
+    if not primary:
+        return STUDY
+    return PRIMARY if all(cell[column] in names for column, names in primary.items()) else EXPLORATORY
+
+
+def reason_of(clusters: int, differing: int, same: bool, rarest: float, paired: bool, alpha: float) -> str | None:
+    """Why scores decide nothing, or None.
+
+    Args:
+        clusters: the fewest clusters of a level.
+        differing: how many clusters differ.
+        same: whether all scores are the same.
+        rarest: the least p that so few can have.
+        paired: whether they are pairs.
+        alpha: the level of the study.
+
+    Resamples of few clusters often hold one of them only, which has no variance; this must be rarer than a tenth of the
+    level, since such a resample says of no cell that it differs. So must be what few clusters that differ can say.
+
+    >>> reason_of(7, 7, False, 2 * 0.5**7, True, 0.05), reason_of(48, 5, False, 2 * 0.5**5, True, 0.05)
+    ('7 units are too few', 'only 5 units differ')
+    """
+    if same:
+        return "all scores are the same"
+    if np.exp(-clusters) * (1 + clusters * (np.e - 1)) > SHARE * alpha or (
+        clusters == differing and rarest > SHARE * alpha
+    ):
+        return f"{clusters} units are too few"
+    if rarest > SHARE * alpha:
+        return f"only {differing} units differ"
+    return None
+
+
+def check_level(alpha: float, draws: int) -> None:
+    """Refuse a level below what so many resamples can tell."""
+    if alpha < 1 / (draws + 1):
+        raise InputError(
+            f"statistics.bootstrap_draws: found {draws}, with which no p is below 1/{draws + 1}, and statistics.alpha "
+            f"is {alpha:g}; take more draws"
+        )
+
+
+def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.DataFrame:
+    """The table with the columns ``p_…_adjusted`` and ``verdict``.
+
+    Within each family every kind of claim has the level ``alpha`` to itself: that there is a disparity of these models,
+    or of the mean of further trainings, that they are equivalent in these models, or in further trainings.
+
+    - ``p_models_adjusted``, ``p_models_equivalence_adjusted``: by
+      :func:`evenlight.statistics.familywise.step_down_p`, and not below the cell's own p;
+    - ``p_adjusted``, ``p_equivalence_adjusted``: Holm's (1979), and not below that of these models, whose resamples
+      know of skewed scores.
+
+    Args:
+        table: a row per cell, with ``family``, ``reason`` and the p-values.
+        statistics: of differences and of equivalence, (2, 1 + resamples, cells), from
+            :func:`evenlight.statistics.familywise.statistics`.
+        alpha: the level.
+    """
+    table = table.reset_index(drop=True)
+    new = {
+        f"{name}_adjusted": np.full(len(table), np.nan)
+        for name in ("p_models", "p", "p_models_equivalence", "p_equivalence")
+    }
+    decidable = table["reason"].isna().to_numpy()
+    for family in table["family"].unique():
+        cells = np.flatnonzero(decidable & (table["family"] == family).to_numpy())
+        if not len(cells):
+            continue
+        for claim, name in enumerate(("", "_equivalence")):
+            of_models, p = (table[f"{part}{name}"].to_numpy()[cells] for part in ("p_models", "p"))
+            of_models = np.fmax(step_down_p(statistics[claim][:, cells]), of_models)
+            new[f"p_models{name}_adjusted"][cells] = of_models
+            new[f"p{name}_adjusted"][cells] = np.maximum(holm_of_known(p), of_models)
+    columns = zip(*new.values(), decidable, strict=True)
+    verdicts = [
+        verdict(p, within, p_models, models_within, alpha) if decided else UNDECIDABLE
+        for p_models, p, models_within, within, decided in columns
+    ]
+    return table.assign(**new, verdict=verdicts)
+
+
+def holm_of_known(p: np.ndarray) -> np.ndarray:
+    """Holm's adjusted p-values; those that are NaN do not count and stay so.
+
+    >>> holm_of_known(np.array([0.01, np.nan, 0.04, 0.03])).tolist()
+    [0.03, nan, 0.06, 0.06]
+    """
+    result, known = np.full(len(p), np.nan), ~np.isnan(p)
+    result[known] = holm(p[known])
+    return result
+
+
+def verdict(p: float, p_equivalence: float, p_models: float, p_models_equivalence: float, alpha: float) -> str:
+    """What four adjusted p-values allow to say; a NaN says nothing.
+
+    ``disparity``: the effect is not zero. ``equivalent``: it is within the bound. ``negligible disparity``: both, it
+    is not zero and still within the bound. If none of these can be said of the mean of further trainings, but of the
+    trained models, that is said. ``undecided``: the study is too small to tell.
+
+    >>> nothing, surely = 0.4, 0.001
+    >>> verdict(surely, nothing, surely, nothing, 0.05), verdict(nothing, nothing, surely, nothing, 0.05)
+    ('disparity', 'disparity of these models')
+    >>> verdict(nothing, surely, nothing, surely, 0.05), verdict(nothing, nothing, nothing, surely, 0.05)
+    ('equivalent', 'equivalent in these models')
+    """
+    for claim, different, within in (("", p, p_equivalence), ("these models", p_models, p_models_equivalence)):
+        if different <= alpha:
+            name = "negligible disparity" if within <= alpha else "disparity"
+            return f"{name} of {claim}" if claim else name
+        if within <= alpha:
+            return f"equivalent in {claim}" if claim else "equivalent"
+    return UNDECIDED
