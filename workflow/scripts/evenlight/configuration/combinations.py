@@ -274,6 +274,15 @@ def _check_shared_levels(config: dict) -> Iterator[str]:
                 )
 
 
+def _check_matched(config: dict) -> Iterator[str]:
+    """People who are a pair in one factor have no unit in common in another."""
+    joint = [factor for factor in config["statistics"]["compare"] if "+" in factor]
+    for name, settings in config["datasets"].items():
+        if settings.get("match") and joint:
+            said = f"makes pairs in one factor, and statistics.compare has {joint[0]}"
+            yield f"datasets.{name}.match: {said}; compare one of the two, or take the key out"
+
+
 def _check_set(key: str, compared: list[str], levels: dict[str, list[str]]) -> Iterator[str]:
     """Whether levels that are compared are there, together, in a dataset."""
     listing = "; ".join(f"datasets.{name} has {', '.join(present)}" for name, present in levels.items())
@@ -312,4 +321,5 @@ CHECKS = (
     (("datasets", "statistics"), _check_strata),
     (("datasets", "statistics"), _check_levels),
     (("datasets", "statistics"), _check_shared_levels),
+    (("datasets", "statistics"), _check_matched),
 )

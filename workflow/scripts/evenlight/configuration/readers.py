@@ -13,7 +13,9 @@ from evenlight.configuration.settings import (
     Settings,
     Text,
     refusal,
+    shown,
 )
+from evenlight.datasets import COMPAS_LEVELS
 
 
 class Reader(Entry):
@@ -145,6 +147,38 @@ class Compas(Reader):
     test_share: TestShare = 0.2
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0
+    match: Annotated[Different[Text], Field(min_length=2, max_length=2)] | None = Field(
+        None,
+        description=(
+            "Two levels of gender or of race, such as `[male, female]`, of which people of the test split are made "
+            "pairs: with the same label, and alike in `match_on`. Then they are compared as the forms of a sentence "
+            "are, and `explain.pairs` counts pairs. `null` compares the groups as they are."
+        ),
+    )
+    match_on: Annotated[
+        Different[Literal["priors", "age", "score", "charge", "gender", "race"]], Field(min_length=1)
+    ] = Field(
+        ["priors", "age"],
+        description=(
+            "What the two of a pair have in common: the number of `priors`, within 0.2 standard deviations, and "
+            "exactly the `age` group, the `score` factor, the degree of the `charge`, and the other attribute, "
+            "`gender` or `race`, as the text has them."
+        ),
+    )
+
+    @model_validator(mode="after")
+    def _matched_levels(self) -> Self:
+        if self.match is None:
+            return self
+        factors = [name for name, levels in COMPAS_LEVELS.items() if set(self.match) <= set(levels)]
+        if not factors:
+            said = f"found {shown(self.match)}; allowed are two levels of one of "
+            raise refusal(
+                (("match",), said + "; ".join(f"{name}: {', '.join(of)}" for name, of in COMPAS_LEVELS.items()))
+            )
+        if factors[0] in self.match_on:
+            raise refusal((("match_on",), f'found "{factors[0]}", in which the pairs differ; leave it out'))
+        return self
 
 
 class CrowsPairs(Reader):

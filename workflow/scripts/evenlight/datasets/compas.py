@@ -17,10 +17,12 @@ from pathlib import Path
 import pandas as pd
 
 from evenlight.datasets import COMPAS, COMPAS_LEVELS, Dataset, reader_for
+from evenlight.datasets.matching import balance, matched_pairs
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
 from evenlight.items import assign_test, separated
+from evenlight.tables import ATTRIBUTE
 
 CLASSES = ["no_recidivism", "recidivism"]  # within two years, in the order of the labels in the file
 LABELS = {"0": 0, "1": 1}
@@ -41,6 +43,13 @@ RACES = {
 }
 GENDERS = {"Female": "female", "Male": "male"}
 CHARGES = {"F": "", "M": ", misdemeanor"}
+# What texts may be matched by, as numbers; the values that the text has and no others, since a model sees no more.
+COVARIATES = {
+    "priors": ("priors_count", None),
+    "age": ("age_cat", {name: number for number, name in enumerate(AGES)}),
+    "score": ("score_text", SCORE_FACTORS),
+    "charge": ("c_charge_degree", {name: number for number, name in enumerate(CHARGES)}),
+}
 COLUMNS = {"gender": ("sex", GENDERS), "race": ("race", {name: re.sub(r"\W", "_", name.lower()) for name in RACES})}
 FILTERED = ("days_b_screening_arrest", "is_recid", "c_charge_degree", "score_text")
 FIELDS = ("id", "priors_count", "age_cat", "race", "sex", "two_year_recid", *FILTERED)
@@ -51,10 +60,10 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
 
     A person has a gender and a race. ``settings["test_share"]`` of the people of each class are drawn for the test
     split by ``settings["split_seed"]``. No word is right or wrong as a reason for an arrest, so the ground truth is
-    null.
+    null. ``settings["match"]``, two levels of a factor, makes pairs of people of the test split, see :func:`matched`.
     """
     factors = reader_for(settings).factors(settings)
-    items, removed = [], 0
+    items, covariates, removed = [], [], 0
     for location, row in csv_rows(files[COMPAS], FIELDS, PUBLISHED):
         if not is_kept(row, location):
             removed += 1
@@ -71,12 +80,56 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
             }
             | {f"attribute.{name}": choice(row, *COLUMNS[name], location, PUBLISHED) for name in COMPAS_LEVELS}
         )
+        covariates.append(covariates_of(row, location))
     if not items:
         raise InputError(f"{files[COMPAS]}: no row passes ProPublica's filter; {PUBLISHED}")
     share, seed = settings["test_share"], settings["split_seed"]
     classes = [assign_test(part, part["unit_id"], share, seed) for _, part in pd.DataFrame(items).groupby("label")]
     notes = [f"people whom ProPublica's filter left out: {removed}"]
-    return Dataset(*separated(pd.concat(classes).sort_index(), factors), CLASSES, notes)
+    rows = pd.concat(classes).sort_index()
+    items, units = separated(rows, factors)
+    if settings.get("match"):
+        items, units, note = matched(items, units, pd.DataFrame(covariates), settings)
+        notes.append(note)
+    return Dataset(items, units, CLASSES, notes)
+
+
+def covariates_of(row: dict[str, str], location: str) -> dict[str, float]:
+    """What a person may be matched by, as numbers; the fields have been read before."""
+    return {
+        name: float(row[field]) if choices is None else float(choice(row, field, choices, location, PUBLISHED))
+        for name, (field, choices) in COVARIATES.items()
+    }
+
+
+def matched(
+    items: pd.DataFrame, units: pd.DataFrame, covariates: pd.DataFrame, settings: dict
+) -> tuple[pd.DataFrame, pd.DataFrame, str]:
+    """Items and units of which two levels of a factor are pairs in the test split, and a note on their balance.
+
+    ``covariates`` has the rows of ``items``. Pairs have the same label and are alike in ``settings["match_on"]``, see
+    :mod:`evenlight.datasets.matching`: numbers within the caliper, other attributes exactly. In the factor that is
+    matched a pair is one unit, in others each person remains one.
+    """
+    factor = next(name for name, levels in COMPAS_LEVELS.items() if set(settings["match"]) <= set(levels))
+    exact = ["label", *(ATTRIBUTE + name for name in settings["match_on"] if name in COMPAS_LEVELS)]
+    table = pd.concat([items[exact], covariates[[name for name in settings["match_on"] if name in COVARIATES]]], axis=1)
+    in_test = items["split"] == "test"
+    a, b = (table[in_test & (items[ATTRIBUTE + factor] == level)] for level in settings["match"])
+    pairs = matched_pairs(a, b, exact)
+    first, second = (items.loc[part.index, "item_id"].to_numpy() for part in (a, b))
+    names = {item: f"{first[i]}+{second[j]}" for i, j in pairs for item in (first[i], second[j])}
+    in_pair = (units["factor"] == factor) & units["item_id"].isin(names)
+    units = units.assign(unit_id=units["unit_id"].mask(in_pair, units["item_id"].map(names)))
+    items = items.assign(cluster=items["item_id"].map(names).fillna(items["cluster"]))
+    numbers = [part.drop(columns=exact[1:]) for part in (a, b)]
+    level_a, level_b = settings["match"]
+    return (
+        items,
+        units,
+        f"test: {len(pairs)} pairs of {len(a)} {level_a} and {len(b)} {level_b}, matched by label and "
+        f"{', '.join(settings['match_on'])}; standardised mean differences: {balance(*numbers, pairs)}",
+    )
 
 
 def is_kept(row: dict[str, str], location: str) -> bool:
