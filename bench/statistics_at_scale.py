@@ -35,7 +35,7 @@ VERDICTS = {
 # The settings of each step, beside the names of the study.
 STEPS = {
     "summarise_scores": {"factors": [FACTOR]},
-    "measure_disparity": {"equivalence_bound": 0.2, "sign_flips": 10000},
+    "measure_disparity": {"equivalence_bound": 0.2, "confidence": 0.95, "sign_flips": 10000},
     "estimate_effects": VERDICTS | {"power": 0.8},
     "permute_verdicts": VERDICTS | {"verdict_permutations": 20},
     "permute_groups": {"alpha": 0.05, "control_draws": 200, "sign_flips": 10000},
