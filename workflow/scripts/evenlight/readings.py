@@ -31,8 +31,27 @@ WINDOWS = ("first_window", "last_window")
 SENTENCE_COLUMNS = ("item_id", "token_id", "word_id", "token_text", "target", "foil", *WINDOWS, "token_type")
 
 
+class Tokenised:
+    """What can be told of a text by its ``token_id``, ``word_id``, ``windows`` and ``token_type``."""
+
+    @property
+    def row(self) -> np.ndarray:
+        """What the model is asked about, int64 (tokens,), see :mod:`evenlight.rows`."""
+        return row_of(self.token_id, self.windows, self.token_type)
+
+    @property
+    def is_special(self) -> np.ndarray:
+        """Which tokens belong to no word; bool (tokens,)."""
+        return self.word_id < 0
+
+    @property
+    def is_prompt(self) -> np.ndarray:
+        """Which tokens belong to a prompt; bool (tokens,)."""
+        return self.word_id == PROMPT
+
+
 @dataclass(frozen=True)
-class Sentence:
+class Sentence(Tokenised):
     """One tokenised item.
 
     Attributes:
@@ -60,21 +79,6 @@ class Sentence:
     foil: int | None = None
     windows: np.ndarray | None = None
     token_type: np.ndarray | None = None
-
-    @property
-    def row(self) -> np.ndarray:
-        """What the model is asked about, int64 (tokens,), see :mod:`evenlight.rows`."""
-        return row_of(self.token_id, self.windows, self.token_type)
-
-    @property
-    def is_special(self) -> np.ndarray:
-        """Which tokens belong to no word; bool (tokens,)."""
-        return self.word_id < 0
-
-    @property
-    def is_prompt(self) -> np.ndarray:
-        """Which tokens belong to a prompt; bool (tokens,)."""
-        return self.word_id == PROMPT
 
     def word_sums(self, token_score: np.ndarray) -> np.ndarray:
         """Sums of token scores (tokens,) per word (words,); special tokens count for none."""

@@ -7,15 +7,14 @@ higher or lower is better, and whether the family asks the model and so needs an
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from evenlight.errors import InputError
-from evenlight.readings import Sentence, require_foils, sentences_of
-from evenlight.rows import row_of
+from evenlight.readings import Sentence, Tokenised, require_foils, sentences_of
 from evenlight.tables import ATTRIBUTIONS, read_metadata
 
 # Families that explain again, for which the words are read with the explanations.
@@ -43,7 +42,7 @@ UNKNOWN = Origin("unknown")
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Tokenised):
     """One explanation and what it is judged against.
 
     Attributes:
@@ -75,14 +74,9 @@ class Explanation:
     token_type: np.ndarray | None = None
 
     @property
-    def row(self) -> np.ndarray:
-        """What the model is asked about, int64 (tokens,), see :mod:`evenlight.rows`."""
-        return row_of(self.token_id, self.windows, self.token_type)
-
-    @property
-    def is_special(self) -> np.ndarray:
-        """Which tokens belong to no word; bool (tokens,)."""
-        return self.word_id < 0
+    def sentence(self) -> Sentence:
+        """What is explained."""
+        return Sentence(**{each.name: getattr(self, each.name) for each in fields(Sentence)})
 
     @property
     def normalized(self) -> np.ndarray:
@@ -139,20 +133,8 @@ def explanation_of(
     sentence: Sentence, token_score: np.ndarray, ground_truth: Sequence[int] | None = None, origin: Origin = UNKNOWN
 ) -> Explanation:
     """The explanation of a sentence; ``token_score`` is float64 (tokens,), ``ground_truth`` (words,)."""
-    return Explanation(
-        sentence.item_id,
-        sentence.target,
-        sentence.token_id,
-        sentence.word_id,
-        token_score,
-        None if ground_truth is None else np.array(ground_truth, dtype=np.int8),
-        sentence.words,
-        origin,
-        sentence.token_text,
-        sentence.foil,
-        sentence.windows,
-        sentence.token_type,
-    )
+    truth = None if ground_truth is None else np.array(ground_truth, dtype=np.int8)
+    return Explanation(**vars(sentence), token_score=token_score, ground_truth=truth, origin=origin)
 
 
 def other_items(path: str | Path) -> InputError:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from evenlight.metrics import Explanation
-from evenlight.readings import PROMPT
 
 
 def gini(score: np.ndarray) -> float:
@@ -33,8 +32,7 @@ METRICS = {
 def _value(explanation: Explanation, settings: dict) -> float:
     is_included = settings["special_tokens"] == "included"
     # A prompt is no part of the text, and scores nothing.
-    in_text = explanation.word_id != PROMPT
-    score = explanation.normalized[in_text] if is_included else explanation.normalized_words
+    score = explanation.normalized[~explanation.is_prompt] if is_included else explanation.normalized_words
     return METRICS[settings["metric"]](score, settings) if len(score) else np.nan
 
 

@@ -1,7 +1,7 @@
 """Worst change and max-sensitivity: what a small change of the input does to the explanation at most."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from weakref import WeakKeyDictionary
 
@@ -181,19 +181,7 @@ def moved_sentences(
             token_id = explanation.token_id.copy()
             token_id[~explanation.is_special] = next_id + np.arange(len(start.token_index))
             next_id += len(start.token_index)
-            sentences.append(
-                Sentence(
-                    explanation.item_id,
-                    explanation.words,
-                    token_id,
-                    explanation.word_id,
-                    explanation.target,
-                    explanation.token_text,
-                    explanation.foil,
-                    explanation.windows,
-                    explanation.token_type,
-                )
-            )
+            sentences.append(replace(explanation.sentence, token_id=token_id))
             further.append(start.input.vectors[start.token_index] + offset)
     return sentences, torch.cat(further)
 
