@@ -598,8 +598,7 @@ def test_the_model_is_tried_out_once(monkeypatch, settings):
     assert len(tried) == 2
     assert sum(rows) == needed
     assert one_by_one == pytest.approx(together, rel=1e-4)
-    remembered = worst_change_family.FOUND_OUT[evaluator]
-    assert set(map(type, remembered.values())) <= {str, int, float, bool}
+    assert set(map(type, evaluator.found_out.values())) <= {str, int, float, bool}
     # Another model is tried out anew.
     sensitivity(tiny_classifier("bert"), explanations[:1], settings)
     assert len(tried) == 3

@@ -33,6 +33,10 @@ class Evaluator:
         tokens_per_batch: most tokens, padding included, that go through the model at once; 0 is what suits the
             device.
         compiled: whether rows of token ids go through a network that torch has compiled, where that is possible.
+
+    Attributes:
+        found_out: what explainers have found out about the model, where metrics explain again. It is told by texts of
+            the vocabulary (``explainers.starts.probes``) and holds nothing of vectors that were moved meanwhile.
     """
 
     def __init__(self, classifier: Classifier, tokens_per_batch: int = 0, compiled: bool = False):
@@ -40,6 +44,7 @@ class Evaluator:
         self.tokens_per_batch = tokens_per_batch or fitting_tokens(classifier)
         self.rows_computed = 0
         self.compiled = compiled
+        self.found_out: dict = {}
 
     @cached_property
     def _asked(self) -> Classifier:

@@ -5,7 +5,7 @@ configuration (``configuration.explainers``) says which family a method belongs 
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,12 @@ class Context:
     seed: int
     training: pd.DataFrame | None
     memory: dict = field(default_factory=dict)
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What ``make`` gives, which is called when ``key`` is asked for the first time."""
+        if key not in self.memory:
+            self.memory[key] = make()
+        return self.memory[key]
 
 
 @dataclass(frozen=True)

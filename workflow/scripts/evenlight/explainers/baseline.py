@@ -1,8 +1,9 @@
 """Two yardsticks of GECOBench that do not ask the model."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from evenlight.explainers import Context, Explanations
@@ -25,10 +26,7 @@ def pattern_variant(sentences: Sequence[Sentence], name: str, context: Context) 
     GECOBench, Section 3.3.2, after Haufe et al. 2014. It depends on the word and the target class only. A
     word's score is shared equally by its tokens; words that training never saw score 0.
     """
-    if "tf-idf" not in context.memory:
-        vectorizer = TfidfVectorizer(analyzer=lambda words: [word.lower() for word in words])
-        context.memory["tf-idf"] = vectorizer, vectorizer.fit_transform(context.training["words"])
-    vectorizer, features = context.memory["tf-idf"]
+    vectorizer, features = context.once("tf-idf", lambda: _tf_idf(context.training["words"]))
     label = context.training["label"].to_numpy()
     covariance = {}
     for target in {sentence.target for sentence in sentences}:
@@ -44,6 +42,12 @@ def pattern_variant(sentences: Sequence[Sentence], name: str, context: Context) 
         score[~sentence.is_special] = (per_word / tokens_per_word)[sentence.word_id[~sentence.is_special]]
         attributions.append(Attribution(score, forward_rows=0))
     return attributions
+
+
+def _tf_idf(texts: Iterable[Sequence[str]]) -> tuple[TfidfVectorizer, csr_matrix]:
+    """What makes features of words, and those of ``texts``, (texts, words)."""
+    vectorizer = TfidfVectorizer(analyzer=lambda words: [word.lower() for word in words])
+    return vectorizer, vectorizer.fit_transform(texts)
 
 
 METHODS = {"uniform_random": uniform_random, "pattern_variant": pattern_variant}

@@ -72,12 +72,9 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
 
 def _way_out(context: Context, layer: str) -> str:
     """What to take where scaling the word embeddings does nothing: behind the normalisation it does."""
-    if layer == "word_embeddings":
-        # Decided once, so that all groups of sentences have the same remark.
-        if "turns_embeddings" not in context.memory:
-            context.memory["turns_embeddings"] = _turns_embeddings(context.evaluator)
-        if context.memory["turns_embeddings"]:
-            return "take layer 'embedding_output'"
+    # Decided once, so that all groups of sentences have the same remark.
+    if layer == "word_embeddings" and context.once("turns_embeddings", lambda: _turns_embeddings(context.evaluator)):
+        return "take layer 'embedding_output'"
     return "take a method with a path, such as integrated_gradients"
 
 

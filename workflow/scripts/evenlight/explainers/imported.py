@@ -8,6 +8,7 @@ there and is then checked. JSON Lines, JSON (a list of objects) and Parquet are 
 import json
 import re
 from collections.abc import Sequence
+from functools import partial
 from itertools import compress
 from pathlib import Path
 
@@ -156,9 +157,7 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     explanations = {}
     for name, settings in methods.items():
         path = Path(settings["file"])
-        if path not in context.memory:
-            context.memory[path] = read_explanations(path)
-        rows = context.memory[path]
+        rows = context.once(path, partial(read_explanations, path))
         attributions = []
         for sentence in sentences:
             row = rows.get(sentence.item_id) or rows.get(" ".join(sentence.words))

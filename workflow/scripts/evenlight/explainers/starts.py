@@ -106,9 +106,7 @@ def sound_baseline(context: Context, entrance: Entrance, baseline: str) -> tuple
         InputError: no token can stand in.
     """
     key = ("sound_baseline", entrance.name, baseline)
-    if key not in context.memory:
-        context.memory[key] = _sound_baseline(context.evaluator, entrance, baseline)
-    start = context.memory[key]
+    start = context.once(key, lambda: _sound_baseline(context.evaluator, entrance, baseline))
     if start == baseline:
         return baseline, []
     token = context.evaluator.classifier.tokenizer.convert_ids_to_tokens(start)

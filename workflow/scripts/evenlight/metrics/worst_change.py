@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -20,10 +19,6 @@ from evenlight.seeds import generator_for
 
 # Families that have an explanation of the text as it is and of no other.
 CANNOT_EXPLAIN_AGAIN = {"imported"}
-
-# What explainers found out about the model of an evaluator, for their contexts. It is told by texts of the vocabulary
-# (``explainers.starts.probes``) and holds choices and numbers, nothing of the vectors that were moved meanwhile.
-FOUND_OUT: WeakKeyDictionary[Evaluator, dict] = WeakKeyDictionary()
 
 # Sentences whose perturbed forms are explained together.
 SENTENCES_AT_ONCE = 64
@@ -200,7 +195,7 @@ def explained_again(
     for (family, seed), methods in families.items():
         if family in NEED_TRAINING:
             continue
-        context = Context(extended, seed, None, FOUND_OUT.setdefault(evaluator, {}))
+        context = Context(extended, seed, None, evaluator.found_out)
         for name, explanations in explain(family, sentences, methods, context).items():
             scores[name] = [attribution.token_score for attribution in explanations.attributions]
     return scores

@@ -362,9 +362,7 @@ def share_missed(settings: dict, evaluator: Evaluator) -> float:
 def _require_explains(name: str, settings: dict, context: Context) -> None:
     # The decision is the model's and not that of the sentences, which come in groups of any size.
     key = ("share_missed", settings["layer"], settings["baseline"], settings["output"])
-    if key not in context.memory:
-        context.memory[key] = share_missed(settings, context.evaluator)
-    missed = context.memory[key]
+    missed = context.once(key, lambda: share_missed(settings, context.evaluator))
     if not missed <= MOST_MISSED:
         raise InputError(
             f"explainers.{name}: DeepLIFT from baseline '{settings['baseline']}' does not explain this "
