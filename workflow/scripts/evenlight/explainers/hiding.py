@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evenlight.engine.sentences import Sentence
 from evenlight.models.classifier import Classifier
+from evenlight.readings import Tokenised
 from evenlight.rows import replaced
 
 
@@ -20,7 +20,7 @@ def replacement_token(classifier: Classifier, hidden_token: str) -> int | None:
     return None if hidden_token == "removed" else classifier.special_token(hidden_token)
 
 
-def hideable(sentence: Sentence, special_tokens: str) -> np.ndarray:
+def hideable(sentence: Tokenised, special_tokens: str) -> np.ndarray:
     """Indices of the tokens that may be hidden, int64 (features,): without the special ones unless ``included``.
 
     Those of a prompt are always without.
@@ -29,7 +29,7 @@ def hideable(sentence: Sentence, special_tokens: str) -> np.ndarray:
 
 
 def reduced_rows(
-    sentence: Sentence, token_index: np.ndarray, shown: np.ndarray, replacement: int | None
+    sentence: Tokenised, token_index: np.ndarray, shown: np.ndarray, replacement: int | None
 ) -> list[np.ndarray]:
     """Copies of the sentence in which some tokens are hidden.
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
 from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
-from evenlight.explainers.hiding import replacement_token
+from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
 from evenlight.metrics import Explanation
 from evenlight.readings import explained_output
-from evenlight.rows import replaced
 
 
 def top_tokens(score: np.ndarray, shares: Sequence[float], positive_only: bool) -> list[np.ndarray]:
@@ -75,54 +75,41 @@ def token_sets(explanation: Explanation, settings: dict) -> list[np.ndarray]:
     return top_tokens(explanation.token_score[inside], settings["shares"], settings["positive_only"])
 
 
-def without_top(inner: np.ndarray, top: np.ndarray) -> np.ndarray:
-    """Positions (kept,) of a sentence that lost its top tokens: the change is the comprehensiveness."""
-    return np.delete(inner, top)
+def shown_tokens(tops: Sequence[np.ndarray], tokens: int, keeps_top: bool) -> np.ndarray:
+    """What a sentence shows, bool (sets, tokens): each set of its ``tokens`` alone, or all but the set."""
+    is_top = np.zeros((len(tops), tokens), dtype=bool)
+    for row, top in zip(is_top, tops, strict=True):
+        row[top] = True
+    return is_top == keeps_top
 
 
-def only_top(inner: np.ndarray, top: np.ndarray) -> np.ndarray:
-    """Positions (kept,) of a sentence that kept only its top tokens: the change is the sufficiency."""
-    return inner[top]
-
-
-# Which tokens are kept, and the value of an explanation that names no token at all.
-METRICS = {"aopc_comprehensiveness": (without_top, 0.0), "aopc_sufficiency": (only_top, 1.0)}
-
-
-def _reduced(explanation: Explanation, kept: np.ndarray, replacement: int | None) -> np.ndarray:
-    """The row of the sentence with some tokens of words, at the positions ``kept``, and all special ones.
-
-    The others become the ``replacement``, or are left out where that is None.
-    """
-    stays = explanation.is_special
-    stays[kept] = True
-    if replacement is None:
-        return explanation.row[stays]
-    return replaced(explanation.row, ~stays, replacement)
+# Whether a sentence keeps its top tokens alone (the change is the sufficiency) or loses them (the comprehensiveness),
+# and the value of an explanation that names no token at all.
+METRICS = {"aopc_comprehensiveness": (False, 0.0), "aopc_sufficiency": (True, 1.0)}
 
 
 def _question(explanation: Explanation, metrics: dict[str, dict], evaluator: Evaluator) -> Question:
-    inner = np.flatnonzero(~explanation.is_special)
-    if not len(inner):
+    token_index = hideable(explanation, "excluded")
+    if not len(token_index):
         return dict.fromkeys(metrics, np.nan)
     rows = {}
     for name, settings in metrics.items():
-        keep, _ = METRICS[settings["metric"]]
+        keeps_top, _ = METRICS[settings["metric"]]
         replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
-        tops = token_sets(explanation, settings)
-        rows[name] = [_reduced(explanation, keep(inner, top), replacement) for top in tops]
-    answer = yield [explanation.row] + [row for reduced_rows in rows.values() for row in reduced_rows]
+        shown = shown_tokens(token_sets(explanation, settings), len(token_index), keeps_top)
+        rows[name] = reduced_rows(explanation, token_index, shown, replacement)
+    answer = yield [explanation.row, *chain.from_iterable(rows.values())]
     full, changed = answer[0], answer[1:]
     values, used = {}, 0
-    for name, reduced_rows in rows.items():
+    for name, changed_rows in rows.items():
         _, without_tokens = METRICS[metrics[name]["metric"]]
         # ERASER asks about the class that the model predicts, whichever is explained.
         eraser = metrics[name]["definition"] == "eraser"
         judged = replace(explanation, target=full.argmax()) if eraser else explanation
-        answers = np.concatenate([full[None], changed[used : used + len(reduced_rows)]])
+        answers = np.concatenate([full[None], changed[used : used + len(changed_rows)]])
         first, *others = explained_output(answers, judged, metrics[name])
         values[name] = np.mean(first - others) if others else without_tokens
-        used += len(reduced_rows)
+        used += len(changed_rows)
     return values
 
 
