@@ -84,8 +84,7 @@ def validate(classifier: Classifier, sentences: Sequence[Sentence], batch_size: 
     """Mean cross-entropy and accuracy on ``sentences`` whose targets are the labels."""
     classifier.network.eval()
     loss, correct = 0.0, 0
-    for start in range(0, len(sentences), batch_size):
-        batch = sentences[start : start + batch_size]
+    for batch in _in_pieces(sentences, batch_size):
         batch_loss, logits = _loss(classifier, batch, "sum")
         loss += batch_loss.item()
         correct += sum(

@@ -67,8 +67,9 @@ def prompted_classifier(settings: dict, classes: Sequence[str], sentences: Sente
     set_prompt(tokenizer, template.before, template.behind)
     _refuse_too_long(tokenizer, settings["max_tokens"])
     tokens = _Tokens(template, tokenizer, [word for name in classes for word in words[name]])
-    for chosen in _in_parts(sentences or [["a"]]):
-        tokens.read(chosen)
+    texts = sentences or [["a"]]
+    for start in range(0, len(texts), AT_ONCE):
+        tokens.read(texts[start : start + AT_ONCE])
     _refuse_read_otherwise(tokens, settings["content_free"])
     of_words = dict(tokens.of_words)
     _refuse_alike(words, of_words, kind, tokenizer)
@@ -276,11 +277,6 @@ class _Tokens:
             f"beside it, so that its tokens depend on the text; put a space or a line break beside {LABEL}, or choose "
             "another model"
         )
-
-
-def _in_parts(sentences: Sentences) -> Iterator[Sentences]:
-    for start in range(0, len(sentences), AT_ONCE):
-        yield sentences[start : start + AT_ONCE]
 
 
 # What is refused ------------------------------------------------------------------------------------------------------
