@@ -11,11 +11,12 @@ from scipy.stats import spearmanr
 from torch import nn
 
 from evenlight import tables
+from evenlight.chance import rank_correlation
 from evenlight.configuration import completed_entry
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
-from evenlight.explainers.randomisation import drawn_items, randomisation_rows, rank_correlation, stages
+from evenlight.explainers.randomisation import drawn_items, randomisation_rows, stages
 from evenlight.figures.pages import randomisation as randomisation_page
 from evenlight.figures.randomisation_plot import draw_randomisation
 from evenlight.models.classifier import Classifier
@@ -172,6 +173,23 @@ def test_gradients_change_with_the_weights(architecture):
     first = rows[rows["stage"] == 1]
     of_orders = [first.loc[first["order"] == order, "rank_correlation"].to_numpy() for order in ORDERS]
     np.testing.assert_array_equal(*of_orders)
+
+
+def test_each_random_model_is_made_and_asked_once():
+    """Of three layers: none, the head, which both orders begin with, and two further stages of either."""
+    made = []
+
+    def context_with(layers):
+        made.append([layer.name for layer in layers])
+        return Context(None, 0, None)
+
+    sentences = sentences_of(tiny_classifier("bert"))[:1]
+    layers = [Layer(name, ()) for name in ("embeddings", "middle", "head")]
+    before = [np.arange(len(sentence.token_id), dtype=float) for sentence in sentences]
+    settings = {"it": completed_entry("explainers", "it", {"method": "uniform_random"})}
+    rows, _ = randomisation_rows("baseline", sentences, before, settings, ORDERS, layers, context_with)
+    assert len(rows) == 2 * 4
+    assert made == [[], ["head"], ["head", "middle"], ["head", "middle", "embeddings"], ["middle"], ["embeddings"]]
 
 
 class Linear(nn.Module):

@@ -10,6 +10,14 @@ import pandas as pd
 MUCH_ERROR, LITTLE_RANK = 0.5**0.5, 0.5
 
 
+def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    """Spearman's correlation of two scores, (tokens,) each; NaN where one of them has no order."""
+    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return np.nan
+    # Pearson's correlation of the ranks.
+    return float(pd.Series(first).rank().corr(pd.Series(second).rank()))
+
+
 def agreement(first: np.ndarray, second: np.ndarray) -> dict[str, float | None]:
     """How two runs with independent draws agree on the scores of one item, (tokens,) each.
 
@@ -20,15 +28,12 @@ def agreement(first: np.ndarray, second: np.ndarray) -> dict[str, float | None]:
         correlation of the two. None where one is undefined, as with equal scores.
     """
     spread = np.sqrt((first.var() + second.var()) / 2) if len(first) else 0.0
-    error = np.sqrt(np.mean((first - second) ** 2) / 2) / spread if spread else None
-    is_ranked = len(first) > 1 and np.ptp(first) > 0 and np.ptp(second) > 0
-    # Pearson's correlation of the ranks.
-    rank = pd.Series(first).rank().corr(pd.Series(second).rank()) if is_ranked else None
-    return {"error": _rounded(error), "rank": _rounded(rank)}
+    error = np.sqrt(np.mean((first - second) ** 2) / 2) / spread if spread else np.nan
+    return {"error": _rounded(error), "rank": _rounded(rank_correlation(first, second))}
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.3g}")
+def _rounded(value: float) -> float | None:
+    return None if np.isnan(value) else float(f"{value:.3g}")
 
 
 def note_on_chance(runs: Sequence[Sequence[dict]]) -> str:

@@ -6,10 +6,11 @@ values. An explainer whose scores stay as they are explains the text and not the
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
 import numpy as np
-import pandas as pd
 
+from evenlight.chance import rank_correlation
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.models.randomised import Layer
@@ -36,13 +37,6 @@ def stages(layers: Sequence[Layer], order: str) -> Iterator[tuple[int, str, list
     yield 0, NONE, []
     for stage, layer in enumerate(downwards, start=1):
         yield stage, layer.name, ORDERS[order](downwards, stage)
-
-
-def rank_correlation(before: np.ndarray, after: np.ndarray) -> float:
-    """Spearman's correlation of two scores, (tokens,) each; NaN where one of them has no order."""
-    if len(before) < 2 or np.ptp(before) == 0 or np.ptp(after) == 0:
-        return np.nan
-    return float(pd.Series(before).rank().corr(pd.Series(after).rank()))
 
 
 def correlations(sentence: Sentence, before: np.ndarray, after: np.ndarray) -> dict[str, float]:
@@ -79,15 +73,22 @@ def randomisation_rows(
         which the correlations are NaN.
     """
     [name] = methods
+
+    # The model as it is, and with a random head alone, are stages of both orders.
+    @cache
+    def scores_with(chosen: tuple[Layer, ...]) -> tuple[list[np.ndarray], str]:
+        try:
+            explained = explain(family, sentences, methods, context_with(list(chosen)))[name].attributions
+        except InputError as error:
+            return [np.zeros(len(sentence.token_id)) for sentence in sentences], str(error)
+        return [attribution.token_score for attribution in explained], ""
+
     rows, notes = [], []
     for order in orders:
         for stage, layer, chosen in stages(layers, order):
-            try:
-                explained = explain(family, sentences, methods, context_with(chosen))[name].attributions
-                after = [attribution.token_score for attribution in explained]
-            except InputError as error:
-                notes.append(f"{order} randomisation, layer {layer}: not explained ({error})")
-                after = [np.zeros(len(sentence.token_id)) for sentence in sentences]
+            after, refusal = scores_with(tuple(chosen))
+            if refusal:
+                notes.append(f"{order} randomisation, layer {layer}: not explained ({refusal})")
             rows += [
                 {"item_id": sentence.item_id, "order": order, "stage": stage, "layer": layer}
                 | correlations(sentence, score, other)
