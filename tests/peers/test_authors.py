@@ -11,18 +11,12 @@ import pytest
 from models_for_tests import context_of
 from record_authors import GIM, LXT, classifier_of, logits_of
 
+from evenlight.configuration import completed_entry
 from evenlight.explainers import explain
 
 RECORDED = json.loads(Path(__file__).with_name("authors.json").read_text(encoding="utf-8"))
 ATTNLRP = {"method": "attnlrp", "layer": "word_embeddings", "softmax": "taylor"}
-SETTINGS = {
-    "method": "gim",
-    "layer": "word_embeddings",
-    "output": "logit",
-    "aggregation": "sum",
-    "baseline": "pad",
-    "temperature": 2.0,
-}
+SETTINGS = completed_entry("explainers", "it", {"method": "gim", "temperature": 2.0})
 
 
 def assert_agree(family, settings, classifier, sentences, recorded):

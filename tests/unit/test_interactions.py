@@ -8,6 +8,7 @@ from models_for_tests import context_of, sentences_of, tiny_classifier
 from torch import nn
 from torch.nn import functional
 
+from evenlight.configuration import completed_entry
 from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.interactions import HalvedGates, interactions_modified, tempered, tempered_attention
@@ -15,14 +16,7 @@ from evenlight.models.attention import FURTHER_TYPES
 from evenlight.models.classifier import Classifier
 
 TRANSFORMERS = ("bert", "roberta", "distilbert", "gpt2", *(name for name in FURTHER_TYPES if name != "gemma2"))
-GIM = {
-    "method": "gim",
-    "layer": "word_embeddings",
-    "output": "logit",
-    "aggregation": "sum",
-    "baseline": "pad",
-    "temperature": 2.0,
-}
+GIM = completed_entry("explainers", "gim", {"method": "gim"})
 
 
 def classifier_of(architecture: str, dtype: torch.dtype = torch.float64) -> Classifier:

@@ -8,7 +8,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from evenlight.figures.contrast import contrast_ratio
+from evenlight.figures.contrast import ink_on
 from evenlight.figures.text import signed
 
 COLOUR_MAP = "cividis"
@@ -41,16 +41,15 @@ def draw_agreement(summary: pd.DataFrame, models: dict[str, str], explainers: di
 
 
 def _draw_panel(axes: Axes, summary: pd.DataFrame, explainers: dict[str, str], labelled: bool) -> None:
-    places = {name: place for place, name in enumerate(explainers)}
+    index_of = {name: index for index, name in enumerate(explainers)}
     differing = summary[2 * summary["significant_seeds"].fillna(0).astype(float) > summary["seeds"]]
     outlined = set(zip(differing["explainer_a"], differing["explainer_b"], strict=True))
     for cell in summary[summary["factor"].isna()].itertuples(index=False):
-        y, x = places[cell.explainer_b], places[cell.explainer_a]
+        y, x = index_of[cell.explainer_b], index_of[cell.explainer_a]
         # NaN lies outside of the colours.
         fill = (1.0, 1.0, 1.0) if np.isnan(cell.mean) else to_rgb(colormaps[COLOUR_MAP](max(0.0, float(cell.mean))))
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, edgecolor="white", linewidth=1))
-        ink = max(("black", "white"), key=lambda colour, fill=fill: contrast_ratio(to_rgb(colour), fill))
-        axes.text(x, y, signed(cell.mean), ha="center", va="center", color=ink, fontsize=8)
+        axes.text(x, y, signed(cell.mean), ha="center", va="center", color=ink_on(fill), fontsize=8)
         if (cell.explainer_a, cell.explainer_b) in outlined:
             look = {"facecolor": "none", "edgecolor": "#D55E00", "linewidth": 1.6}
             axes.add_patch(Rectangle((x - 0.44, y - 0.44), 0.88, 0.88, **look))

@@ -7,7 +7,7 @@ from matplotlib.colors import Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from evenlight.figures.contrast import contrast_ratio
+from evenlight.figures.contrast import ink_on
 from evenlight.figures.text import signed
 from evenlight.statistics.study import Metric, comparisons_in
 
@@ -83,6 +83,6 @@ def _draw_cell(axes: Axes, x: int, y: int, cell: pd.Series, scale: ScalarMappabl
     if 2 * cell["significant_seeds"] > cell["seeds"]:
         outline = {"facecolor": "none", "edgecolor": "black", "linewidth": 1.4}
         axes.add_patch(Rectangle((x - 0.44, y - 0.4), 0.88, 0.8, **outline))
-    ink = max(("black", "white"), key=lambda colour: contrast_ratio(to_rgb(colour), fill))
     weight = "bold" if abs(cell["mean_d"]) >= considerable_effect else "normal"
-    axes.text(x, y, signed(cell["mean_d"]), ha="center", va="center", color=ink, fontweight=weight, fontsize=9)
+    text = signed(cell["mean_d"])
+    axes.text(x, y, text, ha="center", va="center", color=ink_on(fill), fontweight=weight, fontsize=9)

@@ -298,16 +298,15 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
     """
     _require_explains(name, settings, context)
     operations = Operations(STAND_INS)
-    contributions_of = _values_of(settings, context.evaluator.classifier, operations)
-    adds_up = aggregation_of(settings) == "sum"
+    aggregation = aggregation_of(settings)
 
     def compute(batch: Batch) -> list[tuple[Attribution, float]]:
-        values, change = contributions_of(batch)
-        sums, scores = (batch.without_padding(aggregated(values, how)) for how in ("sum", aggregation_of(settings)))
+        contributions, change = _contributions(batch, settings, context.evaluator.classifier, operations)
+        sums, scores = (batch.without_padding(aggregated(contributions, how)) for how in ("sum", aggregation))
         gaps = [float(each.sum() - difference) for each, difference in zip(sums, change.tolist(), strict=True)]
         shares = [abs(gap) / max(abs(difference), 0.01) for gap, difference in zip(gaps, change.tolist(), strict=True)]
         attributions = [
-            Attribution(score, forward_rows=2, completeness_gap=gap if adds_up else None)
+            Attribution(score, forward_rows=2, completeness_gap=gap if aggregation == "sum" else None)
             for score, gap in zip(scores, gaps, strict=True)
         ]
         return list(zip(attributions, shares, strict=True))
@@ -321,19 +320,15 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
     return Explanations(list(attributions), remarks + remarks_on(operations))
 
 
-def _values_of(
-    settings: dict, classifier: Classifier, operations: Operations
-) -> Callable[[Batch], tuple[torch.Tensor, torch.Tensor]]:
-    """The function from a batch to multiplier × (input − baseline), (rows, tokens, hidden), and the change, (rows,)."""
+def _contributions(
+    batch: Batch, settings: dict, classifier: Classifier, operations: Operations
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Multiplier × (input − baseline), (rows, tokens, hidden), and the change of the output, (rows,)."""
     entrance = classifier.entrance(settings["layer"])
     activations = list(filter(_is_activation, classifier.network.modules()))
-
-    def compute(batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        start, end = path_ends(batch, classifier, entrance, settings["baseline"])
-        multiplier, change = multipliers(start, end, batch, entrance, settings["output"], operations, activations)
-        return multiplier * (end - start), change
-
-    return compute
+    start, end = path_ends(batch, classifier, entrance, settings["baseline"])
+    multiplier, change = multipliers(start, end, batch, entrance, settings["output"], operations, activations)
+    return multiplier * (end - start), change
 
 
 def share_missed(settings: dict, evaluator: Evaluator) -> float:
@@ -348,11 +343,11 @@ def share_missed(settings: dict, evaluator: Evaluator) -> float:
         for probe in probes(classifier)
         for target in range(classes)
     ]
-    contributions_of = _values_of(settings, classifier, Operations(STAND_INS))
+    operations = Operations(STAND_INS)
 
     def compute(batch: Batch) -> list[tuple[float, float]]:
-        values, change = contributions_of(batch)
-        return torch.stack([values.sum((1, 2)) - change, change], dim=1).abs().tolist()
+        contributions, change = _contributions(batch, settings, classifier, operations)
+        return torch.stack([contributions.sum((1, 2)) - change, change], dim=1).abs().tolist()
 
     gaps = np.array(sentences_in_batches(texts, evaluator, compute, rows=2)).reshape(-1, classes, 2)
     missed, change = gaps.sum(1).T
