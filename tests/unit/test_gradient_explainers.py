@@ -10,6 +10,7 @@ from foreign_classifiers import foreign_classifier
 from layered_classifier import Layered, layered_classifier
 from models_for_tests import MAX_TOKENS, WORDS, context_of, sentences_of, three_targets, tiny_classifier, tiny_tokenizer
 from torch import nn
+from torch.nn import functional
 
 from evenlight.configuration import complete
 from evenlight.configuration.explainers import Explainer
@@ -18,7 +19,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.adaptive_path import clenshaw_curtis
 from evenlight.explainers.attribution import attribution_table
-from evenlight.explainers.deeplift.paper import STAND_INS, logarithmic_mean
+from evenlight.explainers.deeplift.paper import STAND_INS, log_logarithmic_mean
 from evenlight.explainers.derivatives import target_output
 from evenlight.explainers.operations import Operations, modules_replaced
 from evenlight.explainers.rectified.paper import RECTIFIERS
@@ -365,8 +366,46 @@ def test_logarithmic_mean():
     first = torch.tensor([1.0, 2.0, 0.3, 0.0, 0.5, 1e-30, 1.0], dtype=torch.float64)
     second = torch.tensor([np.e, 2.0, 0.3 + 1e-9, 0.4, 0.0, 1.0, 1 + 1e-3], dtype=torch.float64)
     expected = [np.e - 1, 2.0, 0.3 + 5e-10, 0, 0, 1 / (30 * np.log(10)), 1e-3 / np.log1p(1e-3)]
-    np.testing.assert_allclose(logarithmic_mean(first, second), expected, rtol=1e-12)
-    np.testing.assert_allclose(logarithmic_mean(second, first), expected, rtol=1e-12)
+    for one, other in ((first, second), (second, first)):
+        np.testing.assert_allclose(log_logarithmic_mean(one.log(), other.log()).exp(), expected, rtol=1e-12)
+
+
+SOFTMAXES = {
+    "softmax": lambda value: value.softmax(-1),
+    "log_softmax": lambda value: functional.log_softmax(value, dim=-1),
+    "log_softmax of a module": nn.LogSoftmax(dim=1),
+    "log_softmax in another type": lambda value: torch.log_softmax(value, 1, dtype=torch.float64),
+    "logsumexp": lambda value: torch.logsumexp(value, 1),
+    "logsumexp kept": lambda value: value - value.logsumexp(-1, keepdim=True),
+    "logsumexp of all": lambda value: torch.logsumexp(value, dim=(1, 2)),
+}
+
+
+@pytest.mark.parametrize("size", [1e-3, 1, 200])
+@pytest.mark.parametrize("name", SOFTMAXES)
+def test_deeplift_of_softmax_and_its_logarithm_adds_up(name, size):
+    """However far the numbers move: with 200, shares go from nothing to everything, and back."""
+    generator = torch.Generator().manual_seed(0)
+    both = (size * torch.randn(6, 4, 4, dtype=torch.float64, generator=generator)).requires_grad_()
+    with Operations(STAND_INS) as operations:
+        result = SOFTMAXES[name](both).reshape(6, -1)
+    assert operations.unhandled == set()
+    expected = SOFTMAXES[name](both).reshape(6, -1)
+    np.testing.assert_allclose(result.detach(), expected.detach(), rtol=1e-12, atol=1e-12)
+    output = result @ torch.randn(result.shape[1], dtype=torch.float64, generator=generator)
+    multiplier = torch.autograd.grad(output.sum(), both)[0]
+    at_input, at_baseline = both.detach().chunk(2)
+    contributed = (multiplier[:3] * (at_input - at_baseline)).sum((1, 2))
+    np.testing.assert_allclose(contributed, (output[:3] - output[3:]).detach(), rtol=1e-10)
+
+
+def test_deeplift_of_a_softmax_that_moves_from_one_token_to_another():
+    """In single precision, in which either share is nothing at one end."""
+    both = torch.tensor([[150.0, 0.0, 1.0], [0.0, 150.0, 1.0]], requires_grad=True)
+    with Operations(STAND_INS):
+        output = both.softmax(-1) @ torch.tensor([3.0, 1.0, 2.0])
+    multiplier = torch.autograd.grad(output.sum(), both)[0][0]
+    np.testing.assert_allclose(multiplier @ (both[0] - both[1]).detach(), 2, rtol=1e-5)
 
 
 class MaximumPooled(Layered):

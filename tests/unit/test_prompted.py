@@ -426,9 +426,8 @@ def test_no_explainer_hides_or_scores_the_prompt(folders, method, name):
         family = Explainer.entries[method].family
         return explain(family, sentences, {method: settings}, Context(evaluator, 0, None))[method]
 
-    refused = "language model that is asked by a prompt" if method in WITH_HEAD else "does not explain this"
-    if method in {*WITH_HEAD, "deeplift"}:
-        with pytest.raises(InputError, match=refused):
+    if method in WITH_HEAD:
+        with pytest.raises(InputError, match="language model that is asked by a prompt"):
             explained()
         return
     for sentence, attribution in zip(sentences, explained().attributions, strict=True):
@@ -487,6 +486,26 @@ def test_integrated_gradients_are_those_of_captum_on_the_plain_language_model(fo
         scores = theirs_.sum(-1)[0].detach().numpy()
         np.testing.assert_allclose(attribution.token_score, scores, atol=2e-4 * np.abs(scores).max() + 1e-5)
         assert attribution.completeness_gap == pytest.approx(float(gap[0]), abs=1e-3)
+
+
+@pytest.mark.parametrize("output", ["logit", "probability", "contrast"])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_deeplift_adds_up_on_every_language_model(classifier_of, name, output):
+    """Label words of several tokens and several words of a class: their logarithms of sums have a rule."""
+    classifier = classifier_of(name)
+    classifier.network.requires_grad_(False)
+    settings = notebook._completed("explainers", "method", "deeplift", {"output": output})
+    sentences = [replace(sentence, foil=1 - sentence.target) for sentence in sentences_of(classifier)]
+    context = Context(Evaluator(classifier), 0, None)
+    explanations = explain("deeplift", sentences, {"it": settings}, context)["it"]
+    assert explanations.note == ""
+    [missed] = context.memory.values()
+    assert missed < 1e-3
+    # Of a probability near 1 single precision has no more digits.
+    rounding = 1e-6 if output == "probability" else 0
+    for sentence, attribution in zip(sentences, explanations.attributions, strict=True):
+        assert abs(attribution.completeness_gap) <= 1e-4 * np.abs(attribution.token_score).sum() + rounding
+        assert (attribution.token_score[~sentence.is_prompt] != 0).any()
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bert"])

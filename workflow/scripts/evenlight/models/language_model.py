@@ -145,7 +145,7 @@ class ClassifyingLanguageModel:
                 column = places.index(place)
                 words[number] = words[number] + logits[:, column, token] - total[:, column]
         of_class = [[words[i] for i, (n, _) in enumerate(self.prompt.words) if n == number] for number in self._classes]
-        logits = torch.stack([torch.stack(own).logsumexp(0) for own in of_class], dim=1)
+        logits = torch.stack([torch.stack(own, dim=1).logsumexp(1) for own in of_class], dim=1)
         return SequenceClassifierOutput(logits=logits - logits.new_tensor(self.prompt.log_prior))
 
     @property

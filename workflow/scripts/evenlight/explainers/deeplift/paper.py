@@ -111,26 +111,45 @@ class _Softmax(torch.autograd.Function):
 
     @staticmethod
     def forward(context, value, dim):
-        result = value.softmax(dim)
-        context.save_for_backward(result)
+        context.save_for_backward(value.log_softmax(dim))
+        context.dim = dim
+        return value.softmax(dim)
+
+    @staticmethod
+    def backward(context, gradient):
+        mean, weight = _means(context.saved_tensors[0], context.dim)
+        passed = mean * gradient
+        return passed - weight * passed.sum(context.dim, keepdim=True), None
+
+
+class _LogSumExp(torch.autograd.Function):
+    """log Σ exp x, the logarithm of softmax's denominator: Δ = Σ_j w_j Δx_j, with the weights of softmax's rule."""
+
+    @staticmethod
+    def forward(context, value, dim):
+        result = value.logsumexp(dim, keepdim=True)
+        context.save_for_backward(value - result)
         context.dim = dim
         return result
 
     @staticmethod
     def backward(context, gradient):
-        mean = _twice(logarithmic_mean(*context.saved_tensors[0].chunk(2)))
-        passed = mean * gradient
-        whole = mean.sum(context.dim, keepdim=True).clamp(min=torch.finfo(mean.dtype).tiny)
-        return passed - mean / whole * passed.sum(context.dim, keepdim=True), None
+        _, weight = _means(context.saved_tensors[0], context.dim)
+        return weight * gradient, None
 
 
-def logarithmic_mean(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    """(a − b) / (ln a − ln b), elementwise, of numbers that are not negative; a where both are equal."""
-    half = (first.log() - second.log()) / 2
-    is_zero = (first == 0) | (second == 0)
-    half = torch.where(is_zero, 0, half)
-    stretch = torch.where(half.abs() < 1e-3, 1 + half**2 / 6, half.sinh() / torch.where(half == 0, 1, half))
-    return torch.where(is_zero, 0, first.sqrt() * second.sqrt() * stretch)
+def _means(log_share: torch.Tensor, dim: int | Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Softmax's ℓ and w by its logarithms, so that what goes from nothing to everything is not lost."""
+    mean = log_logarithmic_mean(*log_share.chunk(2))
+    return _twice(mean.exp()), _twice((mean - mean.logsumexp(dim, keepdim=True)).exp())
+
+
+def log_logarithmic_mean(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    """log((eᵃ − eᵇ) / (a − b)), elementwise, a where both are equal: the logarithmic mean by logarithms."""
+    half = (first - second).abs() / 2
+    # log(sinh h / h), which is 0 at 0.
+    stretch = torch.where(half == 0, 0, half + torch.log(-torch.expm1(-2 * half) / (2 * half)))
+    return torch.where(torch.isinf(first) | torch.isinf(second), -torch.inf, first / 2 + second / 2 + stretch)
 
 
 def rescale(function: Callable, value: torch.Tensor, *constants, **keywords) -> torch.Tensor:
@@ -172,6 +191,20 @@ def quotient(function: Callable, dividend: torch.Tensor, divisor: torch.Tensor) 
 def softmax(function: Callable, value: torch.Tensor, dim: int, dtype: torch.dtype | None = None, **_) -> torch.Tensor:
     """Stand-in for softmax."""
     return _Softmax.apply(value.to(dtype or value.dtype), dim)
+
+
+def logsumexp(function: Callable, value: torch.Tensor, dim: int | Sequence[int], keepdim: bool = False) -> torch.Tensor:
+    """Stand-in for the logarithm of a sum of exponentials."""
+    result = _LogSumExp.apply(value, dim)
+    return result if keepdim else result.squeeze(dim)
+
+
+def log_softmax(
+    function: Callable, value: torch.Tensor, dim: int, dtype: torch.dtype | None = None, **_
+) -> torch.Tensor:
+    """Stand-in for the logarithm of softmax, from which the logarithm of its denominator is taken."""
+    value = value.to(dtype or value.dtype)
+    return value - _LogSumExp.apply(value, dim)
 
 
 def layer_norm(
@@ -248,6 +281,8 @@ STAND_INS: dict[str, StandIn] = {
     "einsum": einsum,
     "baddbmm": added_product,
     "softmax": softmax,
+    "log_softmax": log_softmax,
+    "logsumexp": logsumexp,
     "layer_norm": layer_norm,
     "rms_norm": rms_norm,
     "scaled_dot_product_attention": attention,
