@@ -264,6 +264,43 @@ def test_a_class_whose_output_is_constant_hides_no_refusal(output):
     assert missed == pytest.approx(2, rel=1e-5) if output == "logit" else missed > 1
 
 
+@pytest.mark.parametrize("output", ["logit", "probability"])
+@pytest.mark.parametrize("missed", [0.9, 0.05])
+@pytest.mark.parametrize(("size", "certainty"), [(1, 15), (1e-4, 0)])
+def test_that_an_output_hardly_changes_hides_no_refusal(output, missed, size, certainty):
+    """Where the model is sure, as a fine-tuned one, and where nothing that it reads matters much."""
+
+    def rule(embedding, mask):
+        worth = embedding[..., 0]
+        total = certainty + size * (((1 - missed) * worth + missed * worth.detach()) * mask).sum(-1)
+        return torch.stack([torch.zeros_like(total), total], dim=-1)
+
+    classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
+    settings = {"layer": "word_embeddings", "baseline": "pad", "output": output}
+    assert paper.share_missed(settings, context_of(classifier).evaluator) == pytest.approx(missed)
+    [text] = sentences_of(classifier, [["a", "b"]], targets=[1])
+    methods = {"it": COMMON | {"method": "deeplift", "output": output}}
+    if missed < 0.1:
+        explanations = explain("deeplift", [text], methods, context_of(classifier))["it"]
+        assert "the scores of 1 of 1 items do not add up to the change of the output within 1 %" in explanations.note
+    else:
+        with pytest.raises(InputError, match=r"miss the change of the output by 0\.9 of the change or more"):
+            explain("deeplift", [text], methods, context_of(classifier))
+
+
+@pytest.mark.parametrize("output", ["logit", "probability"])
+def test_deeplift_is_judged_by_its_rules_where_a_transformer_is_sure(monkeypatch, output):
+    """Its probabilities change by less than their rounding, and the difference of its logits does not."""
+    classifier = tiny_classifier("bert")
+    classifier.network.classifier.bias.data = torch.tensor([-25.0, 25.0])
+    evaluator = context_of(classifier).evaluator
+    settings = {"layer": "word_embeddings", "baseline": "pad", "output": output}
+    assert evaluator.probabilities([probe.row for probe in probes(classifier)]).max(axis=1).min() > 0.9999
+    assert paper.share_missed(settings, evaluator) < 1e-4
+    monkeypatch.delitem(paper.STAND_INS, "layer_norm")
+    assert paper.share_missed(settings, evaluator) > paper.MOST_MISSED
+
+
 def test_in_place_products_of_two_changing_values_are_named():
     both = torch.tensor([[2.0, 3.0], [0.0, 1.0]], requires_grad=True)
     with paper.Operations(paper.STAND_INS) as operations:

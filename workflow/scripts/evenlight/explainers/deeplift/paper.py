@@ -298,7 +298,7 @@ def multipliers(
     operations: Operations,
     modules: list[nn.Module],
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Multipliers of the inputs' numbers, (rows, tokens, hidden), and the change of the output, (rows,).
+    """Multipliers of the inputs' numbers, (rows, tokens, hidden), and the outputs of inputs and baselines, (2 rows,).
 
     Args:
         start: baselines at the entrance, (rows, tokens, hidden).
@@ -313,7 +313,7 @@ def multipliers(
     with modules_replaced(modules, rescale), operations:
         logits = entrance.logits(both, batch.mask.repeat(2, 1))
         value = target_output(logits, batch.target.repeat(2), output, batch.foil.repeat(2))
-    return torch.autograd.grad(value.sum(), both)[0].chunk(2)[0], _change(value.detach())[0]
+    return torch.autograd.grad(value.sum(), both)[0].chunk(2)[0], value.detach()
 
 
 def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: Context) -> Explanations:
@@ -336,10 +336,11 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
     aggregation = aggregation_of(settings)
 
     def compute(batch: Batch) -> list[tuple[Attribution, float]]:
-        contributions, change = _contributions(batch, settings, context.evaluator.classifier, operations)
+        contributions, outputs = _contributions(batch, settings, context.evaluator.classifier, operations)
         sums, scores = (batch.without_padding(aggregated(contributions, how)) for how in ("sum", aggregation))
+        change, _ = _change(outputs)
         gaps = [float(each.sum() - difference) for each, difference in zip(sums, change.tolist(), strict=True)]
-        shares = [abs(gap) / max(abs(difference), 0.01) for gap, difference in zip(gaps, change.tolist(), strict=True)]
+        shares = [abs(gap) / size for gap, size in zip(gaps, _sizes(outputs).tolist(), strict=True)]
         attributions = [
             Attribution(score, forward_rows=2, completeness_gap=gap if aggregation == "sum" else None)
             for score, gap in zip(scores, gaps, strict=True)
@@ -358,19 +359,31 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
 def _contributions(
     batch: Batch, settings: dict, classifier: Classifier, operations: Operations
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Multiplier × (input − baseline), (rows, tokens, hidden), and the change of the output, (rows,)."""
+    """Multiplier × (input − baseline), (rows, tokens, hidden), and the outputs of inputs and baselines, (2 rows,)."""
     entrance = classifier.entrance(settings["layer"])
     activations = list(filter(_is_activation, classifier.network.modules()))
     start, end = path_ends(batch, classifier, entrance, settings["baseline"])
-    multiplier, change = multipliers(start, end, batch, entrance, settings["output"], operations, activations)
-    return multiplier * (end - start), change
+    multiplier, outputs = multipliers(start, end, batch, entrance, settings["output"], operations, activations)
+    return multiplier * (end - start), outputs
+
+
+def _sizes(outputs: torch.Tensor) -> torch.Tensor:
+    """By how much the outputs of inputs and baselines, (2 rows,), differ, (rows,); at least what may be rounding."""
+    change, _ = _change(outputs)
+    kind = torch.finfo(outputs.dtype)
+    rounding = 100 * kind.eps * torch.maximum(*outputs.abs().chunk(2))
+    return torch.maximum(change.abs(), rounding).clamp(min=kind.tiny)
 
 
 def share_missed(settings: dict, evaluator: Evaluator) -> float:
     """How much of the change of the output the scores miss, as a share of the change; median of the ``probes``.
 
-    Gaps and changes are added up over the classes, since the output of one class may be constant.
+    Gaps and changes are added up over the classes, since the output of one class may be constant. In the place of a
+    probability, which hardly changes where a model is sure, so that rounding drowns the change, the contrast of classes
+    is judged. Of two classes both miss the same share, because softmax's rule hands on the difference of the logits.
     """
+    if settings["output"] == "probability":
+        settings = settings | {"output": "contrast"}
     classifier = evaluator.classifier
     classes = classifier.classes
     texts = [
@@ -381,12 +394,12 @@ def share_missed(settings: dict, evaluator: Evaluator) -> float:
     operations = Operations(STAND_INS)
 
     def compute(batch: Batch) -> list[tuple[float, float]]:
-        contributions, change = _contributions(batch, settings, classifier, operations)
-        return torch.stack([contributions.sum((1, 2)) - change, change], dim=1).abs().tolist()
+        contributions, outputs = _contributions(batch, settings, classifier, operations)
+        gaps = contributions.sum((1, 2)) - _change(outputs)[0]
+        return torch.stack([gaps.abs(), _sizes(outputs)], dim=1).tolist()
 
-    gaps = np.array(sentences_in_batches(texts, evaluator, compute, rows=2)).reshape(-1, classes, 2)
-    missed, change = gaps.sum(1).T
-    return float(np.median(missed / np.maximum(change, 0.01)))
+    missed, size = np.array(sentences_in_batches(texts, evaluator, compute, rows=2)).reshape(-1, classes, 2).sum(1).T
+    return float(np.median(missed / size))
 
 
 def _require_explains(name: str, settings: dict, context: Context) -> None:
