@@ -15,6 +15,7 @@ from evenlight.statistics.counts import count_tests
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.power import detectable_effect_paired
+from evenlight.statistics.robustness import robustness_value
 from evenlight.statistics.verdict_control import permuted_verdicts
 from evenlight.statistics.verdicts import reason_of, verdict
 
@@ -40,6 +41,7 @@ SETTINGS = {
     "statistics": STATISTICS,
 }
 NO_CONTROL = pd.DataFrame(columns=tables.VERDICT_CONTROL.schema.names)
+SHIFTED = {"shifted": SETTINGS["metrics"]["shifted"]}
 NOISY = {"noisy": SETTINGS["metrics"]["noisy"]}
 OF_EFFECTS = {"equivalence_bound": 0.2, "confidence": 0.95}
 SHOWN = shown(SETTINGS, *COMPARED, **OF_EFFECTS)
@@ -130,6 +132,15 @@ def test_one_seed_is_the_paired_t_test(paths):
     # Nothing is said of further trainings.
     assert np.isnan([row["p"], row["p_adjusted"], row["p_equivalence"], row["low"], row["trainings_error"]]).all()
     assert row["difference"] == pytest.approx((noisy["male"] - noisy["female"]).mean())
+    # What would explain it away is that of this test.
+    assert row["robustness"] == pytest.approx(float(robustness_value(test.statistic, 59)))
+    of_significance = float(robustness_value(test.statistic, 59, 0.05))
+    assert row["robustness_significance"] == pytest.approx(of_significance)
+    [row] = computed(effect_table, paths, SETTINGS | {"seeds": [0], "metrics": SHIFTED}).to_dict("records")
+    shifted = scores(0).set_index(["group", "pair_id"])["shifted"]
+    t = ttest_rel(shifted["male"], shifted["female"]).statistic
+    assert row["robustness_significance"] == pytest.approx(float(robustness_value(t, 59, 0.05)))
+    assert 0.9 < row["robustness_significance"] < row["robustness"] < 1
 
 
 def test_items_without_pairs_have_no_paired_statistics(files):

@@ -65,6 +65,7 @@ TESTS = {
     "statistics/cells": ("cells", "disparity"),
     "statistics/control": ("control",),
     "statistics/associated": ("associated",),
+    "statistics/robustness": ("robustness",),
     "statistics/jackknife": ("associated", "beyond_random"),
     "statistics/beyond_random": ("beyond_random",),
     "statistics/definitions": ("definition_plot",),

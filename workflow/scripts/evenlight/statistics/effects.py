@@ -14,8 +14,9 @@ from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design
 from evenlight.statistics.familywise import critical_deviate, statistics
 from evenlight.statistics.intervals import bootstrap_intervals
-from evenlight.statistics.pooled import Part, PooledEffects, cluster_names, pooled_effects
+from evenlight.statistics.pooled import Estimate, Part, PooledEffects, cluster_names, pooled_effects
 from evenlight.statistics.power import detectable_effect_paired, detectable_effect_pooled, detectable_effect_unpaired
+from evenlight.statistics.robustness import robustness_value
 from evenlight.statistics.verdicts import check_level, family_of, judged, reason_of
 from evenlight.tables import EFFECTS
 
@@ -52,6 +53,9 @@ def effect_table(
       interest, that of the metric in ``smallest_effects``, else ``equivalence_bound`` standard deviations;
     - these with ``_adjusted``: over the cells of the family (:func:`evenlight.statistics.verdicts.judged`), by
       ``bootstrap_draws`` resamples;
+    - ``robustness``, ``robustness_significance``: what share of the group and of the scores an unmeasured confounder
+      would have to explain for there to be no difference, or none that is significant at ``alpha`` in this cell alone
+      (:func:`evenlight.statistics.robustness.robustness_value`), for these models;
     - ``detectable_unpaired``, ``detectable_paired``: the smallest Cohen's d that the Mann-Whitney test and the
       signed-rank test of one seed find with ``power``; ``detectable_pooled``: the smallest effect, in ``sd``, that is
       called a disparity of these models with it, among so many cells;
@@ -234,10 +238,21 @@ def _pooled(
         **{f"standardised_{name}".rstrip("_"): value for name, value in in_sds.items()},
         "units_error": np.sqrt(sum(part.value for part in difference.units)),
         "trainings_error": np.sqrt(difference.trainings.value),
+        **_robustness(difference, decidable, alpha),
         "degrees": np.min([part.degrees for part in difference.units], axis=0).astype(float),
         "reason": np.array(reasons, dtype=object),
         **{name: np.where(decidable, values, np.nan) for name, values in p.items()},
     }, effects
+
+
+def _robustness(difference: Estimate, decidable: np.ndarray, alpha: float) -> dict[str, np.ndarray]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(decidable, difference.value / np.sqrt(sum(part.value for part in difference.units)), np.nan)
+    degrees = sum(part.degrees for part in difference.units)
+    return {
+        "robustness": robustness_value(t, degrees),
+        "robustness_significance": robustness_value(t, degrees, alpha),
+    }
 
 
 def _detectable(table: pd.DataFrame, deviates: np.ndarray, alpha: float, power: float) -> np.ndarray:

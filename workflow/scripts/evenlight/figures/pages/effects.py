@@ -71,7 +71,10 @@ def page(
         "further trainings; that takes several runs, and with few of them large effects. Intervals are of each cell "
         "alone. Verdicts are adjusted over all cells of a family: of each kind of claim, the chance that any is wrong "
         f"is the study's level. {_said_of_families(effects)}{said_of_control(control)}The first table counts "
-        "significant tests of single seeds, for these trained models." + said_of_single_runs(effects, models)
+        "significant tests of single seeds, for these trained models. A pointer on a cell tells its robustness: what "
+        "share of the variance of the group and of what is left of the scores an unmeasured confounder would have to "
+        "explain, for the effect to be none, or not significant (Cinelli and Hazlett 2020)."
+        + said_of_single_runs(effects, models)
     )
     said = {
         "disparity": "the effect is not zero",
@@ -183,7 +186,8 @@ def _effect_cell(row) -> Cell:
         f"{row.verdict}; difference {row.difference:.3g} [{row.models_low:.3g}, {row.models_high:.3g}], Cliff's delta "
         f"{signed(row.cliffs_delta)}; adjusted p for these models {row.p_models_adjusted:.2g}, of equivalence "
         f"{row.p_models_equivalence_adjusted:.2g}; {_about_trainings(row)}smallest detectable effect "
-        f"{signed(row.detectable_pooled)}{_contradiction(row)}"
+        f"{signed(row.detectable_pooled)}; robustness {row.robustness:.0%}, of significance "
+        f"{row.robustness_significance:.0%}{_contradiction(row)}"
     )
     bold = row.verdict in ("disparity", "disparity of these models")
     if row.left_out_seeds:
