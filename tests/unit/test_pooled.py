@@ -1,5 +1,8 @@
 """The pooled effect: published t tests for one seed, robust variances of another library, size and coverage."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.stats import t, ttest_ind, ttest_rel
@@ -14,6 +17,7 @@ from evenlight.statistics.pooled import pooled_effects
 FIRST = np.array([[[0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]]])
 SECOND = np.array([[[1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]]])
 BOUND = 0.2
+RECORDED = Path(__file__).parent / "recorded" / "clusters.json"
 STEPS = np.linspace(0.1, 0.9, 20)
 
 
@@ -198,6 +202,25 @@ def test_clusters_in_both_groups_are_left_out_of_both():
     assert units.degrees.item() == pytest.approx(1 / (shares**2).sum() - 1)
 
 
+@pytest.mark.parametrize("case", json.loads(RECORDED.read_text()), ids=lambda case: case["name"])
+def test_clusters_are_those_of_clubsandwich(case):
+    """By values that the package of R gave (tests/unit/recorded/clusters.R): CR3 without its own (K − 1) / K."""
+    score, cluster, group = (np.array(case[name]) for name in ("score", "cluster", "group"))
+    if len(group):
+        sides = [score[group == level] for level in (1, 0)]
+        names = tuple([f"cluster {name}" for name in cluster[group == level]] for level in (1, 0))
+        difference = pooled_effects(*(side[None, None] for side in sides), False, BOUND, clusters=names).difference
+    else:
+        names = [f"cluster {name}" for name in cluster]
+        zero = np.zeros((1, 1, len(score)))
+        difference = pooled_effects(score[None, None], zero, True, BOUND, clusters=(names, names)).difference
+    [units] = difference.units
+    count = len(np.unique(cluster))
+    assert units.value.item() == pytest.approx((1 - 1 / count) * case["variance"])
+    # Theirs are of units without correlation within clusters, ours of clusters that share as their sizes.
+    assert units.degrees.item() == pytest.approx(case["degrees"], rel=0.1)
+
+
 def test_clusters_of_one_unit_change_nothing():
     a, b = drawn("single a", 2, 3, 9), drawn("single b", 2, 3, 7)
     plain = pooled_effects(a, b, False, BOUND)
@@ -252,6 +275,14 @@ def test_strata_may_differ_by_seed_and_leave_units_out():
     pairs = pooled_effects(a, b, True, BOUND, strata=(codes, other))
     assert (pairs.units_a.item(), pairs.left_out_a.item()) == (9, 1)
     assert pairs.difference.value.item() == pytest.approx((a - b)[0, 0, 1:].mean())
+
+
+def test_a_seed_whose_levels_share_no_stratum_compares_nothing():
+    a, b = drawn("apart a", 1, 2, 10) + 1, drawn("apart b", 1, 2, 10)
+    codes = np.zeros((2, 10), int), np.array([np.zeros(10), np.ones(10)], int)
+    effects = pooled_effects(a, b, False, BOUND, strata=codes)
+    assert effects.counted.tolist() == [[True, False]]
+    assert effects.difference.value.item() == pytest.approx(a[0, 0].mean() - b[0, 0].mean())
 
 
 def test_levels_of_different_strata_are_confounded_no_more():

@@ -148,7 +148,7 @@ class _Rows:
     def add(self, rows: list[dict], effects: PooledEffects) -> None:
         self.rows += rows
         self.waiting.append(effects)
-        if sum(2 * part.added.size for effects in self.waiting for part in effects.difference.parts) > NUMBERS:
+        if sum(2 * part.added.size for effects in self.waiting for part in effects.difference.parts) > NUMBERS // 4:
             self.test()
 
     def test(self) -> None:

@@ -223,6 +223,9 @@ def pooled_effects(
     """
     a, b, codes = _within_strata(a, b, paired, strata)
     counted = _counted(a, b)
+    if codes is not None:
+        # A seed without a stratum that both levels have compares nothing.
+        counted &= _weighed([a, b], codes)[0][0].any(axis=2)
     a, b = (np.where(counted[:, :, None], side, np.nan) for side in (a, b))
     seeds = counted.sum(axis=1)
     tables = [a - b] if paired else [a, -b]
