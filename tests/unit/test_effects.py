@@ -244,6 +244,16 @@ def test_families_are_adjusted_apart(paths):
     assert set(effects(primary={"dataset": ["elsewhere"]})["family"]) == {"exploratory"}
 
 
+def test_detectable_effects_grow_with_the_number_of_cells(paths):
+    """They are those of the verdict, which asks more of a cell the more there are."""
+    alone, of_three = (
+        computed(effect_table, paths, SETTINGS | {"metrics": metrics}).set_index("metric").loc["noisy"]
+        for metrics in (NOISY, SETTINGS["metrics"])
+    )
+    assert alone["p_models"] == of_three["p_models"]
+    assert of_three["detectable_pooled"] > 1.05 * alone["detectable_pooled"]
+
+
 def test_a_level_below_what_resamples_tell_is_refused(paths):
     settings = SETTINGS | {"statistics": STATISTICS | {"alpha": 0.003}}
     with pytest.raises(InputError, match=r"bootstrap_draws: found 300, with which no p is below 1/301"):
