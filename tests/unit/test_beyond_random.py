@@ -35,15 +35,16 @@ def test_pairs_are_students_test_of_their_differences():
     random = numbers("student")
     a, b, noise_a, noise_b = random.normal(size=(4, 40)) + np.array([1, 0, 0.5, 0])[:, None]
     row = effects_beyond(of_units(a, noise_a), of_units(b, noise_b), np.arange(40), True, 0.9)
-    sd = (a - b).mean() / cohens_d(a, b)
-    for name, differences in (("effect", a - b), ("beyond_random", a - b - noise_a + noise_b)):
+    for name, of_a, of_b in (("effect", a, b), ("beyond_random", a - noise_a, b - noise_b)):
+        differences, sd = of_a - of_b, np.sqrt((of_a.var() + of_b.var()) / 2)
         test = ttest_1samp(differences, 0)
         low, high = test.confidence_interval(0.9)
         assert row[name] == pytest.approx(differences.mean() / sd)
         assert row[f"p_{name}"] == pytest.approx(test.pvalue)
         assert (row[f"{name}_low"], row[f"{name}_high"]) == pytest.approx((low / sd, high / sd))
     assert row["effect"] == pytest.approx(cohens_d(a, b))
-    assert row["random"] == pytest.approx((noise_a - noise_b).mean() / sd)
+    assert row["random"] == pytest.approx(cohens_d(noise_a, noise_b))
+    assert row["difference"] - row["difference_beyond_random"] == pytest.approx((noise_a - noise_b).mean())
 
 
 def test_groups_are_nearly_welchs_test():
@@ -53,7 +54,8 @@ def test_groups_are_nearly_welchs_test():
     test = ttest_ind(a, b, equal_var=False)
     assert row["effect"] == row["beyond_random"] == pytest.approx(cohens_d(a, b))
     assert row["p_effect"] == pytest.approx(test.pvalue, rel=0.05)
-    assert row["random"] == 0
+    # Random scores that are constant have no effect.
+    assert np.isnan(row["random"])
 
 
 def test_clusters_are_those_of_another_library():
@@ -87,10 +89,14 @@ def test_constant_scores_and_rounding_are_no_effect():
         of_units(np.full(20, 0.3), noise), of_units(np.full(20, 0.3), noise), np.arange(20), True, 0.95
     )
     assert np.isnan(row["effect"])
-    assert np.isnan(row["p_beyond_random"])
+    assert np.isnan(row["p_effect"])
+    # A disparity of nothing but the random explanations: its room, turned round.
+    assert row["beyond_random"] == -row["random"]
     # An explainer that is random: what is beyond it is the error of rounding.
     row = effects_beyond(of_units(noise, noise - 1e-14), of_units(noise[::-1], noise[::-1]), np.arange(20), True, 0.95)
-    assert (row["beyond_random"], row["p_beyond_random"]) == (0, 1)
+    assert np.isnan([row["beyond_random"], row["p_beyond_random"]]).all()
+    assert row["difference_beyond_random"] == 0
+    assert row["effect"] == pytest.approx(row["random"])
 
 
 def test_groups_within_strata():
@@ -233,11 +239,12 @@ def test_the_table_of_a_study(study):
     drop, gini = found.loc[("lime", "drop")], found.loc[("lime", "gini")]
     assert drop["effect"] < -5
     assert drop["random"] == pytest.approx(drop["effect"])
-    assert (drop["beyond_random"], drop["p_beyond_random"]) == (0, 1)
+    assert (drop["difference_beyond_random"], drop["difference"]) == (0, pytest.approx(-2, abs=0.1))
+    assert np.isnan(drop["p_beyond_random_holm"])
     assert (drop["reached_a"], drop["reached_b"]) == pytest.approx((0.5, 0.5))
     assert gini["beyond_random_high"] < 0
     assert gini["p_beyond_random_holm"] < 0.05
-    assert gini["beyond_random"] / gini["effect"] == pytest.approx(0.2, abs=0.05)
+    assert gini["difference_beyond_random"] / gini["difference"] == pytest.approx(0.2, abs=0.05)
     assert np.isnan(gini["reached_a"])
     assert found.loc[("best", "drop"), "reached_a"] == pytest.approx(1)
     assert (table["seeds"] == 2).all()

@@ -27,7 +27,7 @@ _REACHED = ["reached_a", "reached_b", *(f"reached_difference{end}" for end in ("
 ADJUSTED = tuple(f"p_{name}" for name in _EFFECTS)
 COMPUTED = ["seeds", "units_a", "units_b"]
 COMPUTED += [column for name in _EFFECTS for column in (name, f"{name}_low", f"{name}_high", f"p_{name}")]
-COMPUTED += ["random", *_REACHED]
+COMPUTED += ["random", "difference", "difference_beyond_random", *_REACHED]
 # Relative to the largest score: smaller differences are the error of rounding.
 ROUNDING = 1e-9
 
@@ -117,11 +117,12 @@ def effects_beyond(
             least two units of either, weighted by n_a n_b / (n_a + n_b + 1) (van Elteren 1960).
 
     Returns:
-        differences of means over units and seeds, in standard deviations of the scores (the root of the mean square
-        over seeds of Cohen's d's): ``effect`` and ``beyond_random``, each with ``_low``, ``_high`` and p by the
-        jackknife over clusters, for further texts and these trained models; ``random``, that of the random
-        explanations, which is the first less the second. ``seeds`` counts those with scores of two clusters in either
-        level. All are NaN where the scores are constant, and where in some seed no stratum has both groups.
+        differences of means over units and seeds: ``effect``, of the scores, and ``beyond_random``, each in its own
+        standard deviations (the root of the mean square over seeds of Cohen's d's) with ``_low``, ``_high`` and p by
+        the jackknife over clusters, for further texts and these trained models; ``random``, of the random
+        explanations, likewise; ``difference`` and ``difference_beyond_random`` in units of the scores, whose difference
+        is that of the random ones. ``seeds`` counts those with scores of two clusters in either level. An effect is NaN
+        where its scores are constant; all are where in some seed no stratum has both groups.
     """
     known_a, known_b = ~np.isnan(a).any(axis=0), ~np.isnan(b).any(axis=0)
     codes_a, codes_b = (
@@ -143,11 +144,11 @@ def effects_beyond(
         "units_a": int(known_a.any(axis=0).sum()),
         "units_b": int(known_b.any(axis=0).sum()),
     }
-    by_seed = zip(a[0], b[0], known_a, known_b, strict=True)
-    sd = np.sqrt(np.mean([pooled_sd(of_a[in_a], of_b[in_b]) ** 2 for of_a, of_b, in_a, in_b in by_seed]))
-    least = ROUNDING * max(np.abs(a[0][known_a]).max(), np.abs(b[0][known_b]).max())
-    if sd <= least:
-        return row | dict.fromkeys(COMPUTED[3:12], np.nan)
+    least = ROUNDING * max(np.abs(a[:, known_a]).max(), np.abs(b[:, known_b]).max())
+    sd, sd_beyond, sd_random = (
+        _spread(of_a, of_b, known_a, known_b, least)
+        for of_a, of_b in ((a[0], b[0]), (a[1], b[1]), (a[0] - a[1], b[0] - b[1]))
+    )
     number = 1 + max(codes_a.max(), codes_b.max())
     terms = _by_group(
         *(
@@ -159,7 +160,7 @@ def effects_beyond(
     )  # (units, groups, seeds, strata, number and sums)
     enough = terms.sum(axis=0)[..., 0].min(axis=0) >= 2
     if not enough.any(axis=1).all():
-        return row | dict.fromkeys(COMPUTED[3:12], np.nan)
+        return row | dict.fromkeys(COMPUTED[3:14], np.nan)
 
     def differences(sums: np.ndarray) -> np.ndarray:
         """Of scores and of what is beyond random, (…, 2), from sums (…, groups, seeds, strata, 3)."""
@@ -169,15 +170,28 @@ def effects_beyond(
         with np.errstate(invalid="ignore", divide="ignore"):
             within = np.where(weight > 0, of_a[..., 1:] / count_a - of_b[..., 1:] / count_b, 0)
         found = ((weight * within).sum(axis=-2) / weight.sum(axis=-2)).mean(axis=-2)
-        return np.where(np.abs(found) <= least, 0, found) / sd
+        return np.where(np.abs(found) <= least, 0, found)
 
     whole, without = differences(terms.sum(axis=0)), differences(without_each(terms, clusters))
     counts = [len(np.unique(clusters[(terms[:, group, ..., 0] > 0).any(axis=(1, 2))])) for group in (0, 1)]
     low, high = interval(whole, without, min(counts) - 1, confidence)
     p = t_test_p(whole, without, min(counts) - 1)
-    for name, *values in zip(_EFFECTS, whole, low, high, p, strict=True):
-        row |= dict(zip((name, f"{name}_low", f"{name}_high", f"p_{name}"), map(float, values), strict=True))
-    return row | {"random": float(whole[0] - whole[1])}
+    for name, scale, *values, of_test in zip(_EFFECTS, (sd, sd_beyond), whole, low, high, p, strict=True):
+        columns = (name, f"{name}_low", f"{name}_high")
+        row |= {column: float(value / scale) for column, value in zip(columns, values, strict=True)}
+        row |= {f"p_{name}": float(of_test) if scale > 0 else np.nan}
+    return row | {
+        "random": float((whole[0] - whole[1]) / sd_random),
+        "difference": float(whole[0]),
+        "difference_beyond_random": float(whole[1]),
+    }
+
+
+def _spread(a: np.ndarray, b: np.ndarray, known_a: np.ndarray, known_b: np.ndarray, least: float) -> float:
+    """The standard deviation within levels over seeds; NaN where it is the error of rounding."""
+    by_seed = zip(a, b, known_a, known_b, strict=True)
+    sd = np.sqrt(np.mean([pooled_sd(of_a[in_a], of_b[in_b]) ** 2 for of_a, of_b, in_a, in_b in by_seed]))
+    return sd if sd > least else np.nan
 
 
 def _can_be_compared(known_a: np.ndarray, known_b: np.ndarray, clusters: np.ndarray, paired: bool) -> bool:

@@ -40,10 +40,12 @@ def page(
         "Which disparities are the explainers', and which are the model's whatever is explained? Random explanations "
         "know nothing, so that a disparity of their scores comes from how the model reads the changed texts of either "
         "group. Each cell has the effect of the explainer's scores and, behind the arrow, that of the differences "
-        "between its score and the mean score of the random explainers for the same text, in standard deviations of "
-        "the explainer's scores, positive where the first-named group has the higher scores. Means over seeds; "
+        "between its score and the mean score of the random explainers for the same text, each in its own standard "
+        "deviations, positive where the first-named group has the higher scores. Means over seeds; "
         f"{confidence:.0%} intervals and p by the jackknife over texts (pairs, or clusters of them), for further texts "
-        f"and these trained models; significant by Holm's adjustment over the study, p ≤ {alpha:g}."
+        f"and these trained models; significant by Holm's adjustment over the study, p ≤ {alpha:g}. Where an explainer "
+        "is as good as can be for both groups, as often in sufficiency, what is beyond random is the disparity of the "
+        "random explanations turned round: the room that they leave."
     )
     if table["reached_a"].notna().any():
         introduction += (
@@ -104,6 +106,7 @@ def _cell(row, alpha: float) -> Cell:
     said = [
         f"effect [{signed(row.effect_low)}, {signed(row.effect_high)}], Holm's p {row.p_effect_holm:.2g}",
         f"random {signed(row.random)}",
+        f"in units of the metric {row.difference:.3g} and beyond random {row.difference_beyond_random:.3g}",
         f"beyond random [{signed(row.beyond_random_low)}, {signed(row.beyond_random_high)}], Holm's p "
         f"{row.p_beyond_random_holm:.2g}",
     ]
