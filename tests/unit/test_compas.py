@@ -9,7 +9,9 @@ import pytest
 from evenlight import datasets
 from evenlight.datasets import COMPAS, COMPAS_LEVELS, compas
 from evenlight.errors import InputError
-from evenlight.items import check_items, units_of
+from evenlight.items import check_items, forms_of, units_of
+from evenlight.statistics.designs import design_of
+from evenlight.statistics.study import Comparison
 
 ROW = {
     "id": "7",
@@ -156,6 +158,20 @@ def test_the_published_counts(mirror):
     assert both.level.nunique() == 12
     assert (both.level == "female+asian").sum() == 2
     assert Counter(both.level.str.split("+").str[1]) == Counter(items["attribute.race"])
+
+
+def test_race_and_gender_together_can_be_compared(mirror):
+    """African American women and men of the test split, counted in the table itself; none of them is in both."""
+    dataset = datasets.load({COMPAS: mirror / COMPAS}, SETTINGS)
+    test = dataset.items.loc[dataset.items["split"] == "test", ["item_id", "cluster"]]
+    comparison = Comparison("gender+race", "female+african_american", "male+african_american")
+    design = design_of(comparison, forms_of(dataset.units, comparison.factor), test)
+    rows = {row["id"].zfill(5): row for _, row in compas.csv_rows(mirror / COMPAS, compas.FIELDS, "")}
+    kinds = Counter((rows[item]["sex"], rows[item]["race"]) for item in test["item_id"])
+    assert len(design.a.items) == kinds["Female", "African-American"] > 50
+    assert len(design.b.items) == kinds["Male", "African-American"] > 300
+    assert not design.paired
+    assert not set(design.a.items) & set(design.b.items)
 
 
 def test_what_the_printed_examples_say_of_felonies(mirror):

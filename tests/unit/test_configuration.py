@@ -452,6 +452,11 @@ def test_two_factors_can_be_compared_together():
     assert problem.startswith(expected)
 
 
+def test_a_placebo_can_be_compared_on_every_dataset():
+    placebo = {"placebo": [["placebo_a", "placebo_b"]]}
+    assert complete(changed(("statistics.compare", placebo)))["statistics"]["compare"] == placebo
+
+
 def test_two_factors_of_a_dataset_share_no_level():
     answers = {"column": "answer", "levels": ["yes", "no"]}
     asked = {"reader": "table", "file": "a.csv", "text": "text", "label": "label", "classes": ["a", "b"]}

@@ -258,9 +258,9 @@ def test_a_resample_draws_whole_clusters():
     repeated = np.repeat(names, 5)
     whole = effects_of(*often, None, paired=True, clusters=(repeated, repeated))
     apart = effects_of(*often, None, paired=True)
-    for name in ("cohens_d", "cliffs_delta"):
-        # But for the acceleration, in which clusters count as the sum of their units.
-        assert vars(whole[name]) == pytest.approx(vars(once[name]), abs=0.02)
+    for name, close in (("cohens_d", 0.02), ("cliffs_delta", 0.015)):
+        # But for what leaving out a cluster does beyond the sum of what leaving out its units does.
+        assert vars(whole[name]) == pytest.approx(vars(once[name]), abs=close)
         assert apart[name].high - apart[name].low < 0.7 * (whole[name].high - whole[name].low)
 
 

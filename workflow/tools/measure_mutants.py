@@ -36,6 +36,7 @@ TESTS = {
     "statistics/verdict_control": ("verdict_control",),
     "statistics/rank_sum": ("rank_sum", "strata"),
     "statistics/rounding": ("rounding",),
+    "statistics/planning": ("planning",),
     "statistics/hodges_lehmann": ("hodges_lehmann",),
     "statistics/paired_tests": ("paired_tests",),
     "statistics/power": ("power",),

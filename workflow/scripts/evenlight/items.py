@@ -18,6 +18,8 @@ from evenlight.tables import ATTRIBUTE, UNITS
 SPLITS = ("train", "validation", "test")
 FORM, ORIGINAL, EDIT = ROLES = ("form", "original", "edit")
 JOINT = "+"  # between the factors of an intersection, and between their levels
+# A factor that every dataset has and that means nothing: half of the units, by their names, have either level.
+PLACEBO, PLACEBO_LEVELS = "placebo", ("placebo_a", "placebo_b")
 
 
 # Making -------------------------------------------------------------------------------------------------------------
@@ -142,7 +144,8 @@ def units_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
     """The rows of one factor, in the columns of :data:`evenlight.tables.UNITS`.
 
     A name with ``+`` (``gender+race``) is an intersection: an item has its levels of both in the same unit and role,
-    joined in this order (``female+asian``). Items without a level of one of them are left out.
+    joined in this order (``female+asian``). Items without a level of one of them are left out. :data:`PLACEBO` is drawn
+    for each unit from its name, so that it is the same in every run; a dataset's own factor of this name goes before.
 
     >>> levels = [("gender", "female"), ("race", "asian")]
     >>> units = pd.DataFrame([("u", "i", "form", *level) for level in levels], columns=UNITS.schema.names)
@@ -151,6 +154,8 @@ def units_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
 
     Raises :class:`InputError` where there is no such factor.
     """
+    if PLACEBO in factor.split(JOINT):
+        units = _with_placebo(units)
     there = units["factor"].unique()
     for name in factor.split(JOINT):
         if name not in there:
@@ -163,10 +168,18 @@ def units_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
 
 def forms_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
     """The rows of a dataset's units that a comparison by ``factor`` looks at: its forms; none without such a factor."""
-    if not set(units["factor"]).issuperset(factor.split(JOINT)):
+    if not {PLACEBO, *units["factor"]}.issuperset(factor.split(JOINT)) or units.empty:
         return units.iloc[:0]
     rows = units_of(units, factor)
     return rows[rows["role"] == FORM]
+
+
+def _with_placebo(units: pd.DataFrame) -> pd.DataFrame:
+    if (units["factor"] == PLACEBO).any():
+        return units
+    rows = units[["unit_id", "item_id", "role"]].drop_duplicates()
+    levels = {name: PLACEBO_LEVELS[generator_for(0, name, PLACEBO).integers(2)] for name in rows["unit_id"].unique()}
+    return pd.concat([units, rows.assign(factor=PLACEBO, level=rows["unit_id"].map(levels))], ignore_index=True)
 
 
 def _joined(merged: pd.DataFrame) -> pd.DataFrame:

@@ -129,7 +129,9 @@ class Statistics(Settings):
             "Pairs of levels by factor, such as `{gender: [[male, female]]}`. Each is compared on every dataset that "
             "has both; effects are positive where the first has the higher value. An entry with more than two levels "
             "is tested as a whole, on every dataset that has three of them. Two factors together, such as "
-            "`gender+race`, have levels such as `female+asian`."
+            "`gender+race`, have levels such as `female+asian`. As a negative control every dataset has the factor "
+            "`placebo`, half of whose texts, drawn by their names, are `placebo_a` and the others `placebo_b`: what is "
+            "found between these is chance."
         ),
     )
     strata: dict[Name, Literal["label", "prediction", "correct"]] = Field(

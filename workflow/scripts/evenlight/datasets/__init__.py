@@ -37,6 +37,8 @@ CROWS_PAIRS_ATTRIBUTES = {  # and the bias types of the file
     "sexual_orientation": "sexual-orientation",
     "socioeconomic": "socioeconomic",
 }
+# As in ``evenlight.items``, which this module does without because it would bring pandas into every start.
+PLACEBO = {"placebo": ["placebo_a", "placebo_b"]}
 LEXICON = ("resources/lexicons/gendered_words.yaml", "resources/lexicons/given_names.yaml")
 # The concepts of the causal world with their values, and those of them that cause the label.
 CONCEPTS = {
@@ -95,9 +97,12 @@ def setting(settings: dict, key: str, choices: dict):
 def levels_of(factors: dict[str, list[str]], name: str) -> list[str]:
     """The levels of a factor, or of an intersection of ``factors`` such as ``gender+race``; none of an unknown one.
 
+    Every dataset has the factor :data:`PLACEBO`, unless it has one of this name itself.
+
     >>> levels_of({"gender": ["male", "female"], "race": ["asian", "other"]}, "gender+race")
     ['male+asian', 'male+other', 'female+asian', 'female+other']
     """
+    factors = PLACEBO | factors
     return ["+".join(levels) for levels in product(*(factors.get(part, []) for part in name.split("+")))]
 
 
