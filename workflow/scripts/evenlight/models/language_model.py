@@ -21,7 +21,7 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, DynamicCach
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from evenlight.models.networks import embedded, evaluating
+from evenlight.models.networks import embedded, evaluating, word_table
 
 # The key of config.json that makes a language model a classifier.
 PROMPT = "prompt"
@@ -242,6 +242,9 @@ def as_classifier(network: PreTrainedModel, prompt: Prompt) -> PreTrainedModel:
     """``network``, a language model, with the logits of classes; in place, weights and names stay.
 
     One that has a prompt gets another.
+
+    Raises:
+        InputError: it has no table of word embeddings.
     """
     setattr(network.config, PROMPT, prompt.to_json())
     network.prompt = prompt
@@ -257,7 +260,7 @@ def as_classifier(network: PreTrainedModel, prompt: Prompt) -> PreTrainedModel:
 @torch.no_grad()
 def _gives_the_same_at_places(network: PreTrainedModel) -> bool:
     """Whether the head's output at a place depends on nothing but the base model's output there; tried out."""
-    token_id = torch.arange(5, device=network.device)[None] % network.get_input_embeddings().weight.shape[0]
+    token_id = torch.arange(5, device=network.device)[None] % len(word_table(network).weight)
     mask = torch.ones_like(token_id)
     places = torch.tensor([[1, 3]], device=network.device)
     try:

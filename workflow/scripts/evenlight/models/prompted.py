@@ -18,6 +18,7 @@ from evenlight.errors import InputError
 from evenlight.models.architectures import Sentences, checked_classifier
 from evenlight.models.classifier import Classifier, load_network, name_classes
 from evenlight.models.language_model import DECODER, KINDS, MASKED, Prompt, as_classifier
+from evenlight.models.networks import word_table
 from evenlight.models.tokenizers import (
     cannot_load,
     loaded_tokenizer,
@@ -346,7 +347,7 @@ def _refuse_read_otherwise(tokens: _Tokens, content_free: Sequence[str]) -> None
 @torch.no_grad()
 def _refuse_looking_ahead(network: PreTrainedModel, source: str) -> None:
     """Refuse a network that is no decoder: what follows a token must not change what comes out at it."""
-    row = torch.arange(8)[None] % network.get_input_embeddings().weight.shape[0]
+    row = torch.arange(8)[None] % len(word_table(network).weight)
     try:
         whole, part = network(input_ids=row).logits, network(input_ids=row[:, :5]).logits
     # Whatever a foreign network says; the classifier that is made of it is tried out as any other.

@@ -19,7 +19,7 @@ from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
 
 from evenlight.errors import InputError
 from evenlight.models.language_model import ClassifyingLanguageModel
-from evenlight.models.networks import embedded, evaluating
+from evenlight.models.networks import embedded, evaluating, word_table
 from evenlight.models.tokenizers import read_words, required_token_id
 from evenlight.rows import common_beginning
 
@@ -186,7 +186,7 @@ def _trial(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None) 
         special = set(tokenizer.all_special_ids)
         needed = required_token_id(tokenizer, "pad", network.config.model_type)
         pad = needed if pad is None else pad
-    table = _word_table(network)
+    table = word_table(network)
     named = [getattr(network.config, f"{role}_token_id", None) for role in ("bos", "eos", "decoder_start")]
     # Some have several ends.
     special |= {token for tokens in (*named, pad) for token in (tokens if isinstance(tokens, list) else [tokens])}
@@ -196,19 +196,6 @@ def _trial(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None) 
     chosen = iter([ordinary[len(ordinary) * index // count] for index in range(count)])
     texts = [[*before, *(next(chosen) for _ in range(length)), *after] for length in LENGTHS]
     return texts, StandIns(before, after, ordinary[-1], 0 if pad is None else pad)
-
-
-def _word_table(network: PreTrainedModel) -> nn.Module:
-    try:
-        table = network.get_input_embeddings()
-    except NotImplementedError:  # so Transformers says that a type has none
-        table = None
-    if not isinstance(table, nn.Module) or getattr(table, "weight", None) is None:
-        raise InputError(
-            f"models.<model>: a {network.config.model_type} model has no table of word embeddings, by which every "
-            "model is asked here; choose another architecture"
-        )
-    return table
 
 
 @torch.no_grad()
