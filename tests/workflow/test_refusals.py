@@ -138,17 +138,22 @@ def pretrained_without(role: str, model: Path, folder: Path) -> dict:
     [
         ({"architecture": "pretrained", "training": "small"}, {"source": "{folder}/nothing"}),
         ({"architecture": "trained"}, {"source": "./nothing"}),
+        ({"architecture": "trained"}, {"source": "no/such/folder"}),
         ({"architecture": "trained", "source": "owner/model"}, {"adapter": "../nothing"}),
+        (TINY["models"]["small_bert"], {"tokenizer": {"source": "no/such/folder"}}),
     ],
-    ids=["pretrained", "trained", "adapter"],
+    ids=["pretrained", "trained", "below this folder", "adapter", "tokenizer"],
 )
 def test_model_in_a_folder_that_is_not_there(project, tmp_path, kept, more):
-    more = {key: path.format(folder=tmp_path) for key, path in more.items()}
-    configure(project, edited(SMALLER, "models", value={"mine": kept | more}))
-    rule = "train" if "training" in kept else "load_model"
-    assert re.search(
-        rf"Missing input files for rule {rule}:.* affected files: {more.popitem()[1]} ", refusal(project, "-n") + " "
+    [(key, value)] = more.items()
+    path = (value["source"] if key == "tokenizer" else value).format(folder=tmp_path)
+    configure(
+        project,
+        edited(SMALLER, "models", value={"mine": kept | {key: {"source": path} if key == "tokenizer" else path}}),
     )
+    rule = "train" if "training" in kept else "load_model"
+    said = refusal(project, "-n") + " "
+    assert re.search(rf"Missing input files for rule {rule}:.* affected files: {path} ", said)
 
 
 def test_models_that_cannot_read_or_hide(finished, tmp_path):
