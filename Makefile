@@ -97,7 +97,7 @@ MUTATION := nice -n 10 .venv-mutation/bin/python workflow/tools/measure_mutants.
 mutation: .venv-mutation/ready  ## which small changes of the code no test notices: make mutation MODULES="tables items"
 	$(MUTATION) $(if $(MODULES),--modules $(MODULES))
 
-architectures: .venv/ready-for-tests  ## which types of models work: docs/architectures.md (an hour; goes on where it ended)
+architectures: .venv/ready-for-tests  ## which types of models work: docs/architectures.md (two hours; goes on where it ended)
 	$(BIN)/python workflow/tools/measure_architectures.py --folder results/architectures --output docs/architectures.md
 
 rule-graph: .venv/ready  ## draw which rule needs which, for README.md; needs graphviz

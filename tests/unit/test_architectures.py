@@ -6,13 +6,15 @@ The whole table of them is docs/architectures.md; what is held here is a small p
 import json
 from dataclasses import replace
 
+import measure_prompts
 import numpy as np
 import pytest
 import torch
-from measure_architectures import MAX_TOKENS, MODEL, TEXTS, TRAINING, explainers, plain_network, sentences_for, table
+from measure_architectures import written
+from measure_classifiers import MAX_TOKENS, MODEL, TEXTS, TRAINING, explainers, plain_network, sentences_for, table
 from models_for_tests import by_hand, context_of
 from tiny_models import write_model
-from transformers import AutoModelForSequenceClassification
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from evenlight import training
 from evenlight.engine.evaluator import Evaluator
@@ -291,3 +293,73 @@ def test_the_table_says_what_was_found():
     assert "looks inside" in text
     assert r"no fast version \| none" in text
     assert text.index("`other`") > text.index("`some`")
+
+
+# Language models with a prompt ---------------------------------------------------------------------------------------
+
+# How many tokens before the text are read once for all, by type; None where it is refused.
+PROMPTED = {
+    "qwen3.decoder": 3,
+    "mixtral.decoder": 4,
+    "mamba.decoder": 0,
+    "gptj.decoder": 3,
+    "bert.decoder": None,
+    "electra.masked": 0,
+    "fnet.masked": 0,
+}
+
+
+@pytest.mark.parametrize("name", PROMPTED)
+def test_a_language_model_of_a_type_answers_as_transformers_does(name, tmp_path):
+    """What the second table has of it: equal probabilities, scores that do not depend on the batch, or a reason."""
+    row = measure_prompts.measured(name, tmp_path)
+    if PROMPTED[name] is None:
+        assert row["outcome"] == "refused", row
+        assert row["reason"].startswith("models.<model>")
+        return
+    assert row["outcome"] == "works", row
+    assert row["difference"] < measure_prompts.CLOSE < row["spread"] / 10
+    assert row["odds_difference"] < measure_prompts.CLOSE_ODDS * row["odds_spread"]
+    assert row["shared"] == PROMPTED[name]
+    assert row.get("difference_of_sharing", 0) < measure_prompts.CLOSE
+    assert {name: answer["verdict"] for name, answer in row["explainers"].items()} == {
+        "saliency": "holds",
+        "kernel_shap": "holds",
+    }
+    # With another template it would be seen.
+    source = tmp_path / "source"
+    kind = row["kind"]
+    network = measure_prompts.plain_network(source, kind)
+    tokenizer = AutoTokenizer.from_pretrained(source)
+    usual, other = measure_prompts.TEMPLATES[kind], measure_prompts.TEMPLATES[kind].replace("Who returns", "He returns")
+    answers = [measure_prompts.their_logits(network, tokenizer, kind, template) for template in (usual, other)]
+    assert np.abs(answers[0] - answers[1]).max() > 1e-4
+
+
+def test_every_type_of_language_model_is_in_the_table():
+    rows = [
+        {"type": "some", "kind": "decoder", "auto": "decoder", "tokenizer": "llama3", "has_fast_tokenizer": True}
+        | {"outcome": "works", "padding": "right", "entrance": "embeddings", "difference": 2e-8, "spread": 0.2}
+        | {"odds_difference": 1e-6, "odds_spread": 2.0}
+        | {"shared": 4, "prompt": 5, "difference_of_sharing": 1e-8}
+        | {"explainers": {name: {"verdict": "holds", "text": ""} for name in measure_prompts.EXPLAINERS}},
+        {"type": "some", "kind": "masked", "outcome": "refused", "reason": "no such | model", "seconds": 60},
+    ]
+    text = measure_prompts.table(rows)
+    assert (
+        "| `some` | decoder | llama3 | right | embeddings | 2e-08 of 2e-01 | 1e-06 of 2.0 | 4 of 5, 1e-08 | + | + |"
+        in text
+    )
+    assert r"| `some` | masked | refused | no such \| model |" in text
+    assert "**1 of them work" in text
+    assert "each of the 2 types" in text
+    assert len(measure_prompts.TYPES) > 200
+    assert len(set(measure_prompts.TYPES)) == len(measure_prompts.TYPES)
+
+
+def test_a_table_that_is_not_made_again_stays_on_the_page(tmp_path):
+    page, second = tmp_path / "page.md", measure_prompts.INTRODUCTION.partition("\n")[0] + "\nold\n"
+    assert written(page, "# First\n", second) == "# First\n\n" + second
+    page.write_text("# First\n\n" + second)
+    assert written(page, "# Other\n", None) == "# Other\n\n" + second
+    assert written(page, None, second.replace("old", "new")) == "# First\n\n" + second.replace("old", "new")

@@ -55,39 +55,69 @@ LINEAR_HEADS = {
 MAMBA = {"num_hidden_layers": 4, "layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"], "n_mamba_heads": 2}
 ROTATION = {"rope_type": "default", "rope_theta": 10000.0}
 BOXES = {"max_2d_position_embeddings": 64}
+MAMBA_2 = {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 8, "mamba_chunk_size": 16}
+INPUTS_OF_LAYERS = {"vocab_size_per_layer_input": 1000, "hidden_size_per_layer_input": 8}
+INDEXER = {
+    **{"indexer_n_heads": 2, "indexer_kv_heads": 1, "indexer_head_dim": 16},
+    **{"indexer_budget": 64, "indexer_compress_ratio": 4},
+}
 # They read letters of proteins. As for types without a fast tokenizer, one that reads words stands in.
 PROTEINS = ("esm", "esmc")
 # What the tokenizer of a type must be told.
 OWN_TOKENIZER_KEYS = {"markuplm": {"tags_dict": {"p": 0}}}
 # What else a type needs to be small and whole.
 OWN_SIZES = {
+    "bailing_hybrid": {"layer_group_size": 2},
+    "bamba": MAMBA_2 | {"attn_layer_indices": [1]},
+    "blt": {"encoder_hash_byte_group_vocab": 50},
+    "codegen": {"n_head": 4, "num_attention_heads": 4, "rotary_dim": 8},
     "cohere_compass_text": {
         "layer_types": ["sliding_attention", "full_attention"],
         "rope_parameters": {"sliding_attention": ROTATION, "full_attention": ROTATION},
     },
+    "dbrx": {
+        "attn_config": {"kv_n_heads": 2, "rope_theta": 10000.0, "clip_qkv": 8.0},
+        "ffn_config": {"hidden_size": 32, "ffn_hidden_size": 48, "moe_num_experts": 4, "moe_top_k": 2},
+    },
+    "dots1": {"n_shared_experts": 1},
+    "gemma3n_text": INPUTS_OF_LAYERS | {"num_kv_shared_layers": 0},
+    "gemma4": INPUTS_OF_LAYERS | {"image_token_id": 200, "video_token_id": 201, "audio_token_id": 202},
+    "falcon_h1": MAMBA_2 | {"mamba_d_ssm": 64},
     "gpt_neo": {"attention_types": [[["global", "local"], 1]], "window_size": 16},
     "gptj": {"rotary_dim": 8},
+    "granitemoehybrid": MAMBA_2 | {"layer_types": ["mamba", "attention"]},
     "jamba": {
         **{"attn_layer_period": 2, "attn_layer_offset": 1, "expert_layer_period": 2, "expert_layer_offset": 1},
         **{"mamba_d_state": 8, "mamba_dt_rank": 4},
     },
+    "kimi_linear": LINEAR_AND_FULL | {"linear_head_dim": 16, "linear_num_heads": 2},
     "layoutlm": BOXES,
     "layoutlmv3": BOXES | {"coordinate_size": 4, "shape_size": 4, "hidden_size": 24, "input_size": 32},
+    "lfm2_moe": {"layer_types": ["conv", "full_attention"]},
+    "lfm3": {"layer_types": ["conv", "full_attention"]},
     "lilt": BOXES | {"channel_shrink_ratio": 2, "hidden_size": 48},
+    "longcat_flash": {"head_dim": 8},
     # A text is read in whole windows, whatever its length; the published ones have 512 tokens.
     "longformer": {"attention_window": 16},
     "luke": {"entity_vocab_size": 10, "entity_emb_size": 16},
+    "mamba2": {"num_heads": 4, "head_dim": 16, "state_size": 8, "n_groups": 1, "chunk_size": 16},
     "markuplm": {
         **dict.fromkeys(("max_xpath_tag_unit_embeddings", "max_xpath_subs_unit_embeddings"), 20),
         **{"tag_pad_id": 2, "subs_pad_id": 2, "xpath_unit_hidden_size": 8},
+    },
+    "mimo_v2_flash": {"num_key_value_heads": 1},
+    "nemotron_h": {
+        **{"hybrid_override_pattern": "M*", "mamba_num_heads": 4, "mamba_head_dim": 16, "ssm_state_size": 8},
+        **{"n_groups": 1, "chunk_size": 16, "moe_shared_expert_intermediate_size": 16},
     },
     "perceiver": {
         **{"d_latents": 32, "num_latents": 8, "num_self_attends_per_block": 1, "num_blocks": 1},
         **dict.fromkeys(("num_self_attention_heads", "num_cross_attention_heads"), 2),
     },
-    "qwen3_5": LINEAR_AND_FULL | LINEAR_HEADS,
-    "qwen3_5_text": LINEAR_AND_FULL | LINEAR_HEADS,
+    **dict.fromkeys(("qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text"), LINEAR_AND_FULL | LINEAR_HEADS),
     "qwen3_next": LINEAR_AND_FULL | LINEAR_HEADS,
+    **dict.fromkeys(("qwen4_exp", "qwen4_exp_text"), LINEAR_AND_FULL | LINEAR_HEADS | INDEXER),
+    "recurrent_gemma": {"block_types": ["recurrent", "attention"], "lru_width": 32},
     "reformer": {
         **{"attention_head_size": 16, "axial_pos_embds_dim": [16, 16], "axial_pos_shape": [8, 20]},
         **{"attn_layers": ["local", "lsh"], "feed_forward_size": 48, "num_buckets": 4},
@@ -96,9 +126,11 @@ OWN_SIZES = {
     "roc_bert": {"pronunciation_vocab_size": 10, "shape_vocab_size": 10},
     "t5": {"decoder_start_token_id": 0},
     "tapas": {"type_vocab_sizes": [3, 20, 20, 2, 20, 20, 10]},
+    "xlstm": {"hidden_size": 64, "embedding_dim": 64, "qk_dim_factor": 1.0},
     # Which of its adapters a model reads with; the published ones leave that to the user.
     "xmod": {"languages": ["en_XX", "de_DE"], "default_language": "en_XX"},
     "zamba": MAMBA,
+    "zaya": {"num_experts_per_tok": 1},
     "zamba2": MAMBA | {"mamba_headdim": 32, "mamba_ngroups": 1, "num_mem_blocks": 1},
 }
 # Tokenizers that stand for those of a type, by the class that the type names, or by the type where it names none or one
@@ -116,7 +148,13 @@ KIND_OF_CLASS = {
     **dict.fromkeys(("LayoutLMv3Tokenizer", "LukeTokenizer", "MarkupLMTokenizer", "MvpTokenizer"), "roberta"),
     "RobertaTokenizer": "roberta",
     **dict.fromkeys(("CTRLTokenizer", "FlaubertTokenizer", "OpenAIGPTTokenizer", "XLMTokenizer"), "openai_gpt"),
-    "BioGptTokenizer": "openai_gpt",
+    **dict.fromkeys(("BioGptTokenizer", "BlenderbotSmallTokenizer", "CpmAntTokenizer"), "openai_gpt"),
+    "BlenderbotTokenizer": "roberta",
+    "CohereTokenizer": "llama3",
+    "GPTNeoXJapaneseTokenizer": "openai_gpt",
+    "PegasusTokenizer": "t5",
+    "WhisperTokenizer": "gpt2",
+    "XGLMTokenizer": "opt",
     **dict.fromkeys(("Qwen2Tokenizer", "Qwen3_5Tokenizer"), "qwen2"),
     **dict.fromkeys(("MBartTokenizer", "PLBartTokenizer", "XLMRobertaTokenizer"), "xlm_roberta"),
     "T5Tokenizer": "t5",
@@ -148,10 +186,11 @@ KIND_OF_TYPE = {
 }
 
 
-def tokenizer_kind(model_type: str) -> str:
+def tokenizer_kind(model_type: str, is_decoder: bool = False) -> str:
     """Which of ``hub_tokenizers.KINDS`` stands for the tokenizers of published models of a type."""
     published = TOKENIZER_MAPPING_NAMES.get(model_type)
-    return KIND_OF_TYPE.get(model_type) or KIND_OF_CLASS.get(published, "bert")
+    own = published in (None, "TokenizersBackend")
+    return KIND_OF_TYPE.get(model_type) or KIND_OF_CLASS.get(published, "llama3" if is_decoder and own else "bert")
 
 
 def has_fast_tokenizer(model_type: str) -> bool:
@@ -175,10 +214,12 @@ def _sizes(kind: type[PreTrainedConfig], values: dict) -> dict:
     whole = kind() if kind.sub_configs else None
     for name in kind.sub_configs:
         part = type(getattr(whole, name))
+        if not issubclass(part, PreTrainedConfig):
+            continue
         if "vision" in name:
             pictures = {key: size for key, size in SIZES_OF_PICTURES.items() if key in _keys(part)}
             sizes[name] = {"model_type": part.model_type} | pictures
-        elif issubclass(part, PreTrainedConfig):
+        else:
             inside = {key: value for key, value in values.items() if key in _keys(part)}
             sizes[name] = {"model_type": part.model_type} | _sizes(part, values) | inside
     return sizes
@@ -199,7 +240,14 @@ def stand_ins_for(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
     return {role: token for role, token in wanted.items() if getattr(tokenizer, f"{role}_token") is None}
 
 
-def write_model(model_type: str, folder: Path, sentences: Sequence[Sequence[str]], kind: str | None = None) -> dict:
+def write_model(
+    model_type: str,
+    folder: Path,
+    sentences: Sequence[Sequence[str]],
+    kind: str | None = None,
+    task: type = AutoModelForSequenceClassification,
+    is_decoder: bool = False,
+) -> dict:
     """Write a tiny model of a type with random weights to ``folder``; the special tokens that it must be given.
 
     Args:
@@ -207,6 +255,8 @@ def write_model(model_type: str, folder: Path, sentences: Sequence[Sequence[str]
         folder: new.
         sentences: from which its tokenizer is learned.
         kind: of its tokenizer; None is that of the published models.
+        task: what Transformers makes the network by.
+        is_decoder: whether to configure it as one where a type has models that are none.
     """
     write_tokenizer(kind or tokenizer_kind(model_type), folder, sentences)
     if not has_fast_tokenizer(model_type):
@@ -230,12 +280,13 @@ def write_model(model_type: str, folder: Path, sentences: Sequence[Sequence[str]
         model_type,
         vocab_size=len(tokenizer),
         num_labels=3,
+        **{key: True for key in ("is_decoder", "causal") if is_decoder and key in _keys(CONFIG_MAPPING[model_type])},
         **{key: token for key, token in ids.items() if token is not None},
     )
     # By which a new head is drawn.
     configuration.initializer_range = 0.3
     torch.manual_seed(7)
-    network = AutoModelForSequenceClassification.from_config(configuration).eval()
+    network = task.from_config(configuration).eval()
     spread_out(network)
     network.save_pretrained(folder)
     return special
