@@ -43,7 +43,7 @@ disparity: $(MINILM)  ## the disparity study on two CPU cores (an hour), and wha
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/disparity_cpu.yaml
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/definitions_cpu.yaml
 
-soft-scale: .venv/ready-for-tests  ## what of soft disparities is made by the number of tokens kept: docs/results/soft_scale.md (half an hour)
+soft-scale: .venv/ready-for-tests  ## what of soft disparities is made by the number of tokens kept: docs/results/soft_scale.md (a quarter of an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/soft_scale_cpu.yaml
 	$(BIN)/python bench/soft_scale.py --results results/soft_scale_cpu --output docs/results/soft_scale.md
 
