@@ -73,14 +73,15 @@ the standard deviation within groups; from {considerable} on it is called consid
 
 ## Verdicts by world
 
-- *trainings*: cells with a verdict of disparity for further trainings; *these models*: for these models only.
+- *trainings*: cells with a verdict of disparity in the mean of further trainings; *these models*: of these models only.
+  Verdicts are adjusted over all cells of the study.
 - *published*: share of the single tests (one seed, Mann–Whitney, p ≤ {alpha}) that are significant, as published
   studies count them.
 - *considerable*: cells whose true difference of further trainings is considerable; *found*: how many of them have a
   verdict of disparity for further trainings, and in brackets also those for these models.
 - *wrong sign*: verdicts of disparity whose sign is not that of the truth they speak of.
-- *within*: intervals for further trainings that hold the truth; in brackets those that do when the truth's own error
-  is allowed for.
+- *within*: intervals that hold the truth, of further trainings and of these models; in brackets those that do when the
+  truth's own error is allowed for.
 
 {by_world}
 
@@ -192,7 +193,7 @@ def dials_of(folder: Path, dataset: str) -> dict[str, float]:
 
 def cells_of(folder: Path, truth: pd.DataFrame, dials: dict[str, dict]) -> pd.DataFrame:
     """What the study says of every cell beside the truth; without a dial, further trainings have no disparity."""
-    columns = [*CELL, "difference", "low", "high", "verdict"]
+    columns = [*CELL, "difference", "low", "high", "models_low", "models_high", "verdict"]
     effects = read_table(folder / "tables" / "effects.parquet", EFFECTS.only(*columns))[columns]
     tests = read_table(folder / "tables" / "disparity.parquet", DISPARITY.only(*CELL, "seed", "p"))
     tests = tests.assign(significant=tests["p"] <= ALPHA).groupby(CELL, sort=False)["significant"]
@@ -216,14 +217,15 @@ def has_wrong_sign(cells: pd.DataFrame) -> pd.Series:
     return of_trainings | of_models
 
 
-def holds_truth(cells: pd.DataFrame, allow_error: bool) -> pd.Series:
-    """Whether the interval of further trainings holds the truth; of cells that have an interval.
+def holds_truth(cells: pd.DataFrame, claim: str, allow_error: bool) -> pd.Series:
+    """Whether the interval of further trainings, or of these models, holds its truth; of cells that have an interval.
 
     With ``allow_error`` either half of the interval is widened by 1.96 standard errors of the truth, in squares.
     """
-    cells = cells.dropna(subset=["low", "high"])
-    truth, slack = cells["true_of_trainings"], 1.96 * cells["error_of_trainings"] * allow_error
-    below, above = (np.hypot((cells["difference"] - cells[end]).abs(), slack) for end in ("low", "high"))
+    ends = ["low", "high"] if claim == TRAININGS else ["models_low", "models_high"]
+    cells = cells.dropna(subset=ends)
+    truth, slack = cells[f"true_of_{claim}"], 1.96 * cells[f"error_of_{claim}"] * allow_error
+    below, above = (np.hypot((cells["difference"] - cells[end]).abs(), slack) for end in ends)
     return (truth >= cells["difference"] - below) & (truth <= cells["difference"] + above)
 
 
@@ -241,7 +243,10 @@ def by_world(cells: pd.DataFrame) -> pd.DataFrame:
     for world, part in cells.groupby("dataset", sort=False):
         considerable = part[is_considerable(part)]
         found, with_models = (considerable["claim"].isin(claims).sum() for claims in ([TRAININGS], [TRAININGS, MODELS]))
-        within, with_error = (holds_truth(part, allow_error) for allow_error in (False, True))
+        held = {
+            claim: [holds_truth(part, claim, allow_error) for allow_error in (False, True)]
+            for claim in (TRAININGS, MODELS)
+        }
         rows.append(
             {
                 "world": world,
@@ -252,7 +257,10 @@ def by_world(cells: pd.DataFrame) -> pd.DataFrame:
                 "considerable": len(considerable),
                 "found": f"{found} ({with_models})",
                 "wrong sign": has_wrong_sign(part).sum(),
-                "within": f"{within.sum()} ({with_error.sum()}) of {len(within)}",
+            }
+            | {
+                f"within, {claim}": f"{within.sum()} ({with_error.sum()}) of {len(within)}"
+                for claim, (within, with_error) in held.items()
             }
         )
     return pd.DataFrame(rows)
@@ -346,7 +354,6 @@ def texts(cells: pd.DataFrame, dials: dict[str, dict]) -> dict[str, str]:
     considerable = dialled[is_considerable(dialled)]
     found = (considerable["claim"] == TRAININGS).sum()
     also_models = considerable["claim"].isin([TRAININGS, MODELS]).sum()
-    within, with_error = (holds_truth(cells, allow_error).mean() for allow_error in (False, True))
     metric = by_metric(dialled)
     return {
         "size_text": (
@@ -360,9 +367,11 @@ def texts(cells: pd.DataFrame, dials: dict[str, dict]) -> dict[str, str]:
             f"further trainings and {also_models} one at all; {has_wrong_sign(cells).sum()} verdicts of all "
             f"{cells['claim'].isin([TRAININGS, MODELS]).sum()} have the wrong sign."
         ),
-        "coverage_text": (
-            f"**Coverage.** {within:.0%} of the intervals for further trainings hold the truth, {with_error:.0%} when "
-            "its own error is allowed for."
+        "coverage_text": "**Coverage.** "
+        + " ".join(
+            f"Of the intervals {of}, {holds_truth(cells, claim, False).mean():.0%} hold the truth, "
+            f"{holds_truth(cells, claim, True).mean():.0%} when its own error is allowed for."
+            for claim, of in ((TRAININGS, "for the mean of further trainings"), (MODELS, "for these models"))
         ),
         "sign_text": "; ".join(
             f"{sign} {meaning}"

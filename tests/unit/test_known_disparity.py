@@ -38,10 +38,13 @@ def cell(world="null", explainer="grad", metric="gini", **values) -> dict:
         "difference": 0.1,
         "low": 0.0,
         "high": 0.2,
+        "models_low": 0.05,
+        "models_high": 0.15,
         "claim": "nothing",
         "significant_seeds": 1,
         "seeds": 4,
         "true_of_models": 0.1,
+        "error_of_models": 0.0,
         "true_of_trainings": 0.0,
         "error_of_trainings": 0.0,
         "d": 0.0,
@@ -106,18 +109,20 @@ def test_wrong_signs_are_those_of_the_truth_that_is_claimed(known):
     assert known.has_wrong_sign(cells).tolist() == [False, True, True, False, True, False]
 
 
-def test_intervals_hold_the_truth_or_nearly(known):
+@pytest.mark.parametrize(("claim", "half"), [("trainings", 0.1), ("models", 0.05)])
+def test_intervals_hold_the_truth_or_nearly(known, claim, half):
+    truth, error = f"true_of_{claim}", f"error_of_{claim}"
     cells = pd.DataFrame(
         [
-            cell(true_of_trainings=0.19),
-            cell(true_of_trainings=0.21),
-            cell(true_of_trainings=0.21, error_of_trainings=0.1),
-            cell(true_of_trainings=-0.05, error_of_trainings=0.01),
-            cell(low=np.nan, high=np.nan),
+            cell(**{truth: 0.1 + 0.9 * half}),
+            cell(**{truth: 0.1 + 1.1 * half}),
+            cell(**{truth: 0.1 + 1.1 * half, error: half}),
+            cell(**{truth: 0.1 - 1.5 * half, error: 0.1 * half}),
+            cell(low=np.nan, high=np.nan, models_low=np.nan, models_high=np.nan),
         ]
     )
-    assert known.holds_truth(cells, allow_error=False).tolist() == [True, False, False, False]
-    assert known.holds_truth(cells, allow_error=True).tolist() == [True, False, True, False]
+    assert known.holds_truth(cells, claim, allow_error=False).tolist() == [True, False, False, False]
+    assert known.holds_truth(cells, claim, allow_error=True).tolist() == [True, False, True, False]
 
 
 def test_worlds_are_summed_up(known):
@@ -135,9 +140,11 @@ def test_worlds_are_summed_up(known):
     assert (null["trainings"], null["these models"], null["published"]) == (1, 1, "50%")
     assert (null["considerable"], null["found"], null["wrong sign"]) == (0, "0 (0)", 1)
     assert (wording["considerable"], wording["found"]) == (3, "1 (2)")
-    assert wording["within"] == "3 (3) of 4"
+    assert (wording["within, trainings"], wording["within, models"]) == ("3 (3) of 4", "4 (4) of 4")
     texts = known.texts(cells, {"null": {}, "wording": {"longer_texts": 1.0}})
     assert "1 of 2 cells have a verdict for further trainings (grad × gini), and 1 for" in texts["size_text"]
+    assert "further trainings, 83% hold the truth" in texts["coverage_text"]
+    assert "for these models, 100% hold the truth" in texts["coverage_text"]
     assert "Of 3 cells with a considerable true disparity 1 have" in texts["power_text"]
 
 

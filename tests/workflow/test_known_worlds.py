@@ -12,7 +12,7 @@ BERT = {"training": "small"} | {key: value for key, value in TINY["models"]["sma
 WORLD = {"reader": "causal_world", "training_pairs": 20, "test_pairs": 8, "validation_share": 0.2}
 STUDY = {
     "study": "known",
-    "seeds": [0],
+    "seeds": [0, 1],
     "device": "cpu",
     "datasets": {"world_null": WORLD, "world_wording": WORLD | {"longer_texts": 1.0}},
     "trainings": {"small": {"learning_rate": 0.01, "batch_size": 16, "epochs": 1}},
@@ -24,7 +24,7 @@ STUDY = {
 }
 FRESH = {
     "study": "known_fresh",
-    "seeds": [0, 1, 2],
+    "seeds": [0, 1, 2, 3],
     "explain": {"pairs": 8},
     "datasets": {name: {"test_seed": 1} for name in STUDY["datasets"]},
 }
@@ -33,14 +33,17 @@ FRESH = {
 def test_worlds_are_trained_on_tested_and_summed_up_beside_their_truth(tmp_path):
     project = copy_of_project(tmp_path / "project", STUDY)
     (project / "fresh.yaml").write_text(yaml.safe_dump(FRESH))
-    run_study(project, "tables")
+    run_study(
+        project, *(f"results/known/tables/{name}.parquet" for name in ("effects", "disparity", "models_per_seed"))
+    )
     run_study(project, "results/known_fresh/tables/effects.parquet", "--configfile", "study.yaml", "fresh.yaml")
     weights = contents(project / "results" / "known" / "models")
     # The seeds that both have are the same trainings.
     again = contents(project / "results" / "known_fresh" / "models")
     for world in STUDY["datasets"]:
-        name = f"{world}/small_bert/seed0/model.safetensors"
-        assert weights[name] == again[name]
+        for seed in STUDY["seeds"]:
+            name = f"{world}/small_bert/seed{seed}/model.safetensors"
+            assert weights[name] == again[name]
 
     command = [sys.executable, str(PROJECT / "bench" / "known_disparity.py")]
     flags = {
