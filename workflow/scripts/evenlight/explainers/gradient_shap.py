@@ -39,19 +39,24 @@ def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, cont
     def compute(batch: Batch) -> list[Attribution]:
         start, end = path_ends(batch, classifier, entrance, baseline)
         generators = [generator_for(context.seed, sentence.item_id, name) for sentence in batch.sentences]
-        shares = end.new_tensor(np.array([generator.random(samples) for generator in generators]))
+        shares = end.new_tensor(np.array([generator.random(samples) for generator in generators]).T)
         total = torch.zeros_like(end)
-        for sample in range(samples):
-            difference = end - start
+        for some in evaluator.slices(samples, batch.mask.numel()):
+            share = shares[some]
+            # (samples, rows, tokens, hidden), flattened to rows for the model.
+            difference = (end - start).expand(len(share), *end.shape)
             if noise:
-                difference = difference + noise * _normal(batch, generators, end)
-            points = start + shares[:, sample, None, None] * difference
-            _, gradient = target_gradient(entrance, points, batch.mask, batch.target, settings["output"], batch.foil)
-            total += gradient * difference
+                difference = difference + noise * torch.stack([_normal(batch, generators, end) for _ in share])
+            points = start + share[..., None, None] * difference
+            drawn = batch.take(torch.arange(len(end)).repeat(len(share)))
+            _, gradient = target_gradient(
+                entrance, points.flatten(0, 1), drawn.mask, drawn.target, settings["output"], drawn.foil
+            )
+            total += (gradient.unflatten(0, points.shape[:2]) * difference).sum(0)
         scores = aggregated(total, aggregation_of(settings)) / samples
         return [Attribution(score, samples) for score in batch.without_padding(scores)]
 
-    return Explanations(sentences_in_batches(sentences, evaluator, compute), remarks)
+    return Explanations(sentences_in_batches(sentences, evaluator, compute, rows=samples), remarks)
 
 
 def _normal(batch: Batch, generators: list[np.random.Generator], like: torch.Tensor) -> torch.Tensor:
