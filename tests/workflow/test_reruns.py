@@ -231,6 +231,11 @@ EDITS = {
         of(*CONTROL, *ASSOCIATED),
     ),
     "considerable effect changed": (study("statistics", "considerable_effect", value=0.5), of(*SUMMARY)),
+    "primary hypothesis named": (study("statistics", "primary", value={"metrics": ["gini"]}), of(*EFFECTS)),
+    "verdicts of more permutations": (
+        study("statistics", "verdict_permutations", value=3),
+        of("permute_verdicts", "tabulate_effects"),
+    ),
     "coverage of the intervals changed": (
         study("statistics", "confidence", value=0.9),
         of("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *ASSOCIATED),
