@@ -240,7 +240,7 @@ def test_families_are_adjusted_apart(paths):
     assert both["family"].to_dict() == {"shifted": "exploratory", "same": "exploratory", "noisy": "primary"}
     for column in ("p_adjusted", "p_models_adjusted", "p_equivalence_adjusted", "detectable_pooled"):
         assert both.loc["noisy", column] == pytest.approx(alone.loc["noisy", column])
-    assert set(effects(noise=["lime"])["family"]) == {"noise"}
+    assert set(effects(noise=["lime"])["family"]) == {"control"}
     assert set(effects(primary={"dataset": ["elsewhere"]})["family"]) == {"exploratory"}
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.errors import InputError
+from evenlight.items import JOINT, PLACEBO
 from evenlight.statistics.familywise import step_down_p
 from evenlight.statistics.many_groups import holm
 
@@ -13,7 +14,7 @@ from evenlight.statistics.many_groups import holm
 UNDECIDABLE = "not decidable"
 UNDECIDED = "undecided"
 # Families of cells, each with the level alpha to itself.
-STUDY, PRIMARY, EXPLORATORY, NOISE = "study", "primary", "exploratory", "noise"
+STUDY, PRIMARY, EXPLORATORY, CONTROL = "study", "primary", "exploratory", "control"
 # What few units can say must be rarer than this share of the level, or it would decide about all other cells.
 SHARE = 0.1
 
@@ -21,14 +22,17 @@ SHARE = 0.1
 def family_of(cell: Mapping[str, str], primary: Mapping[str, Collection[str]], noise: Collection[str]) -> str:
     """The family of a cell.
 
-    Explainers that are noise are no hypothesis: their cells are a family of their own, a control. The others are one
-    family, or, where ``primary`` names some (columns of a cell to names), those, and all others, which are exploratory.
+    Explainers that are noise, and groups that are drawn by chance, are no hypothesis: their cells are a family of their
+    own. The others are one family, or, where ``primary`` names some (columns of a cell to names), those, and all
+    others, which are exploratory.
 
-    >>> family_of({"explainer": "lime", "metric": "gini"}, {"explainer": ["lime"]}, [])
+    >>> family_of({"explainer": "lime", "factor": "gender"}, {"explainer": ["lime"]}, [])
     'primary'
+    >>> family_of({"explainer": "lime", "factor": "placebo"}, {}, [])
+    'control'
     """
-    if cell["explainer"] in noise:
-        return NOISE
+    if cell["explainer"] in noise or PLACEBO in cell["factor"].split(JOINT):
+        return CONTROL
     if not primary:
         return STUDY
     return PRIMARY if all(cell[column] in names for column, names in primary.items()) else EXPLORATORY

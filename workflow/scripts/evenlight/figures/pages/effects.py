@@ -7,7 +7,7 @@ from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.page_parts import rows_by_model, said_of_single_runs
 from evenlight.figures.text import signed
 from evenlight.statistics.study import Metric
-from evenlight.statistics.verdicts import EXPLORATORY, NOISE, PRIMARY, STUDY, UNDECIDABLE, UNDECIDED
+from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY, UNDECIDABLE, UNDECIDED
 
 TABLES = (tables.EFFECTS, tables.TEST_COUNTS, tables.VERDICT_CONTROL)
 # A sign and a colour each (Okabe and Ito, lightened), so that neither stands alone; of these models alone in brackets.
@@ -42,7 +42,7 @@ FAMILIES = {
     STUDY: "",
     PRIMARY: ", primary hypothesis",
     EXPLORATORY: ", exploratory",
-    NOISE: ", random explanations (a control)",
+    CONTROL: ", random explanations or groups (a control)",
 }
 
 
@@ -110,8 +110,10 @@ def _said_of_families(effects: pd.DataFrame) -> str:
             f"The primary hypothesis has {counts[PRIMARY]:,} cells, which were named beforehand; the "
             f"{counts.get(EXPLORATORY, 0):,} others are exploratory, and what they show has to be shown again. "
         )
-    if NOISE in counts:
-        said += f"The {counts[NOISE]:,} cells of random explanations are no hypothesis, and a family of their own. "
+    if CONTROL in counts:
+        said += (
+            f"The {counts[CONTROL]:,} cells of random explanations or groups are no hypothesis, and a family apart. "
+        )
     return said + (f"{undecidable:,} of {len(effects):,} cells are not decidable. " if undecidable else "")
 
 
