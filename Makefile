@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo disparity soft-scale known-disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start verdicts bench-statistics estimate-cost mutation architectures clean clean-all
+.PHONY: help demo disparity beyond-random soft-scale known-disparity test test-slow check rule-graph browser measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start verdicts bench-statistics estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -42,6 +42,9 @@ $(MINILM): | .venv/ready-for-tests
 disparity: $(MINILM)  ## the disparity study on two CPU cores (an hour), and what the disputed definitions change
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/disparity_cpu.yaml
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/definitions_cpu.yaml
+
+beyond-random: $(MINILM)  ## what is left of disparities beyond random explanations: docs/results/beyond_random.md (a quarter of an hour)
+	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/beyond_random_cpu.yaml
 
 soft-scale: .venv/ready-for-tests  ## what of soft disparities is made by the number of tokens kept: docs/results/soft_scale.md (a quarter of an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/soft_scale_cpu.yaml
