@@ -63,6 +63,7 @@ def compared():
     needed = "compare" in kinds.KINDS[config["kind"]].needs
     return as_json(
         comparisons=config["statistics"]["compare"] if needed else {},
+        strata=config["statistics"]["strata"],
         samples={dataset: sample(dataset) for dataset in config["datasets"]},
     )
 

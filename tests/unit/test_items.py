@@ -21,6 +21,7 @@ from evenlight.items import (
     assign_test,
     assign_validation,
     check_items,
+    check_strata,
     drawn_pairs,
     forms_of,
     separated,
@@ -483,6 +484,20 @@ def test_what_is_drawn_is_a_matter_of_chance_and_not_of_the_names():
         counts = np.bincount([position // 80 for position in positions[-1]], minlength=5)
         assert (abs(counts - 20) < 14).all()
     assert all(15 <= len(a & b) <= 35 for a, b in pairwise(positions))
+
+
+def test_labels_that_are_the_groups_cannot_be_strata():
+    items, units = separated(two_factors(), ["gender", "race"])
+    labels = items.set_index("item_id")["label"]
+    mixed, same = labels * 0, (items.set_index("item_id")["attribute.gender"] == "male").astype(int)
+    compared = {"gender": [["male", "neutral"], ["male", "female"]], "race": [["black", "asian"]]}
+    check_strata("plots", units, mixed, compared)
+    message = r"^statistics\.strata\.plots: found label, but no label has explained texts of gender 'male' and 'female'"
+    with pytest.raises(InputError, match=message):
+        check_strata("plots", units, same, compared)
+    # Of the explained texts alone, and of pairs of levels that are there.
+    check_strata("plots", units, same, {"gender": [["male", "neutral"]], "race": [["black", "asian"]]})
+    check_strata("plots", units, same.iloc[:0], compared)
 
 
 # Factors and intersections

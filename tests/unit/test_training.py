@@ -718,3 +718,30 @@ def test_test_texts_that_cannot_be_read_are_refused_before_the_training(tmp_path
     )
     with pytest.raises(InputError, match=rf"items\.parquet, split test: .*{said}"):
         train.main(arguments)
+
+
+def test_strata_that_compare_nothing_are_refused_before_the_training(tmp_path, monkeypatch):
+    words = [[pronoun, *text] for text in TEXTS for pronoun in ("he", "she")]
+    items = items_of(words).assign(split=["train"] * 10 + ["validation"] * 4 + ["test"] * 6)
+    items = items.assign(group=["male", "female"] * 10, label=[1, 0] * 10, ground_truth=None)
+    write_dataset(items, tmp_path)
+    training.save_classifier(tiny_classifier("bert"), tmp_path / "encoder", None, {})
+    model = {"architecture": "pretrained", "source": str(tmp_path / "encoder"), "revision": None, "special_tokens": {}}
+    model |= {"max_tokens": MAX_TOKENS, "training": of_a_training(), "long_items": "refuse"}
+    monkeypatch.setattr(train, "train", lambda *arguments: pytest.fail("was trained"))
+    compared = {"comparisons": {"gender": [["male", "female"]]}, "samples": {}, "strata": {tmp_path.name: "label"}}
+    arguments = argparse.Namespace(
+        items=tmp_path / "items.parquet",
+        units=tmp_path / "units.parquet",
+        settings={"model": model, "seed": 0},
+        code="",
+        threads=1,
+        device="cpu",
+        compared=compared,
+        checkpoint_minutes=0,
+        output=tmp_path / "model",
+    )
+    with pytest.raises(
+        InputError, match=r"found label, but no label has explained texts of gender 'male' and 'female'"
+    ):
+        train.main(arguments)

@@ -61,7 +61,7 @@ def add_compared_flag(parser: argparse.ArgumentParser) -> None:
         "--compared",
         type=settings_argument,
         metavar="JSON",
-        help="what is compared of the texts that are explained: comparisons; samples: pairs and factors by dataset",
+        help="what is compared of the texts that are explained: comparisons and strata; samples, by dataset",
     )
 
 

@@ -258,6 +258,28 @@ def check_compared(
     return lacking
 
 
+def check_strata(
+    dataset: str, units: pd.DataFrame, labels: pd.Series, comparisons: Mapping[str, list[list[str]]]
+) -> None:
+    """Refuse to compare within labels where every label has texts of one level only.
+
+    ``labels`` are those of the texts that are explained, by ``item_id``; ``units`` and ``comparisons`` as for
+    :func:`check_compared`. Pairs of levels of which one is not there are passed over.
+    """
+    for factor, sets in comparisons.items():
+        forms = forms_of(units, factor)
+        forms = forms[forms["item_id"].isin(labels.index)]
+        by_level = forms["item_id"].map(labels).groupby(forms["level"]).agg(set)
+        for levels in sets:
+            there = [by_level[level] for level in levels if level in by_level]
+            if len(levels) == len(there) == 2 and not there[0] & there[1]:
+                raise InputError(
+                    f"statistics.strata.{dataset}: found label, but no label has explained texts of {factor} "
+                    f"'{levels[0]}' and '{levels[1]}', so that nothing can be compared within labels; leave the "
+                    "dataset out"
+                )
+
+
 def _check_identifiers(items: pd.DataFrame, location: str) -> None:
     if items.empty:
         raise InputError(f"{location}: no items; check the files that it is read from")

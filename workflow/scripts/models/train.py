@@ -15,7 +15,7 @@ from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_compared_flag, add_device_flags, run, settings_argument
 from evenlight.engine.sentences import encoded, left_out, parts_of, token_counts, tokenize
 from evenlight.errors import InputError
-from evenlight.items import check_compared, wholes
+from evenlight.items import check_compared, check_strata, wholes
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, device_name, name_classes, pick_device
 from evenlight.models.two_parts import require_reads_parts
@@ -26,7 +26,7 @@ from evenlight.training import digest_of_training, save_classifier, train
 def refuse_test(arguments: argparse.Namespace, classifier: Classifier, test: pd.DataFrame, units: pd.DataFrame) -> None:
     """Refuse now what would be refused when everything is trained: test texts that cannot be read or compared."""
     model, dataset = arguments.settings["model"], arguments.items.parent.name
-    compared = arguments.compared or {"comparisons": {}, "samples": {}}
+    compared = arguments.compared or {"comparisons": {}, "samples": {}, "strata": {}}
     sample = compared["samples"].get(dataset, {"pairs": None, "factors": []})
     tokens = token_counts(classifier, test)
     try:
@@ -38,6 +38,9 @@ def refuse_test(arguments: argparse.Namespace, classifier: Classifier, test: pd.
         raise InputError(f"{arguments.items}, split test: {error}") from None
     explained = test.loc[np.equal(reason, None), "item_id"]
     check_compared(dataset, units, explained, compared["comparisons"])
+    if compared["strata"].get(dataset) == "label":
+        labels = test.set_index("item_id")["label"].loc[explained]
+        check_strata(dataset, units, labels, compared["comparisons"])
 
 
 def overlap_of(model: dict) -> int | None:

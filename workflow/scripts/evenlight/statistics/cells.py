@@ -13,7 +13,7 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.errors import InputError
-from evenlight.items import forms_of
+from evenlight.items import check_strata, forms_of
 from evenlight.statistics.designs import Design, design_of, levels_there
 from evenlight.statistics.files import Run, items_path, reading_path, units_path
 from evenlight.statistics.score_files import read_scores
@@ -112,13 +112,15 @@ def read_models(
     strata = strata or {}
     for dataset in datasets:
         units = tables.read_table(units_path(datasets_folder, dataset), tables.UNITS)
-        clusters = tables.read_table(items_path(datasets_folder, dataset), tables.ITEMS.only("item_id", "cluster"))
+        texts = tables.read_table(
+            items_path(datasets_folder, dataset), tables.ITEMS.only("item_id", "cluster", "label")
+        ).set_index("item_id")
         for model, seeds in models.items():
             runs = [Run(dataset, model, seed) for seed in seeds]
             scored = pd.concat(
                 [read_scores(scores, run, explainers[0], metrics, only_items=True)["item_id"] for run in runs]
             ).drop_duplicates()
-            items = pd.DataFrame({"item_id": scored}).merge(clusters, on="item_id", how="left")
+            items = pd.DataFrame({"item_id": scored}).join(texts["cluster"], on="item_id")
             if items["cluster"].isna().any():
                 unknown = items.loc[items["cluster"].isna(), "item_id"].iloc[0]
                 raise InputError(
@@ -127,11 +129,11 @@ def read_models(
                 )
             codes = None
             if dataset in strata:
-                codes = _strata(strata[dataset], items["item_id"], items_path(datasets_folder, dataset), readings, runs)
+                codes = _strata(strata[dataset], items["item_id"], texts["label"], readings, runs)
+            if strata.get(dataset) == "label":
+                check_strata(dataset, units, texts["label"].loc[items["item_id"]], comparisons)
             pairs = pairs_of(comparisons)
             designs = [design_of(pair, forms_of(units, pair.factor), items, codes) for pair in pairs]
-            if strata.get(dataset) == "label":
-                check_strata(dataset, [design for design in designs if design is not None])
             yield ModelScores(
                 dataset,
                 model,
@@ -143,9 +145,10 @@ def read_models(
             )
 
 
-def _strata(kind: str, items: pd.Series, path: Path, readings: str | Path | None, runs: Sequence[Run]) -> np.ndarray:
+def _strata(
+    kind: str, items: pd.Series, labels: pd.Series, readings: str | Path | None, runs: Sequence[Run]
+) -> np.ndarray:
     """The stratum of each item under each run, int (runs, items); -1 where it is not known."""
-    labels = tables.read_table(path, tables.ITEMS.only("item_id", "label")).set_index("item_id")["label"]
     rows = []
     for run in runs:
         if kind == "label":
@@ -161,18 +164,6 @@ def _strata(kind: str, items: pd.Series, path: Path, readings: str | Path | None
                 values = values == labels.reindex(values.index)
         rows.append(values.reindex(items).astype(float).fillna(-1).to_numpy(int))
     return np.array(rows)
-
-
-def check_strata(dataset: str, designs: Iterable[Design]) -> None:
-    """Refuse to stratify by labels where every label has texts of one level only."""
-    for design in designs:
-        shared = np.intersect1d(design.a.strata[design.a.strata >= 0], design.b.strata[design.b.strata >= 0])
-        if not len(shared):
-            factor, *levels = design.comparison
-            raise InputError(
-                f"statistics.strata.{dataset}: found label, but no label has explained texts of {factor} "
-                f"'{levels[0]}' and '{levels[1]}', so that nothing can be compared within labels; leave the dataset out"
-            )
 
 
 def _explainers(
