@@ -17,6 +17,8 @@ import convert_explanations
 import numpy as np
 import pytest
 from convert_explanations import rows_of_ferret, rows_of_inseq
+from hub_tokenizers import KINDS, write_tokenizer
+from models_for_tests import WORDS as MORE
 from models_for_tests import items_of
 from record_explanations import GENERATED, LABEL_WORDS, TEMPLATE, TEXTS, write_model
 from safetensors.numpy import load as load_arrays
@@ -31,7 +33,7 @@ from evenlight.explainers import Context, explain
 from evenlight.explainers.imported import aligned
 from evenlight.models.classifier import Classifier
 from evenlight.models.prompted import prompted_classifier
-from evenlight.models.tokenizers import read_words
+from evenlight.models.tokenizers import read_words, set_prompt
 from evenlight.readings import Sentence
 
 HERE = Path(__file__).parent
@@ -259,6 +261,29 @@ def test_the_text_is_found_in_its_prompt_by_the_spellings(tokens, template, prom
     pieces = convert_explanations._spelled(tokens)
     _, place = convert_explanations._text_in(prompt, template, tokens, pieces, "")
     assert tokens[place] == inside
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"across_words"}))  # which no text is read with
+@pytest.mark.parametrize("around", [("Review: ", "\nThe film is"), ("Text:\n", " ."), ("", " It is")])
+def test_the_text_is_found_as_the_study_reads_it(kind, around, tmp_path):
+    """Of the tokenizers that published models have: what the characters of each token say."""
+    write_tokenizer(kind, tmp_path, [*WORDS, *map(str.split, around), *MORE])
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    plain = AutoTokenizer.from_pretrained(tmp_path)
+    set_prompt(tokenizer, *around)
+    texts = [*WORDS, *MORE, ["☃", "東京", "waits", "."], ["\U0001f600"]]  # the last ones with characters not learned
+    for words, reading in zip(texts, read_words(tokenizer, texts), strict=True):
+        prompt = f"{around[0]}{' '.join(words)}{around[1]}"
+        tokens = plain.convert_ids_to_tokens(plain(prompt)["input_ids"])
+        text, place = convert_explanations._text_in(
+            prompt, "{text}".join(around), tokens, convert_explanations._spelled(tokens), kind
+        )
+        assert text == " ".join(words)
+        numbers = list(range(len(tokens)))
+        row = {"text": text, "tokens": tokens[place], "scores": numbers[place]}
+        sentence = Sentence("1", tuple(words), reading.token_id, reading.word_id, 0, reading.token_text)
+        expected = np.where(sentence.is_special, 0, numbers)
+        np.testing.assert_array_equal(aligned(sentence, row, tmp_path), expected)
 
 
 # ferret --------------------------------------------------------------------------------------------------------------
