@@ -370,6 +370,14 @@ def test_logarithmic_mean():
         np.testing.assert_allclose(log_logarithmic_mean(one.log(), other.log()).exp(), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("far", [10.0, 1e3, 1e5, 1e9])
+def test_logarithmic_mean_has_all_digits_of_single_precision_however_far_the_two_are_apart(far):
+    """As the logits of a large vocabulary: (1 − exp(−d)) / d of the larger one."""
+    near = torch.tensor(-2.0)
+    for found in (log_logarithmic_mean(near, near - far), log_logarithmic_mean(near - far, near)):
+        assert found.item() == pytest.approx(-2 + np.log(-np.expm1(-far) / far), rel=1e-6)
+
+
 SOFTMAXES = {
     "softmax": lambda value: value.softmax(-1),
     "log_softmax": lambda value: functional.log_softmax(value, dim=-1),

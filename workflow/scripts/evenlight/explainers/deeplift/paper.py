@@ -146,10 +146,10 @@ def _means(log_share: torch.Tensor, dim: int | Sequence[int]) -> tuple[torch.Ten
 
 def log_logarithmic_mean(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     """log((eᵃ − eᵇ) / (a − b)), elementwise, a where both are equal: the logarithmic mean by logarithms."""
-    half = (first - second).abs() / 2
-    # log(sinh h / h), which is 0 at 0.
-    stretch = torch.where(half == 0, 0, half + torch.log(-torch.expm1(-2 * half) / (2 * half)))
-    return torch.where(torch.isinf(first) | torch.isinf(second), -torch.inf, first / 2 + second / 2 + stretch)
+    far = (first - second).abs()
+    # log((1 − exp(−d)) / d), which is 0 at 0; from the larger one, since the middle of the two has its digits only.
+    below = torch.where(far == 0, 0, torch.log(-torch.expm1(-far) / far))
+    return torch.where(torch.isinf(first) | torch.isinf(second), -torch.inf, torch.maximum(first, second) + below)
 
 
 def rescale(function: Callable, value: torch.Tensor, *constants, **keywords) -> torch.Tensor:
