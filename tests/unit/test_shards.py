@@ -372,12 +372,28 @@ def test_predicted_classes_and_drawn_pairs(study, tmp_path):
 def test_too_few_explained_texts_are_refused_before_they_are_explained(study, tmp_path):
     """Of two drawn pairs, one is too long."""
     arguments = reading_arguments(study, tmp_path / "readings.parquet", pairs=2, long_items="drop")
-    arguments.compared = {"comparisons": {"gender": [["male", "female"]]}}
+    arguments.compared = {"comparisons": {"gender": [["male", "female"]]}, "strata": {}}
     read_texts.main(arguments)
     found = read_table(arguments.output, READINGS)
     longest = found.loc[found["left_out"].isna(), "token_id"].map(len).max()
     arguments.settings["max_tokens"] = int(longest) - 1
     with pytest.raises(InputError, match=r"one unit only of gender 'f?e?male' is explained"):
+        read_texts.main(arguments)
+
+
+def test_strata_that_compare_nothing_are_refused_before_texts_are_explained(study, tmp_path):
+    """Where the label of the texts is their gender."""
+    arguments = reading_arguments(study, tmp_path / "readings.parquet")
+    items = read_table(arguments.items, ITEMS)
+    metadata = read_metadata(arguments.items, ITEMS)
+    arguments.items = tmp_path / "items.parquet"
+    gender = (items["attribute.gender"] == "male").astype(int)
+    write_table(items.assign(label=gender), arguments.items, ITEMS, metadata)
+    strata = {arguments.items.parent.name: "label"}
+    arguments.compared = {"comparisons": {"gender": [["male", "female"]]}, "strata": strata}
+    with pytest.raises(
+        InputError, match=r"found label, but no label has explained texts of gender 'male' and 'female'"
+    ):
         read_texts.main(arguments)
 
 

@@ -15,7 +15,7 @@ from evenlight.command_line import add_compared_flag, add_model_flags, run, sett
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, left_out, parts_of, token_counts
 from evenlight.errors import InputError
-from evenlight.items import check_compared
+from evenlight.items import check_compared, check_strata
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.readings import RUNNER_UP, TOO_LONG, foils, readings_table, token_table
@@ -101,7 +101,7 @@ def readings(
 
 def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Which items are read, bool (items,), why each of them is not explained, and notes."""
-    items = read_arrow(arguments.items, ITEMS.only("item_id", "split"))
+    items = read_arrow(arguments.items, ITEMS.only("item_id", "label", "split"))
     is_read = np.asarray(pc.equal(items["split"], "test"))
     tokens = []
     for group in texts_in_groups(arguments.items, is_read, TOKENISED_AT_ONCE):
@@ -113,8 +113,11 @@ def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tupl
     units = read_table(arguments.units, UNITS)
     reason, notes = left_out(test, units, np.concatenate(tokens), classifier.max_tokens, arguments.settings)
     if arguments.compared:
-        explained = test.loc[np.equal(reason, None), "item_id"]
-        check_compared(arguments.items.parent.name, units, explained, arguments.compared["comparisons"])
+        dataset, comparisons = arguments.items.parent.name, arguments.compared["comparisons"]
+        explained = test[np.equal(reason, None)].set_index("item_id")
+        check_compared(dataset, units, explained.index, comparisons)
+        if arguments.compared["strata"].get(dataset) == "label":
+            check_strata(dataset, units, explained["label"], comparisons)
     return is_read, reason, notes
 
 

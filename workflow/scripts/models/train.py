@@ -36,11 +36,10 @@ def refuse_test(arguments: argparse.Namespace, classifier: Classifier, test: pd.
             encoded(classifier, test[is_long], test.loc[is_long, "label"], overlap)
     except InputError as error:
         raise InputError(f"{arguments.items}, split test: {error}") from None
-    explained = test.loc[np.equal(reason, None), "item_id"]
-    check_compared(dataset, units, explained, compared["comparisons"])
+    explained = test[np.equal(reason, None)].set_index("item_id")
+    check_compared(dataset, units, explained.index, compared["comparisons"])
     if compared["strata"].get(dataset) == "label":
-        labels = test.set_index("item_id")["label"].loc[explained]
-        check_strata(dataset, units, labels, compared["comparisons"])
+        check_strata(dataset, units, explained["label"], compared["comparisons"])
 
 
 def overlap_of(model: dict) -> int | None:
