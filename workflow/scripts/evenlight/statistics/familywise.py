@@ -125,7 +125,8 @@ def statistics(
         rarest: the least two-sided p of so few clusters, float (cells,).
         names: of the clusters of each part; the same in both where levels have a cluster in common.
         draws: resamples.
-        signed: whether the deviate has the sign of t, for the claim that a value is above zero; one or (cells,).
+        signed: whether the real deviate has the sign of t, for the claim that a value is above zero; one or (cells,).
+            Resamples have none: that a difference is within a bound is a claim about either end, and so two.
     """
     levels = [_Level.of(part) for part in parts]
     joined = len(parts) == 2 and not set(names[0]).isdisjoint(names[1])
@@ -140,8 +141,7 @@ def statistics(
         mean, variance, degrees = _moments(levels, drawn, joined)
         with np.errstate(divide="ignore", invalid="ignore"):
             part = normal_deviate(mean**2 / variance, degrees)
-        part = np.nan_to_num(part, nan=LARGEST, posinf=LARGEST)
-        result[1 + rows.start : 1 + rows.stop] = np.where(varies, np.where(signed & (mean < 0), -part, part), 0)
+        result[1 + rows.start : 1 + rows.stop] = np.where(varies, np.nan_to_num(part, nan=LARGEST, posinf=LARGEST), 0)
     return result
 
 
