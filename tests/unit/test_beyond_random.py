@@ -102,7 +102,7 @@ def test_constant_scores_and_rounding_are_no_effect():
 def test_groups_within_strata():
     """A confounder that is a stratum is no effect; the weights are van Elteren's, by hand and by a regression."""
     random = numbers("strata")
-    codes_a, codes_b = np.repeat([0, 1, 2, -1], [30, 10, 1, 4]), np.repeat([0, 1, 2], [10, 30, 5])
+    codes_a, codes_b = np.repeat([0, 1, 2, -1], [30, 10, 1, 4]), np.repeat([0, 1, 2], [5, 35, 5])
     a, b = 5.0 * codes_a + random.normal(size=45), 5.0 * codes_b + random.normal(size=45)
     of_groups = of_units(a, 0 * a), of_units(b, 0 * b), np.arange(90), False, 0.95
     row = effects_beyond(*of_groups, strata=(codes_a[None], codes_b[None]))
