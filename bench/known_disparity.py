@@ -26,6 +26,7 @@ from evenlight.statistics.cells import read_models
 from evenlight.tables import DISPARITY, EFFECTS, ITEMS, QUALITY_PER_SEED, read_metadata, read_table, replacing
 
 CELL = ["dataset", "model", "explainer", "metric"]
+GENDER, PLACEBO = "gender", "placebo"
 # A true difference of so many standard deviations is one that a verdict should find.
 CONSIDERABLE = 0.2
 ALPHA = 0.05
@@ -74,7 +75,7 @@ the standard deviation within groups; from {considerable} on it is called consid
 ## Verdicts by world
 
 - *trainings*: cells with a verdict of disparity in the mean of further trainings; *these models*: of these models only.
-  Verdicts are adjusted over all cells of the study.
+  Verdicts are adjusted over all cells of the gender.
 - *published*: share of the single tests (one seed, Mann–Whitney, p ≤ {alpha}) that are significant, as published
   studies count them.
 - *considerable*: cells whose true difference of further trainings is considerable; *found*: how many of them have a
@@ -86,6 +87,8 @@ the standard deviation within groups; from {considerable} on it is called consid
 {by_world}
 
 {size_text}
+
+{placebo_text}
 
 {power_text}
 
@@ -148,7 +151,7 @@ def truths(folder: Path, config: dict, seeds_of_study: list[int]) -> pd.DataFram
         models=dict.fromkeys(config["models"], config["seeds"]),
         explainers=list(config["explainers"]),
         metrics={name: families[name] for name in config["metrics"]},
-        comparisons=config["statistics"]["compare"],
+        comparisons={GENDER: config["statistics"]["compare"][GENDER]},
     ):
         is_of_study = np.isin(model.seeds, seeds_of_study)
         [design] = model.designs
@@ -194,11 +197,12 @@ def dials_of(folder: Path, dataset: str) -> dict[str, float]:
 def cells_of(folder: Path, truth: pd.DataFrame, dials: dict[str, dict]) -> pd.DataFrame:
     """What the study says of every cell beside the truth; without a dial, further trainings have no disparity."""
     columns = [*CELL, "difference", "low", "high", "models_low", "models_high", "verdict"]
-    effects = read_table(folder / "tables" / "effects.parquet", EFFECTS.only(*columns))[columns]
-    tests = read_table(folder / "tables" / "disparity.parquet", DISPARITY.only(*CELL, "seed", "p"))
+    effects = of_factor(read_table(folder / "tables" / "effects.parquet", EFFECTS.only(*columns, "factor")), GENDER)
+    tests = read_table(folder / "tables" / "disparity.parquet", DISPARITY.only(*CELL, "factor", "p"))
+    tests = of_factor(tests, GENDER)
     tests = tests.assign(significant=tests["p"] <= ALPHA).groupby(CELL, sort=False)["significant"]
     tests = tests.agg(significant_seeds="sum", seeds="count").reset_index()
-    cells = effects.merge(tests, on=CELL, how="left").merge(truth, on=CELL, how="left")
+    cells = effects[columns].merge(tests, on=CELL, how="left").merge(truth, on=CELL, how="left")
     if cells["sd"].isna().any():
         missing = cells.loc[cells["sd"].isna(), CELL].iloc[0]
         raise InputError(f"{folder}: no truth of {', '.join(missing)}; both runs need the same worlds and methods")
@@ -208,6 +212,23 @@ def cells_of(folder: Path, truth: pd.DataFrame, dials: dict[str, dict]) -> pd.Da
     # Scores that are always the same have no disparity.
     cells["d"] = (cells["true_of_trainings"] / cells["sd"]).where(cells["sd"] > 0, 0.0)
     return cells.assign(claim=cells["verdict"].map(claim))
+
+
+def of_factor(table: pd.DataFrame, factor: str) -> pd.DataFrame:
+    """The rows about one factor."""
+    return table[table["factor"] == factor]
+
+
+def placebo_text(effects: pd.DataFrame) -> str:
+    """The sentence that says what verdicts find between halves of the pairs that were drawn by lot."""
+    placebo = of_factor(effects, PLACEBO)
+    claims = placebo["verdict"].map(claim).value_counts()
+    return (
+        "**Placebo.** Between two halves of the pairs, drawn by lot, there is nothing in any world: of "
+        f"{len(placebo)} cells {claims.get(TRAININGS, 0)} have a verdict of disparity for further trainings and "
+        f"{claims.get(MODELS, 0)} for these models. They are a family of their own, so that of a hundred studies five at "
+        "most should have one of either kind."
+    )
 
 
 def has_wrong_sign(cells: pd.DataFrame) -> pd.Series:
@@ -401,6 +422,8 @@ def main(arguments: argparse.Namespace) -> None:
     with replacing(arguments.table) as path:
         cells.to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
     draw([arguments.figure], lambda: figure_of(cells, labels), "Verdicts in worlds with known causes")
+    effects = read_table(arguments.results / "tables" / "effects.parquet", EFFECTS.only(*CELL, "factor", "verdict"))
+    said = texts(cells, dials) | {"placebo_text": placebo_text(effects)}
     page = PAGE.format(
         machine=machine("torch", "transformers", "numpy"),
         worlds=quality_of(arguments.results, dials),
@@ -417,7 +440,7 @@ def main(arguments: argparse.Namespace) -> None:
         by_world=markdown(by_world(cells)),
         grid=markdown(grid(cells, labels)),
         by_metric=markdown(by_metric(cells)),
-        **{name: fill(said, 118) for name, said in texts(cells, dials).items()},
+        **{name: fill(text, 118) for name, text in said.items()},
     )
     with replacing(arguments.page) as path:
         path.write_text(page, encoding="utf-8")

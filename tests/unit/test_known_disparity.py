@@ -148,6 +148,14 @@ def test_worlds_are_summed_up(known):
     assert "Of 3 cells with a considerable true disparity 1 have" in texts["power_text"]
 
 
+def test_alarms_between_placebos_are_counted_and_no_others(known):
+    verdicts = ["disparity", "negligible disparity", "disparity of these models", "undecided"]
+    effects = pd.DataFrame({"factor": "placebo", "verdict": verdicts})
+    effects = pd.concat([effects, effects.assign(factor="gender")])
+    said = known.placebo_text(effects)
+    assert "of 4 cells 2 have a verdict of disparity for further trainings and 1 for these models." in said
+
+
 def test_a_disparity_is_any_explanations_where_random_scores_have_it_in_the_same_direction(known):
     cells = pd.DataFrame(
         [

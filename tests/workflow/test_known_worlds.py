@@ -20,7 +20,10 @@ STUDY = {
     "explainers": {"grad": {"method": "saliency"}, "uniform_random": {"method": "uniform_random"}},
     "explain": {"pairs": 6},
     "metrics": {"gini": {"metric": "gini"}, "mass_accuracy": {"metric": "mass_accuracy"}},
-    "statistics": {"compare": {"gender": [["male", "female"]]}},
+    "statistics": {
+        "compare": {"gender": [["male", "female"]], "placebo": [["placebo_a", "placebo_b"]]},
+        "primary": {"factors": ["gender"]},
+    },
 }
 FRESH = {
     "study": "known_fresh",
@@ -69,5 +72,6 @@ def test_worlds_are_trained_on_tested_and_summed_up_beside_their_truth(tmp_path)
     assert longer.set_index("metric").loc["mass_accuracy", "true_of_trainings"] > 0
     page = (project / "known.md").read_text(encoding="utf-8")
     assert "| world_wording | `longer_texts` 1 |" in page
+    assert "of 8 cells" in page
     assert not re.search(r"\bnan\b|\{", page)
     assert (project / "known.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")
