@@ -226,8 +226,8 @@ def placebo_text(effects: pd.DataFrame) -> str:
     return (
         "**Placebo.** Between two halves of the pairs, drawn by lot, there is nothing in any world: of "
         f"{len(placebo)} cells {claims.get(TRAININGS, 0)} have a verdict of disparity for further trainings and "
-        f"{claims.get(MODELS, 0)} for these models. They are a family of their own, so that of a hundred studies five at "
-        "most should have one of either kind."
+        f"{claims.get(MODELS, 0)} for these models. They are a family of their own, so that of a hundred studies at "
+        "most five should have one of either kind."
     )
 
 
