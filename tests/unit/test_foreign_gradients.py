@@ -4,6 +4,8 @@ Elsewhere, word embeddings go straight into a normalisation (ModernBERT, DeBERTa
 them before the first one (Llama's kind), and the pad token's embedding is zero.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -15,6 +17,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.deeplift import paper
 from evenlight.explainers.starts import probes
+from evenlight.models.classifier import prepared
 from evenlight.models.tokenizers import token_ids
 
 # Their word embeddings go into a normalisation and nowhere else.
@@ -299,6 +302,19 @@ def test_deeplift_is_judged_by_its_rules_where_a_transformer_is_sure(monkeypatch
     assert paper.share_missed(settings, evaluator) < 1e-4
     monkeypatch.delitem(paper.STAND_INS, "layer_norm")
     assert paper.share_missed(settings, evaluator) > paper.MOST_MISSED
+
+
+def test_deeplift_of_a_model_whose_changes_drown_in_bfloat16_is_refused_with_the_precision():
+    """As fresh weights are: every layer changes little, and half the bits round it away."""
+    classifier = tiny_classifier("bert")
+    for weight in classifier.network.requires_grad_(False).parameters():
+        if weight.dim() > 1:
+            torch.nn.init.normal_(weight, std=0.02, generator=torch.Generator().manual_seed(0))
+    methods = {"it": COMMON | {"method": "deeplift", "output": "logit"}}
+    explain("deeplift", sentences_of(classifier), methods, context_of(classifier))
+    rounded = replace(classifier, network=prepared(classifier.network, "bfloat16"), precision="bfloat16")
+    with pytest.raises(InputError, match=r"or more; set explain\.precision to float32, choose another baseline"):
+        explain("deeplift", sentences_of(rounded), methods, context_of(rounded))
 
 
 def test_in_place_products_of_two_changing_values_are_named():

@@ -407,11 +407,14 @@ def _require_explains(name: str, settings: dict, context: Context) -> None:
     key = ("share_missed", settings["layer"], settings["baseline"], settings["output"])
     missed = context.once(key, lambda: share_missed(settings, context.evaluator))
     if not missed <= MOST_MISSED:
+        classifier = context.evaluator.classifier
+        rounds = classifier.precision != "float32"
         raise InputError(
             f"explainers.{name}: DeepLIFT from baseline '{settings['baseline']}' does not explain this "
-            f"{context.evaluator.classifier.network.config.model_type} model: for half of the texts by which it is "
-            f"tried out, the scores miss the change of the output by {missed:.1g} of the change or more; choose "
-            "another baseline, or take the explainer or the model out of the study"
+            f"{classifier.network.config.model_type} model: for half of the texts by which it is "
+            f"tried out, the scores miss the change of the output by {missed:.1g} of the change or more; "
+            f"{'set explain.precision to float32, ' if rounds else ''}choose another baseline, or take the explainer "
+            "or the model out of the study"
         )
 
 
