@@ -17,7 +17,7 @@ from evenlight.configuration import completed_entry
 from evenlight.explainers import Context, explain
 from evenlight.explainers.lime.paper import kept_tokens
 from evenlight.metrics import Explanation, score
-from evenlight.metrics.faithfulness import METRICS, top_tokens
+from evenlight.metrics.faithfulness import METRICS, shown_tokens, top_tokens
 
 # Share of the recorded cases that must be comparable, lest a test compares nothing.
 ENOUGH = 0.1
@@ -155,10 +155,11 @@ def test_aopc_agrees(name, cases, classifier, sentences):
     ]
     values = score("faithfulness", explanations, AOPC, recorded.evaluator(classifier))
     agreeing = different = tied = 0
-    for metric, (keep, _) in METRICS.items():
+    for metric, (keeps_top, _) in METRICS.items():
         for case, one, value in zip(cases, explanations, values[metric], strict=True):
             inner = np.flatnonzero(~one.is_special)
-            rows = [one.token_id[keep(inner, top)] for top in top_tokens(one.token_score[inner], SHARES, True)]
+            tops = top_tokens(one.token_score[inner], SHARES, True)
+            rows = [one.token_id[inner[shown]] for shown in shown_tokens(tops, len(inner), keeps_top)]
             positive = one.token_score[inner][one.token_score[inner] > 0]
             if len(set(positive)) < len(positive):
                 tied += 1  # ferret ranks equal scores in the order that NumPy's unstable sort leaves
