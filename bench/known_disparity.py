@@ -13,6 +13,7 @@ from textwrap import fill
 import numpy as np
 import pandas as pd
 import yaml
+from matplotlib import colormaps
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 from report import machine, markdown
@@ -21,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
 from evenlight import command_line, configuration
 from evenlight.errors import InputError
+from evenlight.figures.contrast import ink_on
 from evenlight.figures.style import draw
 from evenlight.statistics.cells import read_models
 from evenlight.tables import DISPARITY, EFFECTS, ITEMS, QUALITY_PER_SEED, read_metadata, read_table, replacing
@@ -96,7 +98,7 @@ the standard deviation within groups; from {considerable} on it is called consid
 
 ## Which explainer and metric raise an alarm, and for what
 
-{sign_text} The number is the true *d* of further trainings, positive where men's texts score higher.
+{sign_text}
 
 ![Verdicts by world, metric and explainer]({figure})
 
@@ -317,15 +319,16 @@ def figure_of(cells: pd.DataFrame, labels: dict[str, str]) -> Figure:
     rows = list(rows.itertuples(index=False, name=None))
     figure = Figure(figsize=(1.6 + 0.85 * len(worlds), 1.4 + 0.26 * len(rows)), layout="constrained")
     axes = figure.subplots()
-    colours = np.full((len(rows), len(worlds)), np.nan)
+    colours, scale = colormaps["PuOr"], TwoSlopeNorm(0, -1, 1)
+    true_d = np.full((len(rows), len(worlds)), np.nan)
     for cell in cells.itertuples():
         row, column = rows.index((cell.metric, cell.explainer)), worlds.index(cell.dataset)
-        colours[row, column] = cell.d
-        dark = abs(cell.d) > 0.7
-        axes.text(column - 0.18, row, SIGNS[cell.claim], ha="center", va="center", color="white" if dark else "black")
+        true_d[row, column] = cell.d
+        colour = ink_on(colours(scale(cell.d))[:3])
+        axes.text(column - 0.18, row, SIGNS[cell.claim], ha="center", va="center", color=colour)
         said = f"{cell.significant_seeds:.0f}/{cell.seeds:.0f}"
-        axes.text(column + 0.22, row, said, ha="center", va="center", size=6, color="white" if dark else "dimgray")
-    image = axes.imshow(colours, cmap="PuOr", norm=TwoSlopeNorm(0, -1, 1), aspect="auto")
+        axes.text(column + 0.22, row, said, ha="center", va="center", size=6, color=colour)
+    image = axes.imshow(true_d, cmap=colours, norm=scale, aspect="auto")
     axes.set_xticks(range(len(worlds)), [world.removeprefix("world_").replace("_", "\n") for world in worlds], size=8)
     axes.set_yticks(range(len(rows)), [labels.get(explainer, explainer) for _, explainer in rows], size=8)
     for number, metric in enumerate(dict.fromkeys(metric for metric, _ in rows)):
@@ -337,9 +340,9 @@ def figure_of(cells: pd.DataFrame, labels: dict[str, str]) -> Figure:
     axes.spines[:].set_visible(False)
     axes.set_title("Verdicts in worlds with known causes", loc="left")
     bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.5, aspect=40, extend="both")
-    bar.set_label(
-        "true d, men − women     ● disparity   ○ of these models   = equivalent   3/5 significant seeds", size=8
-    )
+    bar.set_ticks([-1, -0.5, 0, 0.5, 1])
+    signs = "● disparity   ○ of these models   = equivalent   3/5 seeds significant as published"
+    bar.set_label(f"true d, men − women     {signs}", size=8)
     return figure
 
 
@@ -402,7 +405,8 @@ def texts(cells: pd.DataFrame, dials: dict[str, dict]) -> dict[str, str]:
                 strict=True,
             )
         )
-        + "; no sign: nothing is claimed.",
+        + "; no sign: nothing is claimed. The number is the true *d* of further trainings, positive where men's texts "
+        "score higher.",
         "random_text": (
             f"Of {metric['considerable'].sum()} considerable disparities {metric['random scores, too'].sum()} are "
             "there with random scores, too."
