@@ -155,7 +155,7 @@ bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same 
 bench-start: .venv/ready  ## how much of the demo's processor time goes into starting (five minutes)
 	$(BIN)/python bench/start_up.py --cores $(CORES) --configfile config/demo.yaml
 
-verdicts: .venv/ready  ## how often verdicts are wrong, in studies drawn at random (half an hour on two cores)
+verdicts: .venv/ready  ## how often verdicts are wrong, in studies drawn at random (forty minutes on two cores)
 	PYTHONPATH=workflow/scripts $(BIN)/python workflow/tools/simulate_verdicts.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/verdicts.csv
 
 bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 items (hours; --items and --steps of the script for less)

@@ -270,7 +270,7 @@ def as_markdown(table: pd.DataFrame) -> str:
         spread = f"{row['training_sd']:g} {row['spread']}" if row["training_sd"] else "0"
         # What one run cannot say stands empty.
         known = [name for name in HEADINGS if row["seeds"] > 1 or name not in ("false", "false_equivalent", "found")]
-        numbers = [f"{row[name]:.3f}" if name in known else "" for name in HEADINGS]
+        numbers = [f"{row[name]:.3f}" if name in known and not np.isnan(row[name]) else "" for name in HEADINGS]
         lines.append([str(row["seeds"]), str(row["units"]), row["kind"], row["shape"], spread, *numbers])
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
