@@ -194,8 +194,9 @@ once, and explained with one gradient method and one that only asks.
 - **as**: `decoder`, the label comes next, or `masked`, it stands where the mask is. In parentheses where
   `language_model: auto` does not find this in the `config.json` that Transformers saves.
 - **probabilities**: the largest difference between ours and those of Transformers' own forward pass over the ids of the
-  filled template, each text and each label word by itself; and how much they differ between texts.
-- **log-odds**: the same of the logarithm of the odds of the two classes, which says more where one class is certain.
+  filled template, each text and each label word by itself; and how much they differ between texts. Where one class is
+  certain, the logarithm of the odds says more: a type works only where it is the same, too, to {odds:g} of what texts
+  differ in.
 - **shared**: how many of the tokens before the text are read once for all texts, and what that changes in the
   probabilities; `no` where the network keeps something else than keys and values, or answers otherwise with them.
 - **Sal** saliency, **KS** kernel_shap: `+` holds, a sentence alone has the scores that it has among others, to
@@ -214,10 +215,11 @@ def table(rows: list[dict]) -> str:
         works=len(working),
         failed=f" {failed} end in an error." if failed else "",
         tolerance=TOLERANCE,
+        odds=CLOSE_ODDS,
     )
     lines = [shown(row, notes, reasons) for row in working]
     refusals = [(f"`{row['type']}`", row["kind"], row["outcome"], row["reason"]) for row in rows if row not in working]
-    heading = ["type", "as", "tokenizer", "padding", "by", "probabilities", "log-odds", "shared", "Sal", "KS"]
+    heading = ["type", "as", "tokenizer", "padding", "by", "probabilities", "shared", "Sal", "KS"]
     return "\n".join(
         [
             introduction,
@@ -248,7 +250,6 @@ def shown(row: dict, notes: Legend, reasons: Legend) -> list[str]:
         *(f"`{row['type']}`", kind, tokenizer, row["padding"]),
         "ids too" if row["entrance"] == "embeddings and ids" else "embeddings",
         f"{row['difference']:.0e} of {row['spread']:.0e}",
-        f"{row['odds_difference']:.0e} of {row['odds_spread']:.1f}",
         shared if row["kind"] == DECODER else "",
         *signs,
     ]
