@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from models_for_tests import MAX_TOKENS, tiny_classifier
 
-from evenlight import explain, plot, probabilities, score
+from evenlight import explain, load_classifier, plot, probabilities, score
 from evenlight.errors import InputError
 
 TEXTS = ["He waits .", "They find the lighthouse ."]
@@ -57,7 +57,12 @@ def test_texts_that_cannot_be_read_are_refused_without_keys_of_a_study(classifie
         (TEXTS, {"second": ["She sleeps ."]}, "second has 1 entries for 2 texts"),
         (TEXTS, {"second": ["She sleeps .", ""]}, "the second part of text 1 has no words"),
         (TEXTS, {"second": "She sleeps ."}, "second is one string; give a list"),
-        (TEXTS, {"overlap": MAX_TOKENS}, f"overlap: found {MAX_TOKENS}; allowed is a number from 0 to half of the 48"),
+        (
+            TEXTS,
+            {"overlap": MAX_TOKENS},
+            f"overlap: found {MAX_TOKENS}; allowed is a whole number from 0 to half of the 48",
+        ),
+        (TEXTS, {"overlap": "4"}, "overlap: found '4'; allowed is a whole number"),
         (
             ["a" * 2 * MAX_TOKENS],
             {"overlap": 2},
@@ -87,6 +92,12 @@ def test_a_long_text_in_windows_is_explained_as_one():
     assert explanation.windows.max() > 0
     assert len(explanation.token_score) > MAX_TOKENS
     assert np.isfinite(score(classifier, [explanation], "aopc_comprehensiveness")).all()
+
+
+def test_the_home_folder_may_be_written_as_in_a_shell(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(InputError, match=f"^{tmp_path}/seed0/manifest.json: no such file"):
+        load_classifier("~/seed0")
 
 
 def test_a_list_of_explanations_is_no_explanation(classifier):

@@ -40,7 +40,8 @@ def load_classifier(folder: str | Path, device: str = "auto", precision: str = "
     Raises:
         InputError: the folder is none that they wrote.
     """
-    manifest = Path(folder) / "manifest.json"
+    folder = Path(folder).expanduser()
+    manifest = folder / "manifest.json"
     if not manifest.exists():
         raise InputError(f"{manifest}: no such file; name a folder that rule train or load_model made")
     settings = json.loads(manifest.read_text(encoding="utf-8"))["settings"]
@@ -190,9 +191,9 @@ def _sentences(
 ) -> list[Sentence]:
     """The texts in tokens, with class 0 as target; refuse what the classifier does not read."""
     items = _items(texts, second)
-    if overlap is not None and not 0 <= overlap <= classifier.max_tokens // 2:
+    if overlap is not None and overlap not in range(classifier.max_tokens // 2 + 1):
         half = f"from 0 to half of the {classifier.max_tokens} tokens that this classifier reads"
-        raise InputError(f"overlap: found {overlap!r}; allowed is a number {half}")
+        raise InputError(f"overlap: found {overlap!r}; allowed is a whole number {half}")
     try:
         if second is not None:
             require_reads_parts(classifier, items["words"][0], items["part"][0])
