@@ -83,7 +83,7 @@ browser:
 test-slow: .venv/ready-for-tests  ## the tests marked slow
 	$(BIN)/python -m pytest -m slow
 
-check: .venv/ready-for-tests  ## linters, formatters, and a dry run of every shipped configuration
+check: $(MINILM)  ## linters, formatters, and a dry run of every shipped configuration
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules workflow/Snakefile workflow/repository.smk

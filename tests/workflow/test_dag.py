@@ -89,6 +89,9 @@ def test_picture_of_the_rules_is_of_these_rules(project):
 )
 def test_shipped_configuration(project, path):
     study = yaml.safe_load((PROJECT / "config" / path).read_text(encoding="utf-8"))
+    # What a command of the Makefile puts there.
+    for source in [model["source"] for model in study["models"].values() if "results/" in model.get("source", "")]:
+        (project / source).mkdir(parents=True, exist_ok=True)
     configure(project, study)
     try:
         planned = planned_jobs(project)
