@@ -304,6 +304,22 @@ def test_deeplift_is_judged_by_its_rules_where_a_transformer_is_sure(monkeypatch
     assert paper.share_missed(settings, evaluator) > paper.MOST_MISSED
 
 
+@pytest.mark.parametrize("steps", [2, 64])
+def test_paths_with_too_few_steps_are_counted_where_a_model_is_sure(steps):
+    """Its probabilities change by little, of which the scores may miss as large a share as elsewhere."""
+    classifier = tiny_classifier("bert")
+    classifier.network.classifier.bias.data = torch.tensor([0.0, 7.0])
+    sentences = [replace(sentence, target=1) for sentence in sentences_of(classifier)]
+    settings = COMMON | {"method": "integrated_gradients", "steps": steps, "output": "probability"}
+    explanations = explained("path", classifier, settings, sentences)
+    gaps = np.array([one.completeness_gap for one in explanations.attributions])
+    changes = np.array([one.token_score.sum() for one in explanations.attributions]) - gaps
+    missed = int((np.abs(gaps) > 0.05 * np.abs(changes)).sum())
+    assert np.abs(changes).max() < 0.01
+    assert missed == 0 if steps == 64 else missed > 5
+    assert (f"the paths of {missed} of 8 items" in explanations.note) == (missed > 0)
+
+
 def test_deeplift_of_a_model_whose_changes_drown_in_bfloat16_is_refused_with_the_precision():
     """As fresh weights are: every layer changes little, and half the bits round it away."""
     classifier = tiny_classifier("bert")

@@ -100,13 +100,21 @@ def remarks_on_scaling(along: Sequence[float], way_out: Callable[[], str]) -> li
     return [Remark(text, {"unscaled": unscaled})]
 
 
+def sizes_of_change(outputs: torch.Tensor) -> torch.Tensor:
+    """By how much outputs of inputs and of baselines, (2 rows,), differ, (rows,); at least what may be rounding."""
+    at_input, at_baseline = outputs.chunk(2)
+    kind = torch.finfo(outputs.dtype)
+    rounding = 100 * kind.eps * torch.maximum(at_input.abs(), at_baseline.abs())
+    return torch.maximum((at_input - at_baseline).abs(), rounding).clamp(min=kind.tiny)
+
+
 def remarks_on_gaps(gaps: Sequence[tuple[float, float]]) -> list[Remark]:
     """How many paths have too few steps, with the bound of Sundararajan et al. 2017, Section 5: 5 %.
 
     Args:
-        gaps: of each item the completeness gap and the change of the output from baseline to input.
+        gaps: of each item the completeness gap and its :func:`sizes_of_change`.
     """
-    open_gaps = sum(abs(gap) > 0.05 * max(abs(change), 0.01) for gap, change in gaps)
+    open_gaps = sum(abs(gap) > 0.05 * size for gap, size in gaps)
     if not open_gaps:
         return []
     text = (

@@ -15,6 +15,7 @@ from evenlight.explainers.derivatives import (
     remarks_on_cancelling,
     remarks_on_gaps,
     sharing,
+    sizes_of_change,
     target_gradient,
     target_output,
 )
@@ -100,12 +101,13 @@ def _along(
             ends = entrance.logits(torch.cat([end, start]), mask.repeat(2, 1))
             outputs = target_output(ends, target.repeat(2), output, foil.repeat(2))
             at_end, at_start = outputs.double().cpu().numpy().reshape(2, -1)
+            sizes = sizes_of_change(outputs).tolist()
         values = {method: METHODS[method](mean_gradient, difference) for method in METHODS}
         sums = batch.without_padding(values["integrated_gradients"].sum(-1))
         changes = at_end - at_start
-        gaps = [(float(score.sum() - change), float(change)) for score, change in zip(sums, changes, strict=True)]
+        gaps = [float(score.sum() - change) for score, change in zip(sums, changes, strict=True)]
         scores = [aggregated(values[each["method"]], aggregation_of(each)) for each in wanted.values()]
-        return list(zip(gaps, *map(batch.without_padding, scores), strict=True))
+        return list(zip(zip(gaps, sizes, strict=True), *map(batch.without_padding, scores), strict=True))
 
     gaps, *columns = zip(*sentences_in_batches(sentences, evaluator, compute, rows=steps), strict=True)
     remarks += remarks_on_gaps(gaps)

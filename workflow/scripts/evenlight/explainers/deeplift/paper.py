@@ -14,7 +14,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.aggregation import aggregated, aggregation_of
 from evenlight.explainers.attribution import Attribution, Remark
-from evenlight.explainers.derivatives import target_output
+from evenlight.explainers.derivatives import sizes_of_change, target_output
 from evenlight.explainers.operations import PRODUCTS, QUOTIENTS, Operations, StandIn, depends, modules_replaced
 from evenlight.explainers.starts import path_ends, probes
 from evenlight.models.classifier import Classifier, Entrance
@@ -340,7 +340,7 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
         sums, scores = (batch.without_padding(aggregated(contributions, how)) for how in ("sum", aggregation))
         change, _ = _change(outputs)
         gaps = [float(each.sum() - difference) for each, difference in zip(sums, change.tolist(), strict=True)]
-        shares = [abs(gap) / size for gap, size in zip(gaps, _sizes(outputs).tolist(), strict=True)]
+        shares = [abs(gap) / size for gap, size in zip(gaps, sizes_of_change(outputs).tolist(), strict=True)]
         attributions = [
             Attribution(score, forward_rows=2, completeness_gap=gap if aggregation == "sum" else None)
             for score, gap in zip(scores, gaps, strict=True)
@@ -367,14 +367,6 @@ def _contributions(
     return multiplier * (end - start), outputs
 
 
-def _sizes(outputs: torch.Tensor) -> torch.Tensor:
-    """By how much the outputs of inputs and baselines, (2 rows,), differ, (rows,); at least what may be rounding."""
-    change, _ = _change(outputs)
-    kind = torch.finfo(outputs.dtype)
-    rounding = 100 * kind.eps * torch.maximum(*outputs.abs().chunk(2))
-    return torch.maximum(change.abs(), rounding).clamp(min=kind.tiny)
-
-
 def share_missed(settings: dict, evaluator: Evaluator) -> float:
     """How much of the change of the output the scores miss, as a share of the change; median of the ``probes``.
 
@@ -396,7 +388,7 @@ def share_missed(settings: dict, evaluator: Evaluator) -> float:
     def compute(batch: Batch) -> list[tuple[float, float]]:
         contributions, outputs = _contributions(batch, settings, classifier, operations)
         gaps = contributions.sum((1, 2)) - _change(outputs)[0]
-        return torch.stack([gaps.abs(), _sizes(outputs)], dim=1).tolist()
+        return torch.stack([gaps.abs(), sizes_of_change(outputs)], dim=1).tolist()
 
     missed, size = np.array(sentences_in_batches(texts, evaluator, compute, rows=2)).reshape(-1, classes, 2).sum(1).T
     return float(np.median(missed / size))
