@@ -320,6 +320,17 @@ def test_paths_with_too_few_steps_are_counted_where_a_model_is_sure(steps):
     assert (f"the paths of {missed} of 8 items" in explanations.note) == (missed > 0)
 
 
+def test_deeplift_without_finite_scores_is_refused_as_such():
+    def rule(embedding, mask):
+        total = ((embedding[..., 0] * mask).sum(-1) - 100).log()
+        return torch.stack([torch.zeros_like(total), total], dim=-1)
+
+    classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
+    methods = {"it": COMMON | {"method": "deeplift"}}
+    with pytest.raises(InputError, match=r"by which it is tried out, the scores are not finite; choose another"):
+        explain("deeplift", sentences_of(classifier, [["a", "b"]], targets=[1]), methods, context_of(classifier))
+
+
 def test_deeplift_of_a_model_whose_changes_drown_in_bfloat16_is_refused_with_the_precision():
     """As fresh weights are: every layer changes little, and half the bits round it away."""
     classifier = tiny_classifier("bert")

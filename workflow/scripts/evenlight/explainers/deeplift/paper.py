@@ -401,10 +401,15 @@ def _require_explains(name: str, settings: dict, context: Context) -> None:
     if not missed <= MOST_MISSED:
         classifier = context.evaluator.classifier
         rounds = classifier.precision != "float32"
+        said = (
+            "for some of the texts by which it is tried out, the scores are not finite"
+            if np.isnan(missed)
+            else "for half of the texts by which it is tried out, the scores miss the change of the output by "
+            f"{missed:.1g} of the change or more"
+        )
         raise InputError(
             f"explainers.{name}: DeepLIFT from baseline '{settings['baseline']}' does not explain this "
-            f"{classifier.network.config.model_type} model: for half of the texts by which it is "
-            f"tried out, the scores miss the change of the output by {missed:.1g} of the change or more; "
+            f"{classifier.network.config.model_type} model: {said}; "
             f"{'set explain.precision to float32, ' if rounds else ''}choose another baseline, or take the explainer "
             "or the model out of the study"
         )
