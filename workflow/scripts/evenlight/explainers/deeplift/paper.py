@@ -21,9 +21,9 @@ from evenlight.models.classifier import Classifier, Entrance
 
 # The largest share of the change of the output that the scores may miss, in the median of the texts by which a model is
 # tried out. Where every operation has its rule they miss 1e-4 and less. Where the network takes other ways for
-# the input than for the baseline (experts by token) or sums at random (YOSO) they miss 0.3 to 1.4. Trained small models of seven
-# such types missed 0.35 to 1.3 in the median of real texts, and more than the change itself, which is what scores of
-# zero miss, in 8 to 62 % of them.
+# the input than for the baseline (experts by token) or sums at random (YOSO) they miss 0.3 to 1.4. Trained small
+# models of seven such types missed 0.35 to 1.3 in the median of real texts, and more than the change itself, which is
+# what scores of zero miss, in 8 to 62 % of them.
 MOST_MISSED = 0.1
 
 # Input and baseline go through the network together, the inputs in the first half of the rows, the baselines in the
