@@ -244,6 +244,7 @@ def results(project: Path) -> Path:
 OPTIONAL_CAPTIONS = (
     "agreement",
     "agreement_table",
+    "beyond_random_table",
     "definitions",
     "definitions_table",
     "groups_table",
