@@ -77,7 +77,7 @@ the standard deviation within groups; from {considerable} on it is called consid
 ## Verdicts by world
 
 - *trainings*: cells with a verdict of disparity in the mean of further trainings; *these models*: of these models only.
-  Verdicts are adjusted over all cells of the gender.
+  Verdicts are adjusted over all cells of the gender but those of random scores, which are controls.
 - *published*: share of the single tests (one seed, Mann–Whitney, p ≤ {alpha}) that are significant, as published
   studies count them.
 - *considerable*: cells whose true difference of further trainings is considerable; *found*: how many of them have a
@@ -228,8 +228,8 @@ def placebo_text(effects: pd.DataFrame) -> str:
     return (
         "**Placebo.** Between two halves of the pairs, drawn by lot, there is nothing in any world: of "
         f"{len(placebo)} cells {claims.get(TRAININGS, 0)} have a verdict of disparity for further trainings and "
-        f"{claims.get(MODELS, 0)} for these models. They are a family of their own, so that of a hundred studies at "
-        "most five should have one of either kind."
+        f"{claims.get(MODELS, 0)} for these models. They are in one family with random scores, the controls; were "
+        "all of them without a difference, of a hundred studies at most five should have a verdict of either kind."
     )
 
 

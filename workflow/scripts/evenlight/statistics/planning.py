@@ -61,8 +61,9 @@ def planned_studies(
     """The power of studies of several sizes to find ``effect``, in standard deviations within levels.
 
     ``effects`` is a pilot's table (rule estimate_effects), of one family of cells: each of them is tested at ``alpha``
-    divided by their number, the first step of Holm's adjustment. The maximum test of these models is not below that. A
-    row for each number of ``units`` (pairs, or texts of the smaller level) and of ``seeds``; ``disparity`` and
+    divided by their number, the first step of Holm's adjustment. It is the power for normal scores at most: where
+    scores are skewed, or pairs fewer than about thirty, the maximum test of these models finds less. A row for each
+    number of ``units`` (pairs, or texts of the smaller level) and of ``seeds``; ``disparity`` and
     ``disparity_of_these_models`` are the median power over the ``cells`` that the pilot could decide.
 
     Raises :class:`InputError` where the pilot has no decidable cell with two seeds or more.
