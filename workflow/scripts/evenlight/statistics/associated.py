@@ -32,7 +32,7 @@ from evenlight.statistics.cells import CELL, ExplainerScores, read_models, rows_
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import pooled_sd
 from evenlight.statistics.files import Run, items_path, reading_path
-from evenlight.statistics.jackknife import interval, unit_clusters, without_each
+from evenlight.statistics.jackknife import interval, without_each
 
 COVARIATES = ("tokens", "ground_truth_tokens", "confidence", "correct")
 # Those that are functions of the model's probability of the text.
@@ -265,7 +265,7 @@ def associated_table(
         known = _with_covariates(model.explainers, covariates, model.items, files)
 
         def rows_of(scores: ExplainerScores, design: Design, covariates: np.ndarray = covariates) -> Iterator[dict]:
-            clusters = unit_clusters(design)
+            clusters, _ = design.numbered_clusters
             seed = (0, "associated", scores.dataset, *design.comparison.levels)
             numbers = generator_for(*seed).random((control_draws, len(clusters)))
             by_side = [side.scores(covariates) for side in (design.a, design.b)]

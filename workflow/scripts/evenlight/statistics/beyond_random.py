@@ -20,7 +20,7 @@ from evenlight.statistics.cells import CELL, ExplainerScores, ModelScores, read_
 from evenlight.statistics.designs import Design
 from evenlight.statistics.disparity import adjusted
 from evenlight.statistics.effect_sizes import pooled_sd
-from evenlight.statistics.jackknife import interval, t_test_p, unit_clusters, without_each
+from evenlight.statistics.jackknife import interval, t_test_p, without_each
 
 _EFFECTS = ["effect", "beyond_random"]
 _REACHED = ["reached_a", "reached_b", *(f"reached_difference{end}" for end in ("", "_low", "_high"))]
@@ -67,7 +67,7 @@ def beyond_random_table(
         def rows_of(
             scores: ExplainerScores, design: Design, noise: np.ndarray = noise, best: np.ndarray = best
         ) -> Iterator[dict]:
-            clusters, strata = unit_clusters(design), (design.a.strata, design.b.strata)
+            (clusters, _), strata = design.numbered_clusters, (design.a.strata, design.b.strata)
             beyond = scores.values - noise
             sides = (
                 np.stack([side.scores(part) for part in (scores.values, beyond, best)]) for side in (design.a, design.b)
@@ -110,7 +110,7 @@ def effects_beyond(
     Args:
         a, b: of either level's units, the scores and what of them is beyond random, float (2, seeds, units), NaN where
             undefined; with ``paired``, unit i of both is one pair.
-        clusters: of the units, see :func:`evenlight.statistics.jackknife.unit_clusters`.
+        clusters: of the units, see :attr:`evenlight.statistics.designs.Design.numbered_clusters`.
         paired, confidence: of the design, and of the intervals.
         strata: of either level's units, int (seeds, units), -1 where a unit is in none; None where there are none. Of
             pairs those count whose forms are in one stratum. Differences of groups are those within strata with at

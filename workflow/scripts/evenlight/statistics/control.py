@@ -118,7 +118,7 @@ def permuted_tests(scores: ExplainerScores, design: Design, in_first: np.ndarray
         signs = np.where(in_first[:, : a.shape[1]], 1, -1).astype(np.int8)
         p["signed_rank"] = signed_rank_p(difference, signs)
         # All pairs of a cluster have one sign.
-        signs = signs[:, numbered(design.clusters[0].astype(str))[1]]
+        signs = signs[:, design.numbered_clusters[1]]
         flips_of_design = shared_flips(scores.dataset, design, flips)
         p["sign_flip"] = sign_flip_p(sums_of_clusters(difference, design), flips_of_design, signs)
     return p
@@ -135,7 +135,7 @@ def permuted_labels(design: Design, draws: int) -> np.ndarray:
     if design.paired:
         items = [b if a is None else a for a, b in zip(design.a.items, design.b.items, strict=True)]
         swapped = np.zeros((1 + draws, len(items)), dtype=bool)
-        cluster, first = numbered(design.clusters[0].astype(str))
+        cluster, first = design.numbered_clusters
         drawn = [generator_for(*seed, items[start]).integers(0, 2, size=draws) for start in first]
         swapped[1:] = np.array(drawn, dtype=bool).T[:, cluster]
         return np.hstack([~swapped, swapped])
@@ -160,7 +160,7 @@ def _exchanged(design: Design, really: np.ndarray) -> tuple[np.ndarray, np.ndarr
     Labels are exchanged within groups. Clusters whose units are all of one level and stratum are exchanged with others
     of their stratum; within any other cluster the units of a stratum are.
     """
-    cluster, _ = numbered(np.concatenate(design.clusters).astype(str))
+    cluster, _ = design.numbered_clusters
     stratum = np.zeros(len(really), dtype=int)
     if design.a.strata is not None:
         patterns = np.hstack([design.a.strata, design.b.strata])

@@ -8,6 +8,7 @@ the unit out, those that compare the levels as two samples keep its other side.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -74,13 +75,19 @@ class Design:
             return None
         return (self.a.strata == self.b.strata) & (self.a.strata >= 0)
 
-    @property
+    @cached_property
     def clusters(self) -> tuple[np.ndarray, np.ndarray]:
         """The cluster of each unit of either side, object (units,); of pairs that of the form that is there."""
         if not self.paired:
             return self.a.clusters, self.b.clusters
         clusters = [b if a is None else a for a, b in zip(self.a.clusters, self.b.clusters, strict=True)]
         return (np.array(clusters, dtype=object),) * 2
+
+    @cached_property
+    def numbered_clusters(self) -> tuple[np.ndarray, np.ndarray]:
+        """The cluster of each pair, or of the first level's units and then the second's, as :func:`numbered` has it."""
+        names = self.clusters[0] if self.paired else np.concatenate(self.clusters)
+        return numbered(names.astype(str))
 
 
 def design_of(

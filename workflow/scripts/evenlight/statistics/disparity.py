@@ -18,7 +18,7 @@ from statsmodels.stats.multitest import multipletests
 from evenlight.errors import InputError
 from evenlight.items import check_compared
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models, rows_by_comparison
-from evenlight.statistics.designs import Design, numbered
+from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import cohens_d, defined, hedges_g, stratified_d
 from evenlight.statistics.hodges_lehmann import shift
 from evenlight.statistics.paired_tests import SignFlips, rank_biserial, sign_flip_p, signed_rank_p
@@ -185,7 +185,7 @@ def sums_of_clusters(difference: np.ndarray, design: Design) -> np.ndarray:
 
     NaN where a cluster has none. As they are where every pair is a cluster of its own.
     """
-    cluster, first = numbered(design.clusters[0].astype(str))
+    cluster, first = design.numbered_clusters
     if len(first) == difference.shape[1]:
         return difference
     order = np.argsort(cluster, kind="stable")
@@ -197,8 +197,7 @@ def sums_of_clusters(difference: np.ndarray, design: Design) -> np.ndarray:
 
 def shared_flips(dataset: str, design: Design, draws: int) -> SignFlips:
     """One set of sign flips of clusters, for all cells of two levels of a dataset."""
-    clusters = len(np.unique(design.clusters[0].astype(str)))
-    return SignFlips(clusters, draws, (dataset, *design.comparison.levels, "sign_flip"))
+    return SignFlips(len(design.numbered_clusters[1]), draws, (dataset, *design.comparison.levels, "sign_flip"))
 
 
 def _compared_columns(model: ModelScores) -> dict[tuple[str, str], np.ndarray]:

@@ -6,14 +6,6 @@ For estimates that are functions of sums over units, so that leaving a cluster o
 import numpy as np
 from scipy.stats import t
 
-from evenlight.statistics.designs import Design
-
-
-def unit_clusters(design: Design) -> np.ndarray:
-    """The cluster of each unit by number, int (units,): of pairs, or of the first group's units and the second's."""
-    names = design.clusters[0] if design.paired else np.concatenate(design.clusters)
-    return np.unique(names.astype(str), return_inverse=True)[1]
-
 
 def without_each(terms: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     """The sums of ``terms`` (units, …) without each cluster, (clusters, …); ``clusters`` are numbers from 0.
