@@ -39,8 +39,9 @@ from evenlight.seeds import generator_for
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import pooled_rows
+from evenlight.statistics.many_groups import holm
 from evenlight.statistics.study import Comparison
-from evenlight.statistics.verdicts import STUDY, holm_of_known, judged
+from evenlight.statistics.verdicts import STUDY, is_disparity, judged
 from evenlight.tables import replacing
 
 ALPHA = 0.05
@@ -180,28 +181,23 @@ def errors(row: dict, studies: int, effect: float, draws: int) -> dict:
             return [table(effects, False), table(effects, True)]
 
         null, of_models = tables(np.zeros(shape))
-        wrong["false"] += _is(null, "disparity").any()
-        wrong["false_models"] += of_models["verdict"].str.contains("disparity").any()
+        wrong["false"] += is_disparity(null["verdict"], True).any()
+        wrong["false_models"] += is_disparity(of_models["verdict"], False).any()
         wrong["false_t"] += _by_t(of_models).any()
         null, of_models = tables(np.full(shape, BOUND * _within(design, row)))
-        wrong["false_equivalent"] += _is(null, "equivalent").any()
+        wrong["false_equivalent"] += null["verdict"].isin(["equivalent", "negligible disparity"]).any()
         wrong["false_equivalent_models"] += of_models["verdict"].str.contains("equivalent|negligible").any()
         real = (random.random(shape) < 0.5) * effect
         cells, there = table(real, False), real.ravel() > 0
-        found["found"].append(_is(cells, "disparity")[there].mean())
-        found["found_models"].append(cells["verdict"].str.contains("disparity")[there].mean())
+        found["found"].append(is_disparity(cells["verdict"], True)[there].mean())
+        found["found_models"].append(is_disparity(cells["verdict"], False)[there].mean())
         found["found_t"].append(_by_t(cells)[there].mean())
     shares = {name: count / studies for name, count in wrong.items()}
     return row | {"studies": studies} | shares | {name: float(np.nanmean(cells)) for name, cells in found.items()}
 
 
-def _is(table: pd.DataFrame, claim: str) -> pd.Series:
-    """Where this is said of the mean of further trainings."""
-    return table["verdict"].isin([claim, "negligible disparity"])
-
-
 def _by_t(table: pd.DataFrame) -> np.ndarray:
-    return holm_of_known(table["p_models"].to_numpy()) <= ALPHA
+    return holm(table["p_models"].to_numpy()) <= ALPHA
 
 
 def _within(design: Design, row: dict) -> float:

@@ -33,6 +33,7 @@ from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import pooled_sd
 from evenlight.statistics.files import Run, items_path, reading_path
 from evenlight.statistics.jackknife import interval, without_each
+from evenlight.statistics.rounding import OF_SUMS
 
 COVARIATES = ("tokens", "ground_truth_tokens", "confidence", "correct")
 # Those that are functions of the model's probability of the text.
@@ -49,8 +50,6 @@ FEWEST = 8
 STRATA, STRATUM, FEWEST_IN_STRATUM = 10, 10, 3
 # Least share of the texts in strata that have both groups.
 SUPPORT = 0.9
-# Relative to the largest: smaller differences of scores are the error of rounding.
-ROUNDING = 1e-9
 
 # Why a part is not decidable.
 PART_OF_METRIC = "part of the metric"
@@ -186,7 +185,7 @@ def split_groups(
 def _spread(a: np.ndarray, b: np.ndarray) -> float:
     """The standard deviation of Cohen's d; 0 where it is the error of rounding."""
     sd = pooled_sd(a, b)
-    return sd if sd > ROUNDING * max(np.abs(a).max(), np.abs(b).max()) else 0.0
+    return sd if sd > OF_SUMS * max(np.abs(a).max(), np.abs(b).max()) else 0.0
 
 
 def _strata(x: np.ndarray, known: np.ndarray, count: int) -> np.ndarray:

@@ -19,17 +19,16 @@ import pandas as pd
 from evenlight.statistics.cells import CELL, ExplainerScores, ModelScores, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design
 from evenlight.statistics.disparity import adjusted
-from evenlight.statistics.effect_sizes import pooled_sd
+from evenlight.statistics.effect_sizes import pooled_sd, stratum_weight
 from evenlight.statistics.jackknife import interval, t_test_p, without_each
+from evenlight.statistics.rounding import OF_SUMS
 
 _EFFECTS = ["effect", "beyond_random"]
 _REACHED = ["reached_a", "reached_b", *(f"reached_difference{end}" for end in ("", "_low", "_high"))]
 ADJUSTED = tuple(f"p_{name}" for name in _EFFECTS)
-COMPUTED = ["seeds", "units_a", "units_b"]
-COMPUTED += [column for name in _EFFECTS for column in (name, f"{name}_low", f"{name}_high", f"p_{name}")]
-COMPUTED += ["random", "difference", "difference_beyond_random", *_REACHED]
-# Relative to the largest score: smaller differences are the error of rounding.
-ROUNDING = 1e-9
+_COMPARED = [column for name in _EFFECTS for column in (name, f"{name}_low", f"{name}_high", f"p_{name}")]
+_COMPARED += ["random", "difference", "difference_beyond_random"]
+COMPUTED = ["seeds", "units_a", "units_b", *_COMPARED, *_REACHED]
 
 
 def beyond_random_table(
@@ -144,7 +143,7 @@ def effects_beyond(
         "units_a": int(known_a.any(axis=0).sum()),
         "units_b": int(known_b.any(axis=0).sum()),
     }
-    least = ROUNDING * max(np.abs(a[:, known_a]).max(), np.abs(b[:, known_b]).max())
+    least = OF_SUMS * max(np.abs(a[:, known_a]).max(), np.abs(b[:, known_b]).max())
     sd, sd_beyond, sd_random = (
         _spread(of_a, of_b, known_a, known_b, least)
         for of_a, of_b in ((a[0], b[0]), (a[1], b[1]), (a[0] - a[1], b[0] - b[1]))
@@ -160,13 +159,13 @@ def effects_beyond(
     )  # (units, groups, seeds, strata, number and sums)
     enough = terms.sum(axis=0)[..., 0].min(axis=0) >= 2
     if not enough.any(axis=1).all():
-        return row | dict.fromkeys(COMPUTED[3:14], np.nan)
+        return row | dict.fromkeys(_COMPARED, np.nan)
 
     def differences(sums: np.ndarray) -> np.ndarray:
         """Of scores and of what is beyond random, (…, 2), from sums (…, groups, seeds, strata, 3)."""
         of_a, of_b = sums[..., 0, :, :, :], sums[..., 1, :, :, :]
         count_a, count_b = of_a[..., :1], of_b[..., :1]
-        weight = np.where(enough[..., None], count_a * count_b / (count_a + count_b + 1), 0)
+        weight = np.where(enough[..., None], stratum_weight(count_a, count_b), 0)
         with np.errstate(invalid="ignore", divide="ignore"):
             within = np.where(weight > 0, of_a[..., 1:] / count_a - of_b[..., 1:] / count_b, 0)
         found = ((weight * within).sum(axis=-2) / weight.sum(axis=-2)).mean(axis=-2)

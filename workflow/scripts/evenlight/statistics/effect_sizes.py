@@ -21,6 +21,17 @@ def pooled_sd(a: ArrayLike, b: ArrayLike) -> float:
     return 0.0 if np.ptp(a) == np.ptp(b) == 0 else float(np.sqrt((a.var() + b.var()) / 2))
 
 
+def stratum_weight(size_a: ArrayLike, size_b: ArrayLike) -> np.ndarray:
+    """The weight of a stratum with so many scores of either group, n_a n_b / (n_a + n_b + 1) (van Elteren 1960).
+
+    That of the most power where all strata have the same small shift.
+
+    >>> float(stratum_weight(2, 3))
+    1.0
+    """
+    return size_a * size_b / (size_a + size_b + 1)
+
+
 def cohens_d(a: ArrayLike, b: ArrayLike) -> float:
     r"""Cohen's d of two groups' scores, (mean a − mean b) / sqrt((var a + var b) / 2) with population variances.
 
@@ -49,7 +60,7 @@ def stratified_d(a: ArrayLike, b: ArrayLike, strata_a: ArrayLike, strata_b: Arra
         in_a, in_b = defined(a[strata_a == stratum]), defined(b[strata_b == stratum])
         if min(len(in_a), len(in_b)) == 0:
             continue
-        weight, sd = len(in_a) * len(in_b) / (len(in_a) + len(in_b) + 1), pooled_sd(in_a, in_b)
+        weight, sd = stratum_weight(len(in_a), len(in_b)), pooled_sd(in_a, in_b)
         # By the values, where both are constant: means of equal numbers are seldom equal.
         shift = in_a[0] - in_b[0] if sd == 0 else in_a.mean() - in_b.mean()
         total, difference, spread = total + weight, difference + weight * shift, spread + weight * sd**2

@@ -63,8 +63,10 @@ def effect_table(
     """
     check_level(alpha, bootstrap_draws)
 
-    def described(scores: ExplainerScores, design: Design, rows: list[dict], a: np.ndarray, b: np.ndarray) -> None:
-        for row, cell_a, cell_b, counted in zip(rows, a, b, [row.pop("counted") for row in rows], strict=True):
+    def described(
+        scores: ExplainerScores, design: Design, rows: list[dict], a: np.ndarray, b: np.ndarray, seeds: np.ndarray
+    ) -> None:
+        for row, cell_a, cell_b, counted in zip(rows, a, b, seeds, strict=True):
             row |= _test_design(cell_a[counted], cell_b[counted], design.paired, alpha, power)
             strata = None if design.a.strata is None else (design.a.strata[counted], design.b.strata[counted])
             row |= _intervals(
@@ -111,8 +113,8 @@ def pooled_rows(
         explainers: the scores.
         designs: of the comparisons.
         draws: resamples.
-        described: is given the scores of an explainer, a design, its rows and the arrays (cells, seeds, units) of both
-            levels, and may enter more into the rows.
+        described: is given the scores of an explainer, a design, its rows, the arrays (cells, seeds, units) of both
+            levels and which seeds count (cells, seeds), and may enter more into the rows.
         settings: ``bound``, ``smallest`` by metric, ``confidence`` and ``alpha``, as in :func:`effect_table`.
     """
     by_design = [_Rows(design, draws) for design in designs]
@@ -125,9 +127,7 @@ def pooled_rows(
                     cell | {name: values[row] for name, values in columns.items()} for row, cell in enumerate(cells)
                 ]
                 if described:
-                    for row, counted in zip(rows, effects.counted, strict=True):
-                        row["counted"] = counted
-                    described(scores, of_design.design, rows, a, b)
+                    described(scores, of_design.design, rows, a, b, effects.counted)
                 of_design.add(rows, effects)
     for of_design in by_design:
         of_design.test()

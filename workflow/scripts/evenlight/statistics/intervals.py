@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm, t
 
+from evenlight.statistics.blocks import NUMBERS
 from evenlight.statistics.designs import numbered
-from evenlight.statistics.effect_sizes import small_sample_factor
+from evenlight.statistics.effect_sizes import small_sample_factor, stratum_weight
 from evenlight.statistics.rounding import settled
 
 EFFECTS = ["cohens_d", "hedges_g", "cliffs_delta"]
 
 # Resamples that are computed together: their weights stay in the processor's cache, and of many units in memory.
 BLOCK = 250
-NUMBERS = 2**22
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ def _from_sums(strata: list[tuple]) -> np.ndarray:
     total = difference = spread = squares = degrees = 0.0
     for size_a, size_b, sums_a, sums_b in strata:
         pairs = size_a * size_b
-        weight = pairs / (size_a + size_b + 1)
+        weight = stratum_weight(size_a, size_b)
         mean_a, variance_a, rank_a = _moments(sums_a, size_a)
         mean_b, variance_b, rank_b = _moments(sums_b, size_b)
         shift = np.where((variance_a == 0) & (variance_b == 0) & (rank_a == rank_b), 0.0, mean_a - mean_b)
@@ -265,7 +265,7 @@ def _delta(strata: list[tuple]) -> np.ndarray:
     total = delta = 0.0
     for wins, size_a, size_b, *_ in strata:
         pairs = size_a * size_b
-        weight = pairs / (size_a + size_b + 1)
+        weight = stratum_weight(size_a, size_b)
         total = total + weight
         delta = delta + np.where(pairs > 0, weight * (wins / pairs - 1), 0)
     return delta / total

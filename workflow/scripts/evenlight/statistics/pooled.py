@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
 
+from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.rounding import threshold
 
 # A seed counts in a cell where it has scores of so many units, and of this share of the most of any seed.
@@ -328,7 +329,7 @@ def _weighed(tables: list[np.ndarray], codes: list[np.ndarray] | None) -> tuple[
     for stratum in np.unique(np.concatenate([code[code >= 0] for code in codes])):
         masks = [part & (code == stratum) for part, code in zip(known, codes, strict=True)]
         counts = [mask.sum(axis=2, keepdims=True) for mask in masks]
-        size = np.where(np.minimum(*counts) > 1, counts[0] * counts[1] / (counts[0] + counts[1] + 1), 0)
+        size = np.where(np.minimum(*counts) > 1, stratum_weight(*counts), 0)
         total += size
         for level, (mask, count) in enumerate(zip(masks, counts, strict=True)):
             count = np.maximum(count, 2)

@@ -13,6 +13,7 @@ from scipy.special import ndtr
 from scipy.stats import rankdata
 
 from evenlight.statistics.blocks import row_blocks
+from evenlight.statistics.effect_sizes import stratum_weight
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def van_elteren(
             pairs, scale = size_a * size_b, size_a + size_b + 1
             excess += (u - pairs / 2) / scale
             variance += np.where(pairs > 0, variance_of_part, 0) / scale**2
-            weight += pairs / scale
+            weight += stratum_weight(size_a, size_b)
         rows = blocks[0][0]
         with np.errstate(divide="ignore", invalid="ignore"):
             p[rows] = np.where(variance > 0, np.minimum(2 * ndtr(-np.abs(excess) / np.sqrt(variance)), 1), 1.0)

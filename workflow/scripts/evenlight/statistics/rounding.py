@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 ROUNDING = 2.0**-20  # eight units in the last place of a float32
+# Of the largest score: what sums and means of scores, which have twice the digits, lose themselves.
+OF_SUMS = 1e-9
 QUANTILE = 0.9  # of the absolute scores that are not 0, so that neither an outlier nor many zeros decide
 
 

@@ -16,7 +16,7 @@ from evenlight.statistics.cells import read_models
 from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import pooled_rows
-from evenlight.statistics.verdicts import check_level, family_of, judged
+from evenlight.statistics.verdicts import check_level, family_of, is_disparity, judged
 from evenlight.tables import VERDICT_CONTROL
 
 
@@ -42,6 +42,7 @@ def permuted_verdicts(
     check_level(alpha, bootstrap_draws)
     settings = {"bound": equivalence_bound, "smallest": smallest_effects, "confidence": confidence, "alpha": alpha}
     counts = []
+    # Scores are read anew for each, so that the statistics of one permutation only are in memory.
     for number in range(verdict_permutations):
         rows, statistics = [], []
         for model in read_models(scores, datasets_folder, **scored):
@@ -60,8 +61,8 @@ def permuted_verdicts(
                 "permutation": number,
                 "family": family,
                 "cells": len(part),
-                "disparities": int(part["verdict"].isin(["disparity", "negligible disparity"]).sum()),
-                "disparities_of_models": int(part["verdict"].str.contains("disparity").sum()),
+                "disparities": int(is_disparity(part["verdict"], True).sum()),
+                "disparities_of_models": int(is_disparity(part["verdict"], False).sum()),
             }
             for family, part in table.groupby("family", sort=False)
         ]

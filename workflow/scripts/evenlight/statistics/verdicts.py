@@ -106,7 +106,7 @@ def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.Data
             of_models, p = (table[f"{part}{name}"].to_numpy()[cells] for part in ("p_models", "p"))
             of_models = np.fmax(step_down_p(statistics[claim][:, cells]), of_models)
             new[f"p_models{name}_adjusted"][cells] = of_models
-            new[f"p{name}_adjusted"][cells] = np.maximum(holm_of_known(p), of_models)
+            new[f"p{name}_adjusted"][cells] = np.maximum(holm(p), of_models)
     columns = zip(*new.values(), decidable, strict=True)
     verdicts = [
         verdict(p, within, p_models, models_within, alpha) if decided else UNDECIDABLE
@@ -115,15 +115,14 @@ def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.Data
     return table.assign(**new, verdict=verdicts)
 
 
-def holm_of_known(p: np.ndarray) -> np.ndarray:
-    """Holm's adjusted p-values; those that are NaN do not count and stay so.
+def is_disparity(verdicts: pd.Series, of_trainings: bool) -> pd.Series:
+    """Which verdicts say that there is a disparity: of the mean of further trainings, or at least of these models.
 
-    >>> holm_of_known(np.array([0.01, np.nan, 0.04, 0.03])).tolist()
-    [0.03, nan, 0.06, 0.06]
+    >>> verdicts = pd.Series(["negligible disparity", "disparity of these models", "undecided"])
+    >>> is_disparity(verdicts, True).tolist(), is_disparity(verdicts, False).tolist()
+    ([True, False, False], [True, True, False])
     """
-    result, known = np.full(len(p), np.nan), ~np.isnan(p)
-    result[known] = holm(p[known])
-    return result
+    return verdicts.str.endswith("disparity") if of_trainings else verdicts.str.contains("disparity")
 
 
 def verdict(p: float, p_equivalence: float, p_models: float, p_models_equivalence: float, alpha: float) -> str:
