@@ -676,6 +676,28 @@ def test_the_command_goes_on_with_its_own_settings_code_and_texts_only(tmp_path,
     assert load_classifier(tmp_path / "model", MAX_TOKENS).classes == 2
 
 
+def refused(monkeypatch, folder, items, model, said, compared=None):
+    """Rule train refuses these items for a pre-trained encoder, with what is ``said``, and trains nothing."""
+    write_dataset(items, folder)
+    training.save_classifier(tiny_classifier("bert"), folder / "encoder", None, {})
+    usual = {"architecture": "pretrained", "source": str(folder / "encoder"), "revision": None, "special_tokens": {}}
+    usual |= {"max_tokens": MAX_TOKENS, "training": of_a_training()}
+    monkeypatch.setattr(train, "train", lambda *arguments: pytest.fail("was trained"))
+    arguments = argparse.Namespace(
+        items=folder / "items.parquet",
+        units=folder / "units.parquet",
+        settings={"model": usual | model, "seed": 0},
+        code="",
+        threads=1,
+        device="cpu",
+        compared=compared,
+        checkpoint_minutes=0,
+        output=folder / "model",
+    )
+    with pytest.raises(InputError, match=said):
+        train.main(arguments)
+
+
 @pytest.mark.parametrize(
     ("model", "word", "said"),
     [
@@ -700,48 +722,14 @@ def test_test_texts_that_cannot_be_read_are_refused_before_the_training(tmp_path
     words = [[pronoun, *text] for text in TEXTS for pronoun in ("he", "she")]
     words[-1] = ["he", *word.split()]
     items = items_of(words).assign(split=["train"] * 10 + ["validation"] * 4 + ["test"] * 6)
-    write_dataset(items.assign(group="male", ground_truth=None), tmp_path)
-    training.save_classifier(tiny_classifier("bert"), tmp_path / "encoder", None, {})
-    usual = {"architecture": "pretrained", "source": str(tmp_path / "encoder"), "revision": None, "special_tokens": {}}
-    usual |= {"max_tokens": MAX_TOKENS, "training": of_a_training()}
-    monkeypatch.setattr(train, "train", lambda *arguments: pytest.fail("was trained"))
-    arguments = argparse.Namespace(
-        items=tmp_path / "items.parquet",
-        units=tmp_path / "units.parquet",
-        settings={"model": usual | model, "seed": 0},
-        code="",
-        threads=1,
-        device="cpu",
-        compared=None,
-        checkpoint_minutes=0,
-        output=tmp_path / "model",
-    )
-    with pytest.raises(InputError, match=rf"items\.parquet, split test: .*{said}"):
-        train.main(arguments)
+    items = items.assign(group="male", ground_truth=None)
+    refused(monkeypatch, tmp_path, items, model, rf"items\.parquet, split test: .*{said}")
 
 
 def test_strata_that_compare_nothing_are_refused_before_the_training(tmp_path, monkeypatch):
     words = [[pronoun, *text] for text in TEXTS for pronoun in ("he", "she")]
     items = items_of(words).assign(split=["train"] * 10 + ["validation"] * 4 + ["test"] * 6)
     items = items.assign(group=["male", "female"] * 10, label=[1, 0] * 10, ground_truth=None)
-    write_dataset(items, tmp_path)
-    training.save_classifier(tiny_classifier("bert"), tmp_path / "encoder", None, {})
-    model = {"architecture": "pretrained", "source": str(tmp_path / "encoder"), "revision": None, "special_tokens": {}}
-    model |= {"max_tokens": MAX_TOKENS, "training": of_a_training(), "long_items": "refuse"}
-    monkeypatch.setattr(train, "train", lambda *arguments: pytest.fail("was trained"))
     compared = {"comparisons": {"gender": [["male", "female"]]}, "samples": {}, "strata": {tmp_path.name: "label"}}
-    arguments = argparse.Namespace(
-        items=tmp_path / "items.parquet",
-        units=tmp_path / "units.parquet",
-        settings={"model": model, "seed": 0},
-        code="",
-        threads=1,
-        device="cpu",
-        compared=compared,
-        checkpoint_minutes=0,
-        output=tmp_path / "model",
-    )
-    with pytest.raises(
-        InputError, match=r"found label, but no label has explained texts of gender 'male' and 'female'"
-    ):
-        train.main(arguments)
+    said = r"found label, but no label has explained texts of gender 'male' and 'female'"
+    refused(monkeypatch, tmp_path, items, {"long_items": "refuse"}, said, compared)

@@ -13,9 +13,8 @@ import torch
 
 from evenlight.command_line import add_compared_flag, add_model_flags, run, settings_argument
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import encoded, left_out, parts_of, token_counts
+from evenlight.engine.sentences import check_explained, encoded, left_out, parts_of, token_counts
 from evenlight.errors import InputError
-from evenlight.items import check_compared, check_strata
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.readings import RUNNER_UP, TOO_LONG, foils, readings_table, token_table
@@ -113,11 +112,7 @@ def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tupl
     units = read_table(arguments.units, UNITS)
     reason, notes = left_out(test, units, np.concatenate(tokens), classifier.max_tokens, arguments.settings)
     if arguments.compared:
-        dataset, comparisons = arguments.items.parent.name, arguments.compared["comparisons"]
-        explained = test[np.equal(reason, None)].set_index("item_id")
-        check_compared(dataset, units, explained.index, comparisons)
-        if arguments.compared["strata"].get(dataset) == "label":
-            check_strata(dataset, units, explained["label"], comparisons)
+        check_explained(arguments.items.parent.name, test, reason, units, arguments.compared)
     return is_read, reason, notes
 
 

@@ -6,16 +6,15 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import torch
 
 from evenlight.checkpoints import open_checkpoint
 from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_compared_flag, add_device_flags, run, settings_argument
-from evenlight.engine.sentences import encoded, left_out, parts_of, token_counts, tokenize
+from evenlight.engine.sentences import check_explained, encoded, left_out, parts_of, token_counts, tokenize
 from evenlight.errors import InputError
-from evenlight.items import check_compared, check_strata, wholes
+from evenlight.items import wholes
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, device_name, name_classes, pick_device
 from evenlight.models.two_parts import require_reads_parts
@@ -36,10 +35,7 @@ def refuse_test(arguments: argparse.Namespace, classifier: Classifier, test: pd.
             encoded(classifier, test[is_long], test.loc[is_long, "label"], overlap)
     except InputError as error:
         raise InputError(f"{arguments.items}, split test: {error}") from None
-    explained = test[np.equal(reason, None)].set_index("item_id")
-    check_compared(dataset, units, explained.index, compared["comparisons"])
-    if compared["strata"].get(dataset) == "label":
-        check_strata(dataset, units, explained["label"], compared["comparisons"])
+    check_explained(dataset, test, reason, units, compared)
 
 
 def overlap_of(model: dict) -> int | None:

@@ -15,8 +15,4 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    parser = command_line.settings_parser(__doc__)
-    command_line.add_folder_flags(parser, "scores", "datasets")
-    command_line.add_folder_flags(parser, "readings", required=False)
-    parser.add_argument("--output", required=True, metavar="PARQUET")
-    command_line.run(main, parser)
+    command_line.run(main, command_line.compared_parser(__doc__))

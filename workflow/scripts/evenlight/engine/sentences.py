@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.errors import InputError
-from evenlight.items import drawn_pairs, wholes
+from evenlight.items import check_compared, check_strata, drawn_pairs, wholes
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import Reading, read_words, token_ids
 from evenlight.models.two_parts import types_for
@@ -104,6 +104,22 @@ def left_out(
         explained = whole[np.equal(reason, None)].nunique()
         notes.append(f"{explained} of {count} {unit_name}s, drawn at random (explain.pairs), are explained and scored")
     return reason, notes
+
+
+def check_explained(dataset: str, test: pd.DataFrame, reason: np.ndarray, units: pd.DataFrame, compared: dict) -> None:
+    """Refuse a dataset of whose explained texts too few can be compared.
+
+    Args:
+        dataset: its name.
+        test: the texts, with ``item_id`` and ``label``.
+        reason: why each is not explained, None where it is, from :func:`left_out`.
+        units: table of the contract ``units``.
+        compared: the study's ``comparisons``, and its ``strata`` by dataset.
+    """
+    explained = test[np.equal(reason, None)].set_index("item_id")
+    check_compared(dataset, units, explained.index, compared["comparisons"])
+    if compared["strata"].get(dataset) == "label":
+        check_strata(dataset, units, explained["label"], compared["comparisons"])
 
 
 def encoded(

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenlight.engine.evaluator import Question, answer_in_lockstep
+from evenlight.engine.evaluator import Question
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
+from evenlight.explainers.hiding import explained_by_hiding, hideable, reduced_rows
 from evenlight.readings import explained_output
 
 # How much of a text the AOPC metrics remove or keep.
@@ -86,10 +86,4 @@ def _mean_gain(along: np.ndarray, named: int) -> float:
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
     """All subsets of the tokens of short texts, of longer ones some n² / 2 rows."""
-    evaluator = context.evaluator
-    explanations = {}
-    for name, settings in methods.items():
-        replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
-        questions = (_question(sentence, settings, replacement) for sentence in sentences)
-        explanations[name] = Explanations(list(answer_in_lockstep(questions, evaluator)))
-    return explanations
+    return explained_by_hiding(_question, sentences, methods, context)

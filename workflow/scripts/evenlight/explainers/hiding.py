@@ -1,7 +1,12 @@
 """Hiding tokens from the model: which may be hidden, and the rows of token ids that this gives."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
+from evenlight.engine.evaluator import Question, answer_in_lockstep
+from evenlight.engine.sentences import Sentence
+from evenlight.explainers import Context, Explanations
 from evenlight.models.classifier import Classifier
 from evenlight.readings import Tokenised
 from evenlight.rows import replaced
@@ -46,3 +51,26 @@ def reduced_rows(
     visible[:, token_index] = shown
     row = sentence.row
     return [row[stays] for stays in visible] if replacement is None else list(replaced(row, ~visible, replacement))
+
+
+def explained_by_hiding(
+    question: Callable[[Sentence, dict, int | None], Question],
+    sentences: Sequence[Sentence],
+    methods: dict[str, dict],
+    context: Context,
+) -> dict[str, Explanations]:
+    """Explanations by what the model says of rows in which tokens are hidden, all sentences' together.
+
+    Args:
+        question: asks about a sentence; called with it, the settings and what stands in for a hidden token.
+        sentences: what is explained.
+        methods: the settings of each explainer, with ``hidden_token``.
+        context: the model.
+    """
+    evaluator = context.evaluator
+    explanations = {}
+    for name, settings in methods.items():
+        replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
+        questions = (question(sentence, settings, replacement) for sentence in sentences)
+        explanations[name] = Explanations(list(answer_in_lockstep(questions, evaluator)))
+    return explanations
