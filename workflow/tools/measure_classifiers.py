@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 import transformers
 from scipy.stats import spearmanr
-from sweeping import Legend, line, machine, markdown, where
+from sweeping import Legend, line, machine, markdown, where, works
 from tiny_models import has_fast_tokenizer, tokenizer_kind, write_model
 from transformers import AutoModelForSequenceClassification
 from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
@@ -109,11 +109,7 @@ def measured(model_type: str, folder: Path) -> dict:
         return row | {"outcome": "refused", "reason": str(error).replace(str(folder), "")}
     except Exception as error:
         return row | {"outcome": "traceback", "reason": line(error), "where": where(error)}
-    row |= {
-        "outcome": "works",
-        "padding": "none" if classifier.way.reads_padding else "left" if classifier.pads_left else "right",
-        "entrance": "embeddings and ids" if classifier.way.stand_ins else "embeddings",
-    }
+    row |= works(classifier)
     if not spread_of_logits(folder / "trained", sentences):
         reason = "Transformers' own call gives every text the same logits, so there is nothing to explain"
         return row | {"outcome": "reads nothing", "reason": reason}

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from measure_classifiers import TEXTS, TOLERANCE, batched_logits, explanations, sentences_for
 from scipy.special import softmax
-from sweeping import Legend, line, markdown, named, where
+from sweeping import Legend, line, markdown, named, where, works
 from tiny_models import has_fast_tokenizer, tokenizer_kind, write_model
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
@@ -83,10 +83,7 @@ def measured(name: str, folder: Path) -> dict:
         }
     except Exception as error:
         return row | {"outcome": "traceback", "reason": line(error), "where": where(error)}
-    row |= {
-        "outcome": "works",
-        "padding": "none" if classifier.way.reads_padding else "left" if classifier.pads_left else "right",
-        "entrance": "embeddings and ids" if classifier.way.stand_ins else "embeddings",
+    row |= works(classifier) | {
         "shared": len(classifier.way.beginning),
         "prompt": len(classifier.network.prompt.beginning),
     }

@@ -16,6 +16,8 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from evenlight.models.classifier import Classifier
+
 # The name of a type and an empty folder to what is found out about it.
 Measure = Callable[[str, Path], dict]
 
@@ -93,6 +95,15 @@ def sweep(
             elif time.monotonic() - started > limit:
                 os.kill(child, signal.SIGKILL)
                 write_row(named(name) | {"outcome": "traceback", "reason": f"took longer than {limit:.0f} s"}, output)
+
+
+def works(classifier: Classifier) -> dict[str, str]:
+    """What a row says of a classifier that could be made."""
+    return {
+        "outcome": "works",
+        "padding": "none" if classifier.way.reads_padding else "left" if classifier.pads_left else "right",
+        "entrance": "embeddings and ids" if classifier.way.stand_ins else "embeddings",
+    }
 
 
 class Legend(dict):
