@@ -27,6 +27,7 @@ ROWS = [
 SETTINGS = {
     "reader": "table",
     "text": "said",
+    "segmenter": "unicode",
     "words": None,
     "label": "kind",
     "classes": ["b", "a"],

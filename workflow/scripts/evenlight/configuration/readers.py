@@ -84,6 +84,16 @@ SplitSeed = Annotated[
         ),
     ),
 ]
+Segmenter = Annotated[
+    Literal["unicode", "icu"],
+    Field(
+        description=(
+            "How words are found where a script writes no spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese): "
+            "by Unicode's boundaries alone, which make each Chinese character a word (`unicode`), or by ICU's "
+            "dictionaries (`icu`), which need `pip install -r envs/segmenters.txt`."
+        )
+    ),
+]
 
 
 class Variants(Reader):
@@ -417,6 +427,7 @@ class Table(Reader):
         None, description="Column with the texts, which are split into words; give this or `words`."
     )
     words: Text | None = Field(None, description="Column with lists of words (Parquet only); give this or `text`.")
+    segmenter: Segmenter = "unicode"
     second: Text | None = Field(
         None,
         description=(

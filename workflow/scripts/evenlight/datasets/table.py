@@ -111,7 +111,7 @@ def _level(row: dict, attribute: dict, location: str) -> str | None:
 def _words(row: dict, location: str, settings: dict, field: str) -> list[str]:
     value = row[field]
     if settings["text"]:
-        words = split_words(value) if isinstance(value, str) else None
+        words = split_words(value, settings["segmenter"]) if isinstance(value, str) else None
         expected = "text"
     else:
         words = value if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
