@@ -36,6 +36,16 @@ def published_values():
     }
 
 
+def challenger_settings():
+    """What the verdicts on challengers depend on."""
+    metrics = {name: metric["better"] == "higher" for name, metric in METRICS.items()}
+    settings = of_statistics("regimes", "challengers", "alpha", "confidence", "bootstrap_draws")
+    # Not sorted: the order of the configuration is that of the tables.
+    return json.dumps(
+        scored() | settings | {"higher_is_better": metrics, "primary": config["statistics"]["primary"]["metrics"]}
+    )
+
+
 def models_in_regimes():
     """The models of all regimes, with what they are called and their first seed."""
     return {

@@ -75,10 +75,16 @@ def levels_compared():
 
 
 def together():
-    """The explainers that ask the model, whose mean stands beside each of them."""
-    methods = {name: config["explainers"][name]["method"] for name in configuration.explaining_methods(config)}
+    """The explainers that ask the model and challenge no others, whose mean stands beside each of them."""
+    explaining = [name for name in configuration.explaining_methods(config) if name not in challengers()]
+    methods = {name: config["explainers"][name]["method"] for name in explaining}
     families = {name: configuration.family_of("explainers", method) for name, method in methods.items()}
     return [name for name, family in families.items() if configuration.asks_model("explainers", family)]
+
+
+def challengers():
+    """The explainers that are held against the others."""
+    return config["statistics"]["challengers"]
 
 
 def compared_sets():

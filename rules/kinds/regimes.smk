@@ -61,6 +61,33 @@ rule compare_attributions:
         "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
+rule compare_challengers:
+    """Whether explainers that challenge all others are better than each of them."""
+    input:
+        script=script("statistics/compare_challengers.py"),
+        scores=every_score(),
+        datasets=every_dataset(),
+    output:
+        table="<results>/tables/challengers.parquet",
+        pairs="<results>/tables/challenger_pairs.parquet",
+    log:
+        "<logs>/compare_challengers.log",
+    benchmark:
+        "<benchmarks>/compare_challengers.tsv"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(60),
+    params:
+        settings=challenger_settings(),
+        folders=folders(scores=SCORES, datasets=DATASETS),
+        code=code_of("statistics/compare_challengers.py"),
+    shell:
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --pairs {output.pairs:q} "
+        "--output {output.table:q} > {log:q} 2>&1"
+
+
 rule check_ground_truth:
     """Which words go along with the labels, and are they those that are marked as ground truth?"""
     input:
@@ -289,6 +316,19 @@ FIGURES = [
     *EXPLAINER_FIGURES,
 ]
 # What only some studies have.
+if challengers():
+    TABLES["challengers"] = Page(
+        ["challengers", "challenger_pairs"],
+        shown(
+            "datasets",
+            "explainers",
+            "metrics",
+            challengers=challengers(),
+            regimes=config["statistics"]["regimes"],
+            **of_statistics("confidence"),
+        ),
+        "Regimes",
+    )
 if comparisons():
     TABLES["attribution_differences"] = Page(
         ["attribution_differences"],

@@ -66,6 +66,7 @@ TESTS = {
     "statistics/word_attributions": ("word_attributions",),
     "statistics/regimes": ("compared_regimes",),
     "statistics/regime_summary": ("compared_regimes",),
+    "statistics/challengers": ("challengers",),
     "statistics/learning_rates": ("learning_rates",),
     "statistics/explainer_agreement": ("explainer_agreement",),
     "statistics/effects": ("effects",),

@@ -292,6 +292,17 @@ def _check_regimes(config: dict) -> Iterator[str]:
         yield f"explainers.{ALL_TOGETHER}: this name is that of all explainers together; choose another name"
 
 
+def _check_challengers(config: dict) -> Iterator[str]:
+    key, challengers = "statistics.challengers", config["statistics"]["challengers"]
+    if challengers and config["kind"] != "regimes":
+        yield f"{key}: a study of the kind {config['kind']} holds explainers against no others; write kind: regimes"
+    for name in challengers:
+        if name not in config["explainers"]:
+            yield f"{key}: found {shown(name)}, {_not_there('explainer', name, config)}"
+    if challengers and set(config["explainers"]) <= set(challengers):
+        yield f"{key}: found {shown(challengers)}, beside which there is no explainer; add one, or take one out"
+
+
 def _check_published(config: dict) -> Iterator[str]:
     for model in config["statistics"]["published"]:
         if model not in config["models"]:
@@ -408,6 +419,7 @@ CHECKS = (
     (("statistics",), _check_draws),
     (("kind", "statistics"), _check_needs),
     (("kind", "models", "seeds", "explainers", "statistics"), _check_regimes),
+    (("kind", "explainers", "statistics"), _check_challengers),
     (("statistics",), _check_twice),
     (("kind", "datasets", "models", "explainers", "metrics"), _check_concepts),
     (("models", "statistics"), _check_published),

@@ -181,6 +181,34 @@ ATTRIBUTION_DIFFERENCES = Contract(
         ]
     ),
 )
+# Whether an explainer is better than all others, and its difference from each of them.
+CHALLENGERS = Contract(
+    "the verdicts on challengers",
+    "compare_challengers",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "metric", "family"),
+            required("others", pa.int64()),
+            required("best_other", pa.string()),
+            *columns(pa.float64(), "p_best_models", "p_best", "p_behind_models", "p_behind", missing=True),
+            *columns(pa.float64(), "p_best_models_adjusted", "p_best_adjusted", missing=True),
+            *columns(pa.float64(), "p_behind_models_adjusted", "p_behind_adjusted", missing=True),
+            required("verdict", pa.string()),
+        ]
+    ),
+)
+CHALLENGER_PAIRS = Contract(
+    "challengers beside the others",
+    "compare_challengers",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "other", "metric"),
+            *columns(pa.int64(), "seeds", "texts"),
+            *columns(pa.float64(), "mean", "mean_other", "difference"),
+            *columns(pa.float64(), "models_low", "models_high", "low", "high", "p_models", "p", missing=True),
+        ]
+    ),
+)
 WORD_ASSOCIATIONS = Contract(
     "associations of words",
     "check_ground_truth",

@@ -1,0 +1,259 @@
+"""Is an explainer better than all others? Each challenger beside every other explainer, on the same texts.
+
+A challenger is better than the best of the others where it is better than each of them. So the least convincing of
+these comparisons decides, at the level of a single one (an intersection-union test, Berger 1982), and nothing has to be
+guessed about which of them is the best. It is not the best where any other is better than it, which is adjusted for
+their number: with the largest of so many statistics in resamples of the texts.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evenlight.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
+from evenlight.statistics.cells import ExplainerScores, read_models
+from evenlight.statistics.designs import Design, Side
+from evenlight.statistics.effects import pooled_rows
+from evenlight.statistics.familywise import deviate_of
+from evenlight.statistics.many_groups import holm
+from evenlight.statistics.regimes import common_seeds, run_of_seed
+from evenlight.statistics.study import ALL, UNDECIDABLE, UNDECIDED, Comparison
+from evenlight.statistics.verdicts import EXPLORATORY, PRIMARY
+
+FACTOR = "explainer"
+BEST, BEHIND = "better than all others", "not the best"
+OF_MODELS = " in these models"
+_NAMES = ("dataset", "model", "explainer", "metric")
+_CLAIMS = ("p_best_models", "p_best", "p_behind_models", "p_behind")
+
+
+def challenger_tables(
+    scores: str | Path,
+    datasets_folder: str | Path,
+    *,
+    datasets: Sequence[str],
+    models: Mapping[str, Sequence[int]],
+    explainers: Sequence[str],
+    metrics: Mapping[str, str],
+    regimes: Mapping[str, Mapping[str, str]],
+    challengers: Sequence[str],
+    higher_is_better: Mapping[str, bool],
+    primary: Sequence[str],
+    alpha: float,
+    confidence: float,
+    bootstrap_draws: int,
+    **_: Any,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The verdict on every challenger, and what it is made of: its difference from each of the others.
+
+    Folders, ``models`` and ``metrics`` are as for :func:`evenlight.statistics.cells.read_models`; models that are no
+    regime do not count. ``primary`` names the metrics that the study is about, all where it is empty.
+
+    The second table has a row per dataset, model, metric, challenger and other explainer, over all texts of which both
+    have a score. The model ``all`` is the mean over all models, text by text. Columns, besides the names: ``seeds``;
+    ``texts``; ``mean`` and ``mean_other``; their ``difference`` with the ends of two intervals, for these models and
+    further texts (``models_low``, ``models_high``) and for the mean of further trainings (``low``, ``high``); and its
+    two-sided p-values ``p_models`` and ``p``, of this pair alone. They are those of the difference, not below the share
+    of ``bootstrap_draws`` resamples that are as far from it, nor below what exchanges of so few texts could show. No p
+    where nothing can be decided.
+
+    The first has a row per dataset, model, metric and challenger:
+
+    - ``family``: ``primary`` for primary metrics in the mean of all models, else ``exploratory``;
+    - ``others``, ``best_other``: how many, and which of them has the best mean;
+    - ``p_best_models``, ``p_best``: that the challenger is better than each of the others, for these models and for
+      further trainings: the largest p of the pairs, 1 where another one has the better mean;
+    - ``p_behind_models``, ``p_behind``: that another is better than it: the share of resamples in which any pair is as
+      far from its difference as the farthest is from 0; not below the least p of the pairs, times their number, nor
+      below what exchanges could show;
+    - these with ``_adjusted``: Holm's over the rows of the family;
+    - ``verdict``: :func:`verdict_of`.
+    """
+    of_regimes = {model: models[model] for named in regimes.values() for model in named.values()}
+    others = [name for name in explainers if name not in challengers]
+    verdicts: list[dict] = []
+    pairs: list[pd.DataFrame] = []
+    for dataset in datasets:
+        read = read_scores_of(scores, datasets_folder, dataset, of_regimes, [*challengers, *others], metrics)
+        for model, seeds, items, values in read:
+            for challenger in challengers:
+                beside = {other: (values[challenger], values[other]) for other in others}
+                names = (dataset, model, challenger)
+                table, resampled = _pairs(
+                    names, seeds, items, beside, list(metrics), confidence, alpha, bootstrap_draws
+                )
+                pairs.append(table)
+                for metric, better_is_higher in higher_is_better.items():
+                    places = np.flatnonzero(table["metric"] == metric)
+                    if len(places):
+                        found = _of_pairs(table.iloc[places], resampled[:, places], better_is_higher)
+                        verdicts.append(dict(zip(_NAMES, (*names, metric), strict=True)) | found)
+    if not verdicts:
+        return tuple(pd.DataFrame(columns=contract.schema.names) for contract in (CHALLENGERS, CHALLENGER_PAIRS))
+    return _judged(pd.DataFrame(verdicts), primary, alpha), pd.concat(pairs)[CHALLENGER_PAIRS.schema.names]
+
+
+def _judged(verdicts: pd.DataFrame, primary: Sequence[str], alpha: float) -> pd.DataFrame:
+    """The rows with their families, p-values over these, and verdicts."""
+    of_study = (verdicts["model"] == ALL) & (verdicts["metric"].isin(primary) if primary else True)
+    verdicts["family"] = np.where(of_study, PRIMARY, EXPLORATORY)
+    for claim in _CLAIMS:
+        verdicts[f"{claim}_adjusted"] = verdicts.groupby("family")[claim].transform(holm)
+    adjusted = verdicts[[f"{claim}_adjusted" for claim in _CLAIMS]].itertuples(index=False, name=None)
+    verdicts["verdict"] = [verdict_of(*values, alpha) for values in adjusted]
+    return verdicts[CHALLENGERS.schema.names]
+
+
+def read_scores_of(
+    scores: str | Path,
+    datasets_folder: str | Path,
+    dataset: str,
+    models: Mapping[str, Sequence[int]],
+    explainers: Sequence[str],
+    metrics: Mapping[str, str],
+) -> Iterator[tuple[str, list[int], pd.DataFrame, dict[str, np.ndarray]]]:
+    """The scores of explainers in the mean of all models, named ``all``, and in each of several models.
+
+    Yields:
+        the model; its seeds; ``item_id`` and ``cluster`` of its texts; float (metrics, seeds, texts) by explainer, NaN
+        where undefined, in the mean where it is so in any model.
+    """
+    read = list(
+        read_models(
+            scores,
+            datasets_folder,
+            datasets=[dataset],
+            models=models,
+            explainers=explainers,
+            metrics=metrics,
+            comparisons={},
+        )
+    )
+    of_models = [{of.explainer: of.values for of in model.explainers} for model in read]
+    if len(read) > 1:
+        seeds = common_seeds(ALL, models)
+        texts = set.intersection(*(set(model.items["item_id"]) for model in read))
+        items = read[0].items[read[0].items["item_id"].isin(texts)].reset_index(drop=True)
+        columns = [pd.Index(model.items["item_id"]).get_indexer(items["item_id"]) for model in read]
+        runs = [[list(model.seeds).index(run_of_seed(model.seeds, seed)) for seed in seeds] for model in read]
+        yield (
+            ALL,
+            seeds,
+            items,
+            {
+                name: np.mean(
+                    [
+                        values[name][:, rows][..., places]
+                        for values, rows, places in zip(of_models, runs, columns, strict=True)
+                    ],
+                    axis=0,
+                )
+                for name in explainers
+            },
+        )
+    for model, values in zip(read, of_models, strict=True):
+        yield model.model, list(model.seeds), model.items, values
+
+
+def _pairs(
+    names: tuple[str, str, str],
+    seeds: Sequence[int],
+    items: pd.DataFrame,
+    pairs: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    metrics: list[str],
+    confidence: float,
+    alpha: float,
+    draws: int,
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """A row for each metric and other explainer, and how far resamples are from its difference, (draws, rows).
+
+    ``pairs`` has the scores (metrics, seeds, texts) of the challenger and of each of the others.
+    """
+    texts = len(items)
+    identifiers, clusters = (items[name].to_numpy(object) for name in ("item_id", "cluster"))
+
+    def side(block: int) -> Side:
+        return Side(identifiers, clusters, block * texts + np.arange(texts), np.arange(texts))
+
+    designs, blocks = [], []
+    for other, scores in pairs.items():
+        comparison = Comparison(FACTOR, names[-1], other)
+        designs.append(Design(comparison, True, side(len(blocks)), side(len(blocks) + 1)))
+        unknown = np.isnan(scores[0] - scores[1])
+        blocks += [np.where(unknown, np.nan, values) for values in scores]
+    values = np.concatenate(blocks, axis=-1)
+    means = {
+        (other, metric): [_mean_of_runs(values[..., design_side.columns][number]) for design_side in (of.a, of.b)]
+        for of, other in zip(designs, pairs, strict=True)
+        for number, metric in enumerate(metrics)
+    }
+    present = ~np.isnan(values).all(axis=0)
+    scores = ExplainerScores(*names, seeds, metrics, values, present)
+    # Nothing is said of equivalence, so that the bound does not matter.
+    rows, deviates = pooled_rows([scores], designs, draws, bound=1.0, smallest={}, confidence=confidence, alpha=alpha)
+    if not rows:
+        return pd.DataFrame(columns=["metric"]), np.empty((draws, 0))
+    table, resampled = pd.DataFrame(rows), np.concatenate(deviates, axis=2)[0, 1:]
+    found = [means[names] for names in zip(table["level_b"], table["metric"], strict=True)]
+    # No p is below what resamples, and exchanges of so few texts, can show.
+    real = deviate_of(table["p_models"].to_numpy())
+    least = np.maximum((resampled >= real).mean(axis=0), table["rarest"])
+    p_models = np.where(table["p_models"].isna(), np.nan, np.maximum(table["p_models"], least))
+    return table.assign(
+        other=table["level_b"],
+        texts=table["units_a"],
+        mean=[of_both[0] for of_both in found],
+        mean_other=[of_both[1] for of_both in found],
+        real=real,
+        t_models=table["p_models"],
+        t=table["p"],
+        p_models=p_models,
+        p=np.maximum(table["p"], p_models),
+    ), resampled
+
+
+def _mean_of_runs(values: np.ndarray) -> float:
+    """The mean over seeds of the mean over texts, from (seeds, texts); seeds without any do not count."""
+    there = ~np.isnan(values).all(axis=1)
+    return float(np.nanmean(values[there], axis=1).mean())
+
+
+def _of_pairs(pairs: pd.DataFrame, resampled: np.ndarray, higher_is_better: bool) -> dict[str, Any]:
+    """What follows for a challenger from its rows, one for each of the others, and their resamples (draws, rows)."""
+    lead = pairs["difference"].to_numpy() * (1 if higher_is_better else -1)
+    row = {"others": len(pairs), "best_other": pairs["other"].iloc[lead.argmin()]} | dict.fromkeys(_CLAIMS, np.nan)
+    known = pairs["p_models"].notna().to_numpy()
+    is_behind = known & (lead < 0)
+    any_as_far = rarest = 0.0
+    if is_behind.any():
+        rarest = pairs["rarest"].to_numpy()[is_behind].min()
+        farthest = pairs["real"].to_numpy()[is_behind].max()
+        any_as_far = (resampled[:, known].max(axis=1) >= farthest).mean()
+    for name in ("_models", ""):
+        p = pairs[f"p{name}"].to_numpy()
+        if known.any() and not np.isnan(p[known]).all():
+            row[f"p_best{name}"] = np.where(known & (lead > 0), p, 1).max()
+            least = np.where(is_behind, pairs[f"t{name}"], 1).min()
+            row[f"p_behind{name}"] = min(1, max(len(pairs) * least, any_as_far, rarest))
+    return row
+
+
+def verdict_of(best_models: float, best: float, behind_models: float, behind: float, alpha: float) -> str:
+    """What four adjusted p-values allow to say of a challenger.
+
+    >>> verdict_of(0.001, 0.2, 1.0, 1.0, 0.05), verdict_of(1.0, 1.0, 0.001, 0.01, 0.05)
+    ('better than all others in these models', 'not the best')
+    >>> verdict_of(0.3, 0.4, 1.0, 1.0, 0.05)
+    'undecided'
+    """
+    if np.isnan([best_models, behind_models]).all():
+        return UNDECIDABLE
+    for claim, p_best, p_behind in (("", best, behind), (OF_MODELS, best_models, behind_models)):
+        if p_best <= alpha:
+            return f"{BEST}{claim}"
+        if p_behind <= alpha:
+            return f"{BEHIND}{claim}"
+    return UNDECIDED

@@ -1,0 +1,25 @@
+"""Say whether explainers that challenge all others are better than each of them."""
+
+import argparse
+
+from evenlight import command_line, tables
+from evenlight.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
+from evenlight.statistics.challengers import challenger_tables
+from evenlight.statistics.score_files import score_notes
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the table of verdicts and that of pairs, with what is to be said of the scores."""
+    verdicts, pairs = challenger_tables(arguments.scores, arguments.datasets, **arguments.settings)
+    notes = {"notes": score_notes(arguments.scores, **arguments.settings)}
+    tables.write_table(pairs, arguments.pairs, CHALLENGER_PAIRS, notes)
+    tables.write_table(verdicts, arguments.output, CHALLENGERS, notes)
+    print(verdicts["verdict"].value_counts().to_string())
+
+
+if __name__ == "__main__":
+    parser = command_line.settings_parser(__doc__)
+    command_line.add_folder_flags(parser, "scores", "datasets")
+    parser.add_argument("--pairs", required=True, metavar="PARQUET", help="the table of pairs of explainers")
+    parser.add_argument("--output", required=True, metavar="PARQUET", help="the table of verdicts")
+    command_line.run(main, parser)
