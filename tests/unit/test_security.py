@@ -9,6 +9,7 @@ import re
 import struct
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
@@ -149,6 +150,39 @@ def test_no_kernel_is_fetched_that_a_model_names(tmp_path, monkeypatch):
         with pytest.raises(InputError, match=r"its config\.json names the kernel elsewhere/kernel, a program"):
             load()
     assert fetched == []
+
+
+@pytest.mark.parametrize("file", ["tokenizer_config.json", "config.json"])
+@pytest.mark.parametrize(
+    "name", ["../../x", "os.system", "AutoModel", "pipeline", "__name__", ["a"], "A" * 3_000_000 + "-"]
+)
+def test_what_is_no_tokenizer_is_not_loaded_as_one(name, file, tmp_path):
+    folder, trace = saved(tmp_path / "model"), tmp_path / "trace"
+    (folder / "model.safetensors").rename(tmp_path / "kept")
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps({"weight": Program(trace)}))
+    (tmp_path.parent / "x.py").write_text(f"import pathlib\npathlib.Path({str(trace)!r}).touch()\n")
+    if file == "config.json":
+        (folder / "tokenizer_config.json").write_text("{}")
+    about = json.loads((folder / file).read_text())
+    (folder / file).write_text(json.dumps(about | {"tokenizer_class": name}))
+    with pytest.raises(InputError) as refused:
+        loaded_tokenizer(folder)
+    assert f"its {file} names {str(name)[:80]!r} as tokenizer_class, which is no tokenizer" in str(refused.value)
+    assert not trace.exists()
+
+
+def test_no_vocabulary_is_read_outside_the_folder(tmp_path):
+    folder = saved(tmp_path / "model")
+    outside = tmp_path / "tokenizer.4.0.0.json"
+    (folder / "tokenizer.json").rename(outside)
+    about = json.loads((folder / "tokenizer_config.json").read_text())
+    for key, value, said in (
+        ("fast_tokenizer_files", ["../tokenizer.4.0.0.json"], r"names '\.\./tokenizer\.4\.0\.0\.json' among"),
+        ("tokenizer_file", str(outside), "cannot be loaded"),
+    ):
+        (folder / "tokenizer_config.json").write_text(json.dumps(about | {key: value}))
+        with pytest.raises(InputError, match=said):
+            loaded_tokenizer(folder)
 
 
 def header(named: dict | bytes, length: int | None = None) -> bytes:
@@ -321,6 +355,23 @@ def test_every_value_in_a_command_is_quoted_or_cannot_need_it():
             found |= set(re.findall(r"(?<!\{)\{([^{}]+)\}(?!\})", block))
     assert {"output:q", "params.settings:q"} <= found
     assert {name for name in found if not name.endswith(":q")} - set(UNQUOTED) == set()
+
+
+def nested(opening: str, closing: str) -> str:
+    """A short YAML file of ten anchors, each of which stands ten times in the next; mappings where they open with {."""
+    lines = [f"a0: &a0 {opening}{'key: ' * (opening == '{')}1{closing}"]
+    for depth in range(1, 10):
+        parts = [f"{f'key{part}: ' * (opening == '{')}*a{depth - 1}" for part in range(10)]
+        lines.append(f"a{depth}: &a{depth} {opening}{', '.join(parts)}{closing}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("text", [nested("[", "]"), nested("{", "}"), "datasets: &a [*a]"])
+def test_anchors_that_repeat_each_other_are_refused_at_once(text):
+    config, began = yaml.safe_load(text), time.process_time()
+    with pytest.raises(InputError, match=r"\w+: has more than 100,000 values; .* write no anchors"):
+        complete(config)
+    assert time.process_time() - began < 1
 
 
 HOSTILE = ["a\nb", "x\n\n.. include:: /etc/passwd\n", "\x1b[2J", ""]

@@ -22,6 +22,8 @@ from evenlight.errors import InputError
 
 # Methods that know nothing of the model.
 NOISE = ("uniform_random", "random_effects")
+# Of one section; the largest that we know of has some thousands.
+MOST_VALUES = 100_000
 REGISTRIES: dict[str, type[Entry]] = {
     "datasets": Reader,
     "models": Architecture,
@@ -39,6 +41,7 @@ def complete(config: dict) -> dict:
     """
     if not isinstance(config, dict):
         raise InputError(f"the configuration is {shown(config)}; it must be a mapping of keys to values")
+    _check_size(config)
     problems: list[str] = []
     try:
         completed = _validated(Study, config)
@@ -71,6 +74,21 @@ def completed_entry(section: str, name: str, settings: dict) -> dict:
         return _validated(part, entries)[section][name]
     except ValidationError as error:
         raise InputError("; ".join(problems_of(error, entries, schema_of(Study)))) from None
+
+
+def _check_size(config: dict) -> None:
+    """Refuse more values than anyone writes; a few anchors (``&a``, ``*a``) that stand in each other have billions."""
+    for key, section in config.items():
+        count, waiting = 0, [section]
+        while waiting:
+            value = waiting.pop()
+            parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+            count += len(parts)
+            if count > MOST_VALUES:
+                raise InputError(
+                    f"{key}: has more than {MOST_VALUES:,} values; no study needs so many; write no anchors (&, *)"
+                )
+            waiting.extend(parts)
 
 
 def _validated(settings: type[Settings], config: dict) -> dict:

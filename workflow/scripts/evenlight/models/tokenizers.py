@@ -8,10 +8,12 @@ word follows from the characters that it stands for.
 import tempfile
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import transformers
 from huggingface_hub.errors import LocalEntryNotFoundError
 from tokenizers import Tokenizer
 from tokenizers.decoders import WordPiece as WordPieceDecoder
@@ -27,6 +29,9 @@ from transformers import (
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
 )
+from transformers.models.auto.tokenization_auto import get_tokenizer_config
+from transformers.tokenization_utils_base import TOKENIZER_CONFIG_FILE
+from transformers.utils import CONFIG_NAME
 
 from evenlight.errors import InputError, first_line
 from evenlight.readings import PROMPT, SPECIAL
@@ -104,7 +109,10 @@ def loaded_tokenizer(
             ``special_tokens``.
     """
     try:
+        _check_names(source, revision)
         tokenizer = AutoTokenizer.from_pretrained(source, revision=revision, **NO_CODE)
+    except InputError:
+        raise
     # Files may be wrong in any way, and the library in Rust raises nothing more precise.
     except Exception as error:
         raise InputError(cannot_load(source, error, key)) from None
@@ -127,6 +135,37 @@ def loaded_tokenizer(
     if named:
         tokenizer.init_kwargs[STAND_INS] = named
     return tokenizer
+
+
+def _check_names(source: str | Path, revision: str | None) -> None:
+    """Refuse files that name another thing than a tokenizer as their class, or a vocabulary outside their folder.
+
+    Transformers looks a class up among all that it has, models included, which read weights of every format. A class
+    that it does not have, as of code that comes with a model, is none for it either: it reads tokenizer.json without.
+    """
+    about = {TOKENIZER_CONFIG_FILE: get_tokenizer_config(source, revision=revision)}
+    with suppress(OSError):  # a tokenizer alone has none
+        about[CONFIG_NAME] = PreTrainedConfig.get_config_dict(source, revision=revision)[0]
+    for file, named in about.items():
+        if (name := named.get("tokenizer_class")) and not _is_tokenizer(name):
+            raise InputError(
+                f"model {source}: its {file} names {str(name)[:80]!r} as tokenizer_class, which is no tokenizer; take "
+                "the line out, so that tokenizer.json is read without it, or choose another model"
+            )
+    for name in about[TOKENIZER_CONFIG_FILE].get("fast_tokenizer_files") or ():
+        if str(name) != Path(str(name)).name:
+            raise InputError(
+                f"model {source}: its {TOKENIZER_CONFIG_FILE} names {str(name)[:80]!r} among fast_tokenizer_files, "
+                "which is no file beside it; take the line out, or choose another model"
+            )
+
+
+def _is_tokenizer(name: object) -> bool:
+    if not isinstance(name, str) or not name.isidentifier():
+        return False
+    known = getattr(transformers, name, PreTrainedTokenizerBase)
+    # What lacks a library of its own says so when it is called.
+    return isinstance(known, type) and (issubclass(known, PreTrainedTokenizerBase) or hasattr(known, "_backends"))
 
 
 def special_token_id(tokenizer: PreTrainedTokenizerBase, role: str) -> int | None:
