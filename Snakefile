@@ -31,6 +31,12 @@ include: "rules/tables.smk"
 include: "rules/explorer.smk"
 
 
+# Its verdicts are of groups of texts.
+if config["kind"] == "disparity":
+
+    include: "rules/audit.smk"
+
+
 rule all:
     """Everything that the configuration asks for: tables, figures and what they are made of."""
     default_target: True

@@ -18,7 +18,7 @@ PROJECT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "rules", "workflow", "config", "resources", "envs", "profiles")
 CONFIGURATION = "study.yaml"
 SAID = "said.txt"
-COLLECTING = ("all", "tables", "figures", "explorer", "study", "corpus")
+COLLECTING = ("all", "tables", "figures", "explorer", "audit", "study", "corpus")
 
 # One job: its rule and its wildcards.
 Job = tuple[str, frozenset[tuple[str, str]]]

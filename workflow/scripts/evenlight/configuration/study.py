@@ -332,10 +332,13 @@ class Study(Settings):
         ),
     )
     explainers: dict[Name, Explainer] = Field(
+        {"lime": {"method": "lime"}, "occlusion": {"method": "occlusion"}, "random": {"method": "uniform_random"}},
         min_length=1,
+        validate_default=True,
         description=(
             "The explainers of the study, each under a name of your choice; the same method may occur several times "
-            "with different parameters."
+            "with different parameters. Left out, they are two that every model can be asked by, and random "
+            "explanations as a control."
         ),
     )
     explain: Explain = Field(default_factory=Explain, description="What is explained.")
@@ -354,9 +357,16 @@ class Study(Settings):
         ),
     )
     metrics: dict[Name, Metric] = Field(
+        {
+            "comprehensiveness": {"metric": "aopc_comprehensiveness"},
+            "sufficiency": {"metric": "aopc_sufficiency"},
+            "gini": {"metric": "gini"},
+        },
         min_length=1,
+        validate_default=True,
         description=(
-            "The metrics of the study, each under a name of your choice, which is its column in the score tables."
+            "The metrics of the study, each under a name of your choice, which is its column in the score tables. "
+            "Left out, they are two of faithfulness and one of complexity that need no ground truth."
         ),
     )
     statistics: Statistics = Field(

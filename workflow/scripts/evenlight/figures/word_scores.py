@@ -1,6 +1,6 @@
 """One explained text as a piece of HTML: every word in the colour of its score, with the number above it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import numpy as np
@@ -33,9 +33,13 @@ style="background: rgb(86 180 233 / 1.00); padding: 0.15em">She<rt>1.00</rt></ru
 style="background: rgb(86 180 233 / 0.00); padding: 0.15em">sails<rt>0.00</rt></ruby></p></figure>
     """
     largest = np.abs(scores).max(initial=0.0)
-    shares = scores / largest if largest > 0 else np.zeros(len(words))
+    return Page(word_scores(words, scores / largest if largest > 0 else np.zeros(len(words)), title))
+
+
+def word_scores(words: Sequence[str], shares: Iterable[float], title: str) -> str:
+    """As :func:`word_scores_page`, of shares between -1 and 1, which stay as they are."""
     marked = " ".join(_marked(word, share) for word, share in zip(words, shares, strict=True))
-    return Page(
+    return (
         f'<figure style="margin: 0.5em 0"><figcaption>{escape(title)}</figcaption>'
         f'<p style="line-height: 2.6">{marked}</p></figure>'
     )

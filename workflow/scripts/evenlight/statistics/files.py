@@ -63,6 +63,11 @@ def reading_path(readings: str | Path, run: Run) -> Path:
     return Path(readings) / run.dataset / run.model / f"seed{run.seed}.parquet"
 
 
+def manifest_path(models: str | Path, run: Run) -> Path:
+    """What a run's model is and where it comes from, below the folder ``models``."""
+    return Path(models) / run.dataset / run.model / f"seed{run.seed}" / "manifest.json"
+
+
 def items_path(datasets: str | Path, dataset: str) -> Path:
     """The texts of a dataset, below the folder ``datasets``."""
     return Path(datasets) / dataset / "items.parquet"

@@ -119,7 +119,7 @@ def study_content(
     }
     offered: dict[str, dict[tuple, None]] = {dataset: {} for dataset in datasets}
     for model in read_models(folders.scores, folders.datasets, comparisons=comparisons, **scored):
-        levels = _levels(model, comparisons)
+        levels = levels_of(model, comparisons)
         offered[model.dataset] |= dict.fromkeys(_compared(levels, comparisons))
         content[model.dataset]["models"][model.model] = _model(
             folders, model, levels, texts[model.dataset], store, list(metrics)
@@ -194,7 +194,7 @@ def _numbers(known: dict[str, int], names: Sequence[str]) -> np.ndarray:
     return np.array([known.setdefault(name, len(known)) for name in names], np.uint32)
 
 
-def _levels(model: ModelScores, comparisons: Mapping[str, list[list[str]]]) -> list[Level]:
+def levels_of(model: ModelScores, comparisons: Mapping[str, list[list[str]]]) -> list[Level]:
     """The levels that are compared, else all that the texts have, else all texts as one."""
     wanted = {factor: list(dict.fromkeys(chain(*sets))) for factor, sets in comparisons.items()}
     if not wanted:
@@ -245,7 +245,7 @@ def _model(
             entry["all"] = store.add(np.unique(level.side.columns).astype(np.uint32))
         found["levels"].setdefault(level.factor, {})[level.name] = entry
         start += len(level.units)
-    spoken = _Explained(folders, model) if folders.attributions else None
+    spoken = Explained(folders, model) if folders.attributions else None
     if spoken:
         found["explained"] = store.add(spoken.classes)
     for scores in model.explainers:
@@ -284,7 +284,7 @@ def stepped(values: np.ndarray) -> tuple[np.ndarray, list[list[float]]]:
     return codes, ranges
 
 
-class _Explained:
+class Explained:
     """The explanations of the texts of a model, from its runs."""
 
     def __init__(self, folders: Folders, model: ModelScores) -> None:
@@ -293,7 +293,7 @@ class _Explained:
         self._items = pd.Index(model.items["item_id"])
         words = tables.read_arrow(items_path(folders.datasets, model.dataset), ITEMS.only("item_id", "words"))
         lengths = pd.Series(pc.list_value_length(words["words"]).to_numpy(), words["item_id"].to_pandas())
-        self._starts = np.r_[0, np.cumsum(lengths.loc[self._items].to_numpy())]
+        self.starts = np.r_[0, np.cumsum(lengths.loc[self._items].to_numpy())]
         contract = READINGS.only("item_id", "word_id", "target")
         self._readings = {run: tables.read_arrow(reading_path(folders.readings, run), contract) for run in self._runs}
 
@@ -309,17 +309,18 @@ class _Explained:
         alike = (targets.nunique(axis=1) == 1).to_numpy()
         return np.where(alike, targets.max(axis=1), SEVERAL).astype(np.uint8)
 
+    def sums(self, explainer: str) -> list[np.ndarray]:
+        """Each word's score, the sum over its tokens, float (words of all texts,), of each run."""
+        return [
+            word_sums(self._shard(run, explainer), self._readings[run], self._items, self.starts) for run in self._runs
+        ]
+
     def shares(self, explainer: str) -> np.ndarray:
         """Each word's score over the largest absolute one of its text, mean over the runs, int8 (words of all texts,).
 
-        :data:`FULL` is 1. A word's score is the sum over its tokens.
+        :data:`FULL` is 1.
         """
-        of_runs = [
-            relative(
-                word_sums(self._shard(run, explainer), self._readings[run], self._items, self._starts), self._starts
-            )
-            for run in self._runs
-        ]
+        of_runs = [relative(sums, self.starts) for sums in self.sums(explainer)]
         return np.round(FULL * np.nan_to_num(_mean(np.array(of_runs), axis=0))).astype(np.int8)
 
     def _shard(self, run: Run, explainer: str) -> pa.Table:

@@ -1,0 +1,209 @@
+"""What an audit says, against the tables that it tells of; that the page can be used is tested in tests/browser."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from explorer_study import SUBJECTS, ExplorerStudy
+
+from evenlight import tables
+from evenlight.contracts.explanations import ATTRIBUTIONS
+from evenlight.contracts.texts import UNITS
+from evenlight.figures.audit.content import PAIRS, Found, audit_content
+from evenlight.figures.audit.page import card, page, write_audit
+from evenlight.figures.explorer.content import Folders
+from evenlight.statistics.files import Run, attribution_path, units_path
+from evenlight.statistics.score_files import read_scores
+
+HOSTILE = "<img src=x onerror=alert(1)>|`_*[a](javascript:x)"
+QUALITY = pd.DataFrame(
+    {
+        "dataset": "plots",
+        "model": "small",
+        "measure": "accuracy",
+        "factor": [None, "gender", "gender"],
+        "subset": ["all", "male", "female"],
+        "seeds": 3,
+        "mean": [0.75, 0.7, np.nan],
+        "sd": 0.0,
+    }
+)
+CONTROL = pd.DataFrame(
+    {"permutation": [0, 1], "family": "study", "cells": 4, "disparities": 0, "disparities_of_models": [0, 1]}
+)
+
+
+class AuditedStudy(ExplorerStudy):
+    """A made study with its audit."""
+
+    def audit(self, effects: pd.DataFrame, texts: bool = True, beyond: pd.DataFrame | None = None, **changed) -> dict:
+        settings = self.settings(power=0.8, **changed)
+        del settings["formats"]
+        folders = self.folders if texts else Folders(self.folders.scores, self.folders.datasets)
+        found = Found(effects, CONTROL, QUALITY, beyond, ["a note"])
+        made = {"settings": {"source": "hub/model"}, "loaded": {"source": "hub/model", "files": {"w": "ab" * 32}}}
+        return audit_content(folders, found, {Run("plots", "small", 0): made}, **settings)
+
+    def means(self, metric: str) -> pd.Series:
+        """The scores of the first explainer, mean over the runs, by text."""
+        runs = [Run("plots", "small", seed) for seed in self.seeds]
+        scores = [read_scores(self.folders.scores, run, "ig", {metric: "made"}) for run in runs]
+        return pd.concat(scores).groupby("item_id")[metric].mean()
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory) -> AuditedStudy:
+    return AuditedStudy(tmp_path_factory.mktemp("study"))
+
+
+@pytest.fixture(scope="module")
+def effects(study) -> pd.DataFrame:
+    return study.effects()
+
+
+@pytest.fixture(scope="module")
+def audit(study, effects) -> dict:
+    return study.audit(effects)
+
+
+def test_findings_are_the_disparities_of_the_table_and_say_for_whom_explanations_are_better(study, effects, audit):
+    (told,) = audit["found"]
+    assert [told["dataset"], told["model"], told["levels"]] == ["plots", "Small BERT", ["male", "female"]]
+    disparities = effects[effects["verdict"].str.contains("disparity")]
+    assert len(told["findings"]) == len(disparities) == 2
+    for finding in told["findings"]:
+        assert finding["explainer"] == "Integrated gradients"
+        metric = finding["metric"].lower()
+        scores = pd.concat(
+            [
+                read_scores(study.folders.scores, Run("plots", "small", seed), "ig", {metric: "made"})
+                for seed in study.seeds
+            ]
+        )
+        means = scores.set_index("item_id")[metric].groupby(lambda name: name[0]).mean()
+        # The second metric is better where it is lower.
+        higher = {"m": "male", "f": "female"}[means.idxmax()]
+        lower = ({"male", "female"} - {higher}).pop()
+        assert finding["better"] == (higher if metric == "comprehensiveness" else lower)
+        assert finding["difference"] == pytest.approx(means["m"] - means["f"], abs=1e-5)
+        assert (
+            f"explanations of {finding['better']} texts are better than those of {finding['worse']} texts"
+            in finding["said"]
+        )
+    assert told["findings"] == sorted(told["findings"], key=lambda finding: finding["p_models_adjusted"])
+
+
+def test_every_question_is_counted_once(effects, audit):
+    (told,) = audit["found"]
+    counts = dict(told["counts"])
+    assert counts.pop("asked") == len(effects) == sum(counts.values())
+    assert told["said"].startswith(f"Of {len(effects)} questions")
+    assert "1 of 2 studies has any disparity" in " ".join(audit["controls"])
+
+
+def test_so_many_pairs_as_it_names_find_what_it_says(tmp_path):
+    """The square root law against the smallest detectable effects of a study of that size."""
+    few, many = (AuditedStudy(tmp_path / str(pairs), pairs=pairs).effects() for pairs in (30, 270))
+    cells = few[few["verdict"] == "undecided"].index
+    assert len(cells)
+    ratio = few.loc[cells, "detectable_pooled"] / many.loc[cells, "detectable_pooled"]
+    assert ratio.median() == pytest.approx(3, rel=0.25)
+
+
+def test_how_many_pairs_would_decide_is_in_words(study, effects, audit):
+    (said,) = [text for text in audit["found"][0]["open"] if "undecided" in text]
+    open_cells = effects[effects["verdict"] == "undecided"]
+    needed = open_cells["units_a"] * (open_cells["detectable_pooled"] / 0.2) ** 2
+    numbers = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) pairs", said)]
+    assert numbers[0] == 30
+    assert numbers[1] == pytest.approx(needed.median(), rel=0.1)
+    assert numbers[1] >= needed.median() * 0.99
+    larger = study.audit(effects, equivalence_bound=0.4)
+    assert "0.4 standard deviations" in larger["found"][0]["open"][0]
+
+
+def test_the_pairs_are_those_that_differ_most(study, audit):
+    (shown,) = audit["pairs"]
+    metric = shown["metric"].split("\N{NO-BREAK SPACE}")[0].lower()
+    scores = [
+        read_scores(study.folders.scores, Run("plots", "small", seed), "ig", {metric: "made"}) for seed in study.seeds
+    ]
+    means = pd.concat(scores).groupby("item_id")[metric].mean()
+    differences = {f"p{pair}": abs(means[f"m{pair}"] - means[f"f{pair}"]) for pair in range(30)}
+    assert [pair["unit"] for pair in shown["pairs"]] == sorted(differences, key=differences.get, reverse=True)[:PAIRS]
+    for pair in shown["pairs"]:
+        number = pair["unit"][1:]
+        assert [text["item"] for text in pair["texts"]] == [f"m{number}", f"f{number}"]
+        for text in pair["texts"]:
+            assert text["words"] == list(study.items.set_index("item_id").loc[text["item"], "words"])
+            assert text["score"] == pytest.approx(means[text["item"]], rel=1e-5)
+
+
+def test_words_that_say_next_to_nothing_beside_their_counterpart_stay_pale(tmp_path):
+    study = AuditedStudy(tmp_path, seeds=(0,))
+    path = attribution_path(study.folders.attributions, Run("plots", "small", 0), "ig")
+    shard = tables.read_table(path, ATTRIBUTIONS)
+    weight = shard["item_id"].str[0].map({"m": 1e-9, "f": 1.0})
+    scores = [np.array(part) * of for part, of in zip(shard["token_score"], weight, strict=True)]
+    tables.write_table(pa.Table.from_pandas(shard.assign(token_score=scores), preserve_index=False), path, ATTRIBUTIONS)
+    for pair in study.audit(study.effects())["pairs"][0]["pairs"]:
+        male, female = (np.abs(text["shares"]).max() for text in pair["texts"])
+        assert (male, female) == (0, 1)
+
+
+def test_without_texts_no_word_of_the_data_is_told(study, effects, tmp_path):
+    content = study.audit(effects, texts=False)
+    assert content["pairs"] == []
+    paths = [tmp_path / name for name in ("audit.html", "audit.json", "audit.md")]
+    write_audit(content, *paths)
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    for word in ("abroad", "waits", *SUBJECTS["male"][1:], *SUBJECTS["female"][1:]):
+        assert not any(re.search(rf"\b{word}\b", text) for text in texts)
+    assert json.loads(texts[1]) == content
+
+
+def test_what_was_not_compared_is_said(tmp_path):
+    study = AuditedStudy(tmp_path, seeds=(0,))
+    more = study.units.assign(factor="age", level=np.where(np.arange(len(study.units)) % 2, "old", "young"))
+    third = study.units.assign(level="neutral", unit_id="n" + study.units["item_id"]).iloc[:3]
+    tables.write_table(pd.concat([study.units, more, third]), units_path(study.folders.datasets, "plots"), UNITS)
+    told = " ".join(study.audit(study.effects())["not_tested"])
+    assert "age in dataset plots was not compared" in told
+    assert "these groups were not compared: neutral" in told
+    assert "One run of Small BERT" in told
+    assert "words that people marked" in told
+
+
+def test_no_text_of_data_or_study_is_markup(tmp_path):
+    words = {"male": (HOSTILE, HOSTILE), "female": ("She", HOSTILE)}
+    study = AuditedStudy(tmp_path, seeds=(0, 1), words=words)
+    names = {"models": {"small": HOSTILE}, "datasets": {"plots": HOSTILE}, "explainers": {"ig": HOSTILE, "lime": "l"}}
+    content = study.audit(study.effects(), **names)
+    html = page(content)
+    seen = Seen()
+    seen.feed(html)
+    assert "img" not in seen.tags
+    assert "script" not in seen.tags
+    assert HOSTILE in "".join(seen.texts)
+    assert "default-src 'none'" in html
+    told = card(content)
+    assert not re.search(r"(?<!\\)(<|\[a)", told)
+
+
+class Seen(HTMLParser):
+    """The elements and texts of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags, self.texts = set(), []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        assert not [name for name, _ in attrs if name.startswith("on")]
+
+    def handle_data(self, data):
+        self.texts.append(data)

@@ -1,0 +1,547 @@
+"""What an audit says, as JSON values: the page, the section of a model card and the file for programs have the same.
+
+Sentences are put together here, so that all three say the same words.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evenlight import tables
+from evenlight.contracts.results import BEYOND_RANDOM, EFFECTS, QUALITY, VERDICT_CONTROL
+from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.figures.explorer.content import Explained, Folders, Level, levels_of, unit_means
+from evenlight.figures.pages.effects import said_of_control
+from evenlight.items import PLACEBO
+from evenlight.sources import digest
+from evenlight.statistics.beyond_random import GONE, LEFT, TURNED_ROUND
+from evenlight.statistics.cells import ModelScores, read_models
+from evenlight.statistics.files import Run, items_path, manifest_path, runs, units_path
+from evenlight.statistics.study import Comparison, Metric, comparisons_in
+from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UNDECIDED, is_disparity
+
+NOT_NAMED = "The study did not name this question beforehand: look at other texts before you rely on it. "
+# Of a finding, these numbers stand in the file for programs.
+NUMBERS = (
+    *("difference", "models_low", "models_high", "standardised", "standardised_models_low"),
+    *("standardised_models_high", "p_models_adjusted", "cliffs_delta"),
+)
+# Of a comparison, so many pairs are shown with their words.
+PAIRS = 3
+OUTCOMES = {
+    LEFT: "It is there beyond that of random explanations, too, so the explainer has a part in it.",
+    GONE: "Beyond that of random explanations nothing of it is left: texts and model make it, whatever explains.",
+    TURNED_ROUND: "Beyond that of random explanations it is turned round: the explainer works against it.",
+    UNDECIDED: "Whether it is there beyond that of random explanations is undecided.",
+    UNDECIDABLE: "Whether it is there beyond that of random explanations cannot be decided with these texts.",
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """The tables of a study that an audit tells of; ``beyond_random`` is None where no explainer is random."""
+
+    effects: pd.DataFrame
+    control: pd.DataFrame
+    quality: pd.DataFrame
+    beyond_random: pd.DataFrame | None
+    notes: list[str]
+
+
+def read_found(folder: Path) -> Found:
+    """The tables below ``folder``."""
+
+    def read(name: str, contract: tables.Contract) -> pd.DataFrame:
+        return tables.read_exactly(folder / f"{name}.parquet", contract)
+
+    random = folder / "beyond_random.parquet"
+    return Found(
+        read("effects", EFFECTS),
+        read("verdict_control", VERDICT_CONTROL),
+        read("models", QUALITY),
+        tables.read_exactly(random, BEYOND_RANDOM) if random.exists() else None,
+        tables.read_metadata(folder / "effects.parquet", EFFECTS).get("notes", []),
+    )
+
+
+def audit_content(
+    folders: Folders,
+    found: Found,
+    manifests: Mapping[Run, Mapping],
+    *,
+    study: str,
+    datasets: Mapping[str, str],
+    models: Mapping[str, str],
+    explainers: Mapping[str, str],
+    metrics: Mapping[str, Mapping[str, str]],
+    seeds: Mapping[str, Sequence[int]],
+    families: Mapping[str, str],
+    comparisons: Mapping[str, list[list[str]]],
+    target: str,
+    alpha: float,
+    equivalence_bound: float,
+    power: float,
+) -> dict:
+    """What an audit of a study says (JSON values).
+
+    Args:
+        folders: of the study's files; without ``attributions`` no text is shown.
+        found: its tables.
+        manifests: of each run, what its model is.
+        study: its name.
+        datasets, models, explainers: names to labels.
+        metrics: names to ``label`` and ``better``, ``higher`` or ``lower``.
+        seeds: of each model.
+        families: of the metrics.
+        comparisons: factors to sets of levels.
+        target: ``label`` or ``prediction``, the class that is explained.
+        alpha, equivalence_bound, power: of the statistics.
+    """
+    names = {name: Metric(name, entry["label"], entry["better"] == "higher") for name, entry in metrics.items()}
+    labels = _Labels(dict(datasets), dict(models), dict(explainers), names)
+    hypotheses = found.effects[found.effects["family"] != CONTROL]
+    compared = [
+        _compared(part, labels, found, alpha=alpha, bound=equivalence_bound, power=power)
+        for _, part in hypotheses.groupby(["dataset", "model", *Comparison._fields], sort=False)
+    ]
+    controls = [_random_said(found.effects), said_of_control(found.control).strip()]
+    of_texts = _pairs(folders, hypotheses, labels, seeds, families, comparisons) if folders.attributions else []
+    return {
+        "study": study,
+        "audited": {
+            "models": [_model_said(name, label, manifests) for name, label in models.items()],
+            "datasets": [_dataset_said(folders.datasets, name, label, comparisons) for name, label in datasets.items()],
+            "explainers": list(explainers.values()),
+            "metrics": [metric.label for metric in names.values()],
+            "explained": "each text's label" if target == "label" else "the model's prediction for each text",
+        },
+        "quality": _quality(found.quality, labels, comparisons),
+        "found": compared,
+        "error": _error_said(alpha, hypotheses),
+        "controls": [text for text in controls if text],
+        "pairs": of_texts,
+        "not_tested": _not_tested(
+            folders.datasets, datasets, comparisons, labels, seeds, hypotheses, "correctness" in families.values()
+        ),
+        "notes": found.notes,
+        "evidence": _evidence(found),
+    }
+
+
+@dataclass(frozen=True)
+class _Labels:
+    datasets: Mapping[str, str]
+    models: Mapping[str, str]
+    explainers: Mapping[str, str]
+    metrics: Mapping[str, Metric]
+
+
+# What was audited --------------------------------------------------------------------------------------------------
+
+
+def _model_said(name: str, label: str, manifests: Mapping[Run, Mapping]) -> dict:
+    """A model's label and, of each of its runs, where it comes from."""
+    origins = {}
+    for run, manifest in manifests.items():
+        if run.model == name:
+            origins.setdefault(_origin(manifest), []).append(f"{run.dataset}, seed {run.seed}")
+    return {"name": name, "label": label, "origins": [{"from": text, "runs": of} for text, of in origins.items()]}
+
+
+def _origin(manifest: Mapping) -> str:
+    """Where a model comes from, in words; its files by the beginning of their SHA-256."""
+    loaded = manifest.get("loaded")
+    if not loaded:
+        settings = manifest["settings"].get("model", manifest["settings"])
+        start = settings.get("source")
+        return f"trained in this study ({settings['architecture']}{f', from {start}' if start else ''})"
+    revision = f" at {loaded['revision']}" if loaded.get("revision") else ""
+    files = "; ".join(f"{name} {sha[:12]}" for name, sha in (loaded.get("files") or {}).items())
+    return f"{loaded['source']}{revision}{f' ({files})' if files else ''}"
+
+
+def _dataset_said(folder: Path, name: str, label: str, comparisons: Mapping[str, list[list[str]]]) -> dict:
+    """A dataset's label, digest, classes, and how many texts of its test split each level of each factor has."""
+    path = items_path(folder, name)
+    items = tables.read_table(path, ITEMS.only("item_id", "split"))
+    test = set(items.loc[items["split"] == "test", "item_id"])
+    units = tables.read_table(units_path(folder, name), UNITS.only("item_id", "factor", "level"))
+    units = units[units["item_id"].isin(test) & (units["factor"] != PLACEBO)]
+    counts = units.groupby(["factor", "level"], sort=False)["item_id"].nunique()
+    return {
+        "name": name,
+        "label": label,
+        "sha256": digest(path),
+        "classes": tables.read_metadata(path, ITEMS).get("classes", []),
+        "texts": len(items),
+        "test_texts": len(test),
+        "groups": [
+            {"factor": factor, "level": level, "texts": int(count), "compared": factor in comparisons}
+            for (factor, level), count in counts.items()
+        ],
+    }
+
+
+def _quality(quality: pd.DataFrame, labels: _Labels, comparisons: Mapping[str, list[list[str]]]) -> list[dict]:
+    """The accuracy of each model on each dataset, of all texts and of each compared level."""
+    levels = {level for sets in comparisons.values() for of_set in sets for level in of_set}
+    shown = quality[(quality["measure"] == "accuracy") & (quality["factor"].isna() | quality["subset"].isin(levels))]
+    return [
+        {
+            "dataset": labels.datasets[row.dataset],
+            "model": labels.models[row.model],
+            "factor": None if pd.isna(row.factor) else row.factor,
+            "texts": row.subset,
+            "accuracy": _number(row.mean),
+            "runs": int(row.seeds),
+        }
+        for row in shown.itertuples(index=False)
+    ]
+
+
+# What was found ------------------------------------------------------------------------------------------------------
+
+
+def _compared(cells: pd.DataFrame, labels: _Labels, found: Found, *, alpha: float, bound: float, power: float) -> dict:
+    """What is said of one model on one dataset and two levels."""
+    first = cells.iloc[0]
+    pair = Comparison(*(first[field] for field in Comparison._fields))
+    different = cells["verdict"].str.contains("disparity")
+    alike = cells["verdict"].str.contains("equivalent")
+    undecided, undecidable = (cells["verdict"] == verdict for verdict in (UNDECIDED, UNDECIDABLE))
+    order = cells[different].sort_values("p_models_adjusted", kind="stable")
+    findings = [_finding(row, labels, found.beyond_random) for row in order.itertuples(index=False)]
+    return {
+        "dataset": labels.datasets[first["dataset"]],
+        "model": labels.models[first["model"]],
+        "factor": pair.factor,
+        "levels": list(pair.levels),
+        "paired": bool(first["paired"]),
+        "units": sorted({_units(row) for row in cells.itertuples(index=False)}),
+        "counts": {
+            "asked": len(cells),
+            "disparity": int(different.sum()),
+            "no disparity": int(alike.sum()),
+            UNDECIDED: int(undecided.sum()),
+            UNDECIDABLE: int(undecidable.sum()),
+        },
+        "said": _said(pair, len(cells), findings, int(alike.sum()), bound),
+        "findings": findings,
+        "open": _open(cells[undecided], bound, power) + _reasons(cells[undecidable]),
+    }
+
+
+def _said(pair: Comparison, asked: int, findings: Sequence[dict], alike: int, bound: float) -> str:
+    """The comparison in a sentence or two.
+
+    >>> pair, found = Comparison("gender", "male", "female"), [{"better": "male"}] * 3
+    >>> _said(pair, 12, found, 0, 0.2)
+    'Of 12 questions, each an explainer and a metric, 3 show a disparity: in 3 explanations of male texts are better.'
+    """
+    counts = pd.Series([finding["better"] for finding in findings], dtype=object).value_counts()
+    in_words = ", ".join(
+        f"in {counts[level]} explanations of {level} texts are better" for level in pair.levels if level in counts
+    )
+    texts = [
+        f"Of {asked} questions, each an explainer and a metric, {len(findings) or 'none'} "
+        + (f"{'show' if len(findings) > 1 else 'shows'} a disparity: {in_words}." if findings else "shows a disparity.")
+    ]
+    if alike:
+        texts.append(f"In {alike} a disparity of more than {bound:g} standard deviations of the scores is ruled out.")
+    return " ".join(texts)
+
+
+def _finding(row, labels: _Labels, beyond_random: pd.DataFrame | None) -> dict:
+    """One disparity, with its numbers and as a sentence; ``row`` is a row of the effects."""
+    metric = labels.metrics[row.metric]
+    first_better = (row.difference > 0) == metric.higher_is_better
+    better, worse = (row.level_a, row.level_b) if first_better else (row.level_b, row.level_a)
+    outcome = _outcome(row, beyond_random)
+    of_trainings = is_disparity(pd.Series([row.verdict]), of_trainings=True).item()
+    said = (
+        f"{metric.label} of {labels.explainers[row.explainer]}: the explanations of {better} texts are better than "
+        f"those of {worse} texts, by {abs(row.standardised):.2f} standard deviations of the scores "
+        f"({abs(row.difference):.3g} in the metric's own units; {_units(row)}; adjusted p "
+        f"{row.p_models_adjusted:.2g}). "
+        + ("So would those of further trainings be, on average. " if of_trainings else "")
+        + ("It is smaller than the smallest disparity of interest. " if row.verdict.startswith("negligible") else "")
+        + (NOT_NAMED if row.family == EXPLORATORY else "")
+        + OUTCOMES.get(outcome, "")
+    )
+    return {
+        "explainer": labels.explainers[row.explainer],
+        "metric": metric.label,
+        "better": better,
+        "worse": worse,
+        "verdict": row.verdict,
+        "family": row.family,
+        "beyond_random": outcome,
+        **{name: _number(getattr(row, name)) for name in NUMBERS},
+        "units": _units(row),
+        "said": said.strip(),
+    }
+
+
+def _outcome(row, beyond_random: pd.DataFrame | None) -> str | None:
+    """What becomes of a disparity beyond random explanations, where that is known."""
+    if beyond_random is None:
+        return None
+    cell = ["dataset", "model", "explainer", "metric", *Comparison._fields]
+    same = (beyond_random[cell] == [getattr(row, name) for name in cell]).all(axis=1)
+    outcomes = beyond_random.loc[same, "outcome"].dropna()
+    return outcomes.iloc[0] if len(outcomes) else None
+
+
+def _units(row) -> str:
+    """On what a cell rests."""
+    return f"{row.units_a:,} pairs" if row.paired else f"{row.units_a:,} and {row.units_b:,} texts"
+
+
+def _open(cells: pd.DataFrame, bound: float, power: float) -> list[str]:
+    """How many texts would decide what is undecided: errors shrink with the square root of the number of texts."""
+    known = cells[np.isfinite(cells["detectable_pooled"]) & (cells["detectable_pooled"] > 0)]
+    if known.empty:
+        return [f"{len(cells)} questions are undecided."] if len(cells) else []
+    growth = (known["detectable_pooled"] / bound) ** 2
+    now = known[["units_a", "units_b"]].min(axis=1)
+    needed = np.ceil(now * growth.clip(lower=1))
+    what = "pairs" if known["paired"].iloc[0] else "texts of the smaller group"
+    seen = known["detectable_pooled"]
+    many = len(known) > 1
+    said = (
+        f"{len(cells)} {'questions are' if len(cells) > 1 else 'question is'} undecided. With {int(now.median()):,} "
+        f"{what} a disparity is found with a probability of {power:.0%} where it has {seen.median():.2f} standard "
+        f"deviations or more{f' (median of the questions; {seen.max():.2f} in the last of them)' if many else ''}. "
+    )
+    all_of_them = f" for half of the questions, and {_rounded(needed.max()):,} for all of them" if many else ""
+    return [
+        f"{said}For {bound:g} standard deviations it takes about {_rounded(needed.median()):,} {what}{all_of_them}."
+    ]
+
+
+def _rounded(number: float) -> int:
+    """Two digits, upwards: more would say that this is known exactly.
+
+    >>> _rounded(24), _rounded(1234), _rounded(99.5)
+    (24, 1300, 100)
+    """
+    unit = 10 ** max(0, len(str(int(np.ceil(number)))) - 2)
+    return int(-(-np.ceil(number) // unit) * unit)
+
+
+def _reasons(cells: pd.DataFrame) -> list[str]:
+    """Why questions are not decidable, the same reason once for all numbers of units and cells.
+
+    >>> _reasons(pd.DataFrame({"reason": ["4 units are too few", "9 units are too few among 8 cells"]}))
+    ['2 questions are not decidable: 4 to 9 units are too few.']
+    """
+    parts = cells["reason"].str.extract(r"^(?P<units>\d+)? ?(?P<reason>.*?)(?: among \d+ cells)?$")
+    told = []
+    for reason, part in parts.groupby("reason", sort=False):
+        units = sorted(part["units"].dropna().astype(int).unique())
+        few = " to ".join(str(number) for number in dict.fromkeys((units[0], units[-1]))) + " " if units else ""
+        many = "1 question is" if len(part) == 1 else f"{len(part)} questions are"
+        told.append(f"{many} not decidable: {few}{reason}.")
+    return told
+
+
+def _error_said(alpha: float, hypotheses: pd.DataFrame) -> str:
+    apart = ", those named beforehand and the others apart" if hypotheses["family"].nunique() > 1 else ""
+    return (
+        f"Over all questions of the study{apart}, the chance that any disparity is said where there is none is meant "
+        f"to be at most {alpha:.0%}. What is said holds for these models and for texts like these; simulations that "
+        "show how often it is wrong, and for which scores more often than that, are in docs/results/verdicts.md of "
+        "Evenlight."
+    )
+
+
+def _random_said(effects: pd.DataFrame) -> str:
+    """What the random explainers and groups show, which are no hypothesis."""
+    control = effects[effects["family"] == CONTROL]
+    if control.empty:
+        return ""
+    count = int(control["verdict"].str.contains("disparity").sum())
+    said = (
+        f"Of {len(control)} questions about random explanations or groups drawn by chance, {count or 'none'} "
+        f"{'show' if count > 1 else 'shows'} a disparity."
+    )
+    why = " Where explanations know nothing, texts make the difference, or how the model reads changed texts."
+    return said + (why if count else "")
+
+
+# Pairs ---------------------------------------------------------------------------------------------------------------
+
+
+def _pairs(
+    folders: Folders,
+    effects: pd.DataFrame,
+    labels: _Labels,
+    seeds: Mapping[str, Sequence[int]],
+    families: Mapping[str, str],
+    comparisons: Mapping[str, list[list[str]]],
+) -> list[dict]:
+    """Of each model, dataset and comparison of pairs: those whose scores differ most in the clearest question."""
+    scored = {
+        "datasets": list(labels.datasets),
+        "models": dict(seeds),
+        "explainers": list(labels.explainers),
+        "metrics": dict(families),
+    }
+    shown = []
+    for model in read_models(folders.scores, folders.datasets, comparisons=comparisons, **scored):
+        of_model = effects[
+            (effects["dataset"] == model.dataset) & (effects["model"] == model.model) & effects["paired"]
+        ]
+        clearest = {
+            pair: row for pair in comparisons_in(of_model) if (row := _clearest(pair.rows(of_model))) is not None
+        }
+        if not clearest:
+            continue
+        levels = {(level.factor, level.name): level for level in levels_of(model, comparisons)}
+        texts = _Texts(folders, model)
+        for scores in model.explainers:
+            for pair, row in clearest.items():
+                if row.explainer == scores.explainer:
+                    both = [levels[pair.factor, name] for name in pair.levels]
+                    metric = list(families).index(row.metric)
+                    means = np.split(unit_means(scores, both)[metric], [len(both[0].units)])
+                    shown.append(_shown(row, both, means, labels, texts))
+    return shown
+
+
+def _clearest(cells: pd.DataFrame):
+    """The question whose answer is clearest; None where none can be decided."""
+    cells = cells[cells["p_models_adjusted"].notna()]
+    ordered = cells.sort_values(["p_models_adjusted", "p_models"], kind="stable")
+    return next(ordered.itertuples(index=False), None)
+
+
+def _shown(row, levels: Sequence[Level], means: Sequence[np.ndarray], labels: _Labels, texts: "_Texts") -> dict:
+    """The pairs of one question whose scores differ most, with the words of both texts and their shares."""
+    of_units = [pd.Series(values, index=level.units) for values, level in zip(means, levels, strict=True)]
+    table = pd.concat(of_units, axis=1, join="inner").dropna()
+    largest = (table[0] - table[1]).abs().sort_values(ascending=False, kind="stable").index[:PAIRS]
+    return {
+        "dataset": labels.datasets[row.dataset],
+        "model": labels.models[row.model],
+        "explainer": labels.explainers[row.explainer],
+        "metric": labels.metrics[row.metric].label_with_direction,
+        "verdict": row.verdict,
+        "pairs": [
+            {"unit": unit, "texts": texts.of(row.explainer, levels, unit, table.loc[unit].tolist())} for unit in largest
+        ],
+    }
+
+
+class _Texts:
+    """The words of a model's texts with their scores, by explainer."""
+
+    def __init__(self, folders: Folders, model: ModelScores) -> None:
+        items = tables.read_table(items_path(folders.datasets, model.dataset), ITEMS.only("item_id", "words"))
+        self._names = list(model.items["item_id"])
+        self._words = items.set_index("item_id")["words"]
+        self._explained = Explained(folders, model)
+        self._sums: dict[str, list[np.ndarray]] = {}
+
+    def of(self, explainer: str, levels: Sequence[Level], unit: str, scores: Sequence[float]) -> list[dict]:
+        """The first text of a unit at each level: ``level``, ``score``, ``item``, ``words`` and their ``shares``.
+
+        A share is of the strongest word of all these texts, mean over the runs: a text whose words say next to
+        nothing, beside its counterpart, stays pale.
+        """
+        if explainer not in self._sums:
+            self._sums[explainer] = self._explained.sums(explainer)
+        columns = [
+            level.side.columns[np.argmax(level.side.unit_index == level.units.get_loc(unit))] for level in levels
+        ]
+        ends = [slice(*self._explained.starts[column : column + 2]) for column in columns]
+        of_runs = [np.concatenate([sums[part] for part in ends]) for sums in self._sums[explainer]]
+        shares = np.mean([sums / (np.abs(sums).max(initial=0) or 1) for sums in map(np.nan_to_num, of_runs)], axis=0)
+        parts = np.split(shares, np.cumsum([part.stop - part.start for part in ends])[:-1])
+        return [
+            {
+                "level": level.name,
+                "score": _number(score),
+                "item": self._names[column],
+                "words": [str(word) for word in self._words[self._names[column]]],
+                "shares": [round(float(share), 2) for share in part],
+            }
+            for level, score, column, part in zip(levels, scores, columns, parts, strict=True)
+        ]
+
+
+# What was not tested -----------------------------------------------------------------------------------------------
+
+
+def _not_tested(
+    folder: Path,
+    datasets: Iterable[str],
+    comparisons: Mapping[str, list[list[str]]],
+    labels: _Labels,
+    seeds: Mapping[str, Sequence[int]],
+    effects: pd.DataFrame,
+    metrics_of_truth: bool,
+) -> list[str]:
+    """What a reader might take for tested, and was not."""
+    told = []
+    compared = {(row.dataset, row.factor) for row in effects.itertuples(index=False)}
+    for dataset in datasets:
+        units = tables.read_table(units_path(folder, dataset), UNITS.only("factor", "level"))
+        for factor, part in units[units["factor"] != PLACEBO].groupby("factor", sort=False):
+            used = {level for levels in comparisons.get(factor, []) for level in levels}
+            left = sorted(set(part["level"]) - used)
+            where = f"dataset {labels.datasets[dataset]}"
+            if (dataset, factor) not in compared:
+                told.append(f"{factor} in {where} was not compared, though the texts have it.")
+            elif left:
+                told.append(f"Of {factor} in {where} these groups were not compared: {', '.join(left)}.")
+    told.append(
+        "Groups that the data do not name, and combinations of groups that the configuration does not name, were not "
+        "looked at."
+    )
+    if single := [label for name, label in labels.models.items() if len(seeds[name]) == 1]:
+        told.append(f"One run of {', '.join(single)} was audited: nothing is said of models that are trained again.")
+    if not metrics_of_truth:
+        told.append(
+            "No metric holds the explanations against words that people marked: what was scored is how they go along "
+            "with the model and how they look, not whether people would call them right."
+        )
+    told.append(
+        "Whether the model's decisions are fair is another question, of which the accuracies are all that is said. No "
+        "law is claimed to be kept; under Evidence stands what lies in which file."
+    )
+    return told
+
+
+def _evidence(found: Found) -> list[dict]:
+    files = {
+        "tables/effects.csv": "every question with its effect, interval, adjusted p and verdict",
+        "tables/disparity.csv": "the tests of every single run",
+        "tables/verdict_control.parquet": "verdicts with the labels of the groups permuted",
+        "tables/control.csv": "significant tests with the labels of the groups permuted",
+        "tables/associated.csv": "what goes along with each disparity: length, confidence, correctness",
+        "tables/models.csv": "accuracy and recall of the models, by group",
+        "readings/": "tokens, probabilities and predictions of every text",
+        "attributions/": "every explanation",
+        "scores/": "every score",
+        "datasets/": "texts and groups, as they were read",
+        "models/": "the models, with where they come from (manifest.json)",
+    }
+    if found.beyond_random is not None:
+        files["tables/beyond_random.csv"] = "what is left of each disparity beyond random explanations"
+    return [{"file": name, "has": text} for name, text in files.items()]
+
+
+def _number(value: float) -> float | None:
+    """A number that JSON has."""
+    return float(f"{value:.6g}") if np.isfinite(value) else None
+
+
+def manifests_of(folder: Path, datasets: Sequence[str], seeds: Mapping[str, Sequence[int]]) -> dict[Run, Mapping]:
+    """What the model of each run is; ``folder`` has the models, ``seeds`` gives each its own."""
+    texts = {run: manifest_path(folder, run).read_text(encoding="utf-8") for run in runs(datasets, seeds)}
+    return {run: json.loads(text) for run, text in texts.items()}

@@ -1,0 +1,29 @@
+"""Write the audit of a study: one page, the same as JSON, and a section for a model card."""
+
+import argparse
+from pathlib import Path
+
+from evenlight import command_line
+from evenlight.figures.audit.content import audit_content, manifests_of, read_found
+from evenlight.figures.audit.page import write_audit
+from evenlight.figures.explorer.content import Folders
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the files."""
+    folders = Folders(arguments.scores, arguments.datasets, arguments.attributions, arguments.readings)
+    settings = arguments.settings
+    manifests = manifests_of(arguments.models, settings["datasets"], settings["seeds"])
+    content = audit_content(folders, read_found(arguments.tables), manifests, **settings)
+    write_audit(content, arguments.output, arguments.json, arguments.card)
+
+
+if __name__ == "__main__":
+    parser = command_line.settings_parser(__doc__)
+    command_line.add_folder_flags(parser, "scores", "datasets", "models")
+    command_line.add_folder_flags(parser, "attributions", "readings", required=False)
+    parser.add_argument("--tables", type=Path, required=True, metavar="FOLDER", help="the study's tables")
+    parser.add_argument("--output", required=True, metavar="HTML")
+    parser.add_argument("--json", required=True, metavar="JSON")
+    parser.add_argument("--card", required=True, metavar="MARKDOWN")
+    command_line.run(main, parser)
