@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
 
 from evenlight.figures.text import signed
 from evenlight.figures.word_scores import word_scores
@@ -52,10 +51,10 @@ def write_audit(content: Mapping, html: str | Path, as_json: str | Path, markdow
             temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _coloured(text: Mapping) -> Markup:
+def _coloured(text: Mapping) -> str:
     """One text of a pair, its words coloured; :func:`word_scores` escapes them."""
     title = f"{text['level']}: {text['score']:.3g}"
-    return Markup(word_scores(text["words"], text["shares"], title))
+    return word_scores(text["words"], text["shares"], title)
 
 
 def _signed(number: float | None) -> str:
