@@ -18,7 +18,7 @@ BASE = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 SCRIPTS = BASE / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from evenlight import annotation, configuration, datasets, gpus, kinds, sources, warm_start
+from evenlight import annotation, configuration, datasets, gpus, interpreter, kinds, sources, warm_start
 from evenlight.code_digest import Code
 from evenlight.errors import InputError
 
@@ -69,6 +69,10 @@ wildcard_constraints:
 # rerun anything: its checksum is fixed.
 if config["mirror"]:
     os.environ.setdefault(sources.MIRROR_VARIABLE, config["mirror"])
+
+
+# Jobs call `python`. Those in environments of their own find it there.
+PYTHON_PROBLEM = None if workflow.deployment_settings.deployment_method else interpreter.problem_with_python()
 
 
 # A job of another run, or one that was sent to another machine, has no use for that run's server.
@@ -183,6 +187,8 @@ onstart:
         except OSError:
             raise WorkflowError(f"another run is at work in {os.getcwd()}; wait for it or stop it")
         workflow.globals["_run_lock"] = lock
+        if PYTHON_PROBLEM and not workflow.touch:
+            raise WorkflowError(PYTHON_PROBLEM)
         if GPU and workflow.local_exec and len(shared := gpus.devices()) > 1:
             os.environ[gpus.DEVICES_VARIABLE] = ",".join(shared)
         # Jobs in environments of their own have another Python. Those on other machines do not ask the server.

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,7 @@ for issue in result.get_issues():
 print("passed" if result.passed() else "failed")
 """
 CONFIGURATION = "results/tiny/study.yaml"
+MOST_SECONDS = 6  # for one figure
 
 
 def tool(project: Path, name: str, *arguments: str, python: str = sys.executable) -> subprocess.CompletedProcess:
@@ -167,13 +169,52 @@ def test_the_crate_says_what_the_results_depend_on(packed):
 
 @pytest.mark.parametrize("figure", ["scores/demo/ola_cea/gini.svg", "effects/demo.svg"])
 def test_a_figure_is_drawn_alone_from_the_archive(clone, figures_only, figure):
+    """In seconds: of processor time, which does not depend on what else the machine does, with all that is started."""
     path = results_of(clone) / "figures" / figure
     before = path.read_bytes()
     path.unlink()
+    used = processor_time_of_children()
     done = snakemake(clone, "--cores", "1", "--", f"results/tiny/figures/{figure}", **figures_only)
     assert done.returncode == 0, done.stdout
     assert "1 of 1 steps (100%) done" in done.stdout
+    assert processor_time_of_children() - used < MOST_SECONDS
     assert path.read_bytes() == before
+
+
+def processor_time_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@pytest.mark.parametrize("warm", ["0", "1"])
+def test_a_figure_is_drawn_where_no_environment_is_active(clone, tmp_path, warm):
+    """Snakemake is called by its path, and the PATH has no ``python`` that could run a job."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to("/bin/false")
+    path = results_of(clone) / "figures" / "control.svg"
+    before = path.read_bytes()
+    path.unlink()
+    called = Path(sys.executable).with_name("snakemake")
+    command = [called, "--cores", "1", "results/tiny/figures/control.svg", "--configfile", CONFIGURATION]
+    variables = environment(PATH=f"{tmp_path / 'bin'}:/usr/bin:/bin", EVENLIGHT_WARM_START=warm)
+    done = subprocess.run(command, cwd=clone, env=variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert path.read_bytes() == before
+
+
+def test_where_no_python_can_run_jobs_none_is_started(clone):
+    """But a dry run needs none."""
+    module = clone / "workflow/scripts/evenlight/interpreter.py"
+    text = module.read_text()
+    module.write_text(text.replace('NEEDED = ("pandas"', 'NEEDED = ("a_package_that_nobody_has"'))
+    assert module.read_text() != text
+    assert snakemake(clone, "--dry-run").returncode == 0
+    (results_of(clone) / "figures" / "control.svg").unlink()
+    done = snakemake(clone, "--cores", "1")
+    assert done.returncode != 0
+    assert "source .venv/bin/activate" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert not (results_of(clone) / "figures" / "control.svg").exists()
 
 
 def results_of(clone: Path) -> Path:

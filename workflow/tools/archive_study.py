@@ -57,6 +57,8 @@ README = """# The study `{study}`
 how each was made. To check them and to draw a figure again, in a clone of the workflow:
 
     make unpack ARCHIVE=path/of/this/archive.zip
+    python3 -m venv .venv && source .venv/bin/activate
+    pip install -r envs/figures.txt
     snakemake --cores 1 --force results/{study}/figures/<any>.svg --configfile results/{study}/study.yaml
 """
 
