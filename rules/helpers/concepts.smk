@@ -1,9 +1,17 @@
 # What rules/kinds/concepts.smk asks: its settings, and which files it needs.
 
+import hashlib
+
 import yaml
 
 REPRESENTATION = "<results>/representations/{dataset}/{model}/seed{seed}.parquet"
 CONCEPT_EFFECT = "<results>/concept_effects/{dataset}/{model}/seed{seed}/{explainer}.parquet"
+WORD_ATTRIBUTION = "<results>/word_attributions/{dataset}/{model}/seed{seed}/{attribution}.parquet"
+# The words of concepts that the project wrote itself.
+LEXICONS = {
+    "restaurants": "resources/lexicons/restaurants.yaml",
+    "causal_world": "resources/causal_world/english.yaml",
+}
 CONCEPT_SCORE = "<results>/scores/{dataset}/{model}/seed{seed}/concepts/{explainer}.parquet"
 
 
@@ -17,6 +25,64 @@ def concept_settings(wildcards):
     settings = config["datasets"][wildcards.dataset]
     groups = list(datasets.reader_for(settings).groups(settings))
     return json.dumps({"concepts": concepts_of(wildcards.dataset), "groups": groups})
+
+
+def attribution_of(settings):
+    """Under which name the attributions lie that an explainer sums up: those that are the same are computed once."""
+    said = as_json(explainer=settings["explainer"], texts=settings["texts"])
+    return f"{settings['explainer']['method']}_{hashlib.sha256(said.encode()).hexdigest()[:8]}"
+
+
+ATTRIBUTED = {
+    attribution_of(settings): settings
+    for settings in config["explainers"].values()
+    if settings["method"] == "summed_attributions"
+}
+
+
+def attributed_family(wildcards):
+    """The family of the explainer whose attributions are summed up."""
+    return configuration.family_of("explainers", ATTRIBUTED[wildcards.attribution]["explainer"]["method"])
+
+
+def word_attribution_settings(wildcards):
+    """What attributions to words depend on; the levels of concepts are numbered in their order."""
+    settings = ATTRIBUTED[wildcards.attribution]
+    return json.dumps(
+        {
+            "family": attributed_family(wildcards),
+            "explainer": settings["explainer"],
+            "texts": settings["texts"],
+            "concepts": concepts_of(wildcards.dataset),
+            "seed": int(wildcards.seed),
+            "precision": config["explain"]["precision"],
+            "max_tokens": config["models"][wildcards.model]["max_tokens"],
+        }
+    )
+
+
+def word_attributions(wildcards):
+    """The attributions that an explainer sums up, if it does."""
+    settings = config["explainers"][wildcards.explainer]
+    if settings["method"] != "summed_attributions":
+        return []
+    return WORD_ATTRIBUTION.replace("{attribution}", attribution_of(settings))
+
+
+def lexicon_of(wildcards):
+    """The file with the words of the concepts, if an explainer asks for one."""
+    settings = config["explainers"][wildcards.explainer]
+    if settings.get("lexicon"):
+        return [own_file(settings["lexicon"])]
+    return [repository_file(LEXICONS[settings["words"]])] if settings.get("words") in LEXICONS else []
+
+
+def attributed_flags(wildcards, input):
+    """The flags that name both."""
+    named = {"attributions": input.attributions, "lexicon": input.lexicon}
+    return [
+        f"--{name}={path}" for name, paths in named.items() for path in ([paths] if isinstance(paths, str) else paths)
+    ]
 
 
 def estimate_settings(wildcards):

@@ -2,7 +2,7 @@
 #
 # Comes in: <results>/datasets/, <results>/models/, <results>/readings/.
 # Goes out: <results>/changes/, where changes are items that are compared; <results>/representations/;
-# <results>/concept_effects/; <results>/scores/; <results>/tables/*.parquet; TABLES and FIGURES, which say what the study
+# <results>/word_attributions/; <results>/concept_effects/; <results>/scores/; <results>/tables/*.parquet; TABLES and FIGURES, which say what the study
 # shows.
 
 
@@ -92,6 +92,42 @@ rule represent_texts:
         "--output {output:q} > {log:q} 2>&1"
 
 
+rule attribute_changes:
+    """Attribute every class to the words of the texts that change, and of some training texts, by one explainer."""
+    input:
+        script=script("explanations/attribute_changes.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        changes="<results>/changes/{dataset}/changes.parquet",
+        model=MODEL,
+    output:
+        WORD_ATTRIBUTION,
+    log:
+        "<logs>/attribute_changes/{dataset}/{model}/seed{seed}/{attribution}.log",
+    benchmark:
+        "<benchmarks>/attribute_changes/{dataset}/{model}/seed{seed}/{attribution}.tsv"
+    wildcard_constraints:
+        attribution=any_of(ATTRIBUTED),
+    conda:
+        "../../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        device=config["device"],
+        in_groups=IN_GROUPS,
+        gpu=GPU,
+        mem_mb=growing(8000),
+        runtime=growing(240),
+    params:
+        settings=word_attribution_settings,
+        model=model_flag,
+        code=lambda wildcards: code_of(
+            "explanations/attribute_changes.py", f"evenlight.explainers.{attributed_family(wildcards)}"
+        ),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --changes {input.changes:q} {params.model:q} "
+        "--settings {params.settings:q} --device {resources.device} --threads {threads} {resources.in_groups} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
 rule estimate_changes:
     """Estimate by one explainer what every change of the test texts does to a model."""
     input:
@@ -100,6 +136,8 @@ rule estimate_changes:
         changes="<results>/changes/{dataset}/changes.parquet",
         labels="<results>/changes/{dataset}/labels.parquet",
         representations=REPRESENTATION,
+        attributions=word_attributions,
+        lexicon=lexicon_of,
     output:
         CONCEPT_EFFECT,
     log:
@@ -113,10 +151,13 @@ rule estimate_changes:
         runtime=growing(60),
     params:
         settings=estimate_settings,
+        words=lambda wildcards: content_of(lexicon_of(wildcards)),
+        attributed=attributed_flags,
         code=code_of("explanations/estimate_changes.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --changes {input.changes:q} --labels {input.labels:q} "
-        "--representations {input.representations:q} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+        "--representations {input.representations:q} {params.attributed:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
 
 
 rule score_changes:

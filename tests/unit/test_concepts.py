@@ -20,7 +20,7 @@ from evenlight.concepts.effects import (
     over_seeds,
 )
 from evenlight.concepts.observational import one_hot, share_matched
-from evenlight.concepts.question import Changes, Head, Question, Texts, true_effects, with_levels
+from evenlight.concepts.question import Attributed, Changes, Head, Question, Texts, true_effects, with_levels
 from evenlight.concepts.representations import inlp_projection, leace_eraser
 
 LEVELS = 3
@@ -136,21 +136,36 @@ def balanced() -> Question:
     """All combinations of levels, equally often, so that no concept goes along with another."""
     train = world(np.array(list(product(range(LEVELS), repeat=3)) * 8))
     asked, changes = all_changes(world(np.array(list(product(range(LEVELS), repeat=3)))))
-    return Question(train, asked, changes, LEVELS, HEAD, asked, changes)
+    return Question(train, asked, changes, LEVELS, HEAD, asked, changes, attributed_to(train, asked))
+
+
+def attributed_to(train: Texts, asked: Texts) -> Attributed:
+    """What the levels add to the logits, as a perfect explainer attributes it to the words that tell them."""
+    sums = WEIGHT[:, np.arange(3), asked.level].transpose(1, 2, 0)
+    at_level = np.full((3, LEVELS, 3), np.nan)
+    for concept, level in product(range(3), range(LEVELS)):
+        if (train.level[:, concept] == level).any():
+            at_level[concept, level] = WEIGHT[:, concept, level]
+    return Attributed(sums, at_level)
+
+
+# What explainers must be told.
+PARAMETERS = {"summed_attributions": {"output": "logit"}}
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "random_effects"])
 def test_a_concept_without_effect_has_none(method, balanced):
-    effects = estimated(balanced, method)
+    effects = estimated(balanced, method, **PARAMETERS.get(method, {}))
     null = balanced.changes.concept == NULL
     assert np.abs(true_effects(balanced.asked, balanced.changes)[null]).max() < 1e-12
     assert np.abs(effects[null]).max() < 0.01
     assert np.abs(effects[balanced.changes.concept == 0]).mean() > 0.05
 
 
-@pytest.mark.parametrize("method", ["s_learner", "approximate", "matched", "training_pairs"])
+@pytest.mark.parametrize("method", ["s_learner", "approximate", "matched", "training_pairs", "summed_attributions"])
 def test_what_recovers_every_effect_without_confounder(method, balanced):
-    parameters = {"s_learner": {"calibrated": True}, "training_pairs": {"neighbours": 1}}.get(method, {})
+    of_method = PARAMETERS | {"s_learner": {"calibrated": True}, "training_pairs": {"neighbours": 1}}
+    parameters = of_method.get(method, {})
     true = true_effects(balanced.asked, balanced.changes)
     assert estimated(balanced, method, **parameters) == pytest.approx(true, abs=2e-3)
 
@@ -293,6 +308,8 @@ def test_a_level_that_no_training_text_has(method, balanced):
     train = world(np.zeros((12, 3), dtype=int))
     changes = balanced.changes.of(balanced.changes.concept == 1)
     nothing = changes.of(np.zeros(len(changes), dtype=bool))
-    effects = estimated(replace(balanced, train=train, changes=changes, edits=nothing), method)
+    question = replace(balanced, train=train, changes=changes, edits=nothing)
+    question = replace(question, attributed=attributed_to(train, question.asked))
+    effects = estimated(question, method, **PARAMETERS.get(method, {}))
     assert effects.shape == (len(changes), 3)
     assert np.isfinite(effects).all()

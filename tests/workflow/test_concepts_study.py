@@ -3,7 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from running import copy_of_project, results, run_study
+import yaml
+from running import PROJECT, copy_of_project, results, run_study
+
+from evenlight.datasets import CONCEPTS
+
+WORDS = yaml.safe_load((PROJECT / "resources/causal_world/english.yaml").read_text())["concepts"]
 
 STUDY = {
     "study": "world",
@@ -33,6 +38,19 @@ STUDY = {
         "matched": {"method": "matched", "neighbours": 3},
         "s_learner": {"method": "s_learner", "calibrated": True},
         "leace": {"method": "leace"},
+        "words": {
+            "method": "summed_attributions",
+            "explainer": {"method": "input_x_gradient"},
+            "words": "causal_world",
+            "texts": 5,
+        },
+        "own_words": {
+            "method": "summed_attributions",
+            "explainer": {"method": "input_x_gradient"},
+            "lexicon": "own.yaml",
+            "label": "Own words",
+            "texts": 5,
+        },
     },
     "metrics": {
         "cosine": {"metric": "icace_error", "label": "Cosine"},
@@ -46,6 +64,8 @@ STUDY = {
 def study(tmp_path_factory):
     """A project after the study."""
     project = copy_of_project(tmp_path_factory.mktemp("concepts") / "project", STUDY)
+    words = {name: [word for level in levels for word in WORDS[name][level]] for name, levels in CONCEPTS.items()}
+    (project / "own.yaml").write_text(yaml.safe_dump({"concepts": words}))
     run_study(project)
     return results(project)
 
@@ -75,3 +95,32 @@ def test_the_errors_are_those_of_the_effects(study):
         true = table.loc[change["edit"], "probability"] - table.loc[change["base"], "probability"]
         distance = np.linalg.norm(true - effects.loc[name, "effect"])
         assert scores.loc[name, "l2"] == pytest.approx(distance, abs=2e-4)
+
+
+def test_summed_attributions_are_those_of_the_words(study):
+    """By hand, from the attributions of one run; two explainers that sum up the same share them."""
+    run = "world/ola_cea/seed1"
+    [path] = (study / f"word_attributions/{run}").iterdir()
+    scored = pd.read_parquet(path).set_index(["item_id", "class"])["word_score"]
+    items = pd.read_parquet(study / "datasets/world/items.parquet").set_index("item_id")
+    table = pd.read_parquet(study / f"representations/{run}.parquet").set_index("item_id")
+    changes = pd.read_parquet(study / "changes/world/changes.parquet")
+    effects = pd.read_parquet(study / f"concept_effects/{run}/words.parquet").set_index("change_id")["effect"]
+
+    def added(item: str, level: str) -> np.ndarray:
+        is_there = [word.strip(".").lower() in WORDS["care"][level] for word in items.loc[item, "words"]]
+        assert any(is_there)
+        return np.array([scored[item, label][is_there].sum() for label in range(2)])
+
+    differences = {}
+    for change in changes[changes["concept"] == "care"].iloc[::9].itertuples():
+        before = table.loc[change.base, "probability"]
+        # What training texts at the new level add on average is the same for all changes to it.
+        shift = np.log(before + effects[change.change_id]) - np.log(before) + added(change.base, change.before)
+        differences.setdefault(change.after, []).append(shift[1] - shift[0])
+    for values in differences.values():
+        assert values == pytest.approx([values[0]] * len(values), abs=1e-9)
+    others = [pd.read_parquet(study / f"concept_effects/{run}/{name}.parquet") for name in ("words", "own_words")]
+    assert np.stack(others[0]["effect"]) == pytest.approx(np.stack(others[1]["effect"]))
+    page = (study / "tables" / "concepts.html").read_text(encoding="utf-8")
+    assert "words of a concept are in so many of the attributed texts: care 100%" in page

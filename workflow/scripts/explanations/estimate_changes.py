@@ -1,12 +1,14 @@
 """Estimate what changes of concepts do to a model, by one explainer, from what is kept of its answers."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from evenlight import command_line
 from evenlight.concepts import estimated
+from evenlight.concepts.attributed import read_attributed
 from evenlight.concepts.files import read_question
 from evenlight.contracts.explanations import CHANGE_EFFECTS
 from evenlight.tables import write_table
@@ -17,17 +19,35 @@ def main(arguments: argparse.Namespace) -> None:
     settings, parameters = arguments.settings, dict(arguments.settings["explainer"])
     method, text_levels = parameters.pop("method"), parameters.pop("text_levels", "people")
     labels = arguments.labels if text_levels == "predicted" else None
+    concepts = settings["concepts"]
     question, changes = read_question(
-        arguments.items, arguments.changes, arguments.representations, labels, settings["concepts"], settings["seed"]
+        arguments.items, arguments.changes, arguments.representations, labels, concepts, settings["seed"]
     )
+    notes: list[str] = []
+    if arguments.attributions:
+        attributed, notes = read_attributed(
+            arguments.attributions,
+            arguments.items,
+            question,
+            concepts,
+            lexicon=arguments.lexicon,
+            reach=parameters["reach"],
+            texts=parameters["texts"],
+        )
+        question = replace(question, attributed=attributed)
+        parameters = {"output": parameters["explainer"]["output"]}
     effects = estimated(question, method, **parameters)
     table = pd.DataFrame({"change_id": changes["change_id"].to_numpy(), "effect": list(effects)})
-    write_table(table, arguments.output, CHANGE_EFFECTS, {"settings": settings})
+    write_table(table, arguments.output, CHANGE_EFFECTS, {"settings": settings, "notes": notes})
 
 
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     for name in ("items", "changes", "representations", "labels"):
         parser.add_argument(f"--{name}", type=Path, required=True, help=f"table of {name} (Parquet)")
+    parser.add_argument(
+        "--attributions", type=Path, help="table of attributions to words, for explainers that sum them up"
+    )
+    parser.add_argument("--lexicon", type=Path, help="the words of each concept (YAML); without it they are learned")
     parser.add_argument("--output", required=True, help="table of effects (Parquet)")
     command_line.run(main, parser)

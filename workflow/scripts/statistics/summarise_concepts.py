@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from evenlight import command_line
-from evenlight.concepts.summary import concept_tables
+from evenlight.concepts.summary import concept_tables, notes_of_explainers
 from evenlight.contracts.explanations import CONCEPT_LABELS
 from evenlight.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
 from evenlight.tables import read_metadata, write_table
@@ -18,6 +18,7 @@ def main(arguments: argparse.Namespace) -> None:
         for dataset in arguments.settings["concepts"]
         for note in read_metadata(arguments.results / "changes" / dataset / "labels.parquet", CONCEPT_LABELS)["notes"]
     ]
+    notes += notes_of_explainers(arguments.results, **arguments.settings)
     write_table(errors, arguments.output, CONCEPT_ERRORS, {"notes": notes})
     write_table(effects, arguments.effects, CONCEPT_EFFECTS)
 

@@ -1,8 +1,8 @@
 """Explanations by concepts: what would a model answer, had the text said something else about one concept?
 
 An explainer is a function from a :class:`~evenlight.concepts.question.Question` to one estimated effect per change,
-float (changes, classes): the difference that the change makes to the model's probabilities. All of them work from what
-is kept of one forward pass per text; none asks the model again.
+float (changes, classes): the difference that the change makes to the model's probabilities. None asks the model: they
+work from what is kept of one forward pass per text, or of another explainer's attributions.
 """
 
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from evenlight.concepts import observational, representations
+from evenlight.concepts.attributed import summed_attributions
 from evenlight.concepts.question import Question
 
 METHODS: dict[str, Callable[..., np.ndarray]] = {
@@ -23,6 +24,7 @@ METHODS: dict[str, Callable[..., np.ndarray]] = {
     "concept_shap": representations.concept_shap,
     "inlp": representations.inlp,
     "leace": representations.leace,
+    "summed_attributions": summed_attributions,
 }
 
 

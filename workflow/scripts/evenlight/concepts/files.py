@@ -15,15 +15,19 @@ from evenlight.tables import read_metadata, read_table
 
 def texts_of(table: pd.DataFrame, levels: pd.DataFrame, concepts: Mapping[str, Sequence[str]]) -> Texts:
     """The texts of some rows of representations, with ``levels`` by ``item_id``: a column for each concept."""
-    numbers = {name: {level: number for number, level in enumerate(of_it)} for name, of_it in concepts.items()}
-    rows = levels.set_index("item_id").loc[table["item_id"]]
-    level = [rows[name].map(numbers[name]).fillna(UNLABELLED).astype(int).to_numpy() for name in concepts]
     return Texts(
         table["item_id"].tolist(),
         np.stack(table["probability"]),
         np.stack(table["representation"]).astype(float),
-        np.stack(level, axis=1),
+        numbered_levels(levels.set_index("item_id").loc[table["item_id"]], concepts),
     )
+
+
+def numbered_levels(levels: pd.DataFrame, concepts: Mapping[str, Sequence[str]]) -> np.ndarray:
+    """Levels by their names, a column for each concept, as numbers, int (texts, concepts); -1 where there is none."""
+    numbers = {name: {level: number for number, level in enumerate(of_it)} for name, of_it in concepts.items()}
+    columns = [levels[name].map(numbers[name]).fillna(UNLABELLED).astype(int).to_numpy() for name in concepts]
+    return np.stack(columns, axis=1)
 
 
 def peoples_levels(items: pd.DataFrame, concepts: Collection[str]) -> pd.DataFrame:

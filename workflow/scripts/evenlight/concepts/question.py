@@ -81,6 +81,19 @@ class Head:
 
 
 @dataclass(frozen=True)
+class Attributed:
+    """What the words of each concept add to a model's output for each class, as an explainer attributes it.
+
+    Attributes:
+        asked: in the asked texts, (texts, concepts, classes); NaN where a text is not attributed.
+        at_level: the mean of training texts at each level, (concepts, levels, classes); NaN where there is none.
+    """
+
+    asked: np.ndarray
+    at_level: np.ndarray
+
+
+@dataclass(frozen=True)
 class Question:
     """Which effects are to be estimated, and what is known besides.
 
@@ -92,6 +105,7 @@ class Question:
         levels: how many levels each concept has.
         head: the model's, for explainers that look inside.
         edited, edits: texts and real changes among them outside of the test, for the upper bound.
+        attributed: for explainers that sum up attributions.
         seed: of random draws.
     """
 
@@ -102,6 +116,7 @@ class Question:
     head: Head | None = None
     edited: Texts | None = None
     edits: Changes | None = None
+    attributed: Attributed | None = None
     seed: int = 0
 
     def shown(self, definition: str) -> tuple[np.ndarray, np.ndarray]:

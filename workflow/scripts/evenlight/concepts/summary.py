@@ -1,6 +1,7 @@
 """Tables of concept effects and of the errors of their estimates, over the seeds of each model."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from evenlight.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
 from evenlight.contracts.texts import ITEMS
 from evenlight.datasets import change_name
 from evenlight.seeds import generator_for
-from evenlight.tables import read_table
+from evenlight.tables import read_metadata, read_table
 
 ALL = "all"
 # Not an error, and of texts, not of changes: more is better.
@@ -93,6 +94,24 @@ def concept_tables(
         pd.DataFrame(errors, columns=CONCEPT_ERRORS.schema.names),
         pd.DataFrame(effects, columns=CONCEPT_EFFECTS.schema.names),
     )
+
+
+def notes_of_explainers(
+    folder: str | Path,
+    *,
+    concepts: Collection[str],
+    models: Mapping[str, Sequence[int]],
+    explainers: Sequence[str],
+    **others,
+) -> list[str]:
+    """What readers must know of the estimates of a study; arguments as for :func:`concept_tables`."""
+    notes = {}
+    for dataset, explainer in product(concepts, explainers):
+        for model, seed in ((model, seed) for model, seeds in models.items() for seed in seeds):
+            path = Path(folder) / "concept_effects" / dataset / model / f"seed{seed}" / f"{explainer}.parquet"
+            for note in read_metadata(path, CHANGE_EFFECTS)["notes"]:
+                notes.setdefault((dataset, explainer, note), None)
+    return [f"dataset '{dataset}', explainer '{explainer}': {note}" for dataset, explainer, note in notes]
 
 
 def error_rows(

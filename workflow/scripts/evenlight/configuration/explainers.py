@@ -6,9 +6,9 @@ A family is one module of ``evenlight.explainers``; its explainers share their p
 import re
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
-from evenlight.configuration.settings import Entry, Heading, LocationWithFields, refusal
+from evenlight.configuration.settings import Entry, Heading, Location, LocationWithFields, Name, refusal, shown
 
 
 class Explainer(Entry):
@@ -594,6 +594,81 @@ TextLevels = Annotated[
         ),
     ),
 ]
+
+
+# Scores of these say what a token adds to the output, so that sums of them do.
+SUMMABLE = (
+    "input_x_gradient",
+    "integrated_gradients",
+    "adaptive_integrated_gradients",
+    "gradient_shap",
+    "deeplift",
+    "lime",
+    "partition_shap",
+    "attnlrp",
+    "kernel_shap",
+    "shapley_sampling",
+    "occlusion",
+)
+
+
+class SummedAttributions(ConceptExplainer):
+    """Attributions of another explainer to every class, summed over the words that speak of the concept: what they are
+    on average in training texts at the new level, less what they are in the text.
+    """
+
+    title: ClassVar[str] = "Summed attributions"
+
+    method: Literal["summed_attributions"]
+    explainer: dict[Name, bool | int | float | str | None] = Field(
+        description=(
+            "The other explainer: its `method` and further keys of it, such as `{method: integrated_gradients, steps: "
+            f"10}}`. Its scores must say what a token adds to an output, as those of {', '.join(SUMMABLE)} do."
+        )
+    )
+    words: Literal["learned", "restaurants", "causal_world"] = Field(
+        "learned",
+        description=(
+            "Which words speak of a concept: those whose presence goes with the labels of training texts are "
+            "`learned`; this project's lists are for `restaurants` (CEBaB) and the `causal_world` in English."
+        ),
+    )
+    lexicon: Location | None = Field(
+        None,
+        description=(
+            "A file of your own in place of `words`, like resources/lexicons/restaurants.yaml; path from where "
+            "Snakemake is started."
+        ),
+    )
+    reach: Literal["word", "clause"] = Field(
+        "word",
+        description=(
+            "Whether a `word` speaks of a concept alone, or all words of its `clause` do; clauses with words of "
+            "several concepts are shared."
+        ),
+    )
+    texts: int = Field(50, ge=1, description="Most training texts at each level of a concept whose mean counts.")
+
+    @field_validator("explainer")
+    @classmethod
+    def _complete(cls, value: dict) -> dict:
+        """Imported when needed, as most studies have no such entry."""
+        from evenlight.configuration.problems import problems_of
+        from evenlight.configuration.schema import entry_schema
+
+        method, allowed = value.get("method"), ", ".join(SUMMABLE)
+        if method not in SUMMABLE:
+            raise refusal((("method",), f"found {shown(method)}; allowed is one of {allowed}"))
+        entry = Explainer.entries[method]
+        try:
+            completed = entry.model_validate(value).model_dump(exclude={"label"})
+        except ValidationError as error:
+            raise refusal(((), "; ".join(problems_of(error, value, entry_schema(entry))))) from None
+        if completed["output"] == "contrast":
+            raise refusal((("output",), 'found "contrast"; every class is attributed by itself, without a foil'))
+        if completed.get("aggregation", "sum") != "sum":
+            raise refusal((("aggregation",), f"found {shown(completed['aggregation'])}; allowed is sum, with its sign"))
+        return completed
 
 
 class RandomEffects(ConceptExplainer):

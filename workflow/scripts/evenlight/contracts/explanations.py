@@ -66,6 +66,17 @@ REPRESENTATIONS = Contract(
         ]
     ),
 )
+WORD_ATTRIBUTIONS = Contract(
+    "attributions of words to every class",
+    "attribute_changes",
+    pa.schema(
+        [
+            required("item_id", pa.string()),
+            required("class", pa.int64()),
+            required("word_score", pa.list_(pa.float64())),
+        ]
+    ),
+)
 CHANGE_EFFECTS = Contract(
     "effects of changes",
     "estimate_changes",
