@@ -41,9 +41,8 @@ def challenger_settings():
     metrics = {name: metric["better"] == "higher" for name, metric in METRICS.items()}
     settings = of_statistics("regimes", "challengers", "alpha", "confidence", "bootstrap_draws")
     # Not sorted: the order of the configuration is that of the tables.
-    return json.dumps(
-        scored() | settings | {"higher_is_better": metrics, "primary": config["statistics"]["primary"]["metrics"]}
-    )
+    settings |= {"higher_is_better": metrics, "primary": config["statistics"]["primary"]["metrics"]}
+    return json.dumps(scored() | settings | {"rivals": together()})
 
 
 def models_in_regimes():

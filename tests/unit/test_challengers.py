@@ -25,6 +25,7 @@ ASKED = {
     "metrics": {"mass": "correctness", "count": "correctness"},
     "regimes": {"bert": {"ZS": "zero", "C": "head", "CE": "whole"}},
     "challengers": ["new", "tied", "last"],
+    "rivals": ["grad", "lime", "random"],
     "higher_is_better": {"mass": True, "count": False},
     "primary": ["mass"],
     "alpha": 0.05,
@@ -203,3 +204,17 @@ def test_only_studies_of_regimes_have_challengers():
     study["explainers"] = {"grad": {"method": "saliency"}, "gim": {"method": "gim"}}
     with pytest.raises(InputError, match="the kind disparity holds explainers against no others; write kind: regimes"):
         complete(study | {"statistics": {"compare": {"gender": [["male", "female"]]}, "challengers": ["gim"]}})
+
+
+def test_yardsticks_stand_beside_and_do_not_count(made, files):
+    """Without the only one that is better than it, a challenger that was behind is so no longer."""
+    verdicts, pairs = challenger_tables(*files.folders, **ASKED | {"rivals": ["random", "lime"]})
+    assert set(verdicts["best_other"]) <= {"lime", "random"}
+    assert (verdicts["others"] == 2).all()
+    pd.testing.assert_frame_equal(pairs, made[1])
+    asked = {"explainer": "tied", "metric": "mass", "model": "all"}
+    before, after = (
+        table.loc[(table[list(asked)] == pd.Series(asked)).all(axis=1)].iloc[0] for table in (made[0], verdicts)
+    )
+    assert before["verdict"] == "undecided"
+    assert "better than all others" in after["verdict"]

@@ -163,8 +163,9 @@ class Statistics(Settings):
         [],
         description=(
             "Explainers that are said to be better than all others, such as `[gim, attnlrp]`. In a study of the `kind: "
-            "regimes` each is held against every other explainer of the study that is no challenger, in the mean of "
-            "all models that are regimes and in each of them. They do not count in the mean over all explainers."
+            "regimes` each is held against every other explainer of the study that asks the model and is no "
+            "challenger, in the mean of all models that are regimes and in each of them. They do not count in the mean "
+            "over all explainers."
         ),
     )
     strata: dict[Name, Literal["label", "prediction", "correct"]] = Field(

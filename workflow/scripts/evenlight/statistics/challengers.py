@@ -40,6 +40,7 @@ def challenger_tables(
     metrics: Mapping[str, str],
     regimes: Mapping[str, Mapping[str, str]],
     challengers: Sequence[str],
+    rivals: Sequence[str],
     higher_is_better: Mapping[str, bool],
     primary: Sequence[str],
     alpha: float,
@@ -50,7 +51,9 @@ def challenger_tables(
     """The verdict on every challenger, and what it is made of: its difference from each of the others.
 
     Folders, ``models`` and ``metrics`` are as for :func:`evenlight.statistics.cells.read_models`; models that are no
-    regime do not count. ``primary`` names the metrics that the study is about, all where it is empty.
+    regime do not count. ``rivals`` are the explainers that a challenger has to be better than: not random ones, nor
+    yardsticks that know the data and not the model, beside which it stands all the same. ``primary`` names the metrics
+    that the study is about, all where it is empty.
 
     The second table has a row per dataset, model, metric, challenger and other explainer, over all texts of which both
     have a score. The model ``all`` is the mean over all models, text by text. Columns, besides the names: ``seeds``;
@@ -63,8 +66,8 @@ def challenger_tables(
     The first has a row per dataset, model, metric and challenger:
 
     - ``family``: ``primary`` for primary metrics in the mean of all models, else ``exploratory``;
-    - ``others``, ``best_other``: how many, and which of them has the best mean;
-    - ``p_best_models``, ``p_best``: that the challenger is better than each of the others, for these models and for
+    - ``others``, ``best_other``: how many rivals, and which of them has the best mean;
+    - ``p_best_models``, ``p_best``: that the challenger is better than each of the rivals, for these models and for
       further trainings: the largest p of the pairs, 1 where another one has the better mean;
     - ``p_behind_models``, ``p_behind``: that another is better than it: the share of resamples in which any pair is as
       far from its difference as the farthest is from 0; not below the least p of the pairs, times their number, nor
@@ -87,7 +90,7 @@ def challenger_tables(
                 )
                 pairs.append(table)
                 for metric, better_is_higher in higher_is_better.items():
-                    places = np.flatnonzero(table["metric"] == metric)
+                    places = np.flatnonzero((table["metric"] == metric) & table["other"].isin(rivals))
                     if len(places):
                         found = _of_pairs(table.iloc[places], resampled[:, places], better_is_higher)
                         verdicts.append(dict(zip(_NAMES, (*names, metric), strict=True)) | found)

@@ -51,9 +51,10 @@ def page(
             caption = f"{metric.label_with_direction} on {label}"
             tables.append(Table(caption, ("Explainer", "Model"), columns, of_challengers))
     introduction = (
-        "Is an explainer better than all others? It is where it is better than each of them, so that the least "
-        "convincing of these comparisons decides, and it is not the best where any of them is better, which is "
-        "adjusted for their number. Differences are of the same texts, run by run; they are bold where the "
+        "Is an explainer better than all others that ask the model? It is where it is better than each of them, so "
+        "that the least convincing of these comparisons decides, and it is not the best where any of them is better, "
+        "which is adjusted for their number. Random explanations and yardsticks stand beside it and do not count. "
+        "Differences are of the same texts, run by run; they are bold where the "
         f"{confidence:.0%} interval in brackets, for these trained models and further texts, has not 0. A pointer on a "
         "cell tells the p of this pair alone, or those of a verdict, which are adjusted (Holm) over challengers and "
         "datasets for all models together in the primary metrics, and over everything else as exploratory."
