@@ -1,6 +1,7 @@
-"""What the workflow costs beside its jobs: what Python imports to read the Snakefile, and how long planning takes."""
+"""What the workflow costs beside the work: planning, and the start of jobs; what Python imports, and for how long."""
 
 import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -51,3 +52,73 @@ def test_planning_takes_about_as_long_as_a_bare_workflow(jobs):
     rows = [line.split() for line in done.stdout.splitlines()[1:]]
     assert int(rows[-1][0].replace(",", "")) >= int(jobs)
     assert float(rows[-1][-1]) < MOST, done.stdout
+
+
+# What jobs of a stage, a folder of scripts, may have imported when they have read their flags. Numpy comes with pandas.
+TABLES = {"pandas", "pyarrow"}
+ALLOWED = {
+    "datasets": {*TABLES, "scipy", "sklearn"},
+    "models": {*TABLES, "torch", "transformers", "tokenizers", "safetensors", "scipy"},
+    # What asks a model is imported when the family is known, as others ask none.
+    "explanations": {*TABLES, "scipy", "sklearn"},
+    "statistics": {*TABLES, "scipy", "statsmodels", "sklearn"},
+    "figures": {*TABLES, "scipy", "statsmodels", "matplotlib", "altair", "vl_convert"},
+}
+# Of the explanations, those that always ask a model.
+ASK = {"randomise_layers"}
+READ_FLAGS = """
+import runpy, sys
+for script in sys.argv[1:]:
+    sys.argv[:] = [script, "--help"]
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit:
+        pass
+print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("stage", ALLOWED)
+def test_jobs_of_a_stage_start_without_what_they_do_not_need(stage):
+    scripts = sorted(path for path in (PROJECT / "workflow/scripts" / stage).glob("*.py") if path.stem not in ASK)
+    assert len(scripts) > 2
+    command = [sys.executable, "-c", READ_FLAGS, *scripts]
+    variables = environment(PYTHONPATH=str(PROJECT / "workflow" / "scripts"))
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("usage:") == len(scripts)
+    imported = set(done.stderr.splitlines()[-1].split())
+    assert "evenlight" in imported
+    assert imported & HEAVY - ALLOWED[stage] == set()
+
+
+# Times the processor time of Python's own start, well above what was measured on a busy machine (docs/operations.md).
+STARTS = {
+    "datasets/import_dataset": 80,
+    "models/train": 1000,
+    "explanations/attribute": 80,
+    "statistics/measure_disparity": 220,
+    "figures/draw_disparity": 150,
+    "figures/tabulate": 80,
+}
+
+
+def processor_time(command: list[str], repetitions: int) -> float:
+    """The least processor time of a command, in seconds."""
+    times = []
+    for _ in range(repetitions):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, cwd=PROJECT, env=environment(), stdout=subprocess.DEVNULL, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(times)
+
+
+@pytest.mark.parametrize("script", STARTS)
+def test_a_job_starts_in_a_bounded_multiple_of_the_time_of_python(script):
+    """Until it has read its flags, without a warm start; printed by ``pytest -s``."""
+    job = [sys.executable, "workflow/scripts/run.py", f"workflow/scripts/{script}.py", "--help"]
+    bare = processor_time([sys.executable, "-c", "pass"], 5)
+    ratio = processor_time(job, 2) / bare
+    print(f"{script}: {ratio:.0f} times Python's own start")
+    assert ratio < STARTS[script]
