@@ -33,9 +33,14 @@ def resource_digests(wildcards):
 def import_settings(wildcards):
     """What a dataset is read with."""
     # Not sorted: the attributes of a table stand in its tables as the configuration has them. All other keys have
-    # one order, whatever that of the configuration. The order of the classes comes later.
+    # one order, whatever that of the configuration. The order of the classes comes later, and who prints texts asks.
     settings = {"dataset": wildcards.dataset} | config["datasets"][wildcards.dataset]
-    return json.dumps({key: value for key, value in settings.items() if key != "swap_classes"})
+    return json.dumps({key: value for key, value in settings.items() if key not in ("swap_classes", "show_texts")})
+
+
+def datasets_shown():
+    """The datasets whose texts and words may be printed."""
+    return [name for name, settings in config["datasets"].items() if settings["show_texts"]]
 
 
 def only_datasets(names):

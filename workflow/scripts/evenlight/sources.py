@@ -89,6 +89,27 @@ WINOBIAS_SHA256 = {
 CEBAB = _raw_github("CEBaBing/CEBaB", "40e68518fe66a3b5e53b52741c5b180c8a096295")
 CEBAB_SHA256 = {"CEBaB-v1.1.zip": "afe8ebcb5d18f33297512cd5c7e05f1590b82fb0683367042454c3eda7d5c6ae"}
 
+# CC BY 4.0.
+HATECHECK = _raw_github("paul-rottger/hatecheck-data", "d84302298ceeb34f4b0dde2d8a1f4932c2caa612")
+HATECHECK_SHA256 = {"test_suite_cases.csv": "ecf0dc1e93fccc90b6f880e632b19e635c0f0a68b3157915a9e20b6938f121cf"}
+
+# CC BY 4.0.
+MULTILINGUAL_HATECHECK = _raw_github(
+    "rewire-online/multilingual-hatecheck", "a03f2caf2023a402d85064bda243e46d280408f0", "MHC%20Final%20Cases"
+)
+MULTILINGUAL_HATECHECK_SHA256 = {
+    "hatecheck_cases_final_arabic.csv": "134d39c3b691801e24ab53fb14d3214fea69eb2b3c5288b3f00e31ca0ece1bee",
+    "hatecheck_cases_final_dutch.csv": "df67042194bf33837e77126aa994e01201d84edec8f0b46acec8fed0322d595d",
+    "hatecheck_cases_final_french.csv": "17cc2c7ec01ad28c31c1c53bbda8c7245b83e86d34017327964956ace1446586",
+    "hatecheck_cases_final_german.csv": "ecdef4611b877120d0a8feec9c0cd0dfc1efec7ead4bbd62eaf32f6cc80d2ee0",
+    "hatecheck_cases_final_hindi.csv": "ffebc31db02d59f603ac9728aa9b63d7db46de2cdc4c54468aabab82e5d8bd40",
+    "hatecheck_cases_final_italian.csv": "5339cd1e0d6e338c7ae9b831e74d653d6216a25120214d92b5d98d25a1c20674",
+    "hatecheck_cases_final_mandarin.csv": "d094336d73fb3b2817a04cac226687fcf91cb914deccd4d4096a85cf4a147414",
+    "hatecheck_cases_final_polish.csv": "88b8f9cfe4484f2e7543a7b28983b10f5942f04cc87c904c653a01318b7d1c04",
+    "hatecheck_cases_final_portuguese.csv": "839bcd08e59efb9a659ab3c7e82022844a57ae5babe705323a7956d2d9461ea8",
+    "hatecheck_cases_final_spanish.csv": "20d2388f4f3bafe744010a42f1ce7ddd5b2b09efa978fb0d8a0fc810487948aa",
+}
+
 SOURCES = {
     f"{folder}/{path}": Source(f"{address}/{path}", sha256)
     for folder, address, digests in (
@@ -98,6 +119,8 @@ SOURCES = {
         ("crows_pairs", CROWS_PAIRS, CROWS_PAIRS_SHA256),
         ("winobias", WINOBIAS, WINOBIAS_SHA256),
         ("cebab", CEBAB, CEBAB_SHA256),
+        ("hatecheck", HATECHECK, HATECHECK_SHA256),
+        ("multilingual_hatecheck", MULTILINGUAL_HATECHECK, MULTILINGUAL_HATECHECK_SHA256),
     )
     for path, sha256 in digests.items()
 }

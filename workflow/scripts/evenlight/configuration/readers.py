@@ -16,6 +16,7 @@ from evenlight.configuration.settings import (
     shown,
 )
 from evenlight.datasets import COMPAS_LEVELS
+from evenlight.datasets.hatecheck_levels import LANGUAGES
 
 
 class Reader(Entry):
@@ -25,6 +26,13 @@ class Reader(Entry):
     entries: ClassVar[dict[str, type[Entry]]] = {}
 
     reader: str
+    show_texts: bool = Field(
+        True,
+        description=(
+            "Whether pages and figures may print the texts and their words. `false` keeps them in the tables of data "
+            "only; the explorer of a study shows texts if all of its datasets allow it."
+        ),
+    )
     swap_classes: bool = Field(
         False,
         description=(
@@ -271,6 +279,48 @@ class Cebab(Reader):
             "them tell what real edits do."
         ),
     )
+
+
+class HatefulTexts(Reader):
+    """What both suites of hateful and harmless texts have in common."""
+
+    show_texts: bool = Field(
+        False, description="Whether pages and figures may print the texts, many of which are hateful, and their words."
+    )
+    test_share: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        description=(
+            "Share of the templates that is drawn for the test split, each with those that were made from it. The "
+            "suite is made to test models that are trained elsewhere: 1 takes all."
+        ),
+    )
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0
+
+
+class HateCheck(HatefulTexts):
+    """English texts made from templates that name seven groups of people, `hateful` or not (Röttger et al. 2021). The
+    forms of a template are a unit, and the words that it turns on are its ground truth. Attributes: `group`,
+    `functionality` and, of hateful texts, `direction`.
+    """
+
+    title: ClassVar[str] = "HateCheck"
+
+    reader: Literal["hatecheck"]
+
+
+class MultilingualHateCheck(HatefulTexts):
+    """The same suite in ten other languages (Röttger et al. 2022), each with seven groups of its own, without ground
+    truth. Attributes: `group`, `functionality` and, of several languages, `language`.
+    """
+
+    title: ClassVar[str] = "Multilingual HateCheck"
+
+    reader: Literal["multilingual_hatecheck"]
+    languages: Different[Literal[LANGUAGES]] = Field(min_length=1, description="Which languages are read.")
+    segmenter: Segmenter = "unicode"
 
 
 class Stereotypes(Reader):

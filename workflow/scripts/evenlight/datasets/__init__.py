@@ -12,6 +12,8 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenlight.datasets.hatecheck_levels import DIRECTED, ENGLISH, GENERAL, functionalities
+from evenlight.datasets.hatecheck_levels import GROUPS as GROUPS_NAMED
 from evenlight.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ CONCEPTS = {
 CAUSAL_CONCEPTS = ("care", "pace", "manner")
 WORLD_LANGUAGES = {name: f"resources/causal_world/{name}.yaml" for name in ("english", "german")}
 WINOBIAS_TYPES = {"all": ("type1", "type2"), "type1": ("type1",), "type2": ("type2",)}
+
+HATECHECK = "hatecheck/test_suite_cases.csv"
 
 CEBAB = "cebab/CEBaB-v1.1.zip"
 ASPECTS = ("food", "service", "ambiance", "noise")
@@ -167,6 +171,23 @@ def _world_factors(settings: dict) -> dict[str, list[str]]:
     return {"gender": list(GROUPS["binary"])} | concepts
 
 
+def multilingual_file(language: str) -> str:
+    """The source with the texts of a language."""
+    return f"multilingual_hatecheck/hatecheck_cases_final_{language}.csv"
+
+
+def _hatecheck_factors(settings: dict) -> dict[str, list[str]]:
+    languages = settings.get("languages", [ENGLISH])
+
+    def of_all(levels: Callable[[str], Sequence[str]]) -> list[str]:
+        return list(dict.fromkeys(level for language in languages for level in levels(language)))
+
+    factors = {"group": of_all(GROUPS_NAMED.get), "functionality": of_all(functionalities)}
+    if len(languages) > 1:
+        factors["language"] = list(languages)
+    return factors
+
+
 READERS = {
     "geco": Reader("evenlight.datasets.geco", sources=_geco_sources, factors=_gender),
     "demo": Reader(
@@ -203,6 +224,18 @@ READERS = {
         factors=lambda settings: {aspect: list(ASPECT_LEVELS) for aspect in ASPECTS},
         concepts=lambda settings: list(ASPECTS),
         groups=lambda settings: {name: list(levels) for name, levels in CEBAB_GROUPS.items()},
+    ),
+    "hatecheck": Reader(
+        "evenlight.datasets.hatecheck",
+        sources=lambda settings: [HATECHECK],
+        factors=lambda settings: _hatecheck_factors(settings) | {"direction": [GENERAL, DIRECTED]},
+        unbalanced=lambda settings: ["group", "functionality", "direction"],
+    ),
+    "multilingual_hatecheck": Reader(
+        "evenlight.datasets.hatecheck",
+        sources=lambda settings: list(map(multilingual_file, settings["languages"])),
+        factors=_hatecheck_factors,
+        unbalanced=lambda settings: ["group", "functionality", "language"],
     ),
     "stereotypes": Reader(
         "evenlight.datasets.stereotypes",

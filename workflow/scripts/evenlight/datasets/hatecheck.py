@@ -1,0 +1,182 @@
+"""HateCheck and Multilingual HateCheck: short texts about seven groups of people, hateful or not, made from templates.
+
+Röttger et al. (2021), "HateCheck: Functional Tests for Hate Speech Detection Models", and Röttger et al. (2022),
+"Multilingual HateCheck". A template with its seven groups is one text in seven forms. A functionality is what a
+template tests, such as a threat, a negation or a spelling.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import pandas as pd
+
+from evenlight.contracts.texts import ATTRIBUTE
+from evenlight.datasets import Dataset, reader_for
+from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS
+from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
+from evenlight.datasets.words import split_words
+from evenlight.errors import InputError
+from evenlight.items import assign_test, separated
+
+CLASSES = ["non_hateful", "hateful"]
+LABELS = {"non-hateful": 0, "hateful": 1}
+NAMES_GROUP = "group"  # what a word carries that names the group
+PLACEHOLDER = re.compile(r"\[[^\]]+\]")
+SAME_GROUP = {"immigrant": "immigrants"}  # both are in the Polish file
+NONE = "-"
+FIELDS = ("functionality", "test_case", "label_gold", "target_ident", "ref_templ_id", "templ_id", "case_templ")
+
+
+def read(files: Mapping[str, Path], settings: Mapping) -> Dataset:
+    """Every text of the templates that name all groups, as one form of its template.
+
+    The reader ``hatecheck`` has the English file and says ``direction`` and the words that a text turns on, its ground
+    truth; ``multilingual_hatecheck`` has ``settings["languages"]``. Words that name the group carry ``group``.
+    ``settings["test_share"]`` of the templates, each with those that were made from it, are drawn for the test split.
+    A template may have several texts of a group (slurs). Notes count the texts that are left out.
+    """
+    reader = reader_for(settings)
+    languages = settings.get("languages", [ENGLISH])
+    segmenter = settings.get("segmenter", "unicode")
+    items, notes = [], []
+    for language, name in zip(languages, reader.sources(settings), strict=True):
+        cases = list(_cases(files[name], language))
+        complete = _complete(cases, GROUPS[language])
+        roots = _roots(cases)
+        items += [_item(case, language, roots, segmenter) for case in cases if case["templ_id"] in complete]
+        left_out = sum(case["templ_id"] not in complete for case in cases)
+        notes.append(f"{language}: texts of templates that do not name all groups, left out: {left_out}")
+    rows = pd.DataFrame(items)
+    rows = assign_test(rows, rows["cluster"], settings["test_share"], settings["split_seed"])
+    return Dataset(*separated(rows, reader.factors(settings)), CLASSES, notes)
+
+
+def _cases(path: Path, language: str) -> Iterator[dict]:
+    own = ("case_id", "direction", "focus_words") if language == ENGLISH else ("mhc_case_id",)
+    for location, row in csv_rows(path, (*FIELDS, *own), PUBLISHED):
+        group = re.sub(r"\W+", "_", row["target_ident"].lower())
+        templates = [row.get(field, "") for field in ("case_templ", "gender_male", "gender_female")]
+        yield row | {
+            "location": location,
+            "group": SAME_GROUP.get(group, group),
+            "templates": [template for template in templates if template],
+        }
+
+
+def _complete(cases: Sequence[Mapping], groups: Sequence[str]) -> set[str]:
+    """The templates that every group has a text of."""
+    found: dict[str, set[str]] = {}
+    for case in cases:
+        found.setdefault(case["templ_id"], set()).add(case["group"])
+    return {template for template, its in found.items() if its >= set(groups)}
+
+
+def _roots(cases: Sequence[Mapping]) -> dict[str, str]:
+    """The template from which each was made, back to the first one: a negation of a text stays with that text."""
+    # The multilingual files write the number of the other template as 242.0.
+    made_from = {case["templ_id"]: case["ref_templ_id"].removesuffix(".0") for case in cases if case["ref_templ_id"]}
+    roots = {}
+    for template in {case["templ_id"] for case in cases}:
+        path = [template]
+        while (before := made_from.get(path[-1])) and before not in path:
+            path.append(before)
+        roots[template] = path[-1]
+    return roots
+
+
+def _item(case: Mapping, language: str, roots: Mapping[str, str], segmenter: str) -> dict:
+    words = split_words(case["test_case"], segmenter)
+    names = named_words(case["test_case"], words, case["templates"])
+    is_english = language == ENGLISH
+    if not words or not any(names):
+        raise InputError(f"{case['location']}: no word names the group of its template; {PUBLISHED}")
+    item = {
+        "item_id": f"{ENGLISH}-{case['case_id']}" if is_english else case["mhc_case_id"],
+        "unit_id": f"{language}-{case['templ_id']}",
+        "words": words,
+        "ground_truth": focus(words, names, case["focus_words"]) if is_english else None,
+        "carries": [NAMES_GROUP if named else None for named in names],
+        "label": choice(case, "label_gold", LABELS, case["location"], PUBLISHED),
+        "split": "train",
+        "cluster": f"{language}-{roots[case['templ_id']]}",
+        ATTRIBUTE + "group": case["group"],
+        ATTRIBUTE + "functionality": case["functionality"],
+        ATTRIBUTE + "language": language,
+    }
+    if is_english:
+        item[ATTRIBUTE + "direction"] = None if case["direction"] == NONE else case["direction"]
+    return item
+
+
+def named_words(text: str, words: Sequence[str], templates: Sequence[str]) -> list[bool]:
+    """Which words of a text stand, in part or as a whole, where one of its templates has a placeholder for the group.
+
+    Where the text is none of its templates with other words in the place of the placeholder, since its article changed
+    as well, these are the words in the place of the placeholder and of what changed beside it.
+
+    >>> named_words("I know no women.", ["I", "know", "no", "women", "."], ["I know no [IDENT_P]."])
+    [False, False, False, True, False]
+    >>> named_words("Odio gli altri.", ["Odio", "gli", "altri", "."], ["Odio i [male_IDENT_P]."])
+    [False, True, True, False]
+    """
+    for template in templates:
+        parts = [re.escape(part) for part in PLACEHOLDER.split(template.strip())]
+        if found := re.fullmatch("(.+?)".join(parts), text.strip(), re.IGNORECASE):
+            spans = [found.span(number) for number in range(1, len(parts))]
+            return [any(start < b and a < end for a, b in spans) for start, end in _places(text.strip(), words)]
+    of_templates = [_beside_placeholder(words, template) for template in templates]
+    return min(of_templates, key=sum) if of_templates else [False] * len(words)
+
+
+def _places(text: str, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where each word begins and ends in its text."""
+    end = 0
+    for word in words:
+        start = text.index(word, end)
+        end = start + len(word)
+        yield start, end
+
+
+def _beside_placeholder(words: Sequence[str], template: str) -> list[bool]:
+    """Which words stand in the place of a stretch of the template with a placeholder; all where none has one."""
+    placeholder = "\0"
+    pieces = [split_words(part.lower()) for part in PLACEHOLDER.split(template)]
+    expected = pieces[0]
+    for piece in pieces[1:]:
+        expected = [*expected, placeholder, *piece]
+    named = [False] * len(words)
+    blocks = SequenceMatcher(None, expected, [word.lower() for word in words], autojunk=False).get_opcodes()
+    for _, first, last, start, end in blocks:
+        if placeholder in expected[first:last]:
+            named[start:end] = [True] * (end - start)
+    return named if any(named) else [True] * len(words)
+
+
+def focus(words: Sequence[str], names: Sequence[bool], said: str) -> list[int] | None:
+    """1 for each word that a text turns on, wherever it stands; None where there is none, or not all stand there.
+
+    Args:
+        words: of the text.
+        names: which of them name the group.
+        said: as the file has it: words, several with ``,`` or ``...`` between them, or the placeholder of a slur.
+
+    >>> focus(["lives", "of", "them", "are", "worthless"], [False, False, True, False, False], "lives ... worthless")
+    [1, 0, 0, 0, 1]
+    >>> focus(["hat", "them"], [False, True], "hate") is None
+    True
+    """
+    if said == NONE:
+        return None
+    if PLACEHOLDER.fullmatch(said):
+        return [int(name) for name in names]
+    lower, marks = [word.lower() for word in words], [0] * len(words)
+    for part in filter(None, re.split(r"\.\.\.|,", said)):
+        wanted = split_words(part.lower())
+        starts = [at for at in range(len(words)) if wanted and lower[at : at + len(wanted)] == wanted]
+        if wanted and not starts:
+            return None
+        for at in starts:
+            marks[at : at + len(wanted)] = [1] * len(wanted)
+    return marks
