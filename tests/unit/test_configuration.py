@@ -120,6 +120,7 @@ def test_defaults_are_filled_in_at_every_depth():
     assert completed["seeds"] == [0, 1, 2, 3, 4]
     assert completed["datasets"]["geco_all"] == {
         "reader": "geco",
+        "show_texts": True,
         "swap_classes": False,
         "classes": "binary",
         "words": "all",
