@@ -1,7 +1,6 @@
 """The explorer in a real browser: what it shows, held against the study, who can use it, and how fast it opens."""
 
 import json
-import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,9 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from explorer_study import ExplorerStudy
-from selenium import webdriver
-from selenium.webdriver import ActionChains
-from selenium.webdriver.chrome.service import Service
+from reading import PHONE, Reader, colours
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
@@ -21,73 +18,27 @@ from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
 from evenlight.figures.contrast import contrast_ratio
 from evenlight.statistics.files import Run, attribution_path, score_path
 
-PHONE, DESK = 360, 1200
 HOSTILE = "</script><img/src=x/onerror=alert(1)>"
 
 
-@pytest.fixture(scope="module")
-def driver(browser):
-    """A browser that keeps what is logged and asked of the network."""
-    if browser != "chromium":
-        pytest.skip("needs Chromium, which tells what it asks of the network and what screen readers get")
-    options = webdriver.ChromeOptions()
-    for flag in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage"):
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    options.binary_location = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    yield driver
-    driver.quit()
+class Explorer(Reader):
+    """A person before the explorer."""
 
-
-class Reader:
-    """A person before a page."""
-
-    def __init__(self, driver, page: Path) -> None:
-        self.driver, self.page = driver, page
-
-    def open(self, address: str = "", width: int = DESK, media: str = "screen", scheme: str = "light") -> "Reader":
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == PHONE}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
-        self.driver.get("about:blank")
-        for kind in ("browser", "performance"):
-            self.driver.get_log(kind)
-        self.driver.get(self.page.as_uri() + address)
-        return self.wait()
-
-    def wait(self) -> "Reader":
+    def wait(self) -> "Explorer":
         """Until what the address names is shown."""
         shown = "return document.body.dataset.ready === location.hash"
         WebDriverWait(self.driver, 30, 0.02).until(lambda _: self.driver.execute_script(shown))
         return self
 
-    def ask(self, script: str, *arguments):
-        return self.driver.execute_script(f"return {script}", *arguments)
-
-    def text(self, selector: str) -> str:
-        return self.ask("document.querySelector(arguments[0]).textContent", selector).strip()
-
     def rows(self, table: str) -> list[list[str]]:
         cells = "(row) => [...row.cells].map((cell) => cell.textContent)"
         return self.ask(f"[...document.querySelectorAll('#{table} tbody tr')].map({cells})")
 
-    def choose(self, name: str, value: str) -> "Reader":
+    def choose(self, name: str, value: str) -> "Explorer":
         """Set a control as a person does who has reached it."""
         change = "(([box, value]) => { box.value = value; box.dispatchEvent(new Event('change')); })(arguments)"
         self.ask(change, self.driver.find_element(By.ID, name), value)
         return self.wait()
-
-    def press(self, *keys: str) -> "Reader":
-        ActionChains(self.driver, duration=0).send_keys(*keys).perform()
-        return self
-
-    def focused(self) -> str:
-        return self.ask("document.activeElement.id || document.activeElement.textContent.trim()")
-
-    def messages(self) -> list[str]:
-        return [entry["message"] for entry in self.driver.get_log("browser")]
 
 
 @pytest.fixture(scope="module")
@@ -101,8 +52,8 @@ def page(study) -> Path:
 
 
 @pytest.fixture
-def reader(driver, page) -> Reader:
-    return Reader(driver, page)
+def reader(driver, page) -> Explorer:
+    return Explorer(driver, page)
 
 
 def pair_scores(study: ExplorerStudy, explainer: str, metric: str) -> pd.DataFrame:
@@ -247,7 +198,7 @@ def test_the_address_names_the_view(reader):
     reader.wait()
     address = reader.ask("location.hash")
     seen = reader.text("#badge"), reader.rows("list"), reader.text("#sides"), reader.rows("words")
-    other = Reader(reader.driver, reader.page).open(address)
+    other = Explorer(reader.driver, reader.page).open(address)
     assert (other.text("#badge"), other.rows("list"), other.text("#sides"), other.rows("words")) == seen
     assert other.text("#view") == "plots · Small BERT (3 runs) · LIME · Gini ↓ · male against female (gender)"
     other.driver.execute_script("location.hash = ''")
@@ -328,7 +279,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(reader):
 def test_a_word_and_its_number_stay_on_one_line(driver, tmp_path):
     subjects = dict.fromkeys(("male", "female"), ("misdemeanour", "counterrevolutionaries"))
     study = ExplorerStudy(tmp_path, pairs=6, seeds=(0,), words=subjects, length=40)
-    reader = Reader(driver, study.write(tmp_path / "explorer.html", None))
+    reader = Explorer(driver, study.write(tmp_path / "explorer.html", None))
     # The lines of each text node: of words, and of the numbers above them.
     lines = """[...document.querySelectorAll("#sides .word, #sides .word rt")].map((element) => {
       const range = document.createRange();
@@ -340,29 +291,6 @@ def test_a_word_and_its_number_stay_on_one_line(driver, tmp_path):
         assert len(found) > 20
         assert set(found) == {1}
     assert reader.ask("document.documentElement.scrollWidth") <= width
-
-
-COLOURS = """(() => {
-  const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-  const painted = (layers) => {
-    for (const layer of layers) { canvas.fillStyle = layer; canvas.fillRect(0, 0, 1, 1); }
-    return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)].map((part) => part / 255);
-  };
-  const behind = (element) => {
-    const layers = [];
-    for (let at = element; at; at = at.parentElement) layers.unshift(getComputedStyle(at).backgroundColor);
-    return painted(["#ffffff", ...layers]);
-  };
-  const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-  return [...document.querySelectorAll("body *")]
-    .filter((element) => element.checkVisibility() && !element.disabled && hasText(element))
-    .map((element) => [element.textContent.trim(), painted([getComputedStyle(element).color]), behind(element)]);
-})()"""
-
-
-def colours(reader: Reader) -> list[tuple]:
-    """Every visible piece of text with its colour and what is behind it, opaque, parts in [0, 1]."""
-    return reader.ask(COLOURS)
 
 
 @pytest.mark.parametrize(("media", "scheme"), [("screen", "light"), ("screen", "dark"), ("print", "dark")])
@@ -403,7 +331,9 @@ def test_markup_in_the_data_is_shown_as_text(driver, tmp_path):
     subjects = {"male": (HOSTILE, "king"), "female": ("<b>queen</b>", HOSTILE)}
     study = ExplorerStudy(tmp_path, pairs=6, seeds=(0,), words=subjects)
     labels = {"study": HOSTILE, "models": {"small": HOSTILE}, "explainers": {"ig": HOSTILE, "lime": "LIME"}}
-    reader = Reader(driver, study.write(tmp_path / "explorer.html", study.effects(), **labels)).open("#pair=p0&least=1")
+    reader = Explorer(driver, study.write(tmp_path / "explorer.html", study.effects(), **labels)).open(
+        "#pair=p0&least=1"
+    )
     assert reader.messages() == []
     assert reader.text("h1") == HOSTILE
     assert reader.ask("document.images.length") == 0
@@ -425,7 +355,7 @@ def test_studies_of_other_shapes(driver, tmp_path, how):
     changed = {"comparisons": {}} if how == "described" else {}
     effects = None if how == "described" else study.effects()
     page = study.write(tmp_path / "explorer.html", effects, texts=how != "without texts", **changed)
-    reader = Reader(driver, page).open()
+    reader = Explorer(driver, page).open()
     assert reader.messages() == []
     assert reader.text("#pairs-title") == ("Texts" if how == "unpaired" else "Pairs")
     assert ("no verdict" in reader.text("#badge")) == (how == "described")
@@ -448,7 +378,7 @@ def test_ten_thousand_pairs_and_six_explainers_open_in_two_seconds(driver, tmp_p
     study = ExplorerStudy(tmp_path, pairs=10_000, explainers=explainers, seeds=(0,), length=40, metrics=metrics)
     page = study.write(tmp_path / "explorer.html", None)
     assert page.stat().st_size < 10e6
-    reader = Reader(driver, page)
+    reader = Explorer(driver, page)
     # Of the processor and not of the clock, which runs on while the machine of a test is busy with others. What is more
     # than the page's own, such as that of a blank page before it, counts against it.
     driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})

@@ -278,7 +278,9 @@ def test_refusals_of_files(loaded, tmp_path):
 
 
 def test_the_configuration_has_the_settings_that_the_reader_uses():
-    assert {*SETTINGS, "file", "show_texts", "swap_classes", "validation_share"} == set(Reader.entries["table"].model_fields)
+    assert {*SETTINGS, "file", "show_texts", "swap_classes", "validation_share"} == set(
+        Reader.entries["table"].model_fields
+    )
 
 
 def documented(form: str) -> list[str]:

@@ -1,0 +1,68 @@
+"""A person before a page in a real browser: what they see, press and hear."""
+
+from pathlib import Path
+
+from selenium.webdriver import ActionChains
+
+PHONE, DESK = 360, 1200
+
+
+class Reader:
+    """A person before a page."""
+
+    def __init__(self, driver, page: Path) -> None:
+        self.driver, self.page = driver, page
+
+    def open(self, address: str = "", width: int = DESK, media: str = "screen", scheme: str = "light") -> "Reader":
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == PHONE}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
+        self.driver.get("about:blank")
+        for kind in ("browser", "performance"):
+            self.driver.get_log(kind)
+        self.driver.get(self.page.as_uri() + address)
+        return self.wait()
+
+    def wait(self) -> "Reader":
+        """Until the page is ready."""
+        return self
+
+    def ask(self, script: str, *arguments):
+        return self.driver.execute_script(f"return {script}", *arguments)
+
+    def text(self, selector: str) -> str:
+        return self.ask("document.querySelector(arguments[0]).textContent", selector).strip()
+
+    def press(self, *keys: str) -> "Reader":
+        ActionChains(self.driver, duration=0).send_keys(*keys).perform()
+        return self
+
+    def focused(self) -> str:
+        return self.ask("document.activeElement.id || document.activeElement.textContent.trim()")
+
+    def messages(self) -> list[str]:
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+
+COLOURS = """(() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const painted = (layers) => {
+    for (const layer of layers) { canvas.fillStyle = layer; canvas.fillRect(0, 0, 1, 1); }
+    return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)].map((part) => part / 255);
+  };
+  const behind = (element) => {
+    const layers = [];
+    for (let at = element; at; at = at.parentElement) layers.unshift(getComputedStyle(at).backgroundColor);
+    return painted(["#ffffff", ...layers]);
+  };
+  const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+  return [...document.querySelectorAll("body *")]
+    .filter((element) => element.checkVisibility() && !element.disabled && hasText(element))
+    .map((element) => [element.textContent.trim(), painted([getComputedStyle(element).color]), behind(element)]);
+})()"""
+
+
+def colours(reader: Reader) -> list[tuple]:
+    """Every visible piece of text with its colour and what is behind it, opaque, parts in [0, 1]."""
+    return reader.ask(COLOURS)
