@@ -117,3 +117,35 @@ def test_package_is_light():
     assert done.returncode == 0
     with pytest.raises(AttributeError, match="no_such_name"):
         evenlight.no_such_name  # noqa: B018
+
+
+def test_two_groups_are_compared_as_by_the_workflow(finished_smaller):
+    study = results(finished_smaller)
+    effects = pd.read_parquet(study / "tables" / "effects.parquet").set_index(["explainer", "metric"])
+    units = pd.read_parquet(study / "datasets" / "demo" / "units.parquet")
+    units = units[units["factor"] == "gender"].set_index("item_id")
+    for explainer in SMALLER["explainers"]:
+        scores = pd.read_parquet(study / "scores" / RUN / "complexity" / f"{explainer}.parquet")
+        table = scores.join(units, on="item_id").pivot(index="unit_id", columns="level", values="gini")
+        found, row = evenlight.compare(table["male"], table["female"]), effects.loc[(explainer, "gini")]
+        for ours, theirs in {"difference": "", "low": "models_low", "high": "models_high"}.items():
+            assert found[ours] == pytest.approx(row[theirs or "difference"], abs=1e-6)
+        assert found["standardised_low"] == pytest.approx(row["standardised_models_low"], abs=1e-6)
+        assert found["pairs"] == row["units_a"] == 8
+
+
+def test_what_differs_surely_is_told_and_what_does_not_is_not():
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(2, 60))
+    assert evenlight.compare(a + 3, b)["verdict"] == "disparity of these models"
+    assert evenlight.compare(a, b)["verdict"] == "undecided"
+    assert evenlight.compare(a, a + 1e-3 * b)["verdict"] == "equivalent in these models"
+    assert evenlight.compare(a, a)["reason"] == "all scores are the same"
+    unpaired = evenlight.compare(a + 3, b[:40], paired=False)
+    assert (unpaired["texts_a"], unpaired["texts_b"]) == (60, 40)
+    assert unpaired["verdict"] == "disparity of these models"
+    assert evenlight.compare(a * np.nan, b)["verdict"] == "not decidable"
+    with pytest.raises(InputError, match="paired=False"):
+        evenlight.compare(a, b[:40])
+    with pytest.raises(InputError, match="scores_b: found an array of shape"):
+        evenlight.compare(a, [])

@@ -2,12 +2,12 @@
 
 The package lies beside the workflow's scripts, so Python finds it there without an installation. Nothing here imports
 torch; see ``docs/architecture.md`` for what may import what. Notebooks write ``from evenlight import load_classifier,
-explain, score, plot``; these functions are read from :mod:`evenlight.notebook` when they are first asked for.
+explain, score, compare, plot``; these functions are read from :mod:`evenlight.notebook` when they are first asked for.
 """
 
 import importlib
 
-NOTEBOOK = ("load_classifier", "probabilities", "explain", "score", "plot")
+NOTEBOOK = ("load_classifier", "probabilities", "explain", "score", "compare", "plot")
 
 
 def __getattr__(name: str):

@@ -1,7 +1,7 @@
 """Load, explain, score and show in a few lines: the functions behind the rules, for notebooks and scripts.
 
-``from evenlight import load_classifier, explain, score, plot`` gives the functions of this module; docs/notebook.md
-has an example. Names of explainers and metrics, their parameters and defaults are those of config/README.md.
+``from evenlight import load_classifier, explain, score, compare, plot`` gives the functions of this module;
+docs/notebook.md has an example. Names of explainers and metrics, their parameters and defaults are those of config/README.md.
 """
 
 import json
@@ -23,6 +23,7 @@ from evenlight.models import classifier as classifiers
 from evenlight.models.classifier import Classifier
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.readings import Sentence, runner_up
+from evenlight.statistics.one_cell import one_cell
 
 Text = str | Sequence[str]
 
@@ -134,6 +135,44 @@ def score(classifier: Classifier, explanations: Sequence[Explanation], metric: s
     family = family_of("metrics", metric)
     evaluator = Evaluator(classifier) if asks_model("metrics", family) else None
     return metrics.score(family, list(explanations), {metric: settings}, evaluator)[metric]
+
+
+def compare(
+    scores_a: Sequence[float],
+    scores_b: Sequence[float],
+    *,
+    paired: bool = True,
+    equivalence_bound: float = 0.2,
+    alpha: float = 0.05,
+    draws: int = 2000,
+) -> pd.Series:
+    """What can be said of the scores of two groups of texts: the one cell of a study with one run, by its code.
+
+    Args:
+        scores_a, scores_b: a number for each text, NaN where a score is undefined.
+        paired: whether text i of both is one text in two forms; else all texts are different.
+        equivalence_bound: the largest difference that is none, in standard deviations of the scores.
+        alpha: the level of the verdict; the interval covers one less it.
+        draws: resamples.
+
+    Returns:
+        ``difference`` (mean a less mean b) with the ends ``low`` and ``high``; the same ``standardised``; ``pairs`` or
+        ``texts_a`` and ``texts_b``; ``p``; ``verdict``, and its ``reason`` where nothing can be decided. Of several
+        cells every verdict is one: adjust their ``p``, as a study does.
+
+    Raises:
+        InputError: there are no numbers, or pairs with one form.
+    """
+    values = [np.asarray(scores, dtype=float) for scores in (scores_a, scores_b)]
+    for name, of_level in zip(("scores_a", "scores_b"), values, strict=True):
+        if of_level.ndim != 1 or not len(of_level):
+            raise InputError(f"{name}: found an array of shape {of_level.shape}; give one number for each text")
+    if paired and len(values[0]) != len(values[1]):
+        raise InputError(
+            f"scores_a has {len(values[0])} numbers and scores_b {len(values[1])}; of pairs give as many, or write "
+            "paired=False"
+        )
+    return one_cell(*values, paired, bound=equivalence_bound, alpha=alpha, draws=draws)
 
 
 def plot(explanation: Explanation, classifier: Classifier | None = None) -> Page:
