@@ -132,20 +132,3 @@ def test_two_groups_are_compared_as_by_the_workflow(finished_smaller):
             assert found[ours] == pytest.approx(row[theirs or "difference"], abs=1e-6)
         assert found["standardised_low"] == pytest.approx(row["standardised_models_low"], abs=1e-6)
         assert found["pairs"] == row["units_a"] == 8
-
-
-def test_what_differs_surely_is_told_and_what_does_not_is_not():
-    random = np.random.default_rng(0)
-    a, b = random.normal(size=(2, 60))
-    assert evenlight.compare(a + 3, b)["verdict"] == "disparity of these models"
-    assert evenlight.compare(a, b)["verdict"] == "undecided"
-    assert evenlight.compare(a, a + 1e-3 * b)["verdict"] == "equivalent in these models"
-    assert evenlight.compare(a, a)["reason"] == "all scores are the same"
-    unpaired = evenlight.compare(a + 3, b[:40], paired=False)
-    assert (unpaired["texts_a"], unpaired["texts_b"]) == (60, 40)
-    assert unpaired["verdict"] == "disparity of these models"
-    assert evenlight.compare(a * np.nan, b)["verdict"] == "not decidable"
-    with pytest.raises(InputError, match="paired=False"):
-        evenlight.compare(a, b[:40])
-    with pytest.raises(InputError, match="scores_b: found an array of shape"):
-        evenlight.compare(a, [])

@@ -70,6 +70,7 @@ TESTS = {
     "statistics/learning_rates": ("learning_rates",),
     "statistics/explainer_agreement": ("explainer_agreement",),
     "statistics/effects": ("effects",),
+    "statistics/one_cell": ("one_cell",),
     "statistics/cells": ("cells", "disparity"),
     "statistics/control": ("control",),
     "statistics/associated": ("associated",),

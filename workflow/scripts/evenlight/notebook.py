@@ -1,7 +1,8 @@
 """Load, explain, score and show in a few lines: the functions behind the rules, for notebooks and scripts.
 
 ``from evenlight import load_classifier, explain, score, compare, plot`` gives the functions of this module;
-docs/notebook.md has an example. Names of explainers and metrics, their parameters and defaults are those of config/README.md.
+docs/notebook.md has an example. Names of explainers and metrics, their parameters and defaults are those of
+config/README.md.
 """
 
 import json

@@ -1,0 +1,24 @@
+"""Two groups compared in a notebook; that it is what a study says is tested in tests/workflow/test_notebook.py."""
+
+import numpy as np
+import pytest
+
+import evenlight
+from evenlight.errors import InputError
+
+
+def test_what_differs_surely_is_told_and_what_does_not_is_not():
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(2, 60))
+    assert evenlight.compare(a + 3, b)["verdict"] == "disparity of these models"
+    assert evenlight.compare(a, b)["verdict"] == "undecided"
+    assert evenlight.compare(a, a + 1e-3 * b)["verdict"] == "equivalent in these models"
+    assert evenlight.compare(a, a)["reason"] == "all scores are the same"
+    unpaired = evenlight.compare(a + 3, b[:40], paired=False)
+    assert (unpaired["texts_a"], unpaired["texts_b"]) == (60, 40)
+    assert unpaired["verdict"] == "disparity of these models"
+    assert evenlight.compare(a * np.nan, b)["verdict"] == "not decidable"
+    with pytest.raises(InputError, match="paired=False"):
+        evenlight.compare(a, b[:40])
+    with pytest.raises(InputError, match="scores_b: found an array of shape"):
+        evenlight.compare(a, [])
