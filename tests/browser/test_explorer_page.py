@@ -1,5 +1,6 @@
 """The explorer in a real browser: what it shows, held against the study, who can use it, and how fast it opens."""
 
+import base64
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -312,6 +313,18 @@ def test_print_has_the_view_and_no_controls(reader):
     assert reader.driver.find_element(By.ID, "view").is_displayed()
     assert "LIME" in reader.text("#view")
     assert reader.ask("getComputedStyle(document.querySelector('#scores svg text')).fill") == "rgb(0, 0, 0)"
+
+
+def test_all_that_the_view_shows_is_on_paper(reader):
+    """On a sheet as wide as A4 nothing has to be scrolled, so nothing is cut off."""
+    reader.open("#explainer=lime", width=720, media="print")
+    for part in ("badge", "effects", "scores", "list", "sides", "words"):
+        assert reader.ask("document.getElementById(arguments[0]).checkVisibility()", part), part
+    cut = "(box) => !['visible', 'clip'].includes(getComputedStyle(box).overflowX) && box.scrollWidth > box.clientWidth"
+    assert reader.ask(f"[...document.querySelectorAll('main *')].filter({cut}).map((box) => box.outerHTML)") == []
+    overflow = "(box) => getComputedStyle(box).overflowX"
+    assert set(reader.ask(f"[...document.querySelectorAll('.marked, .scroll')].map({overflow})")) == {"visible"}
+    assert base64.b64decode(reader.driver.print_page()).startswith(b"%PDF")
 
 
 def test_a_chart_is_saved_as_a_vector_file(reader, tmp_path):

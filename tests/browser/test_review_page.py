@@ -93,6 +93,24 @@ def reviewer(driver, tmp_path):
     return Reviewer(driver, page)
 
 
+def test_print_has_the_sentence_and_no_controls(reviewer):
+    """Also where the page waits for a name."""
+    shown = "[...document.querySelectorAll(arguments[0])].filter((box) => box.checkVisibility()).length"
+    controls = "button, input, select, dialog, nav, footer, progress"
+    reviewer.browser.get(reviewer.page.as_uri())
+    try:
+        assert reviewer.ask(shown, controls) > 0
+        reviewer.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        assert reviewer.ask(shown, controls) == 0
+        reviewer.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        reviewer.open()
+        reviewer.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        assert reviewer.ask(shown, controls) == 0
+        assert reviewer.ask(shown, "h1, #progress-text, #heading, #source, .form, .legend") > 8
+    finally:
+        reviewer.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_review_from_the_first_key_to_the_import(reviewer, tmp_path):
     reviewer.open()
     assert reviewer.text("#progress-text") == "0 of 3 decided: 0 accepted, 0 rejected"
