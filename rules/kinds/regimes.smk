@@ -272,7 +272,10 @@ rule draw_sentence:
         runtime=10,
     params:
         settings=lambda wildcards: shown(
-            "explainers", models=models_in_regimes(), dataset=label("datasets", wildcards.dataset)
+            "explainers",
+            models=models_in_regimes(),
+            dataset=label("datasets", wildcards.dataset),
+            item=config["figures"]["sentences"].get(wildcards.dataset),
         ),
         folders=folders(attributions=SHARD, datasets=DATASETS, readings=READINGS),
         code=code_of("figures/draw_sentence.py"),

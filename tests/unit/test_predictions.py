@@ -10,9 +10,10 @@ from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
 from evenlight import tables
 from evenlight.contracts.texts import READINGS
+from evenlight.errors import InputError
 from evenlight.figures.pages import predictions as predictions_page
 from evenlight.figures.roc_plot import draw_roc
-from evenlight.figures.sentence_plot import draw_sentence, sentence_page
+from evenlight.figures.sentence_plot import chosen_sentence, draw_sentence, sentence_page
 from evenlight.statistics.files import Run, reading_path
 from evenlight.statistics.model_quality import quality_per_seed, summarise_quality
 from evenlight.statistics.predictions import prediction_tables
@@ -138,3 +139,15 @@ def test_a_sentence_is_drawn_in_every_regime():
     assert "[She]<rt>1.00</rt>" in page
     assert "&lt;b&gt;" in page
     assert page.count("<figure") == 2
+
+
+def test_a_sentence_is_the_first_with_ground_truth_or_the_named_one():
+    items = pd.DataFrame({"item_id": ["a", "b", "c"], "ground_truth": [[0, 0], None, [0, 1]]})
+    assert chosen_sentence(items, {"a", "c"}, "plots", None)["item_id"] == "c"
+    assert chosen_sentence(items, {"a", "b"}, "plots", None)["item_id"] == "a"
+    assert chosen_sentence(items, {"a", "c"}, "plots", "a")["item_id"] == "a"
+    for named, found in [("b", "not explained for all models"), ("z", "no text of the dataset")]:
+        with pytest.raises(InputError, match=f"^figures.sentences.plots: '{named}' is {found}.*such as a, c$"):
+            chosen_sentence(items, {"a", "c"}, "plots", named)
+    with pytest.raises(InputError, match="no text is explained for all models"):
+        chosen_sentence(items, set(), "plots", "a")

@@ -4,15 +4,14 @@ import argparse
 
 from evenlight import command_line, tables
 from evenlight.contracts.texts import ITEMS
-from evenlight.errors import InputError
-from evenlight.figures.sentence_plot import draw_sentence, sentence_page
+from evenlight.figures.sentence_plot import chosen_sentence, draw_sentence, has_truth, sentence_page
 from evenlight.figures.style import draw
 from evenlight.statistics.files import Run, items_path
 from evenlight.statistics.word_attributions import read_word_shares
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the figure and the page of the first sentence that all models explain, under the first seed of each."""
+    """Write the figure and the page of one sentence that all models explain, under the first seed of each."""
     settings, dataset = arguments.settings, arguments.dataset
     shares = {}
     for explainer, explainer_label in settings["explainers"].items():
@@ -22,11 +21,7 @@ def main(arguments: argparse.Namespace) -> None:
             shares[explainer_label, label] = dict(read)
     items = tables.read_table(items_path(arguments.datasets, dataset), ITEMS.only("item_id", "words", "ground_truth"))
     everywhere = set.intersection(*map(set, shares.values()))
-    chosen = items[items["item_id"].isin(everywhere)]
-    if chosen.empty:
-        raise InputError(f"dataset '{dataset}': no text is explained for all models; explain more texts")
-    # One with ground truth, where the dataset has any.
-    item = chosen.iloc[int(chosen["ground_truth"].map(has_truth).to_numpy().argmax())]
+    item = chosen_sentence(items, everywhere, dataset, settings["item"])
     truth = item["ground_truth"] if has_truth(item["ground_truth"]) else [0] * len(item["words"])
     of_item = {key: values[item["item_id"]] for key, values in shares.items()}
     title = f"{' '.join(item['words'])} ({settings['dataset']})"
@@ -34,11 +29,6 @@ def main(arguments: argparse.Namespace) -> None:
     draw(arguments.output, lambda: draw_sentence(*sentence), title)
     with tables.replacing(arguments.page) as temporary:
         temporary.write_text(sentence_page(*sentence), encoding="utf-8")
-
-
-def has_truth(truth: list[int] | None) -> bool:
-    """Whether a text has a word of the ground truth."""
-    return truth is not None and any(truth)
 
 
 if __name__ == "__main__":

@@ -109,6 +109,12 @@ def _check_pairs(config: dict) -> Iterator[str]:
             yield f"explain.pairs_on.{dataset}: {_not_there('dataset', dataset, config)}"
 
 
+def _check_sentences(config: dict) -> Iterator[str]:
+    for dataset in config["figures"]["sentences"]:
+        if dataset not in config["datasets"]:
+            yield f"figures.sentences.{dataset}: {_not_there('dataset', dataset, config)}"
+
+
 def _check_foils(config: dict) -> Iterator[str]:
     """Classes of tables are known here; those of other readers are looked at when the texts are read."""
     explain = config["explain"]
@@ -406,6 +412,7 @@ CHECKS = (
     (("datasets", "trainings"), _check_epochs),
     (("datasets", "models"), _check_templates),
     (("datasets", "explain"), _check_pairs),
+    (("datasets", "figures"), _check_sentences),
     (("datasets", "explain", "explainers", "metrics"), _check_foils),
     (("models", "explainers", "metrics"), _check_windows),
     (("datasets", "models"), _check_prompts),

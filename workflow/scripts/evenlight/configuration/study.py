@@ -250,6 +250,14 @@ class Figures(Settings):
     """How figures are written."""
 
     formats: Different[Literal["svg", "pdf"]] = Field(["svg", "pdf"], min_length=1, description="File formats.")
+    sentences: dict[Name, Text] = Field(
+        {},
+        description=(
+            "The text of a dataset that stands with its scores in every regime in `figures/sentences`, by its "
+            "`item_id` in `datasets/<dataset>/items.parquet`, such as `{geco_all: ...}`; by default the first "
+            "with a word of the ground truth that all models explain."
+        ),
+    )
 
 
 class Explorer(Settings):
