@@ -137,7 +137,7 @@ def trained(arguments: argparse.Namespace, classes: str, words: str, departures:
 def page(table: pd.DataFrame, epochs: int) -> str:
     """The table as it is read: percent of the test sentences, mean and standard deviation over seeds."""
     lines = []
-    shown = [key for key in PUBLISHED if (table[["classes", "words"]] == key).all(axis=1).any()]
+    shown = [key for key in PUBLISHED if (table[["classes", "words"]] == list(key)).all(axis=1).any()]
     for name in trainings():
         line = {"training": name}
         for classes, words in shown:

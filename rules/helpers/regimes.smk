@@ -45,6 +45,48 @@ def challenger_settings():
     return json.dumps(scored() | settings | {"rivals": together()})
 
 
+MASKED = "<results>/masked_words/{dataset}/{model}/seed{seed}.parquet"
+
+
+@cache
+def masked_models():
+    """The models of regimes that are, or began as, what may be a masked language model."""
+    return [
+        model for model in models_in_regimes() if config["models"][model]["architecture"] in ("pretrained", "prompted")
+    ]
+
+
+def masked_settings(wildcards):
+    """What the scores of masked words depend on; a prompted model has the head itself."""
+    model = config["models"][wildcards.model]
+    is_trained = model["architecture"] == "pretrained"
+    source = {key: model[key] if is_trained else None for key in ("source", "revision")}
+    return as_json(**source, max_tokens=model["max_tokens"])
+
+
+def masked_source(wildcards):
+    """The files of the masked language model that a trained one began as, where a folder names it."""
+    model = config["models"][wildcards.model]
+    return local_model_files(model["source"]) if model["architecture"] == "pretrained" else []
+
+
+def masked_summary_settings():
+    """What the summary of masked words depends on."""
+    asked = masked_models()
+    without = [model for model in models_in_regimes() if model not in asked]
+    # Not sorted: the order of the configuration is that of the tables.
+    return json.dumps(
+        {"datasets": list(config["datasets"]), "models": {model: seeds_of(model) for model in asked}}
+        | {"comparisons": comparisons(), "without": without}
+        | of_statistics("confidence")
+    )
+
+
+def masked_shown(**settings):
+    """The settings of what shows masked words."""
+    return json.dumps({"regimes": config["statistics"]["regimes"]} | settings)
+
+
 def models_in_regimes():
     """The models of all regimes, with what they are called and their first seed."""
     return {

@@ -284,6 +284,96 @@ rule draw_sentence:
         "--page {output.page:q} --output {output.figure:q} > {log:q} 2>&1"
 
 
+rule score_masked_words:
+    """How probable the words of the explained texts are to a masked language model, or what a training made of it."""
+    input:
+        script=script("models/score_masked_words.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        readings=READINGS,
+        weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
+        tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
+        beside=BESIDE_WEIGHTS,
+        source=masked_source,
+    output:
+        MASKED,
+    log:
+        "<logs>/score_masked_words/{dataset}/{model}/seed{seed}.log",
+    benchmark:
+        "<benchmarks>/score_masked_words/{dataset}/{model}/seed{seed}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        device=config["device"],
+        tokens_per_batch=config["explain"]["tokens_per_batch"],
+        gpu=GPU,
+        mem_mb=growing(8000),
+        runtime=growing(60),
+    params:
+        settings=masked_settings,
+        code=code_of("models/score_masked_words.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
+        "--model $(dirname {input.weights:q}) --settings {params.settings:q} --device {resources.device} "
+        "--threads {threads} --tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"
+
+
+rule summarise_masked_words:
+    """Means of the scores of masked words, and their differences between the forms of a sentence."""
+    input:
+        script=script("statistics/summarise_masked_words.py"),
+        masked_words=[file for model in masked_models() for file in every(MASKED, model=model)],
+        datasets=every_dataset(),
+    output:
+        "<results>/tables/masked_words.parquet",
+    log:
+        "<logs>/summarise_masked_words.log",
+    benchmark:
+        "<benchmarks>/summarise_masked_words.tsv"
+    localrule: True
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=masked_summary_settings(),
+        folders=folders(masked_words=MASKED, datasets=DATASETS),
+        code=code_of("statistics/summarise_masked_words.py"),
+    shell:
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule draw_masked_words:
+    """How probable the words of the texts are before and after each training, by group."""
+    input:
+        script=script("figures/draw_masked_words.py"),
+        summary="<results>/tables/masked_words.parquet",
+    output:
+        in_formats(
+            "<results>/figures/masked_words/{dataset}",
+            caption="../../resources/captions/masked_words.rst",
+            category="Models",
+            labels=labelled("masked words", dataset="{dataset}"),
+        ),
+    log:
+        "<logs>/draw_masked_words/{dataset}.log",
+    benchmark:
+        "<benchmarks>/draw_masked_words/{dataset}.tsv"
+    localrule: True
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=lambda wildcards: masked_shown(dataset=label("datasets", wildcards.dataset)),
+        code=code_of("figures/draw_masked_words.py"),
+    shell:
+        "python {input.script:q} --summary {input.summary:q} --dataset {wildcards.dataset} "
+        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
 TABLES = {
     "regimes": Page(["regimes"], regimes_shown(**of_statistics("confidence")), "Regimes"),
     "effects": Page(
@@ -343,3 +433,10 @@ if comparisons():
         "Regimes",
     )
     FIGURES.append(every(rules.draw_attribution_differences.output, view=["sizes", "tests"]))
+if config["masked_words"] and masked_models():
+    TABLES["masked_words"] = Page(
+        ["masked_words"],
+        shown("datasets", regimes=config["statistics"]["regimes"], **of_statistics("confidence")),
+        "Models",
+    )
+    FIGURES.append(every(rules.draw_masked_words.output))

@@ -109,6 +109,15 @@ def _check_pairs(config: dict) -> Iterator[str]:
             yield f"explain.pairs_on.{dataset}: {_not_there('dataset', dataset, config)}"
 
 
+def _check_masked_words(config: dict) -> Iterator[str]:
+    if not config["masked_words"]:
+        return
+    if config["kind"] != "regimes":
+        yield f"masked_words: a study of the kind {config['kind']} has none; write kind: regimes, or take it out"
+    elif not any(model["architecture"] in ("pretrained", "prompted") for model in config["models"].values()):
+        yield "masked_words: no model is pretrained or prompted, so that none has the head; add one, or take it out"
+
+
 def _check_sentences(config: dict) -> Iterator[str]:
     for dataset in config["figures"]["sentences"]:
         if dataset not in config["datasets"]:
@@ -413,6 +422,7 @@ CHECKS = (
     (("datasets", "models"), _check_templates),
     (("datasets", "explain"), _check_pairs),
     (("datasets", "figures"), _check_sentences),
+    (("kind", "models", "masked_words"), _check_masked_words),
     (("datasets", "explain", "explainers", "metrics"), _check_foils),
     (("models", "explainers", "metrics"), _check_windows),
     (("datasets", "models"), _check_prompts),

@@ -358,6 +358,14 @@ class Study(Settings):
             "left out, nothing is checked. Explanations that are imported cannot be."
         ),
     )
+    masked_words: bool = Field(
+        False,
+        description=(
+            "Shows in a study of the `kind: regimes` how probable the words of every text are to a masked language "
+            "model before and after each training, by group: of models that are asked by a prompt, and of those of the "
+            "architecture `pretrained` whose source was published with that head. Others are left out, with a note."
+        ),
+    )
     agreement: Agreement | None = Field(
         None,
         description=(

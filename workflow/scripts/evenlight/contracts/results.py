@@ -209,6 +209,24 @@ CHALLENGER_PAIRS = Contract(
         ]
     ),
 )
+# How improbable a masked language model finds the words of texts, in nats; and its means and their differences.
+MASKED_WORDS = Contract(
+    "scores of masked words",
+    "score_masked_words",
+    pa.schema([required("item_id", pa.string()), *columns(pa.float64(), "likelihood", "released", missing=True)]),
+)
+MASKED_SUMMARY = Contract(
+    "the summary of masked words",
+    "summarise_masked_words",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "score", "factor", "level_a"),
+            pa.field("level_b", pa.string()),  # null in the mean of a level
+            *columns(pa.int64(), "seeds", "units"),
+            *columns(pa.float64(), "value", "models_low", "models_high", "low", "high", "p_models", "p", missing=True),
+        ]
+    ),
+)
 WORD_ASSOCIATIONS = Contract(
     "associations of words",
     "check_ground_truth",

@@ -134,7 +134,7 @@ class ClassifyingLanguageModel:
         words: list[torch.Tensor | float] = [0.0] * len(self.prompt.words)
         for given, read in self.prompt.passes.items():
             places = sorted({place for place, _, _ in read})
-            logits = self._vocabulary_logits(
+            logits = self.vocabulary_logits(
                 *self._with_tokens(values, mask, given, slot + 1 if behind else slot),
                 slot[:, None] + torch.tensor(places, device=slot.device),
                 position_ids is not None,
@@ -180,7 +180,7 @@ class ClassifyingLanguageModel:
             source = source[..., None].expand(-1, -1, values.shape[-1])
         return both.gather(1, source), mask
 
-    def _vocabulary_logits(
+    def vocabulary_logits(
         self,
         values: torch.Tensor,
         mask: torch.Tensor,
@@ -266,9 +266,9 @@ def _gives_the_same_at_places(network: PreTrainedModel) -> bool:
     try:
         with evaluating(network):
             network.head_reads_places = False
-            expected = network._vocabulary_logits(token_id, mask, places)
+            expected = network.vocabulary_logits(token_id, mask, places)
             network.head_reads_places = True
-            logits = network._vocabulary_logits(token_id, mask, places)
+            logits = network.vocabulary_logits(token_id, mask, places)
     # Whatever a foreign network says of it; what it cannot read at all is refused where it is asked for the first time.
     except Exception:
         return False

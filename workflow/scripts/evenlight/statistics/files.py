@@ -68,6 +68,11 @@ def manifest_path(models: str | Path, run: Run) -> Path:
     return Path(models) / run.dataset / run.model / f"seed{run.seed}" / "manifest.json"
 
 
+def masked_path(masked_words: str | Path, run: Run) -> Path:
+    """How probable a model finds the words of the texts, below the folder ``masked_words``."""
+    return Path(masked_words) / run.dataset / run.model / f"seed{run.seed}.parquet"
+
+
 def items_path(datasets: str | Path, dataset: str) -> Path:
     """The texts of a dataset, below the folder ``datasets``."""
     return Path(datasets) / dataset / "items.parquet"

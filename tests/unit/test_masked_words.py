@@ -1,0 +1,224 @@
+"""Scores of masked words, held against Transformers' own logits of one masked copy at a time."""
+
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hub_tokenizers import write_tokenizer
+from models_for_tests import WORDS
+from scipy.stats import ttest_1samp
+from study_files import StudyFiles
+from test_compared_regimes import STUDY, items_of_pairs
+from transformers import (
+    AutoModelForMaskedLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    BertConfig,
+    DistilBertConfig,
+    ElectraConfig,
+    GPT2Config,
+    GPT2LMHeadModel,
+    RobertaConfig,
+)
+
+from evenlight.configuration import complete
+from evenlight.contracts.results import MASKED_WORDS
+from evenlight.engine.masked_words import LIKELIHOOD, RELEASED, masked_evaluator, masked_scores, why_without_head
+from evenlight.errors import InputError
+from evenlight.figures.masked_words_plot import LABELS, draw_masked_words
+from evenlight.figures.pages import masked_words as masked_words_page
+from evenlight.models.classifier import name_classes
+from evenlight.models.tokenizers import loaded_tokenizer, read_words, set_prompt
+from evenlight.statistics.files import Run, masked_path
+from evenlight.statistics.masked_words import masked_summary
+from evenlight.tables import write_table
+
+SIZES = {"vocab_size": 500, "hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
+KINDS = {
+    "bert": BertConfig(**SIZES, num_hidden_layers=2),
+    "roberta": RobertaConfig(**SIZES, num_hidden_layers=2, pad_token_id=1),
+    "distilbert": DistilBertConfig(vocab_size=500, dim=16, n_layers=2, n_heads=2, hidden_dim=16),
+    "electra": ElectraConfig(**SIZES, embedding_size=8, num_hidden_layers=2),
+}
+TEXTS = WORDS[:4]
+# The first and the third word; nothing of the second text; no ground truth of the third; all words of the fourth.
+TRUTH = [[int(place in (0, 2)) for place in range(len(TEXTS[0]))], [0] * len(TEXTS[1]), None, [1] * len(TEXTS[3])]
+
+
+def random_weights(network, seed: int):
+    torch.manual_seed(seed)
+    for weight in network.parameters():
+        if weight.dim() > 1:
+            torch.nn.init.normal_(weight, std=0.4)
+    return network
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def folders(request, tmp_path_factory):
+    """A masked language model as the hub has it, and a classifier that was trained from it: with another body."""
+    kind = request.param
+    source, trained = (tmp_path_factory.mktemp(f"{kind}_{name}") for name in ("source", "trained"))
+    random_weights(AutoModelForMaskedLM.from_config(KINDS[kind]), 0).save_pretrained(source)
+    write_tokenizer("roberta" if kind == "roberta" else "bert", source, WORDS)
+    classifier = AutoModelForSequenceClassification.from_pretrained(source)
+    random_weights(classifier.base_model.base_model, 1)
+    name_classes(classifier, ["female", "male"])
+    classifier.save_pretrained(trained)
+    # Learned a second time it would number the pieces in another way.
+    for file in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(source / file, trained)
+    return source, trained
+
+
+def oracle(network, tokenizer, words, truth) -> tuple[float, float]:
+    """One masked copy at a time, by the ids of its own text; words beside the ground truth alone."""
+    whole = tokenizer(" ".join(words), return_offsets_mapping=True)
+    starts = np.cumsum([0, *(len(word) + 1 for word in words)])
+    likelihood, released = [], []
+    for word in range(len(words)):
+        if truth is not None and truth[word]:
+            continue
+        for place, (start, end) in enumerate(whole["offset_mapping"]):
+            if start < end and starts[word] < end < starts[word + 1]:
+                ids = list(whole["input_ids"])
+                token, ids[place] = ids[place], tokenizer.mask_token_id
+                logits = network(torch.tensor([ids])).logits[0, place]
+                likelihood.append(-logits.log_softmax(-1)[token].item())
+        ids = tokenizer(" ".join([*words[:word], tokenizer.mask_token, *words[word + 1 :]]))["input_ids"]
+        logits = network(torch.tensor([ids])).logits[0, ids.index(tokenizer.mask_token_id)]
+        released.append(-logits.log_softmax(-1).max().item())
+    return sum(likelihood), sum(released)
+
+
+@pytest.mark.parametrize("is_trained", [True, False])
+@torch.no_grad()
+def test_scores_are_those_of_one_copy_at_a_time(folders, is_trained):
+    source, trained = folders
+    network = AutoModelForMaskedLM.from_pretrained(source).eval()
+    if is_trained:
+        body = AutoModelForSequenceClassification.from_pretrained(trained).eval()
+        setattr(network, network.base_model_prefix, body.base_model)
+    asked = (str(trained), str(source)) if is_trained else (str(source), None)
+    evaluator = masked_evaluator(*asked, None, 48, "cpu", tokens_per_batch=64)
+    scores = masked_scores(evaluator, read_words(evaluator.classifier.tokenizer, TEXTS), TRUTH)
+    tokenizer = AutoTokenizer.from_pretrained(source)
+    for place, (words, truth) in enumerate(zip(TEXTS, TRUTH, strict=True)):
+        if truth and all(truth):
+            assert np.isnan([scores[LIKELIHOOD][place], scores[RELEASED][place]]).all()
+            continue
+        likelihood, released = oracle(network, tokenizer, words, truth)
+        assert scores[LIKELIHOOD][place] == pytest.approx(likelihood, rel=1e-4)
+        assert scores[RELEASED][place] == pytest.approx(released, rel=1e-4)
+        assert released > 0
+
+
+def test_a_prompt_does_not_stand_around_the_texts(folders, tmp_path):
+    """The zero-shot model is asked about the sentence alone, as its trained counterparts are."""
+    source, _ = folders
+    tokenizer = loaded_tokenizer(source)
+    plain = masked_evaluator(str(source), None, None, 48, "cpu")
+    set_prompt(tokenizer, "Female or male: [MASK] . ", "")
+    prompted = tmp_path / "prompted"
+    AutoModelForMaskedLM.from_pretrained(source).save_pretrained(prompted)
+    tokenizer.save_pretrained(prompted)
+    asked = masked_evaluator(str(prompted), None, None, 48, "cpu")
+    rows = [read_words(evaluator.classifier.tokenizer, TEXTS) for evaluator in (plain, asked)]
+    for before, after in zip(*rows, strict=True):
+        np.testing.assert_array_equal(before.token_id, after.token_id)
+
+
+def test_what_has_no_head_is_told(tmp_path):
+    BertConfig(**SIZES, architectures=["BertModel"]).save_pretrained(tmp_path / "encoder")
+    assert "without the head of a masked language model (its config.json names BertModel)" in why_without_head(
+        str(tmp_path / "encoder"), None
+    )
+    GPT2LMHeadModel(GPT2Config(vocab_size=50, n_embd=8, n_layer=1, n_head=2)).save_pretrained(tmp_path / "decoder")
+    assert "names GPT2LMHeadModel" in why_without_head(str(tmp_path / "decoder"), None)
+    BertConfig(**SIZES, architectures=["BertForMaskedLM"]).save_pretrained(tmp_path / "masked")
+    assert why_without_head(str(tmp_path / "masked"), None) is None
+
+
+# Over all runs --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def summary(tmp_path_factory):
+    """Two models of two runs; female forms are 0.5 more improbable; a third has no head, a fourth is not asked."""
+    folder = tmp_path_factory.mktemp("study")
+    items = items_of_pairs()
+    files = StudyFiles(folder)
+    files.write(items.assign(explainer="grad", mass=0.5), 0, "correctness")
+    shift = items["group"].map({"male": 0.0, "female": 0.5}).to_numpy()
+    for model in ("c", "ce"):
+        for seed in (0, 1):
+            noise = np.random.default_rng([seed, len(model)]).normal(0, 0.1, len(items))
+            scores = 10 + len(model) + seed + shift + noise
+            table = pd.DataFrame({"item_id": items["item_id"], "likelihood": scores, "released": scores / 2})
+            write_table(table, masked_path(folder, Run("plots", model, seed)), MASKED_WORDS, {"notes": []})
+    empty = pd.DataFrame(columns=MASKED_WORDS.schema.names)
+    write_table(empty, masked_path(folder, Run("plots", "mini", 0)), MASKED_WORDS, {"notes": ["mini has no head"]})
+    return masked_summary(
+        folder,
+        files.datasets,
+        datasets=["plots"],
+        models={"c": [0, 1], "ce": [0, 1], "mini": [0]},
+        comparisons={"gender": [["male", "female"]]},
+        confidence=0.95,
+        without=["scratch"],
+    )
+
+
+def test_the_summary_has_means_and_paired_differences(summary):
+    table, notes = summary
+    rows = table.set_index(["model", "score", "level_a", "level_b"])
+    assert len(rows) == 2 * 2 * 3
+    items = items_of_pairs()
+    shift = items["group"].map({"male": 0.0, "female": 0.5}).to_numpy()
+    values = pd.DataFrame(
+        [11 + seed + shift + np.random.default_rng([seed, 1]).normal(0, 0.1, len(items)) for seed in (0, 1)],
+        columns=[items["pair_id"], items["group"]],
+    ).mean()
+    male, female = values.xs("male", level="group"), values.xs("female", level="group")
+    row = rows.loc[("c", "likelihood", "male", "female")]
+    expected = ttest_1samp((male - female).to_numpy(), 0)
+    assert row["value"] == pytest.approx((male - female).mean())
+    assert row["p_models"] == pytest.approx(expected.pvalue)
+    assert (row["models_low"], row["models_high"]) == pytest.approx(expected.confidence_interval(0.95))
+    mean = rows.sort_index().loc[("c", "likelihood", "female")].iloc[0]
+    assert (mean["value"], mean["seeds"], mean["units"]) == (pytest.approx(female.mean()), 2, 20)
+    assert mean["models_high"] == pytest.approx(ttest_1samp(female.to_numpy(), 0).confidence_interval(0.95)[1])
+    assert notes == [
+        "dataset 'plots', model 'mini': mini has no head",
+        "models 'scratch': there is no masked language model that they began as, and so no score",
+    ]
+
+
+def test_the_page_and_the_figure_show_every_mean(summary):
+    regimes = {"bert": {"C": "c", "CE": "ce"}, "mini": {"C": "mini"}}
+    page = masked_words_page.page(summary[0], datasets={"plots": "Plots"}, regimes=regimes, confidence=0.95)
+    assert [table.caption for table in page.tables] == [f"{label} on Plots" for label in LABELS.values()]
+    ((architecture, rows),) = page.tables[0].rows
+    assert (architecture, [name for name, _ in rows]) == ("bert", ["C", "CE"])
+    male, female, difference = rows[0][1]
+    assert difference.bold
+    assert male.text.startswith("11.")
+    assert female.text.startswith("12.")
+    assert difference.text.startswith("−0.5")
+    figure = draw_masked_words(summary[0], regimes, "T")
+    assert [text.get_text() for text in figure.axes[1].get_xticklabels()] == ["bert C", "bert CE"]
+    assert len(figure.axes) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"kind": "description", "statistics": {}}, "masked_words: a study of the kind description has none"),
+        ({}, "masked_words: no model is pretrained or prompted"),
+    ],
+)
+def test_masked_words_belong_to_regimes_of_language_models(changes, problem):
+    study = STUDY | {"masked_words": True, "statistics": {"regimes": {"ola": {"C": "c", "CE": "ce"}}}}
+    with pytest.raises(InputError, match=problem):
+        complete(study | changes)

@@ -1,0 +1,105 @@
+"""Scores of masked words in every regime and group: means, and differences of the forms of a sentence."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evenlight import tables
+from evenlight.contracts.results import MASKED_SUMMARY, MASKED_WORDS
+from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.items import forms_of
+from evenlight.statistics.designs import design_of
+from evenlight.statistics.files import Run, items_path, masked_path, notes_of_runs, units_path
+from evenlight.statistics.pooled import Estimate, pooled_effects
+from evenlight.statistics.study import pairs_of
+
+SCORES = ("likelihood", "released")
+
+
+def masked_summary(
+    folder: str | Path,
+    datasets_folder: str | Path,
+    *,
+    datasets: Sequence[str],
+    models: Mapping[str, Sequence[int]],
+    comparisons: Mapping[str, list[list[str]]],
+    confidence: float,
+    without: Sequence[str] = (),
+) -> tuple[pd.DataFrame, list[str]]:
+    """Rows of the contract ``masked_summary``, and notes on models without scores.
+
+    Args:
+        folder: of the scores (:mod:`evenlight.statistics.files`).
+        datasets_folder: of the texts and units.
+        datasets: names.
+        models: name to seeds.
+        comparisons: factor to sets of levels; those of two count.
+        confidence: of intervals.
+        without: models of which no score was asked, because no source has the head.
+
+    A row without ``level_b`` is the mean of a level, any other the difference of two. ``value`` is the mean over seeds
+    of means over texts; ``models_low`` and ``models_high`` are its interval for these models and further texts, whole
+    clusters, ``low`` and ``high`` for the mean of further trainings, and ``p_models`` and ``p`` those of a difference.
+    """
+    rows: list[dict] = []
+    said: dict[Run, list[str]] = {}
+    for dataset in datasets:
+        units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
+        clusters = tables.read_table(items_path(datasets_folder, dataset), ITEMS.only("item_id", "cluster"))
+        for model, seeds in models.items():
+            runs = [Run(dataset, model, seed) for seed in seeds]
+            paths = [masked_path(folder, run) for run in runs]
+            for run, path in zip(runs, paths, strict=True):
+                said[run] = tables.read_metadata(path, MASKED_WORDS).get("notes", [])
+            of_seeds = [tables.read_table(path, MASKED_WORDS) for path in paths]
+            items = pd.concat([table[["item_id"]] for table in of_seeds]).drop_duplicates(ignore_index=True)
+            if items.empty:
+                continue
+            items = items.merge(clusters, on="item_id", how="left")
+            by_item = [table.set_index("item_id").reindex(items["item_id"])[list(SCORES)] for table in of_seeds]
+            values = np.stack([table.to_numpy(float).T for table in by_item], axis=1)  # (scores, seeds, items)
+            names = [{"dataset": dataset, "model": model, "score": score} for score in SCORES]
+            seen = set()
+            for pair in pairs_of(comparisons):
+                design = design_of(pair, forms_of(units, pair.factor), items)
+                if design is None:
+                    continue
+                sides = [side.scores(values) for side in (design.a, design.b)]
+                for level, side, of_side in zip(pair.levels, sides, design.clusters, strict=True):
+                    if (pair.factor, level) not in seen:
+                        seen.add((pair.factor, level))
+                        mean = pooled_effects(side, 0 * side, True, 0.0, clusters=(of_side, of_side)).difference
+                        rows += _rows(names, pair.factor, (level, None), side, mean, confidence)
+                found = pooled_effects(*sides, design.paired, 0.0, clusters=design.clusters).difference
+                both = sides[0] - sides[1] if design.paired else sides[0]
+                rows += _rows(names, pair.factor, pair.levels, both, found, confidence)
+    notes = notes_of_runs(said)
+    if without:
+        listing = ", ".join(map(repr, without))
+        notes.append(f"models {listing}: there is no masked language model that they began as, and so no score")
+    return pd.DataFrame(rows, columns=MASKED_SUMMARY.schema.names), notes
+
+
+def _rows(
+    names: Sequence[dict],
+    factor: str,
+    levels: tuple[str, str | None],
+    values: np.ndarray,
+    found: Estimate,
+    confidence: float,
+) -> list[dict]:
+    """A row for each score, from the values that count (scores, seeds, units) and what is estimated of them."""
+    known = ~np.isnan(values)
+    columns = {"value": found.value, "seeds": known.any(axis=2).sum(axis=1), "units": known.any(axis=1).sum(axis=1)}
+    for prefix, trainings in (("models_", False), ("", True)):
+        half = found.half_width(confidence, trainings)
+        columns |= {f"{prefix}low": found.value - half, f"{prefix}high": found.value + half}
+    if levels[1] is not None:
+        columns |= {"p_models": found.p(False), "p": found.p(True)}
+    about = {"factor": factor, "level_a": levels[0], "level_b": levels[1]}
+    return [
+        name | about | {column: of_scores[number] for column, of_scores in columns.items()}
+        for number, name in enumerate(names)
+    ]

@@ -1,0 +1,46 @@
+"""Ask a masked language model, or what a training made of it, how probable the words of the explained texts are."""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from evenlight import tables
+from evenlight.command_line import add_model_flags, run, settings_argument
+from evenlight.contracts.results import MASKED_WORDS
+from evenlight.contracts.texts import ITEMS
+from evenlight.engine.masked_words import masked_evaluator, masked_scores, why_without_head
+from evenlight.models.tokenizers import read_words
+from evenlight.readings import explained_items
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the scores; of a model without the head, why there are none."""
+    torch.set_num_threads(arguments.threads)
+    settings = arguments.settings
+    source, revision = settings["source"], settings["revision"]
+    why = why_without_head(source, revision) if source else None
+    items = tables.read_table(arguments.items, ITEMS.only("item_id", "words", "ground_truth"))
+    texts = items[items["item_id"].isin(explained_items(arguments.readings).to_pylist())]
+    if why:
+        table, notes = pd.DataFrame(columns=MASKED_WORDS.schema.names), [why]
+    else:
+        limits = settings["max_tokens"], arguments.device, arguments.tokens_per_batch or 0
+        evaluator = masked_evaluator(str(arguments.model), source, revision, *limits)
+        words = [list(of_text) for of_text in texts["words"]]
+        readings = read_words(evaluator.classifier.tokenizer, words, list(texts["item_id"]))
+        scores = masked_scores(evaluator, readings, list(texts["ground_truth"]))
+        table, notes = pd.DataFrame({"item_id": texts["item_id"]} | scores), []
+    tables.write_table(table, arguments.output, MASKED_WORDS, {"notes": notes})
+    print(notes[0] if notes else f"{len(table):,} texts")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
+    parser.add_argument("--readings", type=Path, required=True, help="which of them are explained (Parquet)")
+    parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: source, revision, max_tokens")
+    add_model_flags(parser)
+    parser.add_argument("--output", type=Path, required=True, help="table of scores (Parquet)")
+    run(main, parser)
