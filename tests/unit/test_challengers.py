@@ -25,7 +25,7 @@ ASKED = {
     "metrics": {"mass": "correctness", "count": "correctness"},
     "regimes": {"bert": {"ZS": "zero", "C": "head", "CE": "whole"}},
     "challengers": ["new", "tied", "last"],
-    "rivals": ["grad", "lime", "random"],
+    "rivals": ["grad", "lime"],
     "higher_is_better": {"mass": True, "count": False},
     "primary": ["mass"],
     "alpha": 0.05,
@@ -82,24 +82,25 @@ def test_the_verdict_is_that_of_all_pairs(made):
     assert set(verdicts.query("model == 'all' and metric == 'mass'")["family"]) == {"primary"}
     assert set(verdicts.query("model != 'all' or metric != 'mass'")["family"]) == {"exploratory"}
     best = verdicts.set_index(["metric", "explainer", "model"])["best_other"]
-    assert (best[("mass", "last", "all")], best[("count", "last", "all")]) == ("grad", "random")
+    # Random scores have pairs, and no part in the claim.
+    assert (best[("mass", "last", "all")], best[("count", "last", "all")]) == ("grad", "lime")
     assert set(pairs["other"]) == {"grad", "lime", "random"}
 
 
 def test_a_claim_has_the_p_of_its_least_convincing_pair(made):
     verdicts, pairs = made
     keys = ["dataset", "model", "explainer", "metric"]
-    for names, of_pairs in pairs.groupby(keys):
+    for names, of_pairs in pairs[pairs["other"] != "random"].groupby(keys):
         row = verdicts.set_index(keys).loc[names]
         sign = 1 if names[-1] == "mass" else -1
         better, worse = (of_pairs[s * sign * of_pairs["difference"] > 0] for s in (1, -1))
-        assert row["others"] == 3
+        assert row["others"] == 2
         assert row["p_best_models"] == (better["p_models"].max() if worse.empty else 1)
         if worse.empty:
             assert row["p_behind_models"] == 1
         else:
-            # Of three comparisons, and not more than Bonferroni's but for the share of resamples.
-            assert worse["p_models"].min() <= row["p_behind_models"] <= min(1, 3 * worse["p_models"].min() + 0.05)
+            # Of two comparisons, and not more than Bonferroni's but for the share of resamples.
+            assert worse["p_models"].min() <= row["p_behind_models"] <= min(1, 2 * worse["p_models"].min() + 0.05)
     for family in ("primary", "exploratory"):
         part = verdicts[verdicts["family"] == family]
         adjusted = multipletests(part["p_best_models"], method="holm")[1]
@@ -155,7 +156,7 @@ def test_scores_that_are_the_same_decide_nothing(tmp_path):
     other = table[table["explainer"] == "grad"]
     same = pd.concat([other, other.assign(explainer="new")], ignore_index=True)
     files.write(same, 0, "correctness", model="zero")
-    asked = ASKED | {"models": {"zero": [0]}, "explainers": ["grad", "new"], "challengers": ["new"]}
+    asked = ASKED | {"models": {"zero": [0]}, "explainers": ["grad", "new"], "challengers": ["new"], "rivals": ["grad"]}
     verdicts, pairs = challenger_tables(*files.folders, **asked | {"regimes": {"bert": {"ZS": "zero"}}})
     assert set(verdicts["verdict"]) == {"not decidable"}
     assert set(verdicts["model"]) == {"zero"}
@@ -189,7 +190,7 @@ def test_the_page_shows_every_verdict(made):
     ("change", "problem"),
     [
         ({"challengers": ["grd"]}, 'statistics.challengers: found "grd", no such explainer; the study has grad'),
-        ({"challengers": ["grad"]}, "beside which there is no explainer; add one, or take one out"),
+        ({"challengers": ["grad"]}, "beside which no explainer asks the model; add one, or take one out"),
     ],
 )
 def test_challengers_are_explainers_beside_others(change, problem):

@@ -24,7 +24,7 @@ from transformers import (
 )
 
 from evenlight.configuration import complete
-from evenlight.contracts.results import MASKED_WORDS
+from evenlight.contracts.masked_words import MASKED_WORDS
 from evenlight.engine.masked_words import LIKELIHOOD, RELEASED, masked_evaluator, masked_scores, why_without_head
 from evenlight.errors import InputError
 from evenlight.figures.masked_words_plot import LABELS, draw_masked_words
@@ -132,12 +132,19 @@ def test_a_prompt_does_not_stand_around_the_texts(folders, tmp_path):
 def test_what_has_no_head_is_told(tmp_path):
     BertConfig(**SIZES, architectures=["BertModel"]).save_pretrained(tmp_path / "encoder")
     assert "without the head of a masked language model (its config.json names BertModel)" in why_without_head(
-        str(tmp_path / "encoder"), None
+        "", str(tmp_path / "encoder"), None
     )
     GPT2LMHeadModel(GPT2Config(vocab_size=50, n_embd=8, n_layer=1, n_head=2)).save_pretrained(tmp_path / "decoder")
-    assert "names GPT2LMHeadModel" in why_without_head(str(tmp_path / "decoder"), None)
+    assert "names GPT2LMHeadModel" in why_without_head("", str(tmp_path / "decoder"), None)
     BertConfig(**SIZES, architectures=["BertForMaskedLM"]).save_pretrained(tmp_path / "masked")
-    assert why_without_head(str(tmp_path / "masked"), None) is None
+    assert why_without_head("", str(tmp_path / "masked"), None) is None
+    # Asked by a prompt, a model is what its configuration says of the prompt.
+    for kind in ("decoder", "masked"):
+        GPT2Config(prompt={"kind": kind}).save_pretrained(tmp_path / kind)
+    assert why_without_head(str(tmp_path / "decoder"), None, None) == (
+        "a decoder has no masked words, and so no scores of them"
+    )
+    assert why_without_head(str(tmp_path / "masked"), None, None) is None
 
 
 # Over all runs --------------------------------------------------------------------------------------------------------

@@ -67,6 +67,7 @@ TESTS = {
     "statistics/regimes": ("compared_regimes",),
     "statistics/regime_summary": ("compared_regimes",),
     "statistics/challengers": ("challengers",),
+    "statistics/masked_words": ("masked_words",),
     "statistics/learning_rates": ("learning_rates",),
     "statistics/explainer_agreement": ("explainer_agreement",),
     "statistics/effects": ("effects",),

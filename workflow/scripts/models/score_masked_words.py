@@ -8,7 +8,7 @@ import torch
 
 from evenlight import tables
 from evenlight.command_line import add_model_flags, run, settings_argument
-from evenlight.contracts.results import MASKED_WORDS
+from evenlight.contracts.masked_words import MASKED_WORDS
 from evenlight.contracts.texts import ITEMS
 from evenlight.engine.masked_words import masked_evaluator, masked_scores, why_without_head
 from evenlight.models.tokenizers import read_words
@@ -20,7 +20,7 @@ def main(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(arguments.threads)
     settings = arguments.settings
     source, revision = settings["source"], settings["revision"]
-    why = why_without_head(source, revision) if source else None
+    why = why_without_head(str(arguments.model), source, revision)
     items = tables.read_table(arguments.items, ITEMS.only("item_id", "words", "ground_truth"))
     texts = items[items["item_id"].isin(explained_items(arguments.readings).to_pylist())]
     if why:

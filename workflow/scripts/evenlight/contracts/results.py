@@ -209,12 +209,7 @@ CHALLENGER_PAIRS = Contract(
         ]
     ),
 )
-# How improbable a masked language model finds the words of texts, in nats; and its means and their differences.
-MASKED_WORDS = Contract(
-    "scores of masked words",
-    "score_masked_words",
-    pa.schema([required("item_id", pa.string()), *columns(pa.float64(), "likelihood", "released", missing=True)]),
-)
+# How improbable a masked language model finds the words of texts: means, and differences of two levels.
 MASKED_SUMMARY = Contract(
     "the summary of masked words",
     "summarise_masked_words",

@@ -13,7 +13,7 @@ from transformers import AutoConfig
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier, load_network, pick_device
-from evenlight.models.language_model import KINDS, MASKED, Prompt, as_classifier
+from evenlight.models.language_model import KINDS, MASKED, PROMPT, Prompt, as_classifier
 from evenlight.models.prompted import NAMES
 from evenlight.models.tokenizers import NO_CODE, Reading, cannot_load, loaded_tokenizer, required_token_id, set_prompt
 
@@ -21,16 +21,24 @@ from evenlight.models.tokenizers import NO_CODE, Reading, cannot_load, loaded_to
 LIKELIHOOD, RELEASED = "likelihood", "released"
 
 
-def why_without_head(source: str, revision: str | None) -> str | None:
-    """Why the model at ``source`` has no head of a masked language model, by its configuration; None where it has.
+def why_without_head(folder: str, source: str | None, revision: str | None) -> str | None:
+    """Why a model has no head of a masked language model, by configurations; None where it has.
+
+    Args:
+        folder: of the trained model.
+        source: hub id or folder of what it began as; None where it is a language model that is asked by a prompt.
+        revision: of the source.
 
     Raises:
-        InputError: its configuration cannot be loaded.
+        InputError: a configuration cannot be loaded.
     """
     try:
-        config = AutoConfig.from_pretrained(source, revision=revision, **NO_CODE)
+        config = AutoConfig.from_pretrained(source or folder, revision=revision if source else None, **NO_CODE)
     except Exception as error:
-        raise InputError(cannot_load(source, error)) from None
+        raise InputError(cannot_load(source or folder, error)) from None
+    if source is None:
+        is_masked = getattr(config, PROMPT)["kind"] == MASKED
+        return None if is_masked else "a decoder has no masked words, and so no scores of them"
     named = config.architectures or ["no class"]
     if NAMES[MASKED].get(config.model_type) in named:
         return None

@@ -1,4 +1,4 @@
-"""Is an explainer better than all others? Each challenger beside every other explainer, on the same texts.
+"""Is an explainer better than all others that ask the model? Each challenger beside every other one, on the same texts.
 
 A challenger is better than the best of the others where it is better than each of them. So the least convincing of
 these comparisons decides, at the level of a single one (an intersection-union test, Berger 1982), and nothing has to be
@@ -198,7 +198,7 @@ def _pairs(
     # Nothing is said of equivalence, so that the bound does not matter.
     rows, deviates = pooled_rows([scores], designs, draws, bound=1.0, smallest={}, confidence=confidence, alpha=alpha)
     if not rows:
-        return pd.DataFrame(columns=["metric"]), np.empty((draws, 0))
+        return pd.DataFrame(columns=["metric", "other"]), np.empty((draws, 0))
     table, resampled = pd.DataFrame(rows), np.concatenate(deviates, axis=2)[0, 1:]
     found = [means[names] for names in zip(table["level_b"], table["metric"], strict=True)]
     # No p is below what resamples, and exchanges of so few texts, can show.
@@ -225,7 +225,7 @@ def _mean_of_runs(values: np.ndarray) -> float:
 
 
 def _of_pairs(pairs: pd.DataFrame, resampled: np.ndarray, higher_is_better: bool) -> dict[str, Any]:
-    """What follows for a challenger from its rows, one for each of the others, and their resamples (draws, rows)."""
+    """What follows for a challenger from its rows, one for each rival, and their resamples (draws, rows)."""
     lead = pairs["difference"].to_numpy() * (1 if higher_is_better else -1)
     row = {"others": len(pairs), "best_other": pairs["other"].iloc[lead.argmin()]} | dict.fromkeys(_CLAIMS, np.nan)
     known = pairs["p_models"].notna().to_numpy()

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from evenlight import tables
-from evenlight.contracts.results import MASKED_SUMMARY, MASKED_WORDS
+from evenlight.contracts.masked_words import MASKED_WORDS
+from evenlight.contracts.results import MASKED_SUMMARY
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.items import forms_of
 from evenlight.statistics.designs import design_of

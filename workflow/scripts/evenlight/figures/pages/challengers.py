@@ -45,7 +45,7 @@ def page(
                 ]
                 of_challengers += [(explainers[challenger], of_models)] if of_models else []
             columns = [
-                ("", ["verdict", "mean", "best of the others"]),
+                ("", ["verdict", "mean", "best rival"]),
                 ("Difference from", [explainers[o] for o in others]),
             ]
             caption = f"{metric.label_with_direction} on {label}"
