@@ -151,7 +151,7 @@ def test_defaults_are_filled_in_at_every_depth():
         "patience": None,
     }
     assert completed["explain"] == EXPLAIN_DEFAULTS
-    assert completed["figures"] == {"formats": ["svg", "pdf"]}
+    assert completed["figures"] == {"formats": ["svg", "pdf"], "sentences": {}}
     assert completed["explainers"]["grad"]["output"] == "logit"
 
 
