@@ -37,6 +37,7 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
         resources:
             device=config["device"],
             in_groups=IN_GROUPS,
+            asking=ASKING,
             gpu=GPU * configuration.asks_model("explainers", family),
             mem_mb=growing(8000),
             runtime=growing(240),
@@ -47,7 +48,7 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
         shell:
             "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} {params.model:q} "
             "--settings {params.settings:q} --code {params.code} --device {resources.device} --threads {threads} "
-            "{resources.in_groups} --output {output:q} > {log:q} 2>&1"
+            "{resources.in_groups} --asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule score:
@@ -56,7 +57,7 @@ rule score:
         script=script("explanations/score.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
-        model=lambda wildcards: asked_model("metrics", wildcards.family),
+        model=lambda wildcards: asked_model("metrics", wildcards.family)(wildcards),
         attributions=of_explainers(SHARD, config["explainers"]),
     output:
         taken_over(of_explainers(SCORES, config["explainers"])),
@@ -72,6 +73,7 @@ rule score:
     resources:
         device=config["device"],
         in_groups=IN_GROUPS,
+        asking=ASKING,
         gpu=lambda wildcards: GPU * configuration.asks_model("metrics", wildcards.family),
         mem_mb=growing(8000),
         runtime=growing(240),
@@ -83,7 +85,7 @@ rule score:
         "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
         "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "
         "--code {params.code:q} --device {resources.device} --threads {threads} {resources.in_groups} "
-        "--output {output:q} > {log:q} 2>&1"
+        "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule randomise_layers:

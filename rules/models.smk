@@ -1,9 +1,10 @@
 # From items to trained models, and how they read the texts.
 #
-# A model is trained here, or was before: then it is only loaded, and its folder has no history.csv.
+# A model is trained here, or was before: then it is only loaded, and its folder has no history.csv. One that answers at an
+# address is only described.
 #
 # Comes in: <results>/datasets/. Goes out: <results>/models/, <results>/readings/; <results>/learning_rates/ where rates
-# are tried.
+# are tried; <results>/questions/ of models at an address, whose answers are kept in results/answers/.
 
 
 include: "helpers/models.smk"
@@ -103,7 +104,7 @@ rule load_model:
     benchmark:
         "<benchmarks>/load_model/{dataset}/{model}/seed{seed}.tsv"
     wildcard_constraints:
-        model=any_of(name for name in config["models"] if name not in TRAINED_HERE),
+        model=any_of(name for name in config["models"] if name not in TRAINED_HERE and name not in SERVICES),
     conda:
         "../envs/models.yaml"
     resources:
@@ -117,15 +118,83 @@ rule load_model:
         "--output $(dirname {output.weights:q}) > {log:q} 2>&1"
 
 
+rule describe_service:
+    """Write down what a classifier behind an address is asked, and the words of the texts."""
+    input:
+        script=script("models/describe_service.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+    output:
+        description="<results>/models/{dataset}/{model}/seed{seed}/service.json",
+        words="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
+        manifest="<results>/models/{dataset}/{model}/seed{seed}/manifest.json",
+    log:
+        "<logs>/describe_service/{dataset}/{model}/seed{seed}.log",
+    benchmark:
+        "<benchmarks>/describe_service/{dataset}/{model}/seed{seed}.tsv"
+    wildcard_constraints:
+        model=any_of(SERVICES),
+    conda:
+        "../envs/models.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(10),
+    params:
+        settings=lambda wildcards: as_json(**service(wildcards)),
+        code=code_of("models/describe_service.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
+        "--output $(dirname {output.description:q}) > {log:q} 2>&1"
+
+
+rule estimate_questions:
+    """Say, before the first of them, how many questions a classifier behind an address will be asked."""
+    input:
+        script=script("models/estimate_questions.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        units="<results>/datasets/{dataset}/units.parquet",
+        description=lambda wildcards: f"<results>/models/{{dataset}}/{{model}}/seed{seeds_of(wildcards.model)[0]}/service.json",
+    output:
+        QUESTIONS,
+    log:
+        "<logs>/estimate_questions/{dataset}/{model}.log",
+    benchmark:
+        "<benchmarks>/estimate_questions/{dataset}/{model}.tsv"
+    wildcard_constraints:
+        model=any_of(SERVICES),
+    conda:
+        "../envs/models.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(30),
+    params:
+        settings=estimate_settings,
+        code=code_of("models/estimate_questions.py"),
+    shell:
+        # Where it is read.
+        "python {input.script:q} --items {input.dataset:q} --units {input.units:q} "
+        "--model $(dirname {input.description:q}) --settings {params.settings:q} --output {output:q} 2>&1 | tee {log:q}"
+
+
+if SERVICES:
+
+    rule questions:
+        """Print how many questions each classifier behind an address will be asked."""
+        input:
+            expand(QUESTIONS, dataset=config["datasets"], model=SERVICES),
+        localrule: True
+        shell:
+            "cat {input:q}"
+
+
 rule read_texts:
     """Write down how a model reads the test texts: tokens, what is explained, probabilities, predicted class."""
     input:
         script=script("models/read_texts.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
-        weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
-        tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
+        model=answering,
         beside=BESIDE_WEIGHTS,
+        questions=questions,
     output:
         "<results>/readings/{dataset}/{model}/seed{seed}.parquet",
     log:
@@ -138,6 +207,7 @@ rule read_texts:
     resources:
         device=config["device"],
         compared=compared(),
+        asking=ASKING,
         tokens_per_batch=config["explain"]["tokens_per_batch"],
         gpu=GPU,
         mem_mb=growing(4000),
@@ -147,6 +217,6 @@ rule read_texts:
         code=code_of("models/read_texts.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} "
-        "--model $(dirname {input.weights:q}) --settings {params.settings:q} --compared {resources.compared:q} "
+        "--model $(dirname {input.model[0]:q}) --settings {params.settings:q} --compared {resources.compared:q} "
         "--device {resources.device} --threads {threads} --tokens-per-batch {resources.tokens_per_batch} "
-        "--output {output:q} > {log:q} 2>&1"
+        "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"

@@ -37,8 +37,9 @@ def taken_over(files):
 
 
 def asked_model(section, family):
-    """The files of the model, where the family asks it."""
-    return MODEL if configuration.asks_model(section, family) else []
+    """The files of the model, where the family asks it, as a function of the wildcards."""
+    asks = configuration.asks_model(section, family)
+    return lambda wildcards: [*answering(wildcards), *BESIDE_WEIGHTS, *questions(wildcards)] if asks else []
 
 
 def model_flag(wildcards, input):

@@ -5,11 +5,37 @@ CHECKPOINTS = f"--checkpoint-minutes {config['checkpoint_minutes']}"
 TRAINED_HERE = [name for name in config["models"] if configuration.is_trained_here(config, name)]
 LEARNING_RATE = "<results>/learning_rates/{dataset}/{model}/rate{rate}.csv"
 
+SERVICES = configuration.services_of(config)
+# How services are asked: a resource and no param, since it changes no answer and reruns nothing.
+ASKING = as_json(**{name: model["asking"] for name, model in SERVICES.items()})
+QUESTIONS = "<results>/questions/{dataset}/{model}.txt"
+if SERVICES and STORED:
+    raise WorkflowError(
+        "answers of services are kept in a folder that all jobs see, and --default-storage-provider has none; leave it out"
+    )
+
 # What a model is read with beside its weights. Named as inputs for a storage only: other inputs would rerun what is there.
 BESIDE_WEIGHTS = [
     f"<results>/models/{{dataset}}/{{model}}/seed{{seed}}/{name}"
     for name in ("config.json", "tokenizer_config.json", "manifest.json") * STORED
 ]
+
+
+def answering(wildcards):
+    """The files of a model that are there when it can be asked; the first lies in its folder whatever it is."""
+    names = ["service.json"] if wildcards.model in SERVICES else ["model.safetensors"]
+    return [f"<results>/models/{{dataset}}/{{model}}/seed{{seed}}/{name}" for name in [*names, "tokenizer.json"]]
+
+
+def questions(wildcards):
+    """The estimate of what a service will be asked, which is made before it is asked anything."""
+    return [ancient(QUESTIONS)] if wildcards.model in SERVICES else []
+
+
+def service(wildcards):
+    """What a service answers by, without what only says how long texts may be and how it is asked."""
+    settings = SERVICES[wildcards.model]
+    return {name: value for name, value in settings.items() if name not in ("long_items", "max_tokens", "asking")}
 
 
 def recipe(wildcards, **changes):
@@ -79,11 +105,37 @@ def compared():
 
 def reading_settings(wildcards):
     """What decides how the texts are read and which of them are explained."""
+    return as_json(**reading(wildcards))
+
+
+def reading(wildcards):
+    """The same as a mapping."""
     model = config["models"][wildcards.model]
     foil = configuration.on_dataset(config["explain"], "foil", wildcards.dataset)["foil"]
-    return as_json(
-        target=config["explain"]["target"],
-        foil=foil if configuration.contrasts(config) else None,
+    keys = ("max_tokens", "long_items") + ("overlap",) * (model["long_items"] == "windows")
+    return {
+        "target": config["explain"]["target"],
+        "foil": foil if configuration.contrasts(config) else None,
         **sample(wildcards.dataset),
-        **{key: model[key] for key in ("max_tokens", "long_items") + ("overlap",) * (model["long_items"] == "windows")},
+        **{key: model[key] for key in keys},
+    }
+
+
+def estimate_settings(wildcards):
+    """What decides how many questions a service is asked."""
+    asking = {
+        section: {
+            family: configuration.without_labels({name: config[section][name] for name in names})
+            for family, names in families.items()
+            if configuration.asks_model(section, family)
+        }
+        for section, families in (("explainers", EXPLAINER_FAMILIES), ("metrics", METRIC_FAMILIES))
+    }
+    asked = {name for methods in asking["explainers"].values() for name in methods}
+    return as_json(
+        reading=reading(wildcards),
+        seed=seeds_of(wildcards.model)[0],
+        # They ask nothing, but their scores are judged by asking.
+        silent=[name for name in config["explainers"] if name not in asked],
+        **asking,
     )

@@ -258,12 +258,12 @@ LEARNING_RATE = "trainings.short.learning_rate"
         (
             "datasets.geco_all.reader",
             "gecco",
-            r'reader: found "gecco"; allowed is geco, demo, .* or table; did you mean geco\?',
+            r'reader: found "gecco"; allowed is geco, demo, .*table or hub; did you mean geco\?',
         ),
         (
             "datasets.geco_all.reader",
             MISSING,
-            r"datasets\.geco_all\.reader: is missing; required is geco, demo, .* or table",
+            r"datasets\.geco_all\.reader: is missing; required is geco, demo, .*table or hub",
         ),
         (
             "datasets.geco_all.reader",
@@ -280,7 +280,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
             SMALLEST["models"]["tiny"],
             r'models\.Tiny: the name "Tiny" is not allowed; allowed is text of small letters',
         ),
-        ("models.tiny.architecture", "brt", r'architecture: found "brt"; .*prompted; did you mean bert\?'),
+        ("models.tiny.architecture", "brt", r'architecture: found "brt"; .*prompted or service; did you mean bert\?'),
         ("models.tiny.heads", 3, r"models\.tiny\.heads: found 3, which does not divide hidden_size \(64\)"),
         ("models.tiny.layers", MISSING, r"models\.tiny\.layers: is missing; required is an integer, at least 1"),
         ("models.tiny.layers", 2.5, r"models\.tiny\.layers: found 2\.5; allowed is an integer, at least 1"),

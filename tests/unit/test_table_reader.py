@@ -331,3 +331,46 @@ def test_the_example_of_two_attributes_compares_them_together(tmp_path):
         assert [(both["level"] == level).sum() for level in compared] == [20, 20]
     assert list(loaded.units["factor"].unique()) == ["gender", "race"]
     assert both["level"].nunique() == 6
+
+
+# Numbers that are cut ------------------------------------------------------------------------------------------------
+
+
+def aged(*ages) -> list[dict]:
+    return [row | {"age": age} for row, age in zip(ROWS, ages, strict=False)]
+
+
+AGE = {"age": {"column": "age", "levels": ["young", "middle", "old"], "cuts": [30.0, 60.0], "balanced": True}}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_numbers_are_cut_into_levels_that_begin_at_the_cuts(loaded, ending):
+    dataset = loaded(aged(29.999, 30, 59.5, 60, -1, 1e3, None), ending, attributes=AGE)
+    levels = dict(zip(dataset.units["item_id"], dataset.units["level"], strict=True))
+    found = [levels.get(f"{number:06d}") for number in range(1, 8)]
+    assert found == ["young", "middle", "middle", "old", "young", "old", None]
+    # As pandas cuts.
+    theirs = pd.cut(
+        [29.999, 30, 59.5, 60, -1, 1e3], [-float("inf"), 30, 60, float("inf")], right=False, labels=AGE["age"]["levels"]
+    )
+    assert list(theirs) == found[:-1]
+
+
+@pytest.mark.parametrize("value", ["forty", "nan?", "30-40"])
+def test_what_is_no_number_is_refused_with_its_row(loaded, value):
+    with pytest.raises(InputError, match=rf"field 'age' is '{re.escape(value)}', not a number to cut"):
+        loaded(aged(20, value, 40, 60), attributes=AGE)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "said"),
+    [
+        ({"levels": ["young", "old"], "cuts": [30, 60]}, "found 2 levels and 2 cuts; name one level more"),
+        ({"levels": ["a", "b", "c"], "cuts": [60, 30]}, r"found \[60.0, 30.0\]; allowed is an ascending list"),
+        ({"levels": ["a", "b", "c"], "cuts": [30, 30]}, "allowed is an ascending list"),
+    ],
+)
+def test_cuts_that_make_no_levels_are_refused(attribute, said):
+    settings = {"reader": "table", "file": "mine.csv", "text": "said", "label": "kind", "classes": ["a", "b"]}
+    with pytest.raises(ValueError, match=said):
+        Reader.entries["table"].model_validate(settings | {"attributes": {"age": {"column": "age"} | attribute}})

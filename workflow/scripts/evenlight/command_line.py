@@ -56,7 +56,22 @@ def add_model_flags(parser: argparse.ArgumentParser, required: bool = True) -> N
         help="most tokens in one batch, padding included; default: what suits the device",
     )
     parser.add_argument("--compile", action="store_true", help="let torch compile the model, where it can")
+    add_service_flags(parser)
     add_device_flags(parser)
+
+
+def add_service_flags(parser: argparse.ArgumentParser) -> None:
+    """Flags of scripts that may ask a service; they change how it is asked, not what it answers."""
+    parser.add_argument(
+        "--asking",
+        type=settings_argument,
+        default={},
+        metavar="JSON",
+        help="how each service is asked, by the name of the model: batch, retries and so on",
+    )
+    parser.add_argument(
+        "--answers", type=Path, default=Path("results", "answers"), help="folder where the answers of services are kept"
+    )
 
 
 def add_group_flag(parser: argparse.ArgumentParser) -> None:

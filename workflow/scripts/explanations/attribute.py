@@ -67,11 +67,12 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
             sentences = sentences_of(texts)
             explanations = explain(settings["family"], sentences, methods, context)
             tables = {name: attribution_table(sentences, each.attributions) for name, each in explanations.items()}
+            noticed = [[note, {}] for note in evaluator.notes] if evaluator else []
             again = explained_again.agreements(settings["family"], sentences, methods, context, explanations, drawn)
             metadata = {
                 name: {
                     "items": len(sentences),
-                    "remarks": [[remark.text, remark.counts] for remark in each.remarks],
+                    "remarks": [[remark.text, remark.counts] for remark in each.remarks] + noticed,
                     "explained_again": again[name],
                 }
                 for name, each in explanations.items()

@@ -2,21 +2,21 @@
 
 import argparse
 from collections.abc import Callable, Iterator
-from itertools import compress
+from itertools import chain, compress
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import torch
 
 from evenlight.command_line import add_compared_flag, add_model_flags, run, settings_argument
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
 from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.opening import open_evaluator
 from evenlight.engine.sentences import check_explained, encoded, left_out, parts_of, token_counts
 from evenlight.errors import InputError
-from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.classifier import Classifier
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.readings import RUNNER_UP, TOO_LONG, foils, readings_table, token_table
 from evenlight.tables import read_arrow, read_groups, read_metadata, read_table, regrouped, write_groups
@@ -109,13 +109,13 @@ def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tupl
 
 def main(arguments: argparse.Namespace) -> None:
     """Read and write."""
-    torch.set_num_threads(arguments.threads)
     settings = arguments.settings
-    classifier = load_classifier(arguments.model, settings["max_tokens"], arguments.device)
-    is_read, reason, notes = texts_to_read(arguments, classifier)
-    evaluator = Evaluator(classifier, arguments.tokens_per_batch, arguments.compile)
+    evaluator = open_evaluator(arguments)
+    is_read, reason, notes = texts_to_read(arguments, evaluator.classifier)
     rows = readings(arguments.items, is_read, reason, evaluator, settings)
-    write_groups(rows, arguments.output, READINGS, {"settings": settings, "notes": notes})
+    # What is to be said of the answers shows when the first are there.
+    rows = chain([next(rows)], rows)
+    write_groups(rows, arguments.output, READINGS, {"settings": settings, "notes": [*notes, *evaluator.notes]})
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from evenlight.configuration.architectures import OF_RUNS, by_key, is_trained_here, seeds_of, texts_of
+from evenlight.configuration.architectures import OF_RUNS, by_key, is_trained_here, seeds_of, services_of, texts_of
 from evenlight.configuration.explainers import FILE_FIELDS, Explainer
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
@@ -40,8 +40,9 @@ def _not_there(kind: str, name: str, config: dict) -> str:
 
 
 def _check_study(config: dict) -> Iterator[str]:
-    if config["study"] == "sources":
-        yield 'study: found "sources", where all studies keep their downloads; choose another name'
+    for name, kept in (("sources", "downloads"), ("answers", "answers of services")):
+        if config["study"] == name:
+            yield f'study: found "{name}", where all studies keep their {kept}; choose another name'
 
 
 def _check_trainings(config: dict) -> Iterator[str]:
@@ -167,6 +168,36 @@ def _check_windows(config: dict) -> Iterator[str]:
         if (settings["metric"], settings.get("definition")) == ("flip_area", "released"):
             found = 'found "released", which reads a text as a whole'
             yield f"metrics.{name}.definition: {found}, and {why}; use corrected"
+
+
+def _check_services(config: dict) -> Iterator[str]:
+    """A service says probabilities of texts, and nothing of how it finds them."""
+    services = list(services_of(config))
+    if not services:
+        return
+    why = f"and models.{services[0]} is a service, which gives probabilities alone"
+    for section, key, registry in (("explainers", "method", Explainer), ("metrics", "metric", Metric)):
+        able = [name for name, entry in registry.entries.items() if _asks_probabilities(entry)]
+        for name, settings in config[section].items():
+            entry = registry.entries[settings[key]]
+            if entry.asks_model and entry.asks_inside:
+                found = f"found {shown(settings[key])}, which looks into the network"
+                yield f"{section}.{name}.{key}: {found}, {why}; use one of {', '.join(able)}"
+            elif settings.get("hidden_token") == "pad":
+                yield f'{section}.{name}.hidden_token: found "pad", {why}; use mask or removed'
+            elif section == "explainers" and _tokenises_anew(settings):
+                found = 'found "released", which tokenises texts anew'
+                yield f"explainers.{name}.definition: {found}, {why}; use paper"
+    if config["kind"] == "concepts":
+        yield f"kind: concepts needs what the last layer of a network is given, {why}; take the model out"
+    if config["randomisation"] is not None:
+        yield f"randomisation: makes layers of a network random, {why}; leave the key out"
+    for second in _second_parts(config):
+        yield f"models.{services[0]}: is asked about one text at a time, and {second}; leave one of the two out"
+
+
+def _asks_probabilities(entry: type[Explainer] | type[Metric]) -> bool:
+    return entry.asks_model and not entry.asks_inside and entry.family != "attainable"
 
 
 def _check_prompts(config: dict) -> Iterator[str]:
@@ -427,6 +458,7 @@ CHECKS = (
     (("datasets", "explain", "explainers", "metrics"), _check_foils),
     (("models", "explainers", "metrics"), _check_windows),
     (("datasets", "models"), _check_prompts),
+    (("kind", "datasets", "models", "explainers", "metrics", "randomisation"), _check_services),
     (("datasets", "explainers"), _check_second),
     (("explainers",), partial(_check_labels, "explainers")),
     (("metrics",), partial(_check_labels, "metrics")),

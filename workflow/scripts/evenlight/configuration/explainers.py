@@ -17,12 +17,14 @@ class Explainer(Entry):
     Attributes:
         family: what is computed together: one module of the library, one job.
         asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
+        asks_inside: False where probabilities are all that the method asks for, so that it explains services too.
     """
 
     key: ClassVar[str] = "method"
     entries: ClassVar[dict[str, type[Entry]]] = {}
     family: ClassVar[str]
     asks_model: ClassVar[bool] = True
+    asks_inside: ClassVar[bool] = True
 
     method: str
     label: Heading | None = Field(None, description="Heading in tables and figures; `null` is the name of the entry.")
@@ -298,6 +300,7 @@ class Lime(Explainer):
 
     title: ClassVar[str] = "LIME"
     family: ClassVar[str] = "lime"
+    asks_inside: ClassVar[bool] = False
 
     method: Literal["lime"]
     features: Literal["token", "word"] = Field(
@@ -361,6 +364,7 @@ class PartitionShap(Explainer):
 
     title: ClassVar[str] = "Partition SHAP"
     family: ClassVar[str] = "partition_shap"
+    asks_inside: ClassVar[bool] = False
 
     method: Literal["partition_shap"]
     evaluations: int = Field(500, ge=2, description="Most masked texts per item.")
@@ -446,6 +450,7 @@ class KernelShap(Explainer):
 
     title: ClassVar[str] = "Kernel SHAP"
     family: ClassVar[str] = "kernel_shap"
+    asks_inside: ClassVar[bool] = False
 
     method: Literal["kernel_shap"]
     evaluations: int | None = Field(
@@ -492,6 +497,7 @@ class ShapleySampling(Explainer):
 
     title: ClassVar[str] = "Shapley sampling"
     family: ClassVar[str] = "shapley_sampling"
+    asks_inside: ClassVar[bool] = False
 
     method: Literal["shapley_sampling"]
     permutations: int = Field(
@@ -519,6 +525,7 @@ class Occlusion(Explainer):
 
     title: ClassVar[str] = "Occlusion"
     family: ClassVar[str] = "occlusion"
+    asks_inside: ClassVar[bool] = False
 
     method: Literal["occlusion"]
     hidden_token: HiddenToken = "mask"
@@ -544,6 +551,7 @@ class Attainable(Explainer):
 
     title: ClassVar[str] = "Attainable"
     family: ClassVar[str] = "attainable"
+    asks_inside: ClassVar[bool] = False
 
     method: Literal["attainable"]
     goal: Literal["comprehensiveness", "sufficiency"] = Field(

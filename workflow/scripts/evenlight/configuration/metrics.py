@@ -18,6 +18,7 @@ class Metric(Entry):
     Attributes:
         family: what is computed together: one module of the library, one job.
         asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
+        asks_inside: False where probabilities are all that it asks for, so that it judges explanations of services too.
         better: ``higher`` or ``lower``, which scores are the better ones for the reader of an explanation.
         measures: the property of explanations of which several metrics are definitions, that stand beside each other in
             the table of definitions; empty where it is the metric itself.
@@ -29,6 +30,7 @@ class Metric(Entry):
     entries: ClassVar[dict[str, type[Entry]]] = {}
     family: ClassVar[str]
     asks_model: ClassVar[bool] = True
+    asks_inside: ClassVar[bool] = True
     better: ClassVar[str]
     measures: ClassVar[str] = ""
     from_probability: ClassVar[bool] = False
@@ -116,6 +118,7 @@ class AopcMetric(Metric):
     """What the areas over a perturbation curve have in common."""
 
     from_probability: ClassVar[bool] = True
+    asks_inside: ClassVar[bool] = False
 
     definition: AopcDefinition = "share"
     shares: Shares = None
@@ -235,6 +238,7 @@ class Infidelity(Metric):
     title: ClassVar[str] = "Infidelity"
     from_probability: ClassVar[bool] = True
     family: ClassVar[str] = "infidelity"
+    asks_inside: ClassVar[bool] = False
     better: ClassVar[str] = "lower"
 
     metric: Literal["infidelity"]

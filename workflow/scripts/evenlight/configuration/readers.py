@@ -1,8 +1,9 @@
 """The readers of datasets: one class for each entry of ``evenlight.datasets.READERS``, with its parameters."""
 
+from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from evenlight.configuration.settings import (
     LARGEST_SEED,
@@ -446,12 +447,26 @@ class CausalWorld(Reader):
         return self
 
 
+def _ascending(cuts: list[float]) -> list[float]:
+    if any(first >= second for first, second in pairwise(cuts)):
+        raise refusal(((), f"found {shown(cuts)}; allowed is an ascending list"))
+    return cuts
+
+
 class Attribute(Settings):
     """What is known of each text in one respect, such as gender: a factor by which texts are compared."""
 
     column: Text = Field(description="Column of the attribute; empty where it is not known of a text.")
     levels: Different[Text] = Field(
         min_length=1, description="The values that the column may have, all of which must occur; without the sign +."
+    )
+    cuts: Annotated[list[float], AfterValidator(_ascending)] = Field(
+        [],
+        description=(
+            "For a column of numbers where each level but the first begins, ascending: with `cuts: [30, 60]`, `levels: "
+            "[young, middle, old]` are those below 30, from 30 to below 60, and from 60. Empty where a column has the "
+            "levels by name."
+        ),
     )
     balanced: bool = Field(
         True,
@@ -461,18 +476,54 @@ class Attribute(Settings):
         ),
     )
 
+    @model_validator(mode="after")
+    def _a_level_between_cuts(self) -> Self:
+        if self.cuts and len(self.levels) != len(self.cuts) + 1:
+            said = f"found {len(self.levels)} levels and {len(self.cuts)} cuts; name one level more than there are cuts"
+            raise refusal((("levels",), said))
+        return self
 
-class Table(Reader):
-    """Texts of any kind in a CSV or Parquet file, one on each row, whose columns are named here; see [the
-    example](../docs/datasets.md#a-table-of-your-own).
-    """
 
-    title: ClassVar[str] = "A table of your own"
+class OwnFile(Reader):
+    """Where a table of one's own is."""
 
-    reader: Literal["table"]
     file: Location = Field(
         description="Path of the table, ending in .csv or .parquet, from where Snakemake is started."
     )
+    split: Text | None = Field(None, description="Column with `train` or `test`; null draws the test split.")
+
+
+class OnHub(Reader):
+    """Where a dataset of the hub is."""
+
+    source: Location = Field(
+        description=(
+            "Id of the dataset on the Hugging Face hub (`org/name`), or path of a folder with its files as the hub has "
+            "them or as `save_to_disk` of the library `datasets` writes them."
+        )
+    )
+    revision: Text | None = Field(
+        None,
+        description=(
+            "Commit, tag or branch on the hub. Name a commit to get the same texts next year; `null` takes the newest, "
+            "whose commit stands in the notes of the dataset."
+        ),
+    )
+    configuration: Text | None = Field(
+        None, description="Configuration of the dataset, where it has several, such as a language."
+    )
+    splits: Annotated[dict[Literal["train", "test"], Text], Field(min_length=1)] = Field(
+        {"test": "test"},
+        description=(
+            "Which split of the dataset models learn from and which they are tested on, such as `{train: train, test: "
+            "validation}`; `train+validation` joins two. Without `test`, `test_share` of the other is drawn."
+        ),
+    )
+
+
+class OwnColumns(Reader):
+    """What the columns of a table of one's own mean."""
+
     text: Text | None = Field(
         None, description="Column with the texts, which are split into words; give this or `words`."
     )
@@ -510,7 +561,6 @@ class Table(Reader):
     item: Text | None = Field(
         None, description="Column with an identifier of each text; null takes the number of the row."
     )
-    split: Text | None = Field(None, description="Column with `train` or `test`; null draws the test split.")
     ground_truth: Text | None = Field(
         None,
         description=(
@@ -523,9 +573,29 @@ class Table(Reader):
         gt=0,
         le=1,
         description=(
-            "Share of the pairs, or of the clusters, that is drawn for the test split where `split` is null. 1 takes "
-            "all, for models that are trained already."
+            "Share of the pairs, or of the clusters, that is drawn for the test split where nothing else says what "
+            "is in it. 1 takes all, for models that are trained already."
         ),
     )
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0
+
+
+class Table(OwnColumns, OwnFile):
+    """Texts of any kind in a CSV or Parquet file, one on each row, whose columns are named here; see [the
+    example](../docs/datasets.md#a-table-of-your-own).
+    """
+
+    title: ClassVar[str] = "A table of your own"
+
+    reader: Literal["table"]
+
+
+class Hub(OwnColumns, OnHub):
+    """A dataset of the Hugging Face hub, by its id, from the hub, its cache or a folder; columns are named as those of
+    a table. See [the example](../docs/datasets.md#a-dataset-of-the-hub).
+    """
+
+    title: ClassVar[str] = "A dataset of the Hugging Face hub"
+
+    reader: Literal["hub"]

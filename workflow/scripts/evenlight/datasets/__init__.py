@@ -188,6 +188,22 @@ def _hatecheck_factors(settings: dict) -> dict[str, list[str]]:
     return factors
 
 
+def _own_factors(settings: dict) -> dict[str, list[str]]:
+    return {name: list(entry["levels"]) for name, entry in settings["attributes"].items()}
+
+
+def _own_unbalanced(settings: dict) -> list[str]:
+    return [name for name, entry in settings["attributes"].items() if not entry["balanced"]]
+
+
+def _files_below(folder: str) -> list[str]:
+    """The files in a folder, hidden ones left out; none where it is no folder but an id on the hub."""
+    paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+    return [
+        path.as_posix() for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
+
+
 READERS = {
     "geco": Reader("evenlight.datasets.geco", sources=_geco_sources, factors=_gender),
     "demo": Reader(
@@ -255,9 +271,16 @@ READERS = {
     "table": Reader(
         "evenlight.datasets.table",
         sources=lambda settings: [],
-        factors=lambda settings: {name: list(entry["levels"]) for name, entry in settings["attributes"].items()},
+        factors=_own_factors,
         files=lambda settings: [Path(settings["file"]).as_posix()],
-        unbalanced=lambda settings: [name for name, entry in settings["attributes"].items() if not entry["balanced"]],
+        unbalanced=_own_unbalanced,
+    ),
+    "hub": Reader(
+        "evenlight.datasets.hub",
+        sources=lambda settings: [],
+        factors=_own_factors,
+        files=lambda settings: _files_below(settings["source"]),
+        unbalanced=_own_unbalanced,
     ),
 }
 

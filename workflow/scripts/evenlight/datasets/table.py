@@ -1,6 +1,8 @@
 """A table of the user's own, CSV or Parquet, whose columns the settings name."""
 
-from collections.abc import Iterator
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -24,26 +26,32 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
 
     ``text`` or ``words``, ``label`` and, where there are such, ``second`` (the second part of each text), ``pair``,
     ``cluster``, ``item``, ``split`` and ``ground_truth`` are names of columns; ``classes`` are the values that
-    ``label`` may have. ``attributes`` gives for each factor the ``column`` and its ``levels``; where the column is
-    empty, the text has no level of the factor.
+    ``label`` may have. ``attributes`` gives for each factor the ``column`` and its ``levels``, of numbers with the
+    ``cuts`` between them; where the column is empty, the text has no level of the factor.
     Without a column of its own an item is a unit by itself, its cluster is its unit, it is named after its row (from
     1), has no ground truth, and ``test_share`` of the clusters are drawn for the test split by ``split_seed``.
 
     Raises :class:`InputError` with file, row, field and remedy for the first thing that is wrong.
     """
+    path = files[reader_for(settings).files(settings)[0]]
+    return dataset_of(_rows(path, named_columns(settings)), settings, path)
+
+
+def named_columns(settings: dict) -> list[str]:
+    """The columns that the settings name, some perhaps twice."""
     if (settings["text"] is None) == (settings["words"] is None):
         raise InputError("dataset settings 'text' and 'words': exactly one of them must name a column")
-    reader = reader_for(settings)
-    path = files[reader.files(settings)[0]]
-    factors = reader.factors(settings)
     keys = ("text", "words", "second", "label", *OPTIONAL)
     named = [settings[key] for key in keys if settings[key] is not None]
-    named += [attribute["column"] for attribute in settings["attributes"].values()]
-    items = [
-        _item(row, number, location, settings) for number, (location, row) in enumerate(_rows(path, named), start=1)
-    ]
+    return named + [attribute["column"] for attribute in settings["attributes"].values()]
+
+
+def dataset_of(rows: Iterable[tuple[str, dict]], settings: dict, origin: Path | str) -> Dataset:
+    """The dataset of rows, values by column, each with its place for messages; ``origin`` is the place of all."""
+    factors = reader_for(settings).factors(settings)
+    items = [_item(row, number, location, settings) for number, (location, row) in enumerate(rows, start=1)]
     if not items:
-        raise InputError(f"{path}: no rows; {REMEDY}")
+        raise InputError(f"{origin}: no rows; {REMEDY}")
     rows = pd.DataFrame(items)
     if settings["split"] is None:
         rows = assign_test(rows, rows["cluster"], settings["test_share"], settings["split_seed"])
@@ -105,7 +113,21 @@ def _is_empty(value) -> bool:
 def _level(row: dict, attribute: dict, location: str) -> str | None:
     if row[attribute["column"]] is None:
         return None
+    if attribute.get("cuts"):
+        return attribute["levels"][_part_of(row, attribute, location)]
     return choice(row, attribute["column"], {level: level for level in attribute["levels"]}, location, REMEDY)
+
+
+def _part_of(row: dict, attribute: dict, location: str) -> int:
+    """Between which of the cuts a number is, from 0; a number that is a cut is above it."""
+    column = attribute["column"]
+    try:
+        number = float(row[column])
+        if math.isnan(number):
+            raise ValueError
+    except ValueError:
+        raise InputError(f"{location}: field '{column}' is {row[column]!r}, not a number to cut; {REMEDY}") from None
+    return bisect_right(attribute["cuts"], number)
 
 
 def _words(row: dict, location: str, settings: dict, field: str) -> list[str]:

@@ -37,7 +37,10 @@ class Evaluator:
     Attributes:
         found_out: what explainers have found out about the model, where metrics explain again. It is told by texts of
             the vocabulary (``explainers.starts.probes``) and holds nothing of vectors that were moved meanwhile.
+        notes: what readers of the results must know of the answers, which a service may change; none of a network's.
     """
+
+    notes: Sequence[str] = ()
 
     def __init__(self, classifier: Classifier, tokens_per_batch: int = 0, compiled: bool = False):
         self.classifier = classifier

@@ -8,17 +8,24 @@ import torch
 from torch import nn
 
 from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.service import ServiceEvaluator
 from evenlight.models.classifier import load_classifier
+from evenlight.models.service import is_service, load_service
 
 
 def open_evaluator(
     flags: Namespace, on_rows: Callable[[int], None] | None = None, change: Callable[[nn.Module], None] | None = None
-) -> Evaluator:
+) -> Evaluator | ServiceEvaluator:
     """The evaluator that a command's flags ask for, see :func:`evenlight.engine.open_evaluator`.
 
     ``change`` is done to the network's weights before it is asked anything.
     """
     torch.set_num_threads(flags.threads)
     settings = flags.settings
-    classifier = load_classifier(flags.model, settings["max_tokens"], flags.device, settings["precision"], change)
+    if is_service(flags.model):
+        served = load_service(flags.model, settings["max_tokens"])
+        return ServiceEvaluator(served, flags.answers, flags.asking.get(flags.model.parent.name), on_rows)
+    classifier = load_classifier(
+        flags.model, settings["max_tokens"], flags.device, settings.get("precision", "float32"), change
+    )
     return Evaluator(replace(classifier, on_rows=on_rows), flags.tokens_per_batch, flags.compile)

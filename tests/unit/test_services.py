@@ -1,0 +1,396 @@
+"""Services: what is sent, what comes back, what is kept, and what becomes of every kind of failure."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from http_services import answered, scored, serving
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenlight.errors import InputError
+from evenlight.services import client
+from evenlight.services.addresses import checked_address
+from evenlight.services.asking import Service
+from evenlight.services.client import Manner
+from evenlight.services.shapes import HUGGING_FACE, UnusableAnswer, body_of, compiled, parsed, probabilities_in
+from evenlight.services.store import Answers
+
+pytest.importorskip(
+    "jmespath", reason="the shapes of requests and answers are expressions of jmespath (envs/models.txt)"
+)
+
+TEXTS = [f"text number {number} here" for number in range(10)]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(client, "FIRST_WAIT", 0.01)
+
+
+@pytest.fixture
+def served():
+    with serving() as service:
+        yield service
+
+
+@pytest.fixture
+def ask(served, tmp_path):
+    """Asks the service as a new job would; gives probabilities, and the job's service."""
+
+    def ask(texts=TEXTS, classes=None, manner=None, **settings):
+        manner = {"batch": 4, "asked_again": 0, "retries": 2} | (manner or {})
+        settings = HUGGING_FACE | {"address": served.address, "version": None, "plain_http": False} | settings
+        job = Service(settings | {"classes": classes or {}}, tmp_path / "answers", Manner(**manner))
+        return job.probabilities(texts), job
+
+    return ask
+
+
+def expected(texts):
+    return np.array([[entry["score"] for entry in answer] for answer in scored(texts)])
+
+
+def failing(status, content=b"busy", **headers):
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda body: (status, content, named)
+
+
+def saying(value):
+    return lambda body: (200, value if isinstance(value, bytes) else json.dumps(value).encode(), {})
+
+
+# Asking ---------------------------------------------------------------------------------------------------------------
+
+
+def test_each_text_is_asked_once_by_all_jobs(served, ask):
+    found, job = ask([*TEXTS, TEXTS[0]])
+    np.testing.assert_array_equal(found, expected([*TEXTS, TEXTS[0]]))
+    assert job.labels == ["dull", "eager"]
+    assert served.bodies[0] == {"inputs": TEXTS[:4], "parameters": {"top_k": None}}
+    assert sorted(served.texts) == sorted(TEXTS)
+    assert len(served.bodies) == 3
+    again, second = ask(["new", *reversed(TEXTS)])
+    np.testing.assert_array_equal(again, expected(["new", *reversed(TEXTS)]))
+    assert served.texts[len(TEXTS) :] == ["new"]
+    assert second.asked == 1
+
+
+def test_another_version_and_another_request_are_asked_anew(served, ask):
+    ask(TEXTS[:1])
+    ask(TEXTS[:1], version="May")
+    ask(TEXTS[:1], request="{inputs: texts}")
+    assert served.texts == TEXTS[:1] * 3
+
+
+def test_batches_and_connections_change_no_answer(served, ask):
+    texts = [f"{number} eels" for number in range(60)]
+    found, _ = ask(texts, manner={"batch": 1, "connections": 8})
+    np.testing.assert_array_equal(found, expected(texts))
+    assert len(served.bodies) == 60
+
+
+def test_the_rate_holds_over_connections_and_jobs(served, ask, monkeypatch):
+    """When requests may leave, not when they arrive: a busy machine delays some of them."""
+    seconds, note = [], Answers.note_request
+    monkeypatch.setattr(Answers, "note_request", lambda store: (seconds.append(time.time()), note(store)))
+    manner = {"batch": 1, "connections": 3, "requests_per_minute": 600}
+    ask(TEXTS[:3], manner=manner)
+    ask(TEXTS[3:5], manner=manner)
+    assert len(seconds) == len(served.bodies) == 5
+    assert np.diff(seconds).min() > 0.09
+
+
+def test_the_key_is_sent_and_told_nobody(served, ask, monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("TINY_KEY", "s3cret ")
+    served.script = [failing(503, b"who sent s3cret?"), answered]
+    ask(TEXTS[:1], manner={"key_variable": "TINY_KEY"})
+    ask(TEXTS[1:2], manner={"key_variable": "TINY_KEY", "key_header": "X-Api-Key: {key}"})
+    assert [headers.get("Authorization") for headers in served.headers] == ["Bearer s3cret", "Bearer s3cret", None]
+    assert served.headers[2]["X-Api-Key"] == "s3cret"
+    served.script = [failing(401, b"s3cret is no key")]
+    with pytest.raises(InputError, match=r"HTTP 401 Unauthorized: <key> is no key; look at the key"):
+        ask(TEXTS[2:3], manner={"key_variable": "TINY_KEY"})
+    assert "s3cret" not in "".join(capsys.readouterr())
+    assert b"s3cret" not in b"".join(path.read_bytes() for path in (tmp_path / "answers").iterdir())
+
+
+@pytest.mark.parametrize(("key", "said"), [(None, "is not set"), ("a\nX-Other: b", "holds what is no key")])
+def test_a_key_that_cannot_be_sent_is_refused_before_anything_is(served, ask, monkeypatch, key, said):
+    monkeypatch.delenv("TINY_KEY", raising=False)
+    if key:
+        monkeypatch.setenv("TINY_KEY", key)
+    with pytest.raises(InputError, match=rf"variable TINY_KEY \(models.<model>.asking.key_variable\) {said}"):
+        ask(manner={"key_variable": "TINY_KEY"})
+    assert served.bodies == []
+
+
+def test_a_password_file_does_not_replace_the_key(served, ask, monkeypatch, tmp_path):
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password mine\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    ask(TEXTS[:1])
+    assert "Authorization" not in served.headers[0]
+
+
+# Failing --------------------------------------------------------------------------------------------------------------
+
+NAN = b'[[{"label": "dull", "score": NaN}, {"label": "eager", "score": 1}]]'
+NONSENSE = {
+    "no_json": (b"<html>down for repair</html>", "is no JSON .*: <html>down for repair"),
+    "not_a_number": (NAN, "NaN, which is no number of JSON"),
+    "negative": ([[{"label": "dull", "score": -0.5}, {"label": "eager", "score": 1.5}]], "is -0.5, which is no prob"),
+    "text_as_score": ([[{"label": "dull", "score": "1"}, {"label": "eager", "score": 0}]], 'is "1", which is no prob'),
+    "not_summing": (
+        [[{"label": "dull", "score": 0.2}, {"label": "eager", "score": 0.3}]],
+        "add up to 0.5 and not to 1",
+    ),
+    "too_many": ([[{"label": "dull", "score": 1}]] * 2, "gives 2 answers to 1 texts"),
+    "an_error": ({"error": "loading"}, "gives no list of answers to 1 texts"),
+    "other_labels": ([[{"label": "dull", "score": 1}]], "probabilities of dull, where others have dull, eager"),
+    "nothing": (b"", "is no JSON"),
+    "deep": (b"[" * 100000, "is no JSON"),
+}
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_nonsense_has_a_second_chance_and_is_then_refused_with_what_was_said(served, ask, name):
+    reply, said = NONSENSE[name]
+    ask(["known before"])
+    served.script = [saying(reply)]
+    found, _ = ask(TEXTS[:1])
+    np.testing.assert_array_equal(found, expected(TEXTS[:1]))
+    served.script = [saying(reply)] * 2
+    with pytest.raises(InputError, match=rf"{said}(.|\n)*after 2 attempts. What it has answered is kept"):
+        ask(TEXTS[1:2])
+    assert served.script == []
+    served.bodies.clear()
+    found, _ = ask(["known before", *TEXTS[:2]])
+    assert served.texts == TEXTS[1:2]
+    np.testing.assert_array_equal(found, expected(["known before", *TEXTS[:2]]))
+
+
+def test_answers_before_a_failure_are_kept_and_not_asked_again(served, ask):
+    served.script = [answered, answered, failing(400, b"no such text")]
+    with pytest.raises(InputError, match=r"service http://127.* HTTP 400 Bad Request: no such text. What it has answ"):
+        ask()
+    before = served.texts[:8]
+    served.bodies.clear()
+    found, _ = ask()
+    assert sorted(served.texts) == sorted(set(TEXTS) - set(before))
+    np.testing.assert_array_equal(found, expected(TEXTS))
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
+def test_a_busy_service_is_asked_again_and_not_for_ever(served, ask, status):
+    served.script = [failing(status)] * 2
+    found, _ = ask(TEXTS[:1])
+    np.testing.assert_array_equal(found, expected(TEXTS[:1]))
+    served.script = [failing(status)] * 9
+    with pytest.raises(InputError, match=rf"HTTP {status} .*: busy, after 3 attempts"):
+        ask(TEXTS[1:2])
+    assert len(served.script) == 6
+
+
+def test_it_waits_as_long_as_the_service_asks_within_bounds(served, ask):
+    served.script = [failing(429, Retry_After="1")]
+    started = time.monotonic()
+    ask(TEXTS[:1])
+    assert time.monotonic() - started >= 1
+    served.script = [failing(429, Retry_After="4000")]
+    with pytest.raises(InputError, match="it asks to be left alone for 4000 s, after 1 attempts"):
+        ask(TEXTS[1:2])
+
+
+def test_no_redirection_is_followed(served, ask):
+    served.script = [failing(307, Location="http://127.0.0.1:9/elsewhere")]
+    with pytest.raises(InputError, match=r"HTTP 307.* it leads to http://127.0.0.1:9/elsewhere: where that is right"):
+        ask(TEXTS[:1])
+
+
+def test_a_slow_service_and_one_that_hangs_up_are_asked_again(served, ask):
+    slow = threading.Event()
+    served.script = [lambda body: (slow.wait(2), answered(body))[1], failing(200, b"[[", Content_Length="900")]
+    found, _ = ask(TEXTS[:1], manner={"timeout": 0.3})
+    slow.set()
+    np.testing.assert_array_equal(found, expected(TEXTS[:1]))
+    assert len(served.bodies) == 3
+
+
+def test_a_service_that_is_not_there_is_named(ask):
+    with pytest.raises(InputError, match=r"service http://127.0.0.1:9/: no answer \(.*refused.*\), after 1 attempts"):
+        ask(address="http://127.0.0.1:9/", manner={"retries": 0})
+
+
+def test_answers_that_change_are_noted_and_the_first_counts(served, ask):
+    ask(TEXTS[:4])
+    found, job = ask(manner={"asked_again": 3})
+    assert job.notes == []
+    again = served.texts[-3:]
+    assert set(again) <= set(TEXTS[:4])
+    served.usual = lambda body: saying(
+        [[{"label": "dull", "score": 0.5}, {"label": "eager", "score": 0.5}]] * len(body["inputs"])
+    )(body)
+    second, job = ask([*TEXTS, "new"], manner={"asked_again": 3})
+    np.testing.assert_array_equal(second[:-1], found)
+    largest = max(np.abs(expected([text]) - 0.5).max() for text in served.texts[-3:])
+    assert job.notes == [
+        "the service changes its answers: of 3 texts that it was asked again, 3 had other probabilities, by up to "
+        f"{largest:.2g}; the first answer counts, and scores hold this chance"
+    ]
+    # Asked nothing, it is not asked again either.
+    count = len(served.bodies)
+    assert ask(manner={"asked_again": 3})[1].notes == []
+    assert len(served.bodies) == count
+
+
+# Keeping --------------------------------------------------------------------------------------------------------------
+
+KILLED = """
+import sys
+sys.path[:0] = sys.argv[4:]
+from evenlight.services.asking import Service
+from evenlight.services.client import Manner
+import json
+settings = json.loads(sys.argv[1])
+Service(settings, sys.argv[2], Manner(batch=1, asked_again=0)).probabilities(json.loads(sys.argv[3]))
+"""
+
+
+def test_a_killed_job_loses_what_is_on_its_way_and_no_more(served, ask, tmp_path):
+    enough = threading.Event()
+
+    def usual(body):
+        if len(served.bodies) == 6:
+            enough.set()
+            time.sleep(30)
+        return answered(body)
+
+    served.usual = usual
+    settings = HUGGING_FACE | {"address": served.address, "version": None, "plain_http": False, "classes": {}}
+    command = [sys.executable, "-c", KILLED, json.dumps(settings), str(tmp_path / "answers"), json.dumps(TEXTS)]
+    job = subprocess.Popen([*command, *filter(None, sys.path)])
+    assert enough.wait(60)
+    job.kill()
+    job.wait()
+    served.usual = answered
+    served.bodies.clear()
+    found, _ = ask()
+    assert sorted(served.texts) == sorted(TEXTS[5:])
+    np.testing.assert_array_equal(found, expected(TEXTS))
+
+
+def test_jobs_at_the_same_time_ask_nothing_twice(served, ask):
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(ask()[0])) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    assert all((each == expected(TEXTS)).all() for each in results)
+    assert sorted(served.texts) == sorted(TEXTS)
+
+
+def test_a_file_that_holds_no_answers_is_named(ask, tmp_path):
+    _, job = ask()
+    job.store.path.write_bytes(b"no database, but long enough to look like one" * 99)
+    with pytest.raises(InputError, match=r"\.sqlite: the answers of a service cannot be kept there .* move the file"):
+        ask()
+
+
+def test_the_file_says_whose_answers_it_holds_and_holds_no_text(served, ask):
+    _, job = ask()
+    [[description]] = sqlite3.connect(job.store.path).execute("SELECT * FROM service").fetchall()
+    assert json.loads(description)["address"] == served.address
+    assert b"text number" not in job.store.path.read_bytes()
+    assert len(job.store) == len(TEXTS)
+
+
+# Shapes ---------------------------------------------------------------------------------------------------------------
+
+
+def test_other_shapes_by_two_expressions(served, ask):
+    served.usual = lambda body: saying({"results": [{"p": {"no": 0.25, "yes": 0.75}} for _ in body["documents"]]})(body)
+    shapes = {"request": "{documents: texts[].{content: @}}", "answers": "results[].p"}
+    found, job = ask(["a", "b"], **shapes)
+    assert served.bodies == [{"documents": [{"content": "a"}, {"content": "b"}]}]
+    np.testing.assert_array_equal(found, [[0.25, 0.75]] * 2)
+    assert job.labels == ["no", "yes"]
+
+
+def test_one_text_as_hugging_face_answers_it():
+    flat = [{"label": "a", "score": 0.4}, {"label": "b", "score": 0.6}]
+    assert probabilities_in(flat, "@", 1) == probabilities_in([flat], "@", 1) == [{"a": 0.4, "b": 0.6}]
+
+
+def test_labels_that_do_not_exclude_each_other_need_not_add_up():
+    answer = [{"toxic": 0.9, "threat": 0.8}]
+    assert probabilities_in(answer, "@", 1, excluding=False) == answer
+    with pytest.raises(UnusableAnswer, match=r"add up to 1\.7"):
+        probabilities_in(answer, "@", 1)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats(0, 2) | st.text(max_size=3),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["label", "score", "x"]), inner, max_size=3)
+        ),
+        max_leaves=9,
+    )
+)
+def test_whatever_comes_back_is_probabilities_or_refused(value):
+    """As JSON, which has no other values."""
+    try:
+        found = probabilities_in(parsed(json.dumps(value).encode()), "@", 1)
+    except UnusableAnswer:
+        return
+    [of_text] = found
+    assert all(isinstance(label, str) and 0 <= score <= 1 for label, score in of_text.items())
+    assert abs(sum(of_text.values()) - 1) <= 0.02
+
+
+@pytest.mark.parametrize("expression", ["{inputs: ", "texts[", "unknown(texts)"])
+def test_an_expression_that_is_none_is_refused(expression):
+    with pytest.raises(InputError, match=r"JMESPath|cannot be used"):
+        compiled(expression) and body_of(expression, ["a"])
+
+
+# Addresses ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "address", ["https://models.org/a", "http://localhost/a", "http://127.0.0.1:80", "http://[::1]:8080/predict"]
+)
+def test_addresses_that_may_be_asked(address):
+    assert checked_address(address) == address
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("http://models.org/a", "unencrypted to another machine"),
+        ("http://127.0.0.1.models.org/", "unencrypted to another machine"),
+        ("http://localhost@models.org/", "a name or a password"),
+        ("https://me:secret@models.org/", "a name or a password"),
+        ("http://10.0.0.1/", "unencrypted to another machine"),
+        ("ftp://models.org/", "no address of HTTP"),
+        ("file:///etc/passwd", "no address of HTTP"),
+        ("models.org", "no address of HTTP"),
+        ("https://[::1/", "no address"),
+        ("https://host:99999999/", "no address"),
+    ],
+)
+def test_addresses_that_may_not_be_asked(address, said):
+    with pytest.raises(InputError, match=said):
+        checked_address(address)
+
+
+def test_unencrypted_by_permission():
+    assert checked_address("http://models.org/a", plain_http=True) == "http://models.org/a"

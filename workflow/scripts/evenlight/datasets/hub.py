@@ -1,0 +1,100 @@
+"""A dataset of the Hugging Face hub, or one in a folder as the hub or the library ``datasets`` lays it out."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from evenlight.datasets import Dataset
+from evenlight.datasets.table import REMEDY, dataset_of, named_columns
+from evenlight.errors import InputError, first_line
+
+# What ``save_to_disk`` writes of one split, and of several.
+SAVED = ("state.json", "dataset_dict.json")
+# A column of ours, in which it stands whether a row is learned from or tested on.
+SPLIT = " split"
+
+
+def read(files: dict[str, Path], settings: dict) -> Dataset:
+    """One item per row of the splits that ``settings["splits"]`` names; columns as in :mod:`evenlight.datasets.table`.
+
+    A column of class labels has their names. Where one split is named for training and none for testing,
+    ``test_share`` of its clusters are drawn for the test split.
+
+    Raises :class:`InputError` where the dataset is not there, or as a table of one's own does.
+    """
+    splits = settings["splits"]
+    settings = settings | {"split": None if list(splits) == ["train"] else SPLIT}
+    columns = list(dict.fromkeys(named_columns(settings | {"split": None})))
+    tables = {part: _loaded(settings, name) for part, name in splits.items()}
+    notes = [note for part, loaded in tables.items() if (note := _origin(loaded, settings, splits[part]))]
+    rows = (row for part, loaded in tables.items() for row in _rows(loaded, columns, part, splits[part], settings))
+    dataset = dataset_of(rows, settings, settings["source"])
+    return Dataset(dataset.items, dataset.units, dataset.classes, [*notes, *dataset.notes])
+
+
+def _loaded(settings: dict, split: str):
+    """A split, as the library has it."""
+    with _said_in_words(settings, split):
+        # Here, since it takes a second that other readers need not wait.
+        import datasets
+
+        datasets.disable_progress_bars()
+        folder = Path(settings["source"])
+        if any((folder / name).is_file() for name in SAVED):
+            saved = datasets.load_from_disk(str(folder))
+            return saved if isinstance(saved, datasets.Dataset) else saved[split]
+        return datasets.load_dataset(
+            settings["source"], settings["configuration"], split=split, revision=settings["revision"]
+        )
+
+
+@contextmanager
+def _said_in_words(settings: dict, split: str) -> Iterator[None]:
+    source = settings["source"]
+    try:
+        yield
+    except ImportError:
+        raise InputError(
+            "reader hub needs the library datasets, which is not installed; install envs/data.txt"
+        ) from None
+    # Network, cache, files and names may be wrong in any way, and the library raises all kinds of errors.
+    except Exception as error:
+        remedy = (
+            "look at source, configuration, revision and splits; without a network, copy the hub's cache from a "
+            "machine that has the dataset, name its folder in the environment variable HF_HOME and set "
+            "HF_HUB_OFFLINE=1, or name a folder with the dataset's files as source"
+        )
+        raise InputError(f"dataset {source}, split {split}: cannot be loaded ({first_line(error)}); {remedy}") from None
+
+
+def _rows(loaded, columns: list[str], part: str, split: str, settings: dict) -> Iterator[tuple[str, dict]]:
+    """The rows of a split, each with its place."""
+    origin = f"{settings['source']}, split {split}"
+    lacking = [name for name in columns if name not in loaded.column_names]
+    if lacking:
+        there = ", ".join(loaded.column_names)
+        raise InputError(f"{origin}: no column '{lacking[0]}'; the columns are {there}; {REMEDY}")
+    # Classes are numbers with names; -1 is a row whose class is not published.
+    names = {name: loaded.features[name].names for name in columns if hasattr(loaded.features[name], "names")}
+    chosen = loaded.select_columns(columns).with_format("arrow")
+    number = 0
+    for batch in chosen.iter(batch_size=2**12):
+        for row in pa.table(batch).to_pylist():
+            number += 1
+            for name, of_classes in names.items():
+                label = row[name]
+                row[name] = of_classes[label] if label is not None and 0 <= label < len(of_classes) else None
+            yield f"{origin}, row {number}", row | {SPLIT: part}
+
+
+def _origin(loaded, settings: dict, split: str) -> str:
+    """Of which commit a split is; empty where nothing says so, as of a folder."""
+    commits = {
+        found[1]
+        for url in (loaded.info.download_checksums or {})
+        if (found := re.search(r"@([0-9a-f]{40})/", str(url)))
+    }
+    return f"{settings['source']}, split {split}: commit {commits.pop()}" if len(commits) == 1 else ""

@@ -1,0 +1,118 @@
+"""A classifier behind an address as the rest of Evenlight sees it: tokens are words, rows are texts."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Split
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
+from evenlight.errors import InputError
+from evenlight.rows import ids_of
+
+# What rule ``describe_service`` writes: the service, the words of the texts that it is asked about, and for readers, as
+# of any model, where it is from.
+DESCRIPTION, WORDS, MANIFEST = "service.json", "tokenizer.json", "manifest.json"
+# The token of a hidden word. No word has a space within.
+HIDDEN, HIDDEN_ID = "hidden word", 0
+
+
+@dataclass(frozen=True)
+class ServedClassifier:
+    """What is known of a classifier that answers with probabilities alone.
+
+    Attributes:
+        settings: of the service, see ``configuration.architectures.Service``.
+        class_names: of the dataset, in the order of its labels.
+        tokenizer: has a token for each word.
+        max_tokens: longest text that it is given, in words.
+    """
+
+    settings: Mapping
+    class_names: tuple[str, ...]
+    tokenizer: PreTrainedTokenizerBase
+    max_tokens: int
+
+    @property
+    def classes(self) -> int:
+        """How many classes it tells apart."""
+        return len(self.class_names)
+
+    @property
+    def device(self) -> str:
+        """Where it runs."""
+        return self.settings["address"]
+
+    # A text of two parts is refused by the configuration.
+    takes_types = False
+
+    def special_token(self, role: str) -> int:
+        """The id of the token that stands for a hidden word (``mask``).
+
+        Raises:
+            InputError: another one is asked for.
+        """
+        if role != "mask":
+            raise InputError(f"a service has no {role} token; hide words by 'mask', or let them be 'removed'")
+        return HIDDEN_ID
+
+    @cached_property
+    def _words(self) -> np.ndarray:
+        words = np.empty(len(self.tokenizer), dtype=object)
+        for word, token_id in self.tokenizer.get_vocab().items():
+            words[token_id] = word
+        words[HIDDEN_ID] = self.settings["hidden_word"]
+        return words
+
+    def texts(self, rows: Sequence[np.ndarray]) -> list[str]:
+        """The texts of rows (:mod:`evenlight.rows`): their words, joined by spaces.
+
+        Hidden words are what the settings say, or left out. A text without any word is ``empty_text``.
+        """
+        of_rows = (" ".join(word for word in self._words[ids_of(row)] if word is not None) for row in rows)
+        return [text or self.settings["empty_text"] for text in of_rows]
+
+
+def word_tokenizer(sentences: Sequence[Sequence[str]]) -> PreTrainedTokenizerBase:
+    """A tokenizer with a token for each word of ``sentences`` (lists of words), as it is written."""
+    words = dict.fromkeys(piece for words in sentences for word in words for piece in word.split(" ") if piece)
+    vocabulary = {HIDDEN: HIDDEN_ID} | {word: number for number, word in enumerate(words, start=1)}
+    tokenizer = Tokenizer(WordLevel(vocabulary))
+    tokenizer.pre_tokenizer = Split(" ", behavior="removed")
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+
+
+def save_service(folder: Path, settings: Mapping, class_names: Sequence[str], sentences: Sequence) -> None:
+    """Write what :func:`load_service` reads, the settings, the classes and the words of the texts; and a manifest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    word_tokenizer(sentences).backend_tokenizer.save(str(folder / WORDS))
+    described = {"settings": dict(settings), "classes": list(class_names)}
+    loaded = {"source": settings["address"], "revision": settings["version"]}
+    for name, content in ((DESCRIPTION, described), (MANIFEST, described | {"loaded": loaded})):
+        text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)
+        (folder / name).write_text(f"{text}\n", encoding="utf-8")
+
+
+def is_service(folder: Path) -> bool:
+    """Whether the folder of a model describes a service."""
+    return (folder / DESCRIPTION).exists()
+
+
+def load_service(folder: Path, max_tokens: int) -> ServedClassifier:
+    """The service that a folder describes.
+
+    Raises:
+        InputError: a file is not there or cannot be read.
+    """
+    try:
+        described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / WORDS))
+    except Exception as error:  # see models.tokenizers
+        remedy = "delete the folder and run the workflow again, rule describe_service makes it"
+        raise InputError(f"{folder}: no readable description of a service ({error}); {remedy}") from None
+    return ServedClassifier(described["settings"], tuple(described["classes"]), tokenizer, max_tokens)

@@ -1,0 +1,24 @@
+"""Write down what a classifier behind an address is asked, and the words of the texts that it is asked about."""
+
+import argparse
+from pathlib import Path
+
+from evenlight.command_line import run, settings_argument
+from evenlight.contracts.texts import ITEMS
+from evenlight.models.service import save_service
+from evenlight.tables import read_metadata, read_table
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Nothing is asked here."""
+    classes = read_metadata(arguments.items, ITEMS)["classes"]
+    items = read_table(arguments.items, ITEMS.only("words", "split"))
+    save_service(arguments.output, arguments.settings, classes, items.loc[items["split"] == "test", "words"])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet), whose words count")
+    parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: address, shapes, hidden word")
+    parser.add_argument("--output", type=Path, required=True, help="folder for the description and the words")
+    run(main, parser)
