@@ -12,6 +12,7 @@ LEXICONS = {
     "restaurants": "resources/lexicons/restaurants.yaml",
     "causal_world": "resources/causal_world/english.yaml",
 }
+COUNTERFACTUAL = "<results>/counterfactuals/{dataset}/{model}/seed{seed}/{explainer}/{concept}.parquet"
 CONCEPT_SCORE = "<results>/scores/{dataset}/{model}/seed{seed}/concepts/{explainer}.parquet"
 
 
@@ -85,10 +86,44 @@ def attributed_flags(wildcards, input):
     ]
 
 
+# Explainers that train networks of their own.
+FORGETTING = [name for name, explainer in config["explainers"].items() if explainer["method"] == "causalm"]
+
+
 def estimate_settings(wildcards):
-    """What the estimates of one explainer depend on."""
+    """What the estimates of one explainer depend on; how networks were trained, their answers say."""
     explainer = configuration.without_labels(config["explainers"])[wildcards.explainer]
+    explainer = {"method": explainer["method"]} if wildcards.explainer in FORGETTING else explainer
     return json.dumps({"explainer": explainer, "concepts": concepts_of(wildcards.dataset), "seed": int(wildcards.seed)})
+
+
+def counterfactuals(wildcards):
+    """The answers of the networks that have forgotten each concept, where an explainer asks for them."""
+    concepts = concepts_of(wildcards.dataset) if wildcards.explainer in FORGETTING else []
+    return expand(COUNTERFACTUAL, concept=concepts, **wildcards)
+
+
+FORGOTTEN = [
+    file
+    for dataset in config["datasets"]
+    for file in every(COUNTERFACTUAL, dataset=dataset, explainer=FORGETTING, concept=concepts_of(dataset))
+]
+
+
+def forgetting_settings(wildcards):
+    """What a network that forgets a concept depends on, beside the model that it begins as."""
+    explainer = dict(configuration.without_labels(config["explainers"])[wildcards.explainer])
+    training = config["trainings"][explainer["training"] or config["models"][wildcards.model]["training"]]
+    explainer["training"] = training | {"epochs": explainer.pop("epochs")}
+    return json.dumps(
+        {
+            "explainer": explainer,
+            "concepts": concepts_of(wildcards.dataset),
+            "concept": wildcards.concept,
+            "seed": int(wildcards.seed),
+            "max_tokens": config["models"][wildcards.model]["max_tokens"],
+        }
+    )
 
 
 def concept_metrics():
@@ -104,6 +139,7 @@ def summary_settings():
             "models": runs_of_study()["models"],
             "explainers": list(config["explainers"]),
             "metrics": list(config["metrics"]),
+            "forgetting": FORGETTING,
             **of_statistics("confidence", "bootstrap_draws"),
         }
     )

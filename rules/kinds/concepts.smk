@@ -2,8 +2,8 @@
 #
 # Comes in: <results>/datasets/, <results>/models/, <results>/readings/.
 # Goes out: <results>/changes/, where changes are items that are compared; <results>/representations/;
-# <results>/word_attributions/; <results>/concept_effects/; <results>/scores/; <results>/tables/*.parquet; TABLES and FIGURES, which say what the study
-# shows.
+# <results>/word_attributions/; <results>/counterfactuals/; <results>/concept_effects/; <results>/scores/;
+# <results>/tables/*.parquet; TABLES and FIGURES, which say what the study shows.
 
 
 include: "../helpers/concepts.smk"
@@ -128,6 +128,43 @@ rule attribute_changes:
         "--output {output:q} > {log:q} 2>&1"
 
 
+rule forget_concept:
+    """Train a model on until it has forgotten a concept, and ask it about the texts in which this concept changes."""
+    input:
+        script=script("models/forget_concept.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        changes="<results>/changes/{dataset}/changes.parquet",
+        representations=REPRESENTATION,
+        model=MODEL,
+    output:
+        COUNTERFACTUAL,
+    log:
+        "<logs>/forget_concept/{dataset}/{model}/seed{seed}/{explainer}/{concept}.log",
+    benchmark:
+        "<benchmarks>/forget_concept/{dataset}/{model}/seed{seed}/{explainer}/{concept}.tsv"
+    wildcard_constraints:
+        explainer=any_of(FORGETTING),
+    conda:
+        "../../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        device=config["device"],
+        tokens_per_batch=config["explain"]["tokens_per_batch"],
+        checkpoints=CHECKPOINTS,
+        gpu=GPU,
+        mem_mb=growing(8000),
+        runtime=growing(240),
+    params:
+        settings=forgetting_settings,
+        model=model_flag,
+        code=code_of("models/forget_concept.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --changes {input.changes:q} "
+        "--representations {input.representations:q} {params.model:q} --settings {params.settings:q} "
+        "--code {params.code} --device {resources.device} --threads {threads} {resources.checkpoints} "
+        "--tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"
+
+
 rule estimate_changes:
     """Estimate by one explainer what every change of the test texts does to a model."""
     input:
@@ -138,6 +175,7 @@ rule estimate_changes:
         representations=REPRESENTATION,
         attributions=word_attributions,
         lexicon=lexicon_of,
+        counterfactuals=counterfactuals,
     output:
         CONCEPT_EFFECT,
     log:
@@ -156,7 +194,8 @@ rule estimate_changes:
         code=code_of("explanations/estimate_changes.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --changes {input.changes:q} --labels {input.labels:q} "
-        "--representations {input.representations:q} {params.attributed:q} --settings {params.settings:q} "
+        "--representations {input.representations:q} {params.attributed:q} "
+        "--counterfactuals {input.counterfactuals:q} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"
 
 
@@ -193,6 +232,7 @@ rule summarise_concepts:
         script=script("statistics/summarise_concepts.py"),
         scores=every(CONCEPT_SCORE, explainer=config["explainers"]),
         effects=every(CONCEPT_EFFECT, explainer=config["explainers"]),
+        counterfactuals=FORGOTTEN,
         representations=every(REPRESENTATION),
         changes=every("<results>/changes/{dataset}/{table}.parquet", table=["changes", "labels"]),
         texts=every("<results>/datasets/{dataset}/items.parquet"),

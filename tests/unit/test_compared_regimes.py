@@ -19,11 +19,12 @@ from evenlight.figures.html_table import render
 from evenlight.figures.pages import regimes as regimes_page
 from evenlight.figures.regime_plot import draw_regimes
 from evenlight.figures.settings import keywords
+from evenlight.resamples import clusters_known, ends, means_of_draws
 from evenlight.statistics import regime_summary
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.files import Run, items_path, reading_path
-from evenlight.statistics.regime_summary import clusters_known, ends, means_of_draws, regime_table, truth_share
+from evenlight.statistics.regime_summary import regime_table, truth_share
 from evenlight.statistics.regimes import Regimes, as_levels, common_seeds, read_compared, read_regimes
 from evenlight.statistics.verdict_control import permuted_verdicts
 

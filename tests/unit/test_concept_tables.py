@@ -175,6 +175,17 @@ def test_a_study_of_concepts_is_sound():
             },
             "explainers.pairs: datasets.w has no edits outside of the test",
         ),
+        (
+            {"explainers": {"forget": {"method": "causalm", "training": "two"}}},
+            'explainers.forget.training: found "two", no such training; the study has one',
+        ),
+        (
+            {
+                "explainers": {"forget": {"method": "causalm"}},
+                "models": {"ready": {"architecture": "trained", "source": "somebody/model"}},
+            },
+            "explainers.forget.training: models.ready has none of its own; name one of trainings",
+        ),
     ],
 )
 def test_what_does_not_belong_to_concepts_is_refused(changed, message):

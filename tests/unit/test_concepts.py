@@ -104,6 +104,17 @@ def test_intervals_resample_whole_originals():
     assert np.isnan(mean_interval(values[:5], np.zeros(5), 0.95, 10, random)).all()
 
 
+def test_intervals_of_few_originals_hold_the_mean_as_often_as_they_say():
+    """Of six, where plain percentiles would hold it in 85 % of studies."""
+    random = np.random.default_rng(3)
+    cluster, held = np.repeat(np.arange(6), 4), []
+    for _ in range(500):
+        values = random.normal(size=6)[cluster] + 0.2 * random.normal(size=24)
+        low, high = mean_interval(values, cluster, 0.95, 400, random)
+        held.append(low <= 0 <= high)
+    assert np.mean(held) == pytest.approx(0.95, abs=0.025)
+
+
 # A model that is linear in the levels of two concepts and knows nothing of a third.
 WEIGHT = np.zeros((3, 3, LEVELS))
 WEIGHT[:, 0] = [[1.0, -1.0, 0.0], [0.0, 0.0, 0.5], [-1.0, 1.0, 0.0]]
@@ -131,12 +142,20 @@ def all_changes(texts: Texts) -> tuple[Texts, Changes]:
     return world(np.array(level)), Changes(*np.array(rows).T)
 
 
+def without(texts: Texts) -> np.ndarray:
+    """What the model says of the texts without each concept, at the mean of its levels, (concepts, texts, classes)."""
+    told = np.repeat(texts.representation[None], 3, axis=0)
+    for concept in range(3):
+        told[concept, :, LEVELS * concept : LEVELS * (concept + 1)] = 1 / LEVELS
+    return HEAD.probability(told.reshape(-1, 3 * LEVELS)).reshape(3, len(texts.level), 3)
+
+
 @pytest.fixture(scope="module")
 def balanced() -> Question:
     """All combinations of levels, equally often, so that no concept goes along with another."""
     train = world(np.array(list(product(range(LEVELS), repeat=3)) * 8))
     asked, changes = all_changes(world(np.array(list(product(range(LEVELS), repeat=3)))))
-    return Question(train, asked, changes, LEVELS, HEAD, asked, changes, attributed_to(train, asked))
+    return Question(train, asked, changes, LEVELS, HEAD, asked, changes, attributed_to(train, asked), without(asked))
 
 
 def attributed_to(train: Texts, asked: Texts) -> Attributed:
@@ -292,6 +311,18 @@ def test_concept_shap_shares_add_up_to_what_all_concepts_explain(balanced):
     shares = -estimated(replace(balanced, asked=texts, changes=changes), "concept_shap").reshape(27, 3, 3).sum(axis=1)
     centre = HEAD.probability(balanced.train.representation.mean(axis=0, keepdims=True))
     assert shares == pytest.approx(texts.probability[:27] - centre, abs=1e-6)
+
+
+def test_causalm_is_the_answer_without_the_concept_by_hand(balanced):
+    """Less that of the text, whatever it changes to: of the logits, those of the concept are the mean."""
+    effects = estimated(balanced, "causalm")
+    for change in (0, 40, 100):
+        base, concept = balanced.changes.base[change], balanced.changes.concept[change]
+        level = balanced.asked.level[base]
+        logits = [HEAD.bias + sum(WEIGHT[:, other, level[other]] for other in range(3))] * 2
+        logits[1] = logits[0] - WEIGHT[:, concept, level[concept]] + WEIGHT[:, concept].mean(axis=1)
+        before, after = softmax(np.array(logits), axis=1)
+        assert effects[change] == pytest.approx(after - before)
 
 
 def test_random_estimates_depend_on_the_change_and_not_on_its_place(balanced):

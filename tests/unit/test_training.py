@@ -150,9 +150,9 @@ def test_the_steps_of_a_training_have_texts_of_like_length_on_request(by_length,
     texts = sentences_of(classifier, [WORDS[1], WORDS[2]] * 32)
     steps, take_step = [], training._take_step
 
-    def watched(classifier, optimizer, sentences, settings):
+    def watched(classifier, optimizer, sentences, settings, beside):
         steps.append([len(sentence.token_id) for sentence in sentences])
-        return take_step(classifier, optimizer, sentences, settings)
+        return take_step(classifier, optimizer, sentences, settings, beside)
 
     monkeypatch.setattr(training, "_take_step", watched)
     training.train(classifier, texts, texts[:2], of_a_training(group_by_length=by_length, epochs=1), seed=0)

@@ -51,6 +51,7 @@ STUDY = {
             "label": "Own words",
             "texts": 5,
         },
+        "causalm": {"method": "causalm", "texts": 40, "epochs": 2},
     },
     "metrics": {
         "cosine": {"metric": "icace_error", "label": "Cosine"},
@@ -82,6 +83,7 @@ def test_tables_and_figures_are_there(study):
     assert {path.name for path in (study / "figures" / "concepts").iterdir()} == {"world.svg", "world.pdf"}
     page = (study / "tables" / "concepts.html").read_text(encoding="utf-8")
     assert "levels predicted from words are right for care" in page
+    assert "from the representation that was to forget it: care" in page
 
 
 def test_the_errors_are_those_of_the_effects(study):
@@ -124,3 +126,18 @@ def test_summed_attributions_are_those_of_the_words(study):
     assert np.stack(others[0]["effect"]) == pytest.approx(np.stack(others[1]["effect"]))
     page = (study / "tables" / "concepts.html").read_text(encoding="utf-8")
     assert "words of a concept are in so many of the attributed texts: care 100%" in page
+
+
+def test_the_estimate_is_the_answer_of_the_network_that_forgot_the_concept(study):
+    run = "world/ola_cea/seed1"
+    changes = pd.read_parquet(study / "changes/world/changes.parquet").set_index("change_id")
+    table = pd.read_parquet(study / f"representations/{run}.parquet").set_index("item_id")
+    effects = pd.read_parquet(study / f"concept_effects/{run}/causalm.parquet").set_index("change_id")["effect"]
+    for concept in ("care", "hobby"):
+        forgot = pd.read_parquet(study / f"counterfactuals/{run}/causalm/{concept}.parquet").set_index("item_id")
+        bases = changes.loc[effects.index].query("concept == @concept")["base"]
+        assert set(forgot.index) == set(bases)
+        for change, base in bases.items():
+            said = forgot.loc[base, "probability"] - table.loc[base, "probability"]
+            assert effects[change] == pytest.approx(said, abs=1e-9)
+        assert np.abs(np.stack(effects[bases.index])).max() > 1e-3

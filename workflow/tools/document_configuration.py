@@ -40,8 +40,8 @@ One YAML file describes one study: its datasets, models, explainers, metrics and
 3. Ask what it would do, then run it:
    `snakemake -n --configfile my_study.yaml` and `snakemake --cores all --resources gpu=1 --configfile my_study.yaml`
 4. Change the file and run it again at any time. Only what depends on the change is computed anew: another seed or
-   model is trained, another explainer trains nothing, another metric explains nothing, another label remakes only the
-   tables and figures that show it.
+   model is trained, another explainer trains no model again, another metric explains nothing, another label remakes
+   only the tables and figures that show it.
 
 In a folder that snakedeploy made, the Snakefile names `config/config.yaml`. Edit that file, or write another name
 there, such as `config/demo.yaml`, and leave `--configfile` out: Snakemake would merge the two studies, which is

@@ -4,6 +4,7 @@ The file lies in a hidden folder beside the model's, which Snakemake does not kn
 outputs of a job that failed. It is named after all that the weights depend on.
 """
 
+import argparse
 import shutil
 import time
 from dataclasses import dataclass, field
@@ -70,3 +71,11 @@ def open_checkpoint(model: Path, digest: str, minutes: float) -> Checkpoint:
         if path != checkpoint.path:
             path.unlink(missing_ok=True)
     return checkpoint
+
+
+def add_checkpoint_flags(parser: argparse.ArgumentParser) -> None:
+    """Flags of every script that trains; they change how much is lost when it is killed."""
+    parser.add_argument("--code", default="", help="digest of the code, so that other code begins anew")
+    parser.add_argument(
+        "--checkpoint-minutes", type=float, default=10, help="from one writing of a checkpoint to the next; 0: never"
+    )

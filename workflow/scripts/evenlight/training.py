@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import tempfile
 import time
 from collections.abc import Sequence
@@ -31,6 +32,11 @@ OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
 BUCKET = 50
 WEIGHTS = "model.safetensors"
 HISTORY = ["epoch", "training_loss", "validation_loss", "validation_accuracy", "learning_rate", "seconds"]
+
+
+def make_reproducible() -> None:
+    """Called before a device is used, lets CUDA's matrix products be the same from run to run."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 
 def learning_rate_factor(step: int, steps: int, warmup: int, schedule: str) -> float:
@@ -104,6 +110,20 @@ class Diverged(InputError):
         self.history = history
 
 
+class Beside(nn.Module):
+    """What is trained along with a network: weights of its own, and its part of the loss.
+
+    Attributes:
+        learning_rate: highest of its own weights; it has the course of the network's.
+    """
+
+    learning_rate: float
+
+    def forward(self, sentences: Sequence[Sentence], logits: torch.Tensor) -> torch.Tensor:
+        """What is added to the mean loss of a batch, whose logits (batch, classes) the network has just given."""
+        raise NotImplementedError
+
+
 @dataclass
 class Course:
     """Where a training is: plain values, beside which it has weights, optimizer, learning rate and generators.
@@ -134,6 +154,7 @@ def train(
     settings: dict,
     seed: int,
     checkpoint: Checkpoint | None = None,
+    beside: Beside | None = None,
 ) -> pd.DataFrame:
     """Train in place; afterwards the weights are those of the epoch with the lowest validation loss, or of the last.
 
@@ -150,9 +171,11 @@ def train(
         settings: the training of ``configuration.recipe``.
         seed: the study seed.
         checkpoint: where the training goes on, if it was stopped, and what it writes for the next time.
+        beside: what is trained along with the network, and its part of the loss.
 
     Returns:
-        One row per epoch: losses (nats per item), accuracy (share), learning rate after it, seconds.
+        One row per epoch: losses (nats per item; that of the training with the part of ``beside``), accuracy (share),
+        learning rate after it, seconds.
 
     Raises:
         Diverged: the validation loss is not a number in any epoch.
@@ -165,12 +188,14 @@ def train(
     if settings["trained"]:
         train_only(network, settings["trained"])
     _refuse_recipe(classifier, training[:1], settings)
-    optimizer, scheduler = _optimizer(network, settings, len(training))
+    optimizer, scheduler = _optimizer(network, settings, len(training), beside)
     size = settings["batch_size"] * settings["gradient_accumulation_steps"]
     lengths = [len(sentence.token_id) for sentence in training]
     course, kept_weights = Course(), None
     if checkpoint and (state := checkpoint.read()):
         network.load_state_dict(state["weights"], strict=False)
+        if beside is not None:
+            beside.load_state_dict(state["beside"])
         optimizer.load_state_dict(state["optimizer"])
         scheduler.load_state_dict(state["scheduler"])
         for name, weight in network.named_parameters():
@@ -190,7 +215,7 @@ def train(
         network.train(settings["dropout"])
         of_steps = steps_of_epoch(lengths, size, settings["group_by_length"], seed, epoch)
         for texts in of_steps[course.step :]:
-            course.loss += _take_step(classifier, optimizer, [training[text] for text in texts], settings)
+            course.loss += _take_step(classifier, optimizer, [training[text] for text in texts], settings, beside)
             scheduler.step()
             course.step += 1
             course.seconds = time.perf_counter() - started
@@ -198,6 +223,7 @@ def train(
                 checkpoint.write(
                     {
                         "weights": _trained_weights(network),
+                        "beside": {} if beside is None else beside.state_dict(),
                         "optimizer": optimizer.state_dict(),
                         "scheduler": scheduler.state_dict(),
                         "gradients": _gradients(network) if settings["gradients"] == "kept" else {},
@@ -230,10 +256,15 @@ def train(
     return history
 
 
-def _optimizer(network: nn.Module, settings: dict, texts: int) -> tuple[torch.optim.Optimizer, LambdaLR]:
+def _optimizer(
+    network: nn.Module, settings: dict, texts: int, beside: Beside | None
+) -> tuple[torch.optim.Optimizer, LambdaLR]:
     """The optimizer of what is trained of the network, and the course of its learning rate."""
+    weights = [{"params": [weight for weight in network.parameters() if weight.requires_grad]}]
+    if beside is not None:
+        weights.append({"params": list(beside.parameters()), "lr": beside.learning_rate})
     optimizer = OPTIMIZERS[settings["optimizer"]](
-        [weight for weight in network.parameters() if weight.requires_grad],
+        weights,
         lr=settings["learning_rate"],
         weight_decay=settings["weight_decay"],
     )
@@ -247,7 +278,11 @@ def _optimizer(network: nn.Module, settings: dict, texts: int) -> tuple[torch.op
 
 
 def _take_step(
-    classifier: Classifier, optimizer: torch.optim.Optimizer, sentences: Sequence[Sentence], settings: dict
+    classifier: Classifier,
+    optimizer: torch.optim.Optimizer,
+    sentences: Sequence[Sentence],
+    settings: dict,
+    beside: Beside | None,
 ) -> float:
     """Change the weights once, by the mean loss over all sentences, in batches; the loss as a sum."""
     are_kept, longest = settings["gradients"] == "kept", settings["gradient_clipping"]
@@ -255,7 +290,9 @@ def _take_step(
         optimizer.zero_grad(set_to_none=True)
     total = 0.0
     for batch in _in_pieces(sentences, settings["batch_size"]):
-        loss, _ = _loss(classifier, batch, "mean", settings["precision"])
+        loss, logits = _loss(classifier, batch, "mean", settings["precision"])
+        if beside is not None:
+            loss = loss + beside(batch, logits)
         # The mean over texts, of which the last batch may have fewer.
         (loss * (len(batch) / len(sentences))).backward()
         total += loss.item() * len(batch)

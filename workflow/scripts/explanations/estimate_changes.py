@@ -21,7 +21,13 @@ def main(arguments: argparse.Namespace) -> None:
     labels = arguments.labels if text_levels == "predicted" else None
     concepts = settings["concepts"]
     question, changes = read_question(
-        arguments.items, arguments.changes, arguments.representations, labels, concepts, settings["seed"]
+        arguments.items,
+        arguments.changes,
+        arguments.representations,
+        labels,
+        concepts,
+        settings["seed"],
+        dict(zip(concepts, arguments.counterfactuals, strict=False)),
     )
     notes: list[str] = []
     if arguments.attributions:
@@ -49,5 +55,8 @@ if __name__ == "__main__":
         "--attributions", type=Path, help="table of attributions to words, for explainers that sum them up"
     )
     parser.add_argument("--lexicon", type=Path, help="the words of each concept (YAML); without it they are learned")
+    parser.add_argument(
+        "--counterfactuals", type=Path, nargs="*", default=[], help="of networks that have forgotten each concept"
+    )
     parser.add_argument("--output", required=True, help="table of effects (Parquet)")
     command_line.run(main, parser)

@@ -2,14 +2,13 @@
 
 import argparse
 import hashlib
-import os
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import torch
 
-from evenlight.checkpoints import open_checkpoint
+from evenlight.checkpoints import add_checkpoint_flags, open_checkpoint
 from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_compared_flag, add_device_flags, run, settings_argument
 from evenlight.contracts.texts import ITEMS, UNITS
@@ -20,7 +19,7 @@ from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, device_name, name_classes, pick_device
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.tables import read_metadata, read_table, write_csv
-from evenlight.training import Diverged, digest_of_training, save_classifier, train
+from evenlight.training import Diverged, digest_of_training, make_reproducible, save_classifier, train
 
 
 def refuse_test(arguments: argparse.Namespace, classifier: Classifier, test: pd.DataFrame, units: pd.DataFrame) -> None:
@@ -47,8 +46,7 @@ def overlap_of(model: dict) -> int | None:
 def main(arguments: argparse.Namespace) -> None:
     """Train and save."""
     torch.set_num_threads(arguments.threads)
-    # Without it, CUDA's matrix products are not the same from run to run.
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    make_reproducible()
     settings = arguments.settings
     model = settings["model"]
     items, units = read_table(arguments.items, ITEMS), read_table(arguments.units, UNITS)
@@ -110,10 +108,7 @@ if __name__ == "__main__":
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
     parser.add_argument("--units", type=Path, required=True, help="table of units (Parquet)")
     parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: model, seed")
-    parser.add_argument("--code", default="", help="digest of the code, so that other code begins anew")
-    parser.add_argument(
-        "--checkpoint-minutes", type=float, default=10, help="from one writing of a checkpoint to the next; 0: never"
-    )
+    add_checkpoint_flags(parser)
     add_compared_flag(parser)
     add_device_flags(parser)
     written = parser.add_mutually_exclusive_group(required=True)

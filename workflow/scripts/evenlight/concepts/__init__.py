@@ -2,14 +2,15 @@
 
 An explainer is a function from a :class:`~evenlight.concepts.question.Question` to one estimated effect per change,
 float (changes, classes): the difference that the change makes to the model's probabilities. None asks the model: they
-work from what is kept of one forward pass per text, or of another explainer's attributions.
+work from what is kept of one forward pass per text, of another explainer's attributions, or of the answers of networks
+that are trained for it (:mod:`evenlight.forgetting`).
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-from evenlight.concepts import observational, representations
+from evenlight.concepts import counterfactual, observational, representations
 from evenlight.concepts.attributed import summed_attributions
 from evenlight.concepts.question import Question
 
@@ -25,6 +26,7 @@ METHODS: dict[str, Callable[..., np.ndarray]] = {
     "inlp": representations.inlp,
     "leace": representations.leace,
     "summed_attributions": summed_attributions,
+    "causalm": counterfactual.causalm,
 }
 
 

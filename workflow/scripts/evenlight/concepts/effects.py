@@ -6,6 +6,7 @@ Abraham et al. (2022), "CEBaB", Section 3. Effects are differences of probabilit
 import numpy as np
 
 from evenlight.concepts.question import Changes
+from evenlight.resamples import drawn_counts, ends, means_of_draws
 
 # Effects are compared after rounding, as in the released code.
 DECIMALS = 4
@@ -87,16 +88,12 @@ def over_seeds(values: np.ndarray) -> tuple[float, float]:
 def mean_interval(
     values: np.ndarray, cluster: np.ndarray, confidence: float, draws: int, generator: np.random.Generator
 ) -> tuple[float, float]:
-    """Bootstrap interval of the mean of ``values`` (changes,), from resamples of whole clusters (percentiles).
+    """Bootstrap interval of the mean of ``values`` (changes,), from resamples of whole clusters.
 
     ``cluster`` names what each change belongs to, (changes,): its original review. All changes of one original share
-    its texts. NaN where there is one cluster only.
+    its texts. Of few clusters the percentiles are wider (:func:`evenlight.resamples.ends`); NaN of one.
     """
-    _, codes = np.unique(cluster, return_inverse=True)
-    sums, counts = np.bincount(codes, values), np.bincount(codes)
-    if len(counts) < 2:
-        return float("nan"), float("nan")
-    weight = generator.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), size=draws)
-    means = (weight @ sums) / (weight @ counts)
-    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
+    there, codes = np.unique(cluster, return_inverse=True)
+    drawn = means_of_draws(values[None], drawn_counts(len(there), draws, generator), codes)
+    low, high = ends(drawn[None], confidence, len(there))
+    return float(low[0]), float(high[0])

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.concepts.question import UNLABELLED, Changes, Head, Question, Texts
-from evenlight.contracts.explanations import CHANGES, CONCEPT_LABELS, REPRESENTATIONS
+from evenlight.contracts.explanations import CHANGES, CONCEPT_LABELS, COUNTERFACTUALS, REPRESENTATIONS
 from evenlight.contracts.texts import ATTRIBUTE, ITEMS
 from evenlight.items import ASIDE
 from evenlight.tables import read_metadata, read_table
@@ -54,10 +54,12 @@ def read_question(
     labels: str | Path | None,
     concepts: Mapping[str, Sequence[str]],
     seed: int,
+    counterfactuals: Mapping[str, str | Path] | None = None,
 ) -> tuple[Question, pd.DataFrame]:
     """(the question about the test split, its changes in the rows of their table) of one run.
 
-    ``labels`` are predicted levels of the asked texts; None takes people's. ``concepts`` are names to levels.
+    ``labels`` are predicted levels of the asked texts; None takes people's. ``concepts`` are names to levels, and
+    ``counterfactuals`` the tables of the networks that have forgotten each.
     """
     people = peoples_levels(read_table(items, ITEMS), concepts)
     table = read_table(representations, REPRESENTATIONS)
@@ -79,6 +81,17 @@ def read_question(
         head=Head(np.array(head["weight"]), np.array(head["bias"])),
         edited=edited,
         edits=changes_of(outside, edited, concepts) if len(outside) else None,
+        counterfactual=_counterfactual(asked, counterfactuals, concepts) if counterfactuals else None,
         seed=seed,
     )
     return question, tested
+
+
+def _counterfactual(texts: Texts, paths: Mapping[str, str | Path], concepts: Collection[str]) -> np.ndarray:
+    answers = np.full((len(concepts), *texts.probability.shape), np.nan)
+    row = pd.Series(np.arange(len(texts.name)), index=list(texts.name))
+    for number, concept in enumerate(concepts):
+        table = read_table(paths[concept], COUNTERFACTUALS)
+        if len(table):
+            answers[number, row.loc[table["item_id"]]] = np.stack(table["probability"])
+    return answers

@@ -106,6 +106,8 @@ class Question:
         head: the model's, for explainers that look inside.
         edited, edits: texts and real changes among them outside of the test, for the upper bound.
         attributed: for explainers that sum up attributions.
+        counterfactual: what networks that have forgotten each concept say of the asked texts, (concepts, texts,
+            classes); NaN of texts in which the concept does not change.
         seed: of random draws.
     """
 
@@ -117,6 +119,7 @@ class Question:
     edited: Texts | None = None
     edits: Changes | None = None
     attributed: Attributed | None = None
+    counterfactual: np.ndarray | None = None
     seed: int = 0
 
     def shown(self, definition: str) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from evenlight.concepts.counterfactual import forgetting_note
 from evenlight.concepts.effects import (
     absolute_effects,
     average_effects,
@@ -17,7 +18,7 @@ from evenlight.concepts.effects import (
 )
 from evenlight.concepts.files import changes_of, peoples_levels, texts_of
 from evenlight.concepts.question import Changes, Texts, true_effects
-from evenlight.contracts.explanations import CHANGE_EFFECTS, CHANGES, REPRESENTATIONS, SCORES
+from evenlight.contracts.explanations import CHANGE_EFFECTS, CHANGES, COUNTERFACTUALS, REPRESENTATIONS, SCORES
 from evenlight.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
 from evenlight.contracts.texts import ITEMS
 from evenlight.datasets import change_name
@@ -112,6 +113,24 @@ def notes_of_explainers(
             for note in read_metadata(path, CHANGE_EFFECTS)["notes"]:
                 notes.setdefault((dataset, explainer, note), None)
     return [f"dataset '{dataset}', explainer '{explainer}': {note}" for dataset, explainer, note in notes]
+
+
+def forgetting_notes(
+    folder: str | Path,
+    concepts: Mapping[str, Mapping[str, Sequence[str]]],
+    models: Mapping[str, Sequence[int]],
+    explainers: Sequence[str],
+) -> list[str]:
+    """What the networks of ``explainers`` have forgotten of each concept; arguments as for :func:`concept_tables`."""
+    notes = []
+    for dataset, explainer, (model, seeds) in product(concepts, explainers, models.items()):
+        found = {}
+        for concept in concepts[dataset]:
+            runs = [f"seed{seed}/{explainer}/{concept}.parquet" for seed in seeds]
+            paths = [Path(folder) / "counterfactuals" / dataset / model / run for run in runs]
+            found[concept] = [read_metadata(path, COUNTERFACTUALS)["forgotten"] for path in paths]
+        notes.append(f"explainer '{explainer}', dataset '{dataset}', model '{model}': {forgetting_note(found)}")
+    return notes
 
 
 def error_rows(

@@ -52,6 +52,19 @@ def _check_trainings(config: dict) -> Iterator[str]:
             yield f"models.{name}.training: found {shown(named)}, {_not_there('training', named, config)}"
 
 
+def _check_trained_on(config: dict) -> Iterator[str]:
+    """Explainers that train the model on, by a training that they name or by its own."""
+    for name, explainer in config["explainers"].items():
+        if "training" not in explainer:
+            continue
+        named = explainer["training"]
+        if named is not None and named not in config["trainings"]:
+            yield f"explainers.{name}.training: found {shown(named)}, {_not_there('training', named, config)}"
+        for model in config["models"] if named is None else ():
+            if not is_trained_here(config, model):
+                yield f"explainers.{name}.training: models.{model} has none of its own; name one of trainings"
+
+
 def _check_adapters(config: dict) -> Iterator[str]:
     for model, key, _ in _from_scratch_with("lora", config):
         random = f"but {model} begins with random ones"
@@ -447,6 +460,7 @@ def _check_set(key: str, compared: list[str], levels: dict[str, list[str]]) -> I
 CHECKS = (
     (("study",), _check_study),
     (("models", "trainings"), _check_trainings),
+    (("models", "explainers", "trainings"), _check_trained_on),
     (("models", "trainings"), _check_adapters),
     (("models", "trainings"), _check_fresh),
     (("models", "seeds"), _check_runs),

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
-from evenlight.configuration.settings import Entry, Heading, Location, LocationWithFields, Name, refusal, shown
+from evenlight.configuration.settings import Entry, Heading, Location, LocationWithFields, Name, Text, refusal, shown
 
 
 class Explainer(Entry):
@@ -788,6 +788,45 @@ class Leace(ConceptExplainer):
     title: ClassVar[str] = "LEACE"
 
     method: Literal["leace"]
+
+
+class Causalm(ConceptExplainer):
+    """The answer of a network of its own, which is trained to leave the concept out and to keep the one that goes along
+    with it the most (CausaLM, Feder et al. 2021). It begins as the model, and is trained for each concept, model and
+    seed.
+    """
+
+    title: ClassVar[str] = "CausaLM"
+
+    method: Literal["causalm"]
+    training: Text | None = Field(
+        None,
+        description=(
+            "How the network is trained on: the name of one of `trainings`; `null` is the training of each model. Its "
+            "`start`, `fresh`, `epochs`, `patience` and `kept_epoch` do not count: the `epochs` given here are all "
+            "trained, and the last one is kept."
+        ),
+    )
+    epochs: int = Field(3, ge=1, description="Passes over the texts; 3 are those of CEBaB's released script.")
+    texts: int | None = Field(
+        None, ge=1, description="Learn from only this many training texts, drawn at random; `null` takes all."
+    )
+    control: bool = Field(
+        True, description="Whether a head keeps the concept that goes along with the treated one the most."
+    )
+    strength: float = Field(
+        2.0,
+        gt=0,
+        description=(
+            "Weight of forgetting beside the task (λ). Below 1 the task keeps what it needs of the concept; "
+            "CEBaB's 0.1 stands beside a language model's loss."
+        ),
+    )
+    head_speed: float = Field(
+        200.0,
+        gt=0,
+        description="How many times as fast as the network the heads learn, so that they see what is left to be told.",
+    )
 
 
 FILE_FIELDS = ("dataset", "model", "seed")

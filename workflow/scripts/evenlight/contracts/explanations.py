@@ -77,6 +77,11 @@ WORD_ATTRIBUTIONS = Contract(
         ]
     ),
 )
+COUNTERFACTUALS = Contract(
+    "answers of a network that has forgotten a concept",
+    "forget_concept",
+    pa.schema([required("item_id", pa.string()), required("probability", pa.list_(pa.float64()))]),
+)
 CHANGE_EFFECTS = Contract(
     "effects of changes",
     "estimate_changes",

@@ -1,17 +1,56 @@
 """What a model's last linear layer is given for each text, and this layer: all that concept explainers look at."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn import functional
 
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
+from evenlight.models.classifier import Classifier
 from evenlight.models.ready import last_layer
 
 # How far the layer's own answer may be from the network's logits.
 TOLERANCE = 1e-3
+
+
+@contextmanager
+def given_to_last_layer(classifier: Classifier) -> Iterator[tuple[nn.Linear, Callable[[torch.Tensor], torch.Tensor]]]:
+    """While open: the last linear layer, and a function that tells what it was given for the logits of the last call.
+
+    The function takes the logits (rows, classes) and gives (rows, width), with gradients where the network had them.
+
+    Raises:
+        InputError: the logits do not come from a linear layer.
+    """
+    with torch.no_grad():
+        layer, _ = last_layer(classifier)
+    if layer is None:
+        raise InputError(
+            f"the head of this {classifier.network.config.model_type} model does not end in a linear layer, which "
+            "concept explainers look at; choose another model"
+        )
+    taken: list[torch.Tensor] = []
+
+    def take(module: nn.Module, arguments: tuple) -> None:
+        taken[:] = arguments[:1]
+
+    def given(logits: torch.Tensor) -> torch.Tensor:
+        values = taken[-1].float()
+        if values.ndim == 2:
+            return values
+        with torch.no_grad():
+            place = (_of_layer(layer, values) - logits[:, None]).abs().sum(dim=-1).argmin(dim=1)
+        return values[torch.arange(len(values), device=values.device), place]
+
+    hook = layer.register_forward_pre_hook(take)
+    try:
+        yield layer, given
+    finally:
+        hook.remove()
 
 
 @torch.inference_mode()
@@ -26,41 +65,26 @@ def represented(evaluator: Evaluator, rows: Sequence[np.ndarray]) -> tuple[np.nd
         InputError: the logits do not come from a linear layer, or from more than one place of a text.
     """
     classifier = evaluator.classifier
-    layer, _ = last_layer(classifier)
-    kind = classifier.network.config.model_type
-    if layer is None:
-        raise InputError(
-            f"the head of this {kind} model does not end in a linear layer, which concept explainers look at; choose "
-            "another model"
-        )
-    taken: list[torch.Tensor] = []
-    hook = layer.register_forward_pre_hook(lambda module, arguments: taken.append(arguments[0]))
+    with given_to_last_layer(classifier) as (layer, given_for):
 
-    def compute(batch: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        taken.clear()
-        token_id, mask = classifier.padded([rows[row] for row in batch])
-        logits = classifier.logits(classifier.embed(token_id), mask)
-        given = taken[-1].float()
-        if given.ndim == 3:
-            place = (_of_layer(layer, given) - logits[:, None]).abs().sum(dim=-1).argmin(dim=1)
-            given = given[torch.arange(len(given), device=given.device), place]
-        if given.shape[0] != len(logits) or (_of_layer(layer, given) - logits).abs().max() > TOLERANCE:
-            raise InputError(
-                f"the logits of this {kind} model do not follow from what its last linear layer is given; choose "
-                "another model"
-            )
-        probability = logits.double().softmax(dim=-1)
-        return list(zip(probability.cpu().numpy(), given.cpu().numpy(), strict=True))
+        def compute(batch: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+            token_id, mask = classifier.padded([rows[row] for row in batch])
+            logits = classifier.logits(classifier.embed(token_id), mask)
+            given = given_for(logits)
+            if given.shape[0] != len(logits) or (_of_layer(layer, given) - logits).abs().max() > TOLERANCE:
+                raise InputError(
+                    f"the logits of this {classifier.network.config.model_type} model do not follow from what its last "
+                    "linear layer is given; choose another model"
+                )
+            probability = logits.double().softmax(dim=-1)
+            return list(zip(probability.cpu().numpy(), given.cpu().numpy(), strict=True))
 
-    try:
         answers = evaluator.in_batches([len(row) for row in rows], compute)
-    finally:
-        hook.remove()
     probability, representation = (np.stack(part) for part in zip(*answers, strict=True))
     bias = layer.weight.new_zeros(len(layer.weight)) if layer.bias is None else layer.bias
     return probability, representation, {"weight": layer.weight.tolist(), "bias": bias.tolist()}
 
 
-def _of_layer(layer: torch.nn.Linear, given: torch.Tensor) -> torch.Tensor:
+def _of_layer(layer: nn.Linear, given: torch.Tensor) -> torch.Tensor:
     # Without the layer's hooks.
     return functional.linear(given, layer.weight, layer.bias)
