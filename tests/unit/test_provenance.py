@@ -67,6 +67,37 @@ def test_a_record_has_what_a_result_was_made_of(project):
     assert (record.started, record.ended) == (1.0, 3.5)
 
 
+@pytest.mark.parametrize("store", ["s3://evenlight/", f"s3://results/{'deep/' * 60}"])
+def test_the_chain_of_what_a_storage_keeps_is_that_of_its_paths_here(project, tmp_path, store):
+    stored = tmp_path / "stored"
+    (stored / "logs").mkdir(parents=True)
+    (stored / "logs/draw.log").write_text((project / "logs/draw.log").read_text())
+    copies = f".snakemake/storage/s3/{store.removeprefix('s3://')}"
+    params, checksums = [repr(CODE), repr(SETTINGS)], {copies + TABLE: f"sha256:{TABLE_SHA256}"}
+    made_of = [copies + TABLE, "workflow/scripts/run.py"]
+    log = [f"{copies}logs/draw.log"]
+    keep(stored, store + FIGURE, input=made_of, params=params, log=log, input_checksums=checksums)
+    keep(stored, store + TABLE, rule="estimate", input=[store + SCORES, "resources/sentences.yaml"])
+    keep(stored, store + SCORES, rule="score")
+    keep(stored, "results/other/local.csv", rule="other")
+    records = Records(stored)
+    found = records.of(FIGURE)
+    assert (found.inputs, found.logs, found.settings) == ((TABLE,), ("logs/draw.log",), (SETTINGS,))
+    assert found.environment.startswith("host")
+    assert found.checksums == {TABLE: TABLE_SHA256}
+    assert {name for name, _ in provenance.chain(FIGURE, records)} == {
+        FIGURE,
+        TABLE,
+        SCORES,
+        "resources/sentences.yaml",
+    }
+    assert records.address_of(FIGURE) == store + FIGURE
+    assert f"aws s3 sync {store}logs logs" in provenance.stored_elsewhere(FIGURE, records)
+    assert records.of("results/other/local.csv").rule == "other"
+    assert records.address_of("results/other/local.csv") == ""
+    assert Records(project).address_of(FIGURE) == ""
+
+
 def test_an_input_that_has_changed_is_named(project):
     record = Records(project).of(FIGURE)
     assert provenance.changed(record, project) == []

@@ -22,6 +22,8 @@ from running import (
     planned_jobs,
     results,
 )
+from test_concepts_study import STUDY as CONCEPTS
+from test_regimes_study import STUDY as REGIMES
 
 PATIENCE = 900  # seconds until a test gives up, much more than any machine should need
 PROFILE = "profiles/kubernetes"
@@ -86,6 +88,16 @@ def kept(storage: str, bucket: str, path: str | Path) -> bytes:
         return answer.read()
 
 
+@pytest.mark.parametrize("study", [REGIMES, CONCEPTS], ids=["regimes", "concepts"])
+def test_other_kinds_are_planned_with_a_bucket_as_without(study, kubernetes_python, storage, tmp_path):
+    project = copy_of_project(tmp_path / "project", study)
+    (project / "own.yaml").write_text("{}")  # which the study of concepts names
+    said = snakemake(project, kubernetes_python, storage, "--dry-run", "all", "explorer", *in_bucket("kinds"))
+    planned = listed_jobs(said)
+    assert len(planned) > 10
+    assert planned == planned_jobs(project, "all", "explorer")
+
+
 def test_the_same_jobs_are_planned_with_a_bucket(kubernetes_python, storage, tmp_path):
     """Also those of a corpus; with the profile, whose cluster a dry run does not ask."""
     demo = yaml.safe_load((PROJECT / "config/demo.yaml").read_text(encoding="utf-8"))
@@ -121,6 +133,51 @@ def test_a_study_in_a_bucket_is_that_of_one_machine(finished_smaller, kubernetes
     score = f"{folder}/scores/demo/ola_cea/seed0/complexity/gradient.parquet"
     snakemake(elsewhere, kubernetes_python, storage, score, "--cores", "1", *bucket)
     assert kept(storage, "study", score)
+
+
+# What `aws s3 sync` does: files of a bucket under their paths, with their dates.
+FETCH = """
+import os, sys
+import boto3
+service, bucket = boto3.client("s3", endpoint_url=sys.argv[1], region_name="us-east-1"), sys.argv[2]
+for each in service.list_objects_v2(Bucket=bucket)["Contents"]:
+    path, date = each["Key"].removeprefix("here/"), each["LastModified"].timestamp()
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    service.download_file(bucket, each["Key"], path)
+    os.utime(path, (date, date))
+"""
+
+
+def test_what_a_bucket_keeps_is_explained_once_it_is_fetched(kubernetes_python, archive_python, storage, tmp_path):
+    project = copy_of_project(tmp_path / "project", SMALLER)
+    file = "results/tiny/datasets/demo/items.parquet"
+    snakemake(project, kubernetes_python, storage, file, "--cores", "1", *in_bucket("fetched"))
+
+    def tool(name: str, *arguments: str, python: str | Path = sys.executable) -> subprocess.CompletedProcess:
+        command = [python, f"workflow/tools/{name}.py", *arguments]
+        variables = environment(PYTHONPATH="workflow/scripts")
+        return subprocess.run(command, cwd=project, env=variables, capture_output=True, text=True)
+
+    packing = ("archive_study", "--study", "tiny", "--output", "tiny.zip")
+    for done in (tool("explain_result", file), tool(*packing, python=archive_python)):
+        assert done.returncode == 1
+        assert f"{file}: lies in a storage and not here" in done.stderr
+        assert "aws s3 sync s3://fetched/here/results results" in done.stderr
+        assert "aws s3 sync s3://fetched/here/logs logs" in done.stderr
+    (project / "fetch.py").write_text(FETCH)
+    keys = {f"AWS_{key}": "none" for key in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY")}
+    command = [kubernetes_python, "fetch.py", storage, "fetched"]
+    subprocess.run(command, cwd=project, env=environment(**keys), check=True)
+    done = tool("explain_result", file)
+    assert done.returncode == 0, done.stderr
+    words = " ".join(done.stdout.split())
+    assert "import_dataset: 1 job" in words
+    assert "resources/demo/sentences.yaml: SHA-256" in words
+    assert '"classes": "binary"' in words
+    assert os.uname().nodename in words
+    assert "WARNING" not in words
+    # Nothing of it is made again here: dates are those of the bucket.
+    assert "import_dataset" not in {rule for rule, _ in planned_jobs(project)}
 
 
 def test_jobs_run_in_pods(finished_smaller, kubernetes_python, storage, tmp_path):

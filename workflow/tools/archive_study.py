@@ -93,6 +93,10 @@ def check_complete(configuration: Path) -> None:
     if done.returncode or not rows:
         raise InputError(f"{configuration}: Snakemake cannot say what is there:\n{done.stderr.strip()[-2000:]}")
     if pending := [row for row in rows if row[-1] != "no update"]:
+        records = provenance.Records()
+        absent = (row[0] for row in pending if not Path(row[0]).is_file())
+        if stored := next(filter(records.address_of, absent), None):
+            raise InputError(f"{stored}: {provenance.stored_elsewhere(stored, records)}")
         raise InputError(
             f"{pending[0][0]}: to be made ({pending[0][-2]}), and {len(pending) - 1} other files; run "
             f"`snakemake --cores all --configfile {configuration}`, then pack the study"

@@ -68,9 +68,11 @@ def tell_rule(rule: str, made: dict[str, provenance.Record], whole: bool) -> Non
 def main(arguments: argparse.Namespace) -> None:
     """Print the chain."""
     path = arguments.file.removeprefix("./")
-    if not Path(path).is_file():
-        raise InputError(f"{path}: there is no such file; name one below results/, from the project's folder")
     records = provenance.Records()
+    if not Path(path).is_file():
+        if records.address_of(path):
+            raise InputError(f"{path}: {provenance.stored_elsewhere(path, records)}")
+        raise InputError(f"{path}: there is no such file; name one below results/, from the project's folder")
     by_rule: dict[str, dict[str, provenance.Record]] = {}
     sources = []
     for name, record in provenance.chain(path, records):

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from evenlight.environment import environment_in
@@ -76,28 +77,53 @@ class Records:
 
     def of(self, path: str) -> Record | None:
         """The record of a file, by its path from the project's folder; None of one that no rule made here."""
-        return self._made_here(path) or self._archive_of(path).get(path)
+        made_here = (self._made_here(path, store) for store in ("", *self.stores))
+        return next(filter(None, made_here), None) or self._archive_of(path).get(path)
 
-    def _made_here(self, path: str) -> Record | None:
+    @cached_property
+    def stores(self) -> tuple[str, ...]:
+        """Addresses below which a storage (``--default-storage-provider``) keeps what was made here: s3://evenlight/."""
+        metadata, found = self.folder / METADATA, set()
+        for folder, _, files in os.walk(metadata):
+            # A long name is cut into folders, each with an @ before it.
+            beginning = "".join(part[1:] for part in Path(folder).relative_to(metadata).parts)
+            for address in (_decoded(beginning + name) for name in files):
+                if "://" in address:
+                    found |= {address[: place.start()] for place in re.finditer(r"(?<=/)results/", address)}
+        return tuple(sorted(found))
+
+    def address_of(self, path: str) -> str:
+        """Under which address a storage keeps a file of this project; empty where none does."""
+        return next((f"{store}{path}" for store in self.stores if self._made_here(path, store)), "")
+
+    def _made_here(self, path: str, store: str = "") -> Record | None:
         folder = self.folder / METADATA
         try:
             longest = os.pathconf(folder, "PC_NAME_MAX") - 1
-            name = base64.urlsafe_b64encode(path.encode()).decode()
+            name = base64.urlsafe_b64encode(f"{store}{path}".encode()).decode()
             parts = [name[start : start + longest] for start in range(0, len(name), longest)]
             text = folder.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1]).read_text(encoding="utf-8")
-            return self._record(json.loads(text))
+            return self._record(json.loads(text), store)
         except (OSError, ValueError):
             return None
 
-    def _record(self, kept: dict) -> Record | None:
+    def _record(self, kept: dict, store: str) -> Record | None:
         if kept.get("incomplete") or not kept.get("rule"):
             return None
-        checksums = {name: value.removeprefix("sha256:") for name, value in (kept.get("input_checksums") or {}).items()}
+        # Where a storage keeps a file, the address stands for it, or the place of its copy.
+        copies = f".snakemake/storage/{store.replace('://', '/')}"
+
+        def here(path: str) -> str:
+            return path.removeprefix(store).removeprefix(copies) if store else path
+
+        checksums = {
+            here(name): value.removeprefix("sha256:") for name, value in (kept.get("input_checksums") or {}).items()
+        }
         code, settings = _code_and_settings(kept.get("params") or [], kept["rule"])
-        logs = tuple(kept.get("log") or ())
+        logs = tuple(here(log) for log in kept.get("log") or ())
         return Record(
             rule=kept["rule"],
-            inputs=tuple(path for path in kept.get("input") or () if not _is_script(path)),
+            inputs=tuple(here(path) for path in kept.get("input") or () if not _is_script(path)),
             settings=settings,
             code=code,
             checksums={path: value for path, value in checksums.items() if not _is_script(path)},
@@ -137,6 +163,14 @@ def read_records(path: str | Path) -> dict[str, Record]:
 def written(records: dict[str, Record]) -> str:
     """Records as the text of a file that :func:`read_records` reads."""
     return json.dumps({name: asdict(records[name]) for name in sorted(records)}, indent=1, sort_keys=True) + "\n"
+
+
+def _decoded(name: str) -> str:
+    """The path that the name of a record stands for."""
+    try:
+        return base64.urlsafe_b64decode(name).decode()
+    except ValueError:  # no record
+        return ""
 
 
 def _is_script(path: str) -> bool:
@@ -250,6 +284,15 @@ def summed_up(paths: Iterable[str], records: Records) -> dict:
             for name in sorted(fetched)
         ],
     }
+
+
+def stored_elsewhere(path: str, records: Records) -> str:
+    """What to do before a file can be looked at that a storage keeps."""
+    address = records.address_of(path).removesuffix(path)
+    folders = ("results", "logs", "benchmarks")
+    commands = "; ".join(f"aws s3 sync {address}{folder} {folder}" for folder in folders)
+    fetch = f"`{commands}`" if address.startswith("s3://") else f"{', '.join(folders)} from {address}, dates included"
+    return f"lies in a storage and not here; fetch the study first: {fetch}"
 
 
 def time_of(seconds: float) -> str:
