@@ -2,6 +2,7 @@
 #
 # Comes in: config. Goes out: config with all defaults filled in, and the functions below.
 
+import atexit
 import fcntl
 import json
 import os
@@ -187,6 +188,11 @@ onstart:
         except OSError:
             raise WorkflowError(f"another run is at work in {os.getcwd()}; wait for it or stop it")
         workflow.globals["_run_lock"] = lock
+        # By a file in this folder `make progress` knows that a run is at work; none of them is Snakemake's, see `nolock`.
+        at_work = Path(".snakemake", "locks", "evenlight")
+        at_work.parent.mkdir(exist_ok=True)
+        at_work.touch()
+        atexit.register(at_work.unlink, missing_ok=True)
         if PYTHON_PROBLEM and not workflow.touch:
             raise WorkflowError(PYTHON_PROBLEM)
         if GPU and workflow.local_exec and len(shared := gpus.devices()) > 1:

@@ -35,3 +35,9 @@ def test_jobs_and_time_left_are_shown_of_the_whole_study(snakesee, finished_smal
     shown = status(snakesee, project)
     assert f"Progress: {half[1]}/{total} " in shown
     assert re.search(r"^ETA: .*[1-9]", shown, re.MULTILINE), shown
+    assert "Status: RUNNING" not in shown
+    # As while a run is at work (test_interruption.py).
+    locks = project / ".snakemake" / "locks"
+    locks.mkdir(exist_ok=True)
+    (locks / "evenlight").touch()
+    assert "Status: RUNNING" in status(snakesee, project)
