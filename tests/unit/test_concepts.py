@@ -275,6 +275,14 @@ def test_after_leace_no_linear_probe_beats_chance():
     assert np.linalg.matrix_rank(representation - erased, tol=1e-8) == 2
 
 
+def test_leace_takes_no_direction_that_is_rounding():
+    """The three variables of a concept add up to one: two directions tell it."""
+    for texts, width in product([200, 300, 400, 500, 600, 700], range(3, 13)):
+        representation, level = correlated(texts, width)
+        erased = leace_eraser(representation, one_hot(level[:, None], LEVELS))(representation)
+        assert np.linalg.matrix_rank(representation - erased, tol=1e-6) == 2
+
+
 def test_leace_changes_less_than_any_other_such_projection():
     representation, level = correlated(600, 6)
     concept = one_hot(level[:, None], LEVELS)

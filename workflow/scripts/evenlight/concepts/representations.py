@@ -128,7 +128,8 @@ def leace_eraser(representation: np.ndarray, concept: np.ndarray) -> Callable[[n
     there = value > value.max() * len(value) * np.finfo(float).eps
     value, vector = value[there], vector[:, there]
     whiten, unwhiten = ((vector * value**power) @ vector.T for power in (-0.5, 0.5))
-    removed = unwhiten @ _onto((whiten @ with_concept).T) @ whiten
+    # Variables of one concept add up to one, so that one of their directions is nothing but rounding.
+    removed = unwhiten @ _onto((whiten @ with_concept).T, least=1e-8) @ whiten
     return lambda asked: asked - (asked - centre) @ removed.T
 
 
@@ -153,10 +154,14 @@ def _projected(projection: np.ndarray) -> Eraser:
     return lambda asked: asked @ projection
 
 
-def _onto(rows: np.ndarray) -> np.ndarray:
-    """The projection (width, width) onto what some rows (rows, width) span."""
+def _onto(rows: np.ndarray, least: float | None = None) -> np.ndarray:
+    """The projection (width, width) onto what some rows (rows, width) span.
+
+    ``least`` is the smallest singular value that counts, as a share of the largest; None takes that of matrix ranks.
+    """
     _, value, vector = np.linalg.svd(rows, full_matrices=False)
-    kept = vector[value > value.max(initial=0) * max(rows.shape, default=1) * np.finfo(float).eps]
+    least = max(rows.shape, default=1) * np.finfo(float).eps if least is None else least
+    kept = vector[value > value.max(initial=0) * least]
     return kept.T @ kept
 
 
