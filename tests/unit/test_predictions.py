@@ -145,7 +145,8 @@ def test_a_sentence_is_the_first_with_ground_truth_or_the_named_one():
     items = pd.DataFrame({"item_id": ["a", "b", "c"], "ground_truth": [[0, 0], None, [0, 1]]})
     assert chosen_sentence(items, {"a", "c"}, "plots", None)["item_id"] == "c"
     assert chosen_sentence(items, {"a", "b"}, "plots", None)["item_id"] == "a"
-    assert chosen_sentence(items, {"a", "c"}, "plots", "a")["item_id"] == "a"
+    for named in ("a", "c"):
+        assert chosen_sentence(items, {"a", "c"}, "plots", named)["item_id"] == named
     for named, found in [("b", "not explained for all models"), ("z", "no text of the dataset")]:
         with pytest.raises(InputError, match=f"^figures.sentences.plots: '{named}' is {found}.*such as a, c$"):
             chosen_sentence(items, {"a", "c"}, "plots", named)
