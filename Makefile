@@ -198,8 +198,9 @@ bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 i
 	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics
 	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics_many --levels 3 --steps compare_many_groups
 
-estimate-cost: .venv/ready  ## what the published grid would cost on this device (ten minutes)
-	$(BIN)/python bench/estimate_cost.py --configfile config/studies/disparity.yaml --output $(BENCH)/cost
+estimate-cost: .venv/ready  ## what a grid would cost on this device (ten minutes): make estimate-cost STUDY=cebab; else disparity
+	$(BIN)/python bench/estimate_cost.py --configfile config/studies/$(or $(STUDY),disparity).yaml \
+		--output $(BENCH)/cost$(if $(STUDY),_$(STUDY))
 
 .venv-ferret/ready: bench/ferret.txt
 	@"$(INTERPRETER)" -m venv --clear .venv-ferret

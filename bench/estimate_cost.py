@@ -16,7 +16,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -41,6 +41,7 @@ from evenlight.explainers import Context, explain
 from evenlight.metrics import Origin, explanation_of, score
 from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier, pick_device, prepared
+from evenlight.models.lstm_attention import LstmAttentionConfig
 from evenlight.models.regimes import train_only
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, token_ids
 from evenlight.models.windows import windows_of_text
@@ -50,6 +51,9 @@ from evenlight.training import OPTIMIZERS, steps_of_epoch
 
 # The sizes in the published configurations. Those of a model in a folder are read there.
 SIZES = {
+    "bert-base-uncased": ("bert", {}),
+    "gpt2": ("gpt2", {}),
+    "roberta-base": ("roberta", {"vocab_size": 50265, "max_position_embeddings": 514, "type_vocab_size": 1}),
     "huawei-noah/TinyBERT_General_4L_312D": (
         "bert",
         {"hidden_size": 312, "num_hidden_layers": 4, "intermediate_size": 1200, "vocab_size": 30522},
@@ -93,12 +97,16 @@ class Dataset:
         validation: items of that.
         test: items of the test split.
         lengths: tokens of ten test items, special ones included: the 5th, 15th … 95th percentile.
+        aside: items of no split, which a study of concepts reads all the same.
+        changing: items of the test split in which each concept changes, where concepts do.
     """
 
     training: int
     validation: int
     test: int
     lengths: tuple[int, ...]
+    aside: int = 0
+    changing: tuple[int, ...] = ()
 
     @property
     def mean_length(self) -> float:
@@ -148,8 +156,20 @@ DOCUMENTED = {
 }
 
 
+# CEBaB by its classes: with two of them, reviews of three stars are left out.
+CEBAB_LENGTHS = (9, 13, 17, 20, 24, 27, 32, 36, 41, 48)
+CEBAB_FIVE = Dataset(1463, 1673, 1689, CEBAB_LENGTHS, aside=8385, changing=(729, 552, 439, 382))
+CEBAB = {
+    "five": CEBAB_FIVE,
+    "three": CEBAB_FIVE,
+    "two": Dataset(1072, 1221, 1228, CEBAB_LENGTHS, aside=6172, changing=(485, 391, 301, 271)),
+}
+
+
 def documented(name: str, settings: dict) -> Dataset:
     """What is known of a dataset of the configuration without its table of items."""
+    if settings["reader"] == "cebab":
+        return CEBAB[settings["classes"]]
     if settings["reader"] not in DOCUMENTED:
         raise InputError(f"datasets.{name}: its size is not documented here; give its table, --items {name}=PATH")
     items, test, lengths = DOCUMENTED[settings["reader"]]
@@ -246,6 +266,8 @@ def work_of(config: dict, lengths: tuple[int, ...], most: int = LONGEST, overlap
     found: dict[str, Work] = {}
     explanations = []
     for family, names in configuration.explainer_families(config).items():
+        if family == "concepts":
+            continue
         asks = configuration.asks_model("explainers", family)
         # Others need a study's data, but for those that draw; what they name is scored.
         names = names if asks else [name for name in names if name in configuration.random_explainers(config)]
@@ -299,7 +321,9 @@ class Speed:
 
 def network_of(source: str) -> nn.Module:
     """A network of the published sizes, with random weights."""
-    if source in SIZES:
+    if source == LstmAttentionConfig.model_type:
+        config = LstmAttentionConfig(num_labels=2)
+    elif source in SIZES:
         kind, sizes = SIZES[source]
         config = AutoConfig.for_model(kind, num_labels=2, **sizes)
     elif (Path(source) / "config.json").exists():
@@ -324,8 +348,16 @@ def flops_per_token(network: nn.Module, length: float) -> float:
         for name, module in network.base_model.named_modules()
         if isinstance(module, nn.Linear | Conv1D) and "pooler" not in name
     )
+    # Each state's gates come from what goes in and from the state before.
+    matrices += sum(
+        weight.numel()
+        for module in network.modules()
+        if isinstance(module, nn.LSTM)
+        for weight in module.parameters()
+        if weight.ndim == 2
+    )
     config = network.config
-    return 2 * matrices + 4 * length * config.hidden_size * config.num_hidden_layers
+    return 2 * matrices + 4 * length * config.hidden_size * getattr(config, "num_hidden_layers", 0)
 
 
 def seconds_of(task: Callable[[], object], device: torch.device, least: float) -> float:
@@ -447,7 +479,12 @@ def estimated(
                 }
                 tasks["train"] = {kind: training["epochs"] * tokens for kind, tokens in of_epoch.items()}
                 products = PRODUCTS_WITH_LORA if training["lora"] else PRODUCTS
-            tasks["read_texts"] = {"forward": size.test * float((rows_of_text * longest).mean())}
+            of_text = float((rows_of_text * longest).mean())
+            tasks["read_texts"] = {"forward": size.test * of_text}
+            if config["kind"] == "concepts":
+                everything = size.training + size.validation + size.test + size.aside
+                tasks["represent_texts"] = {"forward": everything * of_text}
+                tasks |= forgetting(config, model, size, of_text)
             host = {}
             for task, own in work[dataset, model].items():
                 tasks[task] = {"forward": size.test * own.forward, "gradient": size.test * own.gradient}
@@ -462,12 +499,27 @@ def estimated(
     return pd.DataFrame(rows)
 
 
+def forgetting(config: dict, model: str, size: Dataset, of_text: float) -> dict[str, dict[str, float]]:
+    """Tokens of the networks that forget a concept, by task, in a run of a model; a text has ``of_text`` of them."""
+    tasks = {}
+    for name, explainer in config["explainers"].items():
+        if explainer["method"] == "causalm":
+            training = config["trainings"][explainer["training"] or config["models"][model]["training"]]
+            texts = replace(size, training=min(explainer["texts"] or size.training, size.training))
+            of_epoch = texts.tokens_of_epoch(config["models"][model], training)
+            tasks[f"explain {name}"] = {
+                "training": len(size.changing) * explainer["epochs"] * of_epoch,
+                "forward": sum(size.changing) * of_text,
+            }
+    return tasks
+
+
 def column_of(task: str, config: dict) -> str:
     """The column of the summary that a task belongs to."""
     kind, _, name = task.partition(" ")
     if kind == "score":
         return "sensitivity" if name in config["metrics"] else "other metrics"
-    return {"train": "training", "read_texts": "training", "explain": "explaining"}[kind]
+    return {"explain": "explaining"}.get(kind, "training")
 
 
 def markdown(table: pd.DataFrame, speeds: dict[str, Speed], config: dict, about: str) -> str:
@@ -516,6 +568,9 @@ def left_out(config: dict) -> str:
             model["long_items"] == "drop" for model in models
         ),
         "Nothing is compiled.": config["explain"]["compile"],
+        "Left out are attributions that are summed up, and explainers by concepts that ask no network.": (
+            config["kind"] == "concepts"
+        ),
     }
     return " ".join(sentence for sentence, is_so in said.items() if is_so)
 

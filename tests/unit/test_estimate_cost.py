@@ -292,3 +292,32 @@ def test_refusals(cost):
         cost.documented("mine", {"reader": "table"})
     with pytest.raises(InputError, match=r"the sizes of 'other/model' are not known"):
         cost.network_of("other/model")
+
+
+def test_a_study_of_concepts(cost):
+    """Of CEBaB: what all texts are read for, and what networks take that forget each of four concepts."""
+    concepts = yaml.safe_load((STUDIES / "cebab.yaml").read_text(encoding="utf-8"))
+    assert {model.get("source", "lstm_attention") for model in concepts["models"].values()} <= {
+        *cost.SIZES,
+        "lstm_attention",
+    }
+    config = complete(concepts | {"seeds": [0, 1]})
+    config["explainers"]["causalm"] |= {"texts": 320, "epochs": 2}
+    assert cost.work_of(config, LENGTHS) == {}
+    size = cost.documented("two_way", config["datasets"]["two_way"])
+    speed = cost.Speed(10, {"forward": 1.0, "gradient": 2.0, "training": 3.0}, 5.0)
+    table = cost.estimated(config, {"two_way": size}, {("two_way", "bert"): {}}, {"bert": speed}).set_index("task")
+    # Lengths are those of batches in any order, which have the longest text, 48 tokens.
+    assert table.loc["explain causalm", "training"] == 2 * 4 * 2 * 320 * 48
+    mean = np.mean(size.lengths)
+    assert table.loc["explain causalm", "forward"] == pytest.approx(2 * (485 + 391 + 301 + 271) * mean)
+    assert table.loc["represent_texts", "forward"] == pytest.approx(2 * (1072 + 1221 + 1228 + 6172) * mean)
+    assert {cost.column_of(task, config) for task in table.index} == {"training", "explaining"}
+    assert "attributions that are summed up" in cost.left_out(config)
+
+
+def test_an_lstm_by_hand(cost):
+    """Gates: 4 × 64 × (64 + 64) weights; attention: 64² and 64 weights; and the classifier's 2 × 64."""
+    with torch.device("meta"):
+        network = cost.network_of("lstm_attention")
+    assert cost.flops_per_token(network, 20) == 2 * (4 * 64 * 128 + 64 * 64 + 64 + 2 * 64)
