@@ -99,6 +99,7 @@ def compared():
     return as_json(
         comparisons=config["statistics"]["compare"] if needed else {},
         strata=config["statistics"]["strata"],
+        smallest_group=config["statistics"]["smallest_group"],
         samples={dataset: sample(dataset) for dataset in config["datasets"]},
     )
 

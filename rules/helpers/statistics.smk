@@ -71,7 +71,12 @@ def levels_compared():
     """What the levels of a cell are: those of texts, or regimes of models."""
     if config["kind"] == "regimes":
         return {"comparisons": {}, "together": together()} | of_statistics("regimes", "claims")
-    return {"comparisons": comparisons()} | of_statistics("strata")
+    return {"comparisons": comparisons()} | of_statistics("strata") | smallest_group()
+
+
+def smallest_group():
+    """How many units a group must have, where the study says so: without it, nothing is computed again."""
+    return {key: value for key, value in of_statistics("smallest_group").items() if value is not None}
 
 
 def together():

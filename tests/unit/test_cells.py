@@ -343,3 +343,39 @@ def test_units_without_counterpart_follow_the_pairs_in_the_order_of_their_items(
     design, _, b = sides(files)
     assert list(design.b.items) == ["f1", "f2", "fz", "fa"]
     np.testing.assert_array_equal(b, [[[1, 1, 5, 7]]])
+
+
+def few(files: StudyFiles) -> dict:
+    """Texts without variants: five men, five women, and of the intersections with race three, two, four and one."""
+    races = {"m": "aaabb", "f": "aaaab"}
+    rows = [(f"{side}{number}", f"{side}{number}", side, number) for side in races for number in range(5)]
+    files.write(table(rows))
+    units = tables.read_table(units_path(files.datasets, "plots"), UNITS)
+    race = units.assign(factor="race", level=[races[item[0]][int(item[1])] for item in units["item_id"]])
+    tables.write_table(pd.concat([units, race], ignore_index=True), units_path(files.datasets, "plots"), UNITS)
+    return {"gender": [["m", "f"]], "gender+race": [["m+a", "f+a"], ["m+b", "f+b"]]}
+
+
+@pytest.mark.parametrize(("smallest", "compared"), [(None, 3), (2, 2), (3, 2), (4, 1), (5, 1)])
+def test_intersections_of_few_texts_are_left_out_where_a_size_is_named(files, smallest, compared):
+    comparisons = few(files)
+    model = only(read_models(*files.folders, **names(comparisons=comparisons, smallest_group=smallest)))
+    levels = [design.comparison.levels for design in model.designs]
+    assert levels == [("m", "f"), ("m+a", "f+a"), ("m+b", "f+b")][:compared]
+
+
+def test_what_is_left_out_as_too_small_is_noted_with_its_size(files):
+    comparisons = few(files)
+    model = only(read_models(*files.folders, **names(comparisons=comparisons)))
+    about = model.dataset, model.units, model.items["item_id"], comparisons
+    with pytest.raises(InputError, match=r"one unit only of gender\+race 'f\+b'"):
+        check_compared(*about)
+    too_small = "not compared, fewer explained units than statistics.smallest_group (4)"
+    assert check_compared(*about, 4) == [
+        f"dataset 'plots': gender+race 'm+a' (3) {too_small}",
+        f"dataset 'plots': gender+race 'm+b' (2), 'f+b' (1) {too_small}",
+    ]
+    with pytest.raises(
+        InputError, match=r"nothing can be compared; .*of at least 6 explained units each \(statistics.sma"
+    ):
+        check_compared(*about, 6)

@@ -265,3 +265,12 @@ def test_the_page_shows_what_is_left_within_strata(files, tmp_path):
     page = tabulated(tmp_path, "groups", tests, pairs, **shown(SETTINGS | {"seeds": [0]}, *COMPARED, alpha=0.05))
     assert " S1<" in page.html
     assert "three &gt; one" in page.html
+
+
+def test_groups_below_the_size_that_is_named_are_left_out(files):
+    for seed in (0, 1):
+        files.write(texts(draws(seed)), seed)
+    scored = asked(group_tables, SETTINGS)
+    assert len(group_tables(*files.folders, **scored, smallest_group=7)[0]) == 2
+    with pytest.raises(InputError, match="no dataset has"):
+        group_tables(*files.folders, **scored, smallest_group=8)

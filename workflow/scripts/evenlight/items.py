@@ -222,20 +222,36 @@ def check_items(items: pd.DataFrame, units: pd.DataFrame, name: str, unbalanced:
 
 
 def check_compared(
-    dataset: str, units: pd.DataFrame, explained: Collection[str], comparisons: Mapping[str, list[list[str]]]
+    dataset: str,
+    units: pd.DataFrame,
+    explained: Collection[str],
+    comparisons: Mapping[str, list[list[str]]],
+    smallest: int | None = None,
 ) -> list[str]:
-    """Notes on the compared pairs of levels that a dataset lacks.
+    """Notes on the compared pairs of levels that a dataset lacks, and on levels with fewer units than ``smallest``.
 
     ``explained`` are texts (``item_id``), ``units`` those of the dataset, ``comparisons`` factor to sets of levels.
-    :class:`InputError` where a level of a pair has one unit only, and where neither a pair nor three levels of a larger
-    set are there.
+    :class:`InputError` where a level of a pair has one unit only and ``smallest`` is None, and where neither a pair nor
+    three levels of a larger set are there.
     """
     units = units[units["item_id"].isin(list(explained))]
     there = {factor: forms_of(units, factor).groupby("level")["unit_id"].nunique() for factor in comparisons}
     sets = [(factor, levels) for factor, sets in comparisons.items() for levels in sets]
+    large = {factor: counts[counts >= (smallest or 1)] for factor, counts in there.items()}
     lacking = []
     for factor, levels in sets:
         missing = [level for level in levels if level not in there[factor]]
+        small = [
+            f"'{level}' ({there[factor][level]})"
+            for level in levels
+            if level in there[factor].drop(large[factor].index)
+        ]
+        if small:
+            lacking.append(
+                f"dataset '{dataset}': {factor} {', '.join(small)} not compared, fewer explained units than "
+                f"statistics.smallest_group ({smallest})"
+            )
+            continue
         if len(levels) == 2 and missing:
             lacking.append(
                 f"dataset '{dataset}': '{levels[0]}' and '{levels[1]}' are not compared, no explained text has "
@@ -248,10 +264,11 @@ def check_compared(
                 "of levels out of 'statistics.compare'"
             )
     # A larger set is tested as soon as three of its levels are there.
-    if sets and all(len(set(levels) & set(there[factor].index)) < min(3, len(levels)) for factor, levels in sets):
+    if sets and all(len(set(levels) & set(large[factor].index)) < min(3, len(levels)) for factor, levels in sets):
         factors = units.groupby("factor", sort=False)["level"].unique()
         listing = "; ".join(f"{factor}: {', '.join(sorted(levels))}" for factor, levels in factors.items())
         compared = "; ".join(f"{factor} {', '.join(levels)}" for factor, levels in sets)
+        compared += f", of at least {smallest} explained units each (statistics.smallest_group)" if smallest else ""
         raise InputError(
             f"dataset '{dataset}': nothing can be compared; it has {listing}, and 'statistics.compare' asks for "
             f"{compared}; name two of its levels there, or at least three in a larger set, or take the dataset out of "

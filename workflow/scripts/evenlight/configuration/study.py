@@ -177,6 +177,14 @@ class Statistics(Settings):
             "stays, and the test within strata stands beside it."
         ),
     )
+    smallest_group: int | None = Field(
+        None,
+        ge=2,
+        description=(
+            "Explained units (pairs, or texts without variants) that a level must have to be compared, an intersection "
+            "too; smaller ones are left out with a note. `null` refuses a level with one unit."
+        ),
+    )
     alpha: float = Field(
         0.05,
         gt=0,

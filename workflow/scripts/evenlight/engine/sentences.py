@@ -117,7 +117,7 @@ def check_explained(dataset: str, test: pd.DataFrame, reason: np.ndarray, units:
         compared: the study's ``comparisons``, and its ``strata`` by dataset.
     """
     explained = test[np.equal(reason, None)].set_index("item_id")
-    check_compared(dataset, units, explained.index, compared["comparisons"])
+    check_compared(dataset, units, explained.index, compared["comparisons"], compared.get("smallest_group"))
     if compared["strata"].get(dataset) == "label":
         check_strata(dataset, units, explained["label"], compared["comparisons"])
 

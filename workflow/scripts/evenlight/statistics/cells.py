@@ -76,6 +76,7 @@ class ModelScores:
         explainers: the scores, one explainer at a time, so that not all need to be in memory; to be gone over once.
         strata: the stratum of each item under each seed, int (seeds, items), -1 where it is not known; None where the
             dataset is not stratified.
+        smallest_group: units that a level must have to be compared.
     """
 
     dataset: str
@@ -86,6 +87,7 @@ class ModelScores:
     designs: list[Design]
     explainers: Iterator[ExplainerScores]
     strata: np.ndarray | None
+    smallest_group: int = 1
 
 
 def read_models(
@@ -99,13 +101,15 @@ def read_models(
     comparisons: Mapping[str, list[list[str]]],
     strata: Mapping[str, str] | None = None,
     readings: str | Path | None = None,
+    smallest_group: int | None = None,
 ) -> Iterator[ModelScores]:
     """The scores of every model on every dataset, in configured order.
 
     ``scores`` and ``datasets_folder`` are folders (:mod:`evenlight.statistics.files`), ``models`` name to seeds,
     ``metrics`` name to family, ``comparisons`` factor to sets of levels. The items are those that the first explainer
     has scores of under any seed; another explainer with another item is refused. ``strata`` says by what a dataset is
-    stratified (:data:`STRATA`); all but labels are in the folder ``readings``.
+    stratified (:data:`STRATA`); all but labels are in the folder ``readings``. Pairs of levels of which one has fewer
+    scored units than ``smallest_group`` have no design.
     """
     strata = strata or {}
     for dataset in datasets:
@@ -138,10 +142,24 @@ def read_models(
                 list(seeds),
                 items,
                 units,
-                [design for design in designs if design is not None],
+                [
+                    design
+                    for design in designs
+                    if design is not None and _is_large(design, units, items, smallest_group)
+                ],
                 _explainers(scores, runs, explainers, metrics, items),
                 codes,
+                smallest_group or 1,
             )
+
+
+def _is_large(design: Design, units: pd.DataFrame, items: pd.DataFrame, smallest_group: int | None) -> bool:
+    """Whether both levels of a design have as many units as a group must have."""
+    if smallest_group is None:
+        return True
+    forms = forms_of(units, design.comparison.factor)
+    forms = forms[forms["item_id"].isin(items["item_id"]) & forms["level"].isin(design.comparison.levels)]
+    return forms.groupby("level")["unit_id"].nunique().min() >= smallest_group
 
 
 def _strata(

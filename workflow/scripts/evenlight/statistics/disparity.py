@@ -63,7 +63,13 @@ def disparity_table(
     rows, notes, gaps = [], {}, {}  # of notes the keys only: each once, in order
     for model in read_compared(scores, datasets_folder, **scored):
         notes |= dict.fromkeys(
-            check_compared(model.dataset, model.units, model.items["item_id"], scored["comparisons"])
+            check_compared(
+                model.dataset,
+                model.units,
+                model.items["item_id"],
+                scored["comparisons"],
+                scored.get("smallest_group"),
+            )
         )
         counted = _counting_undefined(model.explainers, _compared_columns(model), gaps)
         rows += rows_by_comparison(

@@ -79,7 +79,13 @@ def effect_table(
 
     def of_models() -> Iterator[tuple[list[dict], list[np.ndarray]]]:
         for model in read_compared(scores, datasets_folder, **scored):
-            check_compared(model.dataset, model.units, model.items["item_id"], scored["comparisons"])
+            check_compared(
+                model.dataset,
+                model.units,
+                model.items["item_id"],
+                scored["comparisons"],
+                scored.get("smallest_group"),
+            )
             yield pooled_rows(
                 model.explainers,
                 model.designs,

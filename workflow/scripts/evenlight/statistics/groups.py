@@ -62,7 +62,7 @@ def group_tables(
 def _sides(model: ModelScores, factor: str, levels: list[str]) -> dict[str, tuple[Side, pd.Index]]:
     """The units of each level that is there, and their names."""
     sides = {level: side_of(model.units, factor, level, model.items, model.strata) for level in levels}
-    return {level: side for level, side in sides.items() if len(side[1])}
+    return {level: side for level, side in sides.items() if len(side[1]) >= model.smallest_group}
 
 
 def _compare(
