@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab test test-slow check rule-graph browser slurm measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start verdicts bench-statistics estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts test test-slow check rule-graph browser slurm measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start verdicts bench-statistics estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -66,6 +66,11 @@ known-disparity: .venv/ready-for-tests  ## verdicts in worlds whose disparities 
 	$(BIN)/python bench/known_disparity.py --configfile $(KNOWN) --results results/known_disparity \
 		--fresh-configfile $(FRESH) --fresh results/known_disparity_fresh --table docs/results/known_disparity.csv \
 		--figure docs/results/known_disparity.svg --page docs/results/known_disparity.md
+
+known-concepts: .venv/ready  ## explainers by concepts in worlds whose effects are known: docs/results/known_concepts.md
+	$(BIN)/snakemake --cores $(CORES) tables --configfile config/studies/known_concepts.yaml
+	$(BIN)/python bench/known_concepts.py --configfile config/studies/known_concepts.yaml \
+		--results results/known_concepts --page docs/results/known_concepts.md
 
 ARCHIVE = $(STUDY).zip
 ARCHIVING := PYTHONPATH=workflow/scripts .venv-archive/bin/python workflow/tools/archive_study.py

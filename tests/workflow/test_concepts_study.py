@@ -1,10 +1,13 @@
 """A whole study of concepts, in the world with known causes."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from running import PROJECT, copy_of_project, results, run_study
+from running import PROJECT, copy_of_project, environment, results, run_study
 
 from evenlight.datasets import CONCEPTS
 
@@ -57,7 +60,7 @@ STUDY = {
         "cosine": {"metric": "icace_error", "label": "Cosine"},
         "l2": {"metric": "icace_error", "distance": "l2"},
     },
-    "statistics": {"compare": {"concept": [["care", "dress"]]}, "bootstrap_draws": 100},
+    "statistics": {"compare": {"concept": [["care", "dress"]], "gender": [["male", "female"]]}, "bootstrap_draws": 100},
 }
 
 
@@ -79,7 +82,7 @@ def test_tables_and_figures_are_there(study):
     # Ten units, two forms of each, five concepts: a change in either direction.
     assert set(whole.loc[whole["metric"] == "l2", "changes"]) == {200}
     effects = pd.read_csv(study / "tables" / "effects.csv")
-    assert len(effects) == len(STUDY["explainers"]) * len(STUDY["metrics"])
+    assert len(effects) == 2 * len(STUDY["explainers"]) * len(STUDY["metrics"])
     assert {path.name for path in (study / "figures" / "concepts").iterdir()} == {"world.svg", "world.pdf"}
     page = (study / "tables" / "concepts.html").read_text(encoding="utf-8")
     assert "levels predicted from words are right for care" in page
@@ -141,3 +144,26 @@ def test_the_estimate_is_the_answer_of_the_network_that_forgot_the_concept(study
             said = forgot.loc[base, "probability"] - table.loc[base, "probability"]
             assert effects[change] == pytest.approx(said, abs=1e-9)
         assert np.abs(np.stack(effects[bases.index])).max() > 1e-3
+
+
+def test_the_page_on_known_effects_has_the_means_of_the_tables(study, tmp_path):
+    command = [
+        sys.executable,
+        str(PROJECT / "bench/known_concepts.py"),
+        "--configfile",
+        study.parents[1] / "study.yaml",
+    ]
+    subprocess.run([*command, "--results", study, "--page", tmp_path / "known.md"], check=True, env=environment())
+    page = (tmp_path / "known.md").read_text(encoding="utf-8")
+    changes = pd.read_parquet(study / "changes/world/changes.parquet")
+    care = changes[(changes["concept"] == "care") & (changes["before"] == "careful")]
+    effects, true = [], []
+    for seed in STUDY["seeds"]:
+        run = f"world/ola_cea/seed{seed}"
+        table = pd.read_parquet(study / f"representations/{run}.parquet").set_index("item_id")["probability"]
+        true += [table[change.edit][1] - table[change.base][1] for change in care.itertuples()]
+        said = pd.read_parquet(study / f"concept_effects/{run}/leace.parquet").set_index("change_id")["effect"]
+        effects += [said[name][1] for name in care["change_id"]]
+    for name, values in (("**true**", true), ("leace", effects)):
+        assert f"| world | {name} | {round(float(np.mean(values)), 3)} |" in page
+    assert f"| world | {len(STUDY['explainers']) * len(STUDY['metrics'])} | " in page
