@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts test test-slow check rule-graph browser slurm measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start verdicts bench-statistics estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts test test-slow faults check rule-graph browser slurm measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start verdicts bench-statistics estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -123,6 +123,9 @@ slurm:
 
 test-slow: .venv/ready-for-tests  ## the tests marked slow
 	$(BIN)/python -m pytest -m slow
+
+faults: .venv/ready-for-tests slurm  ## one study under every fault in every stage, against an undisturbed run
+	$(BIN)/python -m pytest -m "slow or not slow" tests/workflow/test_faults.py
 
 check: $(MINILM)  ## linters, formatters, and a dry run of every shipped configuration
 	$(BIN)/ruff check .

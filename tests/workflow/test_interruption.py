@@ -1,4 +1,4 @@
-"""Runs that are killed, stopped, or started twice: the next one simply continues and ends with the same tables."""
+"""Runs that are killed, stopped, or started twice: nothing half done is left. What comes of them: test_faults.py."""
 
 import json
 import os
@@ -6,8 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from running import (
@@ -22,100 +20,8 @@ from running import (
     results,
     run_study,
     snakemake,
-    start,
 )
-
-from evenlight.warm_start import SWITCH_VARIABLE
-
-PATIENCE = 300  # seconds until a test gives up, much more than any machine should need
-LOGS = "logs/tiny"
-COLD = {SWITCH_VARIABLE: "0"}  # jobs are started by themselves, so that they can outlive their run
-
-
-def log_says(log: str, text: str = "") -> Callable[[Path], bool]:
-    """Whether a job's log is there and has ``text``."""
-
-    def happened(project: Path) -> bool:
-        path = project / LOGS / log
-        return path.is_file() and text in path.read_text(encoding="utf-8", errors="replace")
-
-    return happened
-
-
-MOMENTS = {
-    "data are read": log_says("import_dataset/demo.log"),
-    "model is trained": log_says("train/demo/ola_cea/seed0.log", "training on"),
-    "texts are read": log_says("read_texts/demo/ola_cea/seed0.log"),
-    "items are explained": log_says("attribute/demo/ola_cea/seed0/lime.log", "explaining"),
-    "explanations are scored": log_says("score/demo/ola_cea/seed0/faithfulness.log"),
-    "groups are compared": log_says("measure_disparity.log"),
-    "figures are drawn": log_says("draw_disparity/demo.log"),
-}
-
-
-def wait_until(happened: Callable[[Path], bool], project: Path, run: subprocess.Popen) -> None:
-    """Wait for a moment of a run, which must still be going on then."""
-    deadline = time.monotonic() + PATIENCE
-    while not happened(project):
-        assert run.poll() is None, f"the run ended before:\n{(project / SAID).read_text()}"
-        assert time.monotonic() < deadline, f"still waiting:\n{(project / SAID).read_text()}"
-        time.sleep(0.01)
-
-
-def is_alive(run: subprocess.Popen) -> bool:
-    """Whether any process of the run is left."""
-    run.poll()  # else a dead Snakemake would be counted until its status is asked for
-    try:
-        os.killpg(run.pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-@contextmanager
-def started(project: Path, **variables: str) -> Iterator[subprocess.Popen]:
-    """A run in the background; nothing of it outlives the block."""
-    run = start(project, "--cores", "2", **variables)
-    try:
-        yield run
-    finally:
-        if is_alive(run):
-            os.killpg(run.pid, signal.SIGKILL)
-        run.wait()
-
-
-def test_run_killed_at_every_stage_continues(finished_smaller, tmp_path):
-    project = copy_of_project(tmp_path / "project", SMALLER)
-    for happened in MOMENTS.values():
-        with started(project) as run:
-            wait_until(happened, project, run)
-            os.killpg(run.pid, signal.SIGKILL)
-            assert run.wait() == -signal.SIGKILL
-    run_study(project)
-    assert_same_results(project, finished_smaller)
-    assert planned_jobs(project) == set()
-
-
-def test_jobs_that_outlive_a_killed_snakemake_do_no_harm(finished_smaller, tmp_path):
-    project = copy_of_project(tmp_path / "project", SMALLER)
-    with (
-        started(project, **COLD) as first,
-        started_after_kill(first, "model is trained", project) as second,
-    ):
-        with started_after_kill(second, "items are explained", project) as third:
-            # The jobs that were left behind write their results while those of their successors are read.
-            wait_until(MOMENTS["explanations are scored"], project, third)
-            for run in (first, second):
-                os.killpg(run.pid, signal.SIGCONT)
-            assert third.wait(PATIENCE) == 0, (project / SAID).read_text()
-        deadline = time.monotonic() + PATIENCE
-        while is_alive(first) or is_alive(second):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-    assert_same_results(project, finished_smaller)
-    run_study(project, **COLD)
-    # Nothing of this study was started warm, and everything of the other.
-    assert_same_results(project, finished_smaller)
+from stages import LOGS, PATIENCE, STAGES, log_says, started, wait_until
 
 
 def test_a_killed_training_goes_on_from_its_checkpoint(tmp_path):
@@ -154,7 +60,7 @@ def processes_in(folder: Path) -> set[int]:
 def test_warm_jobs_end_with_a_killed_snakemake(tmp_path):
     project = copy_of_project(tmp_path / "project", SMALLER)
     with started(project) as run:
-        wait_until(MOMENTS["model is trained"], project, run)
+        wait_until(STAGES["model is trained"].is_reached, project, run)
         jobs = processes_in(project) - {run.pid}
         assert jobs
         run.kill()
@@ -165,15 +71,12 @@ def test_warm_jobs_end_with_a_killed_snakemake(tmp_path):
             time.sleep(0.01)
 
 
-@contextmanager
-def started_after_kill(run: subprocess.Popen, moment: str, project: Path) -> Iterator[subprocess.Popen]:
-    """A new run after Snakemake alone was killed at ``moment``; the job that it leaves behind is held up."""
-    wait_until(MOMENTS[moment], project, run)
-    run.kill()
-    run.wait()
-    os.killpg(run.pid, signal.SIGSTOP)
-    with started(project, **COLD) as successor:
-        yield successor
+AT_WORK = "evenlight"  # by which `make progress` knows of a run
+
+
+def listed(project: Path) -> list[str]:
+    """What lies in the folder of Snakemake's locks."""
+    return [path.name for path in (project / ".snakemake" / "locks").glob("*")]
 
 
 def test_second_run_is_refused_while_one_is_at_work(finished_smaller, copy_of):
@@ -183,11 +86,13 @@ def test_second_run_is_refused_while_one_is_at_work(finished_smaller, copy_of):
     log = project / LOGS / "draw_disparity" / "demo.log"
     log.unlink()
     with started(project) as first:
-        wait_until(MOMENTS["figures are drawn"], project, first)
+        wait_until(STAGES["figures are drawn"].is_reached, project, first)
         os.killpg(first.pid, signal.SIGSTOP)
+        assert AT_WORK in listed(project)
         second = snakemake(project, "--cores", "1")
         os.killpg(first.pid, signal.SIGCONT)
         assert first.wait(PATIENCE) == 0, (project / SAID).read_text()
+    assert AT_WORK not in listed(project)
     assert second.returncode != 0
     assert f"another run is at work in {project}; wait for it or stop it" in second.stdout
     assert "Traceback" not in second.stdout

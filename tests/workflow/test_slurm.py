@@ -63,7 +63,7 @@ def cluster(slurm_programs, tmp_path) -> Iterator[Cluster]:
         yield cluster
 
 
-def start(project: Path, cluster: Cluster, *arguments: str) -> subprocess.Popen:
+def start_on_cluster(project: Path, cluster: Cluster, *arguments: str) -> subprocess.Popen:
     """Start Snakemake in ``project`` with the profile for Slurm; what it says goes to the file ``SAID``."""
     command = [sys.executable, "-c", ASKING_OFTEN, *arguments, "--configfile", CONFIGURATION, "--profile", PROFILE]
     command += ["--slurm-status-command", "squeue", "--latency-wait", "10"]
@@ -85,7 +85,7 @@ def said(project: Path, cluster: Cluster) -> str:
 
 def finish(project: Path, cluster: Cluster, *arguments: str) -> None:
     """Run Snakemake to its end, which must be a success."""
-    assert start(project, cluster, *arguments).wait(PATIENCE) == 0, said(project, cluster)
+    assert start_on_cluster(project, cluster, *arguments).wait(PATIENCE) == 0, said(project, cluster)
 
 
 def jobs_of(cluster: Cluster, rule: str) -> list[dict[str, str]]:
@@ -114,7 +114,7 @@ def test_study_through_slurm_is_that_of_one_machine(finished_smaller, cluster, t
     project = copy_of_project(tmp_path / "project", STUDY)
     packed = ("tables", "--groups", *PACKED)
     little = ("--set-resources", "train:mem_mb=150 if attempt == 1 else 4000", "read_texts:mem_mb=150 * attempt")
-    killed = start(project, cluster, *packed, *little)
+    killed = start_on_cluster(project, cluster, *packed, *little)
     try:
         wait_for(lambda: running(cluster, "attribute"), project, cluster, killed)
     finally:
@@ -167,7 +167,7 @@ def test_a_node_that_vanishes_is_only_a_delay(finished_smaller, cluster, tmp_pat
     """Also to an array of jobs, and so is a job that somebody cancels."""
     project = copy_of_project(tmp_path / "project", STUDY | {"seeds": [0, 1]})
     models = [f"results/tiny/models/demo/ola_cea/seed{seed}/model.safetensors" for seed in (0, 1)]
-    run = start(project, cluster, *models, "--slurm-array-jobs", "train")
+    run = start_on_cluster(project, cluster, *models, "--slurm-array-jobs", "train")
     try:
         wait_for(lambda: running(cluster, "train"), project, cluster, run)
         assert {task["ArrayTaskId"] for task in jobs_of(cluster, "train")} == {"1", "2"}
