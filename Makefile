@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts test test-slow faults check rule-graph browser slurm measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start verdicts bench-statistics estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start verdicts bench-statistics estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -56,6 +56,9 @@ soft-scale: .venv/ready-for-tests  ## what of soft disparities is made by the nu
 
 cebab: $(MINILM)  ## which explanations tell what edits of restaurant reviews do to a model (under an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/cebab_cpu.yaml
+
+hatecheck: $(MINILM)  ## a classifier of hate speech, explained for seven groups in two languages (half an hour)
+	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/hatecheck_cpu.yaml
 
 KNOWN := config/studies/known_disparity.yaml
 FRESH := bench/fresh/known_disparity.yaml

@@ -148,6 +148,14 @@ EXPLAINER_FIGURES = []
 if config["randomisation"] and RANDOMISED_EXPLAINERS:
     EXPLAINER_PAGES["randomisation"] = Page(["randomisation"], shown("datasets", "models", "explainers"), "Explainers")
     EXPLAINER_FIGURES.append(every(rules.draw_randomisation.output))
+if config["reliance"] and config["kind"] != "concepts":
+    EXPLAINER_PAGES["reliance"] = Page(
+        ["pair_invariance", "group_reliance", "words_by_group"],
+        shown(
+            "datasets", "models", "explainers", words_shown=config["reliance"]["words"], **of_statistics("confidence")
+        ),
+        "Explainers",
+    )
 if config["agreement"] and len(config["explainers"]) > 1:
     EXPLAINER_PAGES["agreement"] = Page(
         ["agreement"],

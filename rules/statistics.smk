@@ -140,6 +140,35 @@ rule compare_explainers:
         "--attributions {input.attributions:q} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
+rule measure_reliance:
+    """On which words the models lean: pairs of forms, words that name the group, and a table of words."""
+    input:
+        script=script("statistics/measure_reliance.py"),
+        attributions=every(SHARD, explainer=list(config["explainers"])),
+        datasets=every_dataset(),
+        readings=every(READINGS),
+    output:
+        pairs="<results>/tables/pair_invariance.parquet",
+        names="<results>/tables/group_reliance.parquet",
+        words="<results>/tables/words_by_group.parquet",
+    log:
+        "<logs>/measure_reliance.log",
+    benchmark:
+        "<benchmarks>/measure_reliance.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(60),
+    params:
+        settings=reliance_settings(),
+        folders=folders(attributions=SHARD, datasets=DATASETS, readings=READINGS),
+        code=code_of("statistics/measure_reliance.py"),
+    shell:
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --pairs {output.pairs:q} "
+        "--names {output.names:q} --words {output.words:q} > {log:q} 2>&1"
+
+
 rule summarise_agreement:
     """Mean agreement of every two explainers, of all texts and of the groups that are compared."""
     input:

@@ -56,6 +56,24 @@ def comparisons():
     return config["statistics"]["compare"]
 
 
+def reliance_settings():
+    """What the tables of words depend on."""
+    return json.dumps(
+        runs_of_study()
+        | {"explainers": {name: repeated_by(name) for name in config["explainers"]}, "comparisons": comparisons()}
+        | {"words_of": datasets_shown(), "texts": (config["reliance"] or {}).get("texts")}
+        | of_statistics("confidence")
+    )
+
+
+def repeated_by(explainer):
+    """The explainer that does the same with other draws; itself where nothing is drawn, None where there is no other."""
+    settings = {name: entry | {"label": None} for name, entry in config["explainers"].items()}
+    if not configuration.draws(settings[explainer]["method"]):
+        return explainer
+    return next((name for name in settings if name != explainer and settings[name] == settings[explainer]), None)
+
+
 def comparisons_of_texts():
     """What is compared of the texts themselves, and not of changes of them."""
     return comparisons() if COMPARED_IN == "datasets" else {}

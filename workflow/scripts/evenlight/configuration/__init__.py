@@ -23,6 +23,8 @@ from evenlight.errors import InputError
 
 # Methods that know nothing of the model.
 NOISE = ("uniform_random", "random_effects")
+# Those that estimate by random draws, those that are nothing else, and those of which nobody knows.
+DRAWING_FAMILIES = {"gradient_shap", "kernel_shap", "lime", "shapley_sampling", "baseline", "imported"}
 # Of one section; the largest that we know of has some thousands.
 MOST_VALUES = 100_000
 REGISTRIES: dict[str, type[Entry]] = {
@@ -179,6 +181,15 @@ def attainable(config: dict) -> dict[str, str]:
 def asks_model(section: str, family: str) -> bool:
     """Whether a family of ``explainers`` or ``metrics`` asks the trained model, as opposed to data or scores alone."""
     return any(entry.asks_model for entry in REGISTRIES[section].entries.values() if entry.family == family)
+
+
+def draws(method: str) -> bool:
+    """Whether a method of ``explainers`` draws at random, so that it may explain a text in another way again.
+
+    >>> draws("lime"), draws("saliency"), draws("uniform_random")
+    (True, False, True)
+    """
+    return family_of("explainers", method) in DRAWING_FAMILIES
 
 
 def checkpoint(config: dict, model: str, dataset: str, seed: int) -> dict:

@@ -110,6 +110,19 @@ class Agreement(Settings):
     )
 
 
+class Reliance(Settings):
+    """On which words the models lean, by group: how alike the forms of a text are explained (`pair_invariance`), what
+    share of the scores the words that name the group have (`group_reliance`), and a table of words (`words_by_group`).
+    """
+
+    texts: int = Field(
+        5, ge=2, description="Fewest texts of a group, of one explained class, with a word that stands in the table."
+    )
+    words: int = Field(
+        15, ge=1, description="Most words of an explainer and class that the page shows; the CSV file has all."
+    )
+
+
 Factor = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\+[a-z][a-z0-9_]*)*$")]
 Levels = Annotated[Different[Text], Field(min_length=2)]
 
@@ -379,6 +392,14 @@ class Study(Settings):
         description=(
             "Shows how far every two explainers agree, and whether they do for one group more than for another. `{}` "
             "does with the default below; left out, nothing is shown."
+        ),
+    )
+    reliance: Reliance | None = Field(
+        None,
+        description=(
+            "Shows on which words the models lean, by group. `{}` does with the defaults below; left out, nothing is "
+            "shown. An explainer that draws at random needs a second one with the same settings, such as `lime` and "
+            "`lime_again`, to tell how far apart explanations are by chance alone."
         ),
     )
     metrics: dict[Name, Metric] = Field(

@@ -222,6 +222,46 @@ MASKED_SUMMARY = Contract(
         ]
     ),
 )
+PAIR_INVARIANCE = Contract(
+    "invariance of pairs",
+    "measure_reliance",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "factor", "level_a", "level_b"),
+            *columns(pa.int64(), "seeds", "pairs"),
+            required("words", pa.float64()),  # that the forms of a pair share, mean
+            *with_interval("distance"),
+            *with_interval("rank_correlation"),
+            pa.field("null", pa.string()),  # repeated: by other draws; fixed: nothing is drawn; null: not known
+            *columns(pa.float64(), "null_distance", "null_rank_correlation", missing=True),
+            *with_interval("beyond_null"),  # distance − null_distance
+        ]
+    ),
+)
+GROUP_RELIANCE = Contract(
+    "reliance on the group's name",
+    "measure_reliance",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "factor", "level"),
+            required("texts", pa.int64()),
+            required("tokens", pa.float64()),  # the share of tokens that name the group: that of equal scores
+            *with_interval("absolute"),
+            *with_interval("signed"),
+        ]
+    ),
+)
+WORDS_BY_GROUP = Contract(
+    "words by group",
+    "measure_reliance",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "factor", "level", "class", "word"),
+            required("texts", pa.int64()),
+            *with_interval("share"),
+        ]
+    ),
+)
 WORD_ASSOCIATIONS = Contract(
     "associations of words",
     "check_ground_truth",
