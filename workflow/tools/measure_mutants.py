@@ -35,6 +35,7 @@ TESTS = {
     "statistics/verdicts": ("effects",),
     "statistics/verdict_control": ("verdict_control",),
     "statistics/rank_sum": ("rank_sum", "strata"),
+    "statistics/reliance": ("reliance",),
     "statistics/rounding": ("rounding",),
     "statistics/planning": ("planning",),
     "statistics/hodges_lehmann": ("hodges_lehmann",),
