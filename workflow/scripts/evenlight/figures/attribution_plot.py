@@ -12,6 +12,8 @@ from evenlight.statistics.study import comparisons_in
 COLUMNS = ["dataset", "model", "seed", "explainer", "factor", "level_a", "level_b", "mean_absolute", "p_holm"]
 # Of log10 p, beyond which a darker cell would say no more.
 LOWEST = -6
+# So wide is a column of the legend, with a long name.
+INCHES_PER_NAME = 2.0
 
 
 def models_of(regimes: dict[str, dict[str, str]]) -> dict[str, str]:
@@ -54,9 +56,11 @@ def draw_attribution_differences(
         axes.set_title(" and ".join(pair.levels), loc="left", fontsize=10)
     if view == "sizes":
         panels[-1].set_xticks(range(len(present)), labels=[models[model] for model in present])
-        figure.supylabel("mean |s(a) − s(b)| of ground-truth words")
+        figure.supylabel("mean |s(a) − s(b)|\nof ground-truth words")
         handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=int(min(5, width / INCHES_PER_NAME)), frameon=False
+        )
     else:
         labels = [f"{models[model]}, seed {seed}" for model, seed in runs]
         panels[-1].set_xticks(range(len(runs)), labels=labels, rotation=40, ha="right", rotation_mode="anchor")

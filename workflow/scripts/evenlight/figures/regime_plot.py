@@ -16,6 +16,8 @@ SUBSETS = {"all": "all texts", "right": "read rightly", "all_right": "read right
 # So many series are told apart by shapes besides colours.
 MARKERS = "osD^vP*X<>"
 INCHES_PER_MARK = 0.11
+# So wide is a column of the legend, with a long name.
+INCHES_PER_NAME = 2.0
 
 
 def draw_regimes(
@@ -42,8 +44,8 @@ def draw_regimes(
         if position or view != "relative"
     }
     places, series = (explainers, models) if view == "by_explainer" else (models, explainers)
-    width = INCHES_PER_MARK * len(places) * (len(series) + 2)
-    figure = Figure(figsize=(max(7.5, 1.5 + width), 7.5), layout="constrained")
+    width = max(7.5, 1.5 + INCHES_PER_MARK * len(places) * (len(series) + 2))
+    figure = Figure(figsize=(width, 7.5), layout="constrained")
     rows = figure.subplots(len(SUBSETS), 1, sharex=True, sharey=True)
     for (subset, words), axes in zip(SUBSETS.items(), rows, strict=True):
         part = table[table["subset"] == subset]
@@ -56,7 +58,9 @@ def draw_regimes(
     figure.supylabel(f"{label}, relative to the baseline" if view == "relative" else label)
     figure.suptitle(title, x=0.01, ha="left")
     handles, labels = rows[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=int(min(5, width / INCHES_PER_NAME)), frameon=False
+    )
     return figure
 
 

@@ -34,7 +34,9 @@ def draw_roc(curves: pd.DataFrame, regimes: dict[str, dict[str, str]], title: st
         axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.6)
         axes.set_title(f"{label}: AUC {part['auc'].mean():.3f}", fontsize=9, loc="left")
         axes.set_aspect("equal")
-    figure.supxlabel("false positives")
+    # Not the figure's label, which would stand on the legend.
+    for axes in figure.axes[-shape[1] :]:
+        axes.set_xlabel("false positives")
     figure.supylabel("true positives")
     figure.suptitle(title, x=0.01, ha="left")
     handles, labels = figure.axes[0].get_legend_handles_labels()

@@ -1,0 +1,156 @@
+"""How often GECOBench's claims are wrong with its ten sentences: scores in [0, 1] drawn without a difference.
+
+``PYTHONPATH=workflow/scripts python bench/ten_units.py --studies 300 --results results/gecobench_cpu`` prints the table
+of docs/results/verdicts.md. Claims on regimes: 16 cells, three regimes beside the baseline and a contrast of all four,
+on four datasets that have the same sentences. Challengers: two on each dataset, each as good as one rival and far
+better than the others, so that this pair decides. The statistics are written out for one score per sentence, and judged
+by the library. With ``--results`` the first row draws the scores of that study.
+"""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr, stdtr
+
+from evenlight.statistics.familywise import critical_deviate, deviate_of, normal_deviate, scales, step_down_p
+from evenlight.statistics.many_groups import holm
+
+ALPHA, DRAWS, UNITS, FORMS = 0.05, 1000, 10, (2, 2, 3, 3)
+RAREST = 2 * 0.5**UNITS
+DATASETS = ("geco_all", "geco_subj", "geco_neutral_all", "geco_neutral_subj")
+REGIMES = ("minilm_c", "minilm_ce", "minilm_cef", "minilm_cefaf")
+NO_PART = ("attnlrp", "gim", "uniform_random", "pattern_variant")
+NOISE = 0.33  # of what is drawn from a study, in standard deviations
+# The scores of what is unlike the others, of uniform numbers, and their mean.
+SHAPES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float]] = {
+    "spread evenly": (lambda u: 0.7 + 0.3 * u, 0.85),
+    "low in rare texts, mean 0.8": (lambda u: u**0.25, 0.8),
+    "low in rare texts, mean 0.9": (lambda u: u ** (1 / 9), 0.9),
+    "fail in one text of ten": (lambda u: (u > 0.1) * (1 - 0.02 * u), 0.9 - 0.02 * 0.495),
+}
+
+
+def scores(random: np.random.Generator, levels: int, unlike: list[int], shape: str) -> np.ndarray:
+    """Means of the forms of each sentence, (datasets, levels, sentences), with the same mean in all levels."""
+    score, mean = SHAPES[shape]
+    parts = ((0.3, (1, 1)), (0.3, (1, levels)), (0.2, (4, levels)))
+    latent = sum(sd * random.normal(size=(*size, UNITS, 1)) for sd, size in parts)
+    latent = latent + 0.15 * random.normal(size=(4, levels, UNITS, 3))
+    uniform = ndtr(latent / np.sqrt(0.09 + 0.09 + 0.04 + 0.0225))
+    drawn = np.clip(mean + 0.08 * (uniform - 0.5), 0, 1)
+    drawn[:, unlike] = score(uniform[:, unlike])
+    return np.stack([of[..., :forms].mean(axis=-1) for of, forms in zip(drawn, FORMS, strict=True)])
+
+
+def contrasts(of: np.ndarray) -> np.ndarray:
+    """The 16 differences of each sentence, (cells, sentences), from (datasets, regimes, sentences)."""
+    c, ce, cef, cefaf = np.moveaxis(of, 1, 0)
+    return np.stack([ce - c, cef - c, cefaf - c, (ce + cef - c - cefaf) / 2], axis=1).reshape(16, UNITS)
+
+
+def beside_rival(of: np.ndarray) -> np.ndarray:
+    """Two challengers less their rival, (rows, sentences)."""
+    return (of[:, :2] - of[:, 2:]).reshape(8, UNITS)
+
+
+def tested(differences: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """The means, their p by Student's t, and the deviates of the real ones and of resamples, (1 + draws, cells)."""
+    mean, variance = differences.mean(axis=1), differences.var(axis=1, ddof=1) / UNITS
+    weight = random.poisson(1, size=(DRAWS, UNITS)).astype(float)
+    count, centred = weight.sum(axis=1, keepdims=True), (differences - mean[:, None]).T
+    with np.errstate(all="ignore"):
+        of_draw = weight @ centred / count
+        spread = (weight @ centred**2 - count * of_draw**2) / (count * (count - 1))
+        deviates = normal_deviate(of_draw**2 / np.where(spread > 1e-14, spread, 0), np.maximum(count - 1, 1))
+    real = np.minimum(normal_deviate(mean**2 / variance, UNITS - 1), deviate_of(np.array(RAREST)))
+    return (
+        mean,
+        2 * stdtr(UNITS - 1, -np.abs(mean) / np.sqrt(variance)),
+        np.vstack([real, np.nan_to_num(deviates, nan=1e6, posinf=1e6)]),
+    )
+
+
+def claims(differences: np.ndarray, random: np.random.Generator) -> tuple[bool, float]:
+    """Whether any cell is claimed, of these models, and the share of cells that is not decidable."""
+    _, p, deviates = tested(differences, random)
+    scale = scales(deviates)
+    reached = deviate_of(np.array(RAREST)) >= scale * critical_deviate(deviates / scale, ALPHA)
+    if not reached.any():
+        return False, 1.0
+    decidable = deviates[:, reached]
+    adjusted = np.fmax(step_down_p(decidable / scales(decidable)), p[reached])
+    return bool((adjusted <= ALPHA).any()), 1 - reached.mean()
+
+
+def challengers(differences: np.ndarray, random: np.random.Generator) -> tuple[bool, float]:
+    """Whether any challenger is claimed to be the best, and the share of the rows that are without adjustment."""
+    mean, p, deviates = tested(differences, random)
+    p = np.maximum(np.maximum(p, (deviates[1:] >= deviate_of(p)).mean(axis=0)), RAREST)
+    p = np.where(mean > 0, p, 1)
+    return bool((holm(p) <= ALPHA).any()), (p <= ALPHA).mean()
+
+
+def of_study(results: Path) -> tuple[np.ndarray, np.ndarray]:
+    """The differences of a study's sentences, (16, sentences) and (8, sentences), beside DeepLIFT."""
+    read = [
+        pd.read_parquet(path, columns=["item_id", "mass_accuracy"]).assign(
+            dataset=path.parts[-5], model=path.parts[-4], explainer=path.stem
+        )
+        for path in results.glob("scores/*/*/seed*/*/*.parquet")
+    ]
+    table = pd.concat(read)
+    table["unit"] = table["item_id"].str.split("-").str[0]
+    together = table[~table["explainer"].isin(NO_PART)]
+
+    def means(rows: pd.DataFrame, level: str, names: tuple[str, ...]) -> np.ndarray:
+        of = rows.groupby(["dataset", level, "unit"])["mass_accuracy"].mean().unstack("unit")
+        return of.reindex(pd.MultiIndex.from_product([DATASETS, names])).to_numpy().reshape(4, len(names), UNITS)
+
+    return (
+        contrasts(means(together, "model", REGIMES)),
+        beside_rival(means(table, "explainer", ("attnlrp", "gim", "deeplift"))),
+    )
+
+
+def anew(random: np.random.Generator, differences: np.ndarray) -> np.ndarray:
+    """The sentences drawn anew, centred, with noise that cells have in part in common."""
+    sd = differences.std(axis=1, ddof=1, keepdims=True)
+    noise = 0.7 * (random.normal(size=(1, UNITS)) + random.normal(size=differences.shape))
+    centred = differences - differences.mean(axis=1, keepdims=True)
+    return centred[:, random.integers(UNITS, size=UNITS)] + NOISE * sd * noise
+
+
+def print_row(words: str, studies: int, draw: Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]) -> None:
+    """A row of the table, from what draws the differences of both families."""
+    random = np.random.default_rng(5)
+    found = []
+    for _ in range(studies):
+        of_regimes, of_challengers = draw(random)
+        found.append((*claims(of_regimes, random), *challengers(of_challengers, random)))
+    print(f"| {words} | " + " | ".join(f"{share:.3f}" for share in np.mean(found, axis=0)) + " |", flush=True)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--studies", type=int, default=300)
+    parser.add_argument("--results", type=Path, help="the folder of GECOBench's study")
+    arguments = parser.parse_args()
+    print("| scores | any of 16 regimes | not decidable | any of 8 challengers | a single row |\n" + "| --- " * 5 + "|")
+    if arguments.results:
+        cells, rows = of_study(arguments.results)
+        print_row("as the study's", arguments.studies, lambda random: (anew(random, cells), anew(random, rows)))
+    for unlike, of_regimes, of_rows in (("", [1, 2, 3], [0, 1]), ("baseline or rival: ", [0], [2])):
+        for shape in SHAPES:
+
+            def draw(random: np.random.Generator, a: list = of_regimes, b: list = of_rows, shape: str = shape) -> tuple:
+                return contrasts(scores(random, 4, a, shape)), beside_rival(scores(random, 3, b, shape))
+
+            print_row(unlike + shape, arguments.studies, draw)
+
+
+if __name__ == "__main__":
+    main()
