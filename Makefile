@@ -137,6 +137,9 @@ check: $(MINILM)  ## linters, formatters, and a dry run of every shipped configu
 	@for configuration in $(CONFIGURATIONS); do \
 		echo "snakemake --lint --configfile $$configuration"; \
 		$(BIN)/snakemake --lint --configfile $$configuration || exit 1; \
+		if test $$configuration = config/studies/audit_example.yaml -a ! -d results/demo/models; then \
+			echo "not planned: its model is one of the demo, which was not run here"; continue; \
+		fi; \
 		echo "snakemake --dry-run --configfile $$configuration"; \
 		$(BIN)/snakemake --dry-run --quiet rules host --configfile $$configuration || exit 1; \
 	done
