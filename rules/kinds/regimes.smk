@@ -245,6 +245,36 @@ rule draw_roc:
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
+rule draw_associations:
+    """The words that go along most with each class, and how far all others do."""
+    input:
+        script=script("figures/draw_associations.py"),
+        associations="<results>/tables/word_associations.parquet",
+    output:
+        in_formats(
+            "<results>/figures/word_associations/{dataset}",
+            caption="../../resources/captions/word_associations.rst",
+            category="Data",
+            labels=labelled("associations of words", dataset="{dataset}"),
+        ),
+    log:
+        "<logs>/draw_associations/{dataset}.log",
+    benchmark:
+        "<benchmarks>/draw_associations/{dataset}.tsv"
+    localrule: True
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=drawn_of_dataset(),
+        code=code_of("figures/draw_associations.py"),
+    shell:
+        "python {input.script:q} --associations {input.associations:q} --dataset {wildcards.dataset} "
+        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
 rule draw_sentence:
     """One sentence with what its words get in every regime: bars, and highlighted text."""
     input:
@@ -405,6 +435,7 @@ FIGURES = [
     ),
     every(rules.draw_effects.output),
     every(rules.draw_roc.output),
+    every(rules.draw_associations.output, dataset=datasets_shown()),
     every(rules.draw_sentence.output, dataset=datasets_shown()),
     *EXPLAINER_FIGURES,
 ]

@@ -11,6 +11,7 @@ from scipy.stats import pearsonr
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from evenlight.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
+from evenlight.figures.association_plot import WORDS, draw_associations
 from evenlight.figures.pages import ground_truth as ground_truth_page
 from evenlight.statistics.ground_truth import (
     counted_words,
@@ -193,3 +194,37 @@ def test_tables_are_of_the_datasets_with_ground_truth(tmp_path):
     assert [table.caption for table in page.tables] == ["Marks and associations", "Words of plots"]
     shown = [name for name, _ in page.tables[1].rows[0][1]]
     assert set(shown[:3]) == {"he", "she", "they"}
+
+
+def test_the_figure_names_the_words_that_go_along_most_and_counts_the_others():
+    words = [f"word{number}" for number in range(30)]
+    strength = np.linspace(0.9, -0.02, 30) * np.where(np.arange(30) % 2, 1, -1)
+    table = pd.DataFrame(
+        {
+            "dataset": "plots",
+            "word": words,
+            "class": "female",
+            "texts": 9,
+            "marked": 5,
+            "unmarked": 1,
+            "z": 1.0,
+            "p": 0.5,
+        }
+    ).assign(correlation=strength)
+    table.loc[3, ["word", "marked", "unmarked"]] = ["$price$", 1, 5]
+    table.loc[29, "correlation"] = np.nan
+    figure = draw_associations(table.sample(frac=1, random_state=0), "Words")
+    (axes,) = figure.axes
+    labels = [label.get_text().replace("\\", "") for label in axes.get_yticklabels()]
+    assert labels == ["word0", "word1", "word2", "$price$", *words[4:WORDS]]
+    bars = axes.patches[:WORDS]
+    assert [bar.get_width() for bar in bars] == pytest.approx(list(strength[:WORDS]))
+    colours = [bar.get_facecolor() for bar in bars]
+    assert colours.count(colours[0]) == WORDS - 1
+    assert colours[3] != colours[0]
+    band = axes.patches[WORDS].get_extents().transformed(axes.transData.inverted())
+    others = strength[WORDS:29]
+    assert (band.x0, band.x1) == pytest.approx((others.min(), others.max()))
+    assert axes.get_title(loc="left") == "female; in grey 14 more words"
+    figure.canvas.draw()
+    assert "no text has ground truth" in draw_associations(table.iloc[:0], "Words").get_suptitle()

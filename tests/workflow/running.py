@@ -279,6 +279,7 @@ OPTIONAL_CAPTIONS = (
     "sentence",
     "specifications",
     "specifications_table",
+    "word_associations",
 )
 
 

@@ -63,7 +63,7 @@ def test_every_page_and_figure_is_there(finished):
     assert figures == {
         *(f"regimes/demo/{metric}_{view}.svg" for metric in STUDY["metrics"] for view in views),
         *("attribution_differences/demo_sizes.svg", "attribution_differences/demo_tests.svg", "effects/demo.svg"),
-        *("roc/demo.svg", "sentences/demo.svg", "sentences/demo.html"),
+        *("roc/demo.svg", "word_associations/demo.svg", "sentences/demo.svg", "sentences/demo.html"),
     }
 
 
