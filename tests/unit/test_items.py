@@ -402,6 +402,22 @@ def test_units_that_share_an_item_are_one_whole():
 # Draws
 
 
+def test_units_with_several_texts_of_a_level_are_drawn_like_others():
+    """Of templates with all groups, those that say a group's slurs have three texts of each."""
+    rows = [
+        (f"t{unit}", f"t{unit}-{level}-{text}", "form", "group", level)
+        for unit in range(40)
+        for level in ("women", "men")
+        for text in range(3 if unit < 10 else 1)
+    ]
+    units = pd.DataFrame([*rows, ("lone", "lone-women", "form", "group", "women")], columns=UNITS.schema.names)
+    items = units[["item_id"]].assign(cluster=units["unit_id"])
+    drawn = set(drawn_pairs(items, units, 20)["cluster"])
+    assert len(drawn) == 20
+    assert "lone" not in drawn
+    assert 1 <= len(drawn & {f"t{unit}" for unit in range(10)}) <= 9
+
+
 def test_drawn_pairs_keep_their_variants_and_are_always_the_same():
     items, units = as_dataset(paired(50))
     drawn = drawn_pairs(items, units, 7)

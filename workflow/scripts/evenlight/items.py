@@ -114,11 +114,11 @@ def drawn_pairs(
 ) -> pd.DataFrame:
     """Those of ``items`` that are in ``count`` units, drawn at random; all where ``count`` is None or there are fewer.
 
-    The same units in every call, so that models and their seeds are compared on the same texts. Units with most items,
-    which are those with all variants, come first. Where no item has a variant, as many are drawn of each level, while
-    there are some: the comparison of a small group with a large one is no better than the small one's number. With
-    several factors as many are drawn of each combination of their levels. ``factors`` are those that count, by default
-    all.
+    The same units in every call, so that models and their seeds are compared on the same texts. Units with most levels,
+    which are those with all variants, come first, however many texts a level has. Where no unit has two levels, as many
+    are drawn of each, while there are some: the comparison of a small group with a large one is no better than the
+    small one's number. With several factors as many are drawn of each combination of their levels. ``factors`` are
+    those that count, by default all.
     """
     if count is None:
         return items
@@ -127,7 +127,7 @@ def drawn_pairs(
     strata = levels.fillna("").groupby(whole).agg(lambda levels: tuple(sorted(levels)))
     drawn = sorted(strata.index, key=lambda name: (generator_for(0, name, "sample").random(), name))
     strata = strata[drawn]
-    variants = strata.map(len)
+    variants = strata.map(lambda levels: len(set(levels)))
     turn = strata.groupby(strata).cumcount() if variants.max() == 1 else -variants
     chosen = turn.sort_values(kind="stable").index[:count]
     return items[whole.isin(chosen)]
