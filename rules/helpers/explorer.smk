@@ -19,5 +19,6 @@ def explorer_settings():
     """The names and labels of all scores, what is compared, and what the verdicts say."""
     names = scored()
     settings = {"seeds": names["models"], "families": names["metrics"], "comparisons": comparisons()}
-    settings |= {"study": config["study"], "target": config["explain"]["target"], **config["figures"]}
+    settings |= {"study": config["study"], "target": config["explain"]["target"]}
+    settings |= {"formats": config["figures"]["formats"]}
     return shown(*COMPARED, **settings, **of_statistics("alpha", "equivalence_bound"))

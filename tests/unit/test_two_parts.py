@@ -360,6 +360,7 @@ SETTINGS = {
     "item": None,
     "split": None,
     "ground_truth": "marks",
+    "segmenter": "unicode",
     "test_share": 0.5,
     "validation_share": 0.1,
     "split_seed": 0,

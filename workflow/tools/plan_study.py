@@ -31,6 +31,7 @@ def settings_of(config: dict) -> dict:
         "explainers": list(config["explainers"]),
         "metrics": {name: metrics[name]["family"] for name in config["metrics"]},
         "comparisons": statistics["compare"],
+        "smallest_group": statistics["smallest_group"],
         "primary": {section[:-1]: names for section, names in statistics["primary"].items() if names},
         "noise": configuration.random_explainers(config),
         **{key: statistics[key] for key in JUDGED},

@@ -414,9 +414,9 @@ def _pairs(
 
 
 def _clearest(cells: pd.DataFrame):
-    """The question whose answer is clearest; None where none can be decided."""
-    cells = cells[cells["p_models_adjusted"].notna()]
-    ordered = cells.sort_values(["p_models_adjusted", "p_models"], kind="stable")
+    """The question whose answer is clearest, of those that cannot be decided the one with the largest difference."""
+    ordered = cells.assign(size=-cells["standardised"].abs())
+    ordered = ordered[ordered["size"].notna()].sort_values(["p_models_adjusted", "p_models", "size"], kind="stable")
     return next(ordered.itertuples(index=False), None)
 
 
