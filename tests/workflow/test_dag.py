@@ -99,7 +99,7 @@ def test_shipped_configuration(project, path):
         configure(project, TINY)
     trained = [name for name, model in study["models"].items() if "training" in model]
     trainings = [job for job in planned if job[0] == "train"]
-    assert len(trainings) == len(study["datasets"]) * len(trained) * len(study["seeds"])
+    assert len(trainings) == len(study["datasets"]) * len(trained) * len(study.get("seeds", []))
 
 
 def test_dataset_with_more_than_two_levels(project):
