@@ -95,7 +95,7 @@ def cut_short(project: Path, stages: Iterable[str]) -> None:
         after = list(STAGES.values())[list(STAGES).index(stage) + 1 :]
         for made in {*(results(project) / each.file for each in after if each.file)} - {path}:
             made.unlink(missing_ok=True)
-        for made in (results(project) / "tables").iterdir():
+        for made in (results(project) / "tables").glob("*"):  # gone with its last table
             if made != path:
                 made.unlink()
         shutil.rmtree(results(project) / "figures", ignore_errors=True)
