@@ -15,10 +15,14 @@ def told_effects():
     return ["<results>/tables/effects.parquet"] if told else []
 
 
-def explorer_settings():
-    """The names and labels of all scores, what is compared, and what the verdicts say."""
+def whole_study(**more):
+    """The settings of a page of the whole study: names and labels of all scores, what is compared, and ``more``."""
     names = scored()
     settings = {"seeds": names["models"], "families": names["metrics"], "comparisons": comparisons()}
     settings |= {"study": config["study"], "target": config["explain"]["target"]}
-    settings |= {"formats": config["figures"]["formats"]}
-    return shown(*COMPARED, **settings, **of_statistics("alpha", "equivalence_bound"))
+    return shown(*COMPARED, **settings, **more)
+
+
+def explorer_settings():
+    """Beside those, the formats of its figures and what the verdicts say."""
+    return whole_study(formats=config["figures"]["formats"], **of_statistics("alpha", "equivalence_bound"))

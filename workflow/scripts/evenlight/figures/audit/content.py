@@ -19,7 +19,7 @@ from evenlight.figures.pages.effects import said_of_control
 from evenlight.items import PLACEBO
 from evenlight.sources import digest
 from evenlight.statistics.beyond_random import GONE, LEFT, TURNED_ROUND
-from evenlight.statistics.cells import ModelScores, read_models
+from evenlight.statistics.cells import CELL, ModelScores, read_models
 from evenlight.statistics.files import Run, items_path, manifest_path, runs, units_path
 from evenlight.statistics.study import Comparison, Metric, comparisons_in
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UNDECIDED, is_disparity
@@ -290,8 +290,7 @@ def _outcome(row, beyond_random: pd.DataFrame | None) -> str | None:
     """What becomes of a disparity beyond random explanations, where that is known."""
     if beyond_random is None:
         return None
-    cell = ["dataset", "model", "explainer", "metric", *Comparison._fields]
-    same = (beyond_random[cell] == [getattr(row, name) for name in cell]).all(axis=1)
+    same = (beyond_random[CELL] == [getattr(row, name) for name in CELL]).all(axis=1)
     outcomes = beyond_random.loc[same, "outcome"].dropna()
     return outcomes.iloc[0] if len(outcomes) else None
 
