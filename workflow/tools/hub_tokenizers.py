@@ -280,9 +280,18 @@ def _unigram(
             show_progress=False,
         ),
     )
+    tokenizer.model = _in_one_order(tokenizer, len(special))
     _special(tokenizer, special, [token for token in special if token.strip("[]<>").lower() == "mask"])
     tokenizer.post_processor = _around(tokenizer, single)
     return tokenizer
+
+
+def _in_one_order(tokenizer: Tokenizer, special: int) -> models.Unigram:
+    """The model with its pieces by score and name: each training puts pieces of one score in another order."""
+    state = json.loads(tokenizer.to_str())["model"]
+    pieces = [(piece, round(score, 3)) for piece, score in state["vocab"]]
+    ordered = pieces[:special] + sorted(pieces[special:], key=lambda entry: (-entry[1], entry[0]))
+    return models.Unigram(ordered, state["unk_id"], state["byte_fallback"])
 
 
 def _t5(texts: list[str]) -> Tokenizer:

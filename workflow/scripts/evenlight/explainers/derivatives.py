@@ -104,7 +104,7 @@ def sizes_of_change(outputs: torch.Tensor) -> torch.Tensor:
     """By how much outputs of inputs and of baselines, (2 rows,), differ, (rows,); at least what may be rounding."""
     at_input, at_baseline = outputs.chunk(2)
     kind = torch.finfo(outputs.dtype)
-    rounding = 100 * kind.eps * torch.maximum(at_input.abs(), at_baseline.abs())
+    rounding = 1000 * kind.eps * torch.maximum(at_input.abs(), at_baseline.abs())
     return torch.maximum((at_input - at_baseline).abs(), rounding).clamp(min=kind.tiny)
 
 
