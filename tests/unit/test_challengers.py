@@ -103,8 +103,15 @@ def test_a_claim_has_the_p_of_its_least_convincing_pair(made):
             assert worse["p_models"].min() <= row["p_behind_models"] <= min(1, 2 * worse["p_models"].min() + 0.05)
     for family in ("primary", "exploratory"):
         part = verdicts[verdicts["family"] == family]
-        adjusted = multipletests(part["p_best_models"], method="holm")[1]
-        np.testing.assert_allclose(part["p_best_models_adjusted"], adjusted)
+        for claim in ("best", "behind"):
+            p, of_family = part[f"p_{claim}_models"], part[f"p_{claim}_models_adjusted"]
+            # Not below that of the row alone, nor below what the resamples can tell.
+            assert (of_family >= np.maximum(p, 1 / (ASKED["bootstrap_draws"] + 1))).all()
+            assert (of_family[p == 1] == 1).all()
+        of_trainings = part[part["p_best"].notna()]
+        holm = multipletests(of_trainings["p_best"], method="holm")[1]
+        expected = np.maximum(holm, of_trainings["p_best_models_adjusted"])
+        np.testing.assert_allclose(of_trainings["p_best_adjusted"], expected)
 
 
 def test_a_pair_is_a_test_of_the_means_of_pairs_of_forms(made):
@@ -147,6 +154,26 @@ def test_few_texts_show_no_more_than_their_exchanges_can(tmp_path):
     for p in (rows.loc["new", "p_best_models"], rows.loc["last", "p_behind_models"]):
         assert 2**-9 <= p < 0.01
     assert rows.loc["new", "p_behind_models"] == rows.loc["last", "p_best_models"] == 1
+
+
+def test_few_texts_without_a_bad_one_do_not_make_the_best(tmp_path):
+    """A challenger that fails in one text of ten is no better than its rival; ten texts often hold no such text."""
+    files, explainers = StudyFiles(tmp_path), ["new", "other", "grad"]
+    models = {f"m{number}": [0] for number in range(8)}
+    items = items_of_pairs().query("pair_id.astype('int') < 10")
+    for number, model in enumerate(models):
+        random = np.random.default_rng(number)
+        centres = {"new": (0.98, 0.01), "other": (0.98, 0.01), "grad": (0.88, 0.02)}
+        parts = [items.assign(explainer=name, mass=random.normal(*centres[name], len(items))) for name in explainers]
+        files.write(pd.concat(parts, ignore_index=True), 0, "correctness", model=model)
+    asked = ASKED | {"models": models, "regimes": {"bert": {model.upper(): model for model in models}}}
+    asked |= {"explainers": explainers, "challengers": ["new", "other"], "rivals": ["grad"]}
+    asked |= {"metrics": {"mass": "correctness"}, "higher_is_better": {"mass": True}}
+    verdicts, _ = challenger_tables(*files.folders, **asked)
+    of_models = verdicts[verdicts["model"] != "all"]
+    # Each row by itself, and Holm's method, would have it.
+    assert (multipletests(of_models["p_best_models"], method="holm")[1] < 0.05).all()
+    assert set(of_models["verdict"]) == {"not decidable"}
 
 
 def test_scores_that_are_the_same_decide_nothing(tmp_path):

@@ -4,9 +4,13 @@ A challenger is better than the best of the others where it is better than each 
 these comparisons decides, at the level of a single one (an intersection-union test, Berger 1982), and nothing has to be
 guessed about which of them is the best. It is not the best where any other is better than it, which is adjusted for
 their number: with the largest of so many statistics in resamples of the texts.
+
+Over the rows of a study both claims are adjusted as those on cells are (:mod:`evenlight.statistics.verdicts`): a t test
+of few texts that hold no rare bad one is too sure, and the other rows show it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +22,15 @@ from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import pooled_rows
 from evenlight.statistics.familywise import deviate_of
-from evenlight.statistics.many_groups import holm
 from evenlight.statistics.regimes import common_seeds, run_of_seed
 from evenlight.statistics.study import ALL, UNDECIDABLE, UNDECIDED, Comparison
-from evenlight.statistics.verdicts import EXPLORATORY, PRIMARY
+from evenlight.statistics.verdicts import EXPLORATORY, PRIMARY, adjusted, decidable
 
 FACTOR = "explainer"
 BEST, BEHIND = "better than all others", "not the best"
 OF_MODELS = " in these models"
 _NAMES = ("dataset", "model", "explainer", "metric")
-_CLAIMS = ("p_best_models", "p_best", "p_behind_models", "p_behind")
+_CLAIMS = ("best", "behind")
 
 
 def challenger_tables(
@@ -72,12 +75,14 @@ def challenger_tables(
     - ``p_behind_models``, ``p_behind``: that another is better than it: the share of resamples in which any pair is as
       far from its difference as the farthest is from 0; not below the least p of the pairs, times their number, nor
       below what exchanges could show;
-    - these with ``_adjusted``: Holm's over the rows of the family;
+    - these with ``_adjusted``: over the rows of the family, as :func:`evenlight.statistics.verdicts.adjusted` has it;
+      NaN where so few texts could not show the claim beside so many rows;
     - ``verdict``: :func:`verdict_of`.
     """
     of_regimes = {model: models[model] for named in regimes.values() for model in named.values()}
     others = [name for name in explainers if name not in challengers]
     verdicts: list[dict] = []
+    claims: list[dict[str, _Claim]] = []
     pairs: list[pd.DataFrame] = []
     for dataset in datasets:
         read = read_scores_of(scores, datasets_folder, dataset, of_regimes, [*challengers, *others], metrics)
@@ -92,21 +97,47 @@ def challenger_tables(
                 for metric, better_is_higher in higher_is_better.items():
                     places = np.flatnonzero((table["metric"] == metric) & table["other"].isin(rivals))
                     if len(places):
-                        found = _of_pairs(table.iloc[places], resampled[:, places], better_is_higher)
-                        verdicts.append(dict(zip(_NAMES, (*names, metric), strict=True)) | found)
+                        row, of_row = _of_pairs(table.iloc[places], resampled[:, places], better_is_higher)
+                        verdicts.append(dict(zip(_NAMES, (*names, metric), strict=True)) | row)
+                        claims.append(of_row)
     if not verdicts:
         return tuple(pd.DataFrame(columns=contract.schema.names) for contract in (CHALLENGERS, CHALLENGER_PAIRS))
-    return _judged(pd.DataFrame(verdicts), primary, alpha), pd.concat(pairs)[CHALLENGER_PAIRS.schema.names]
+    return _judged(pd.DataFrame(verdicts), claims, primary, alpha), pd.concat(pairs)[CHALLENGER_PAIRS.schema.names]
 
 
-def _judged(verdicts: pd.DataFrame, primary: Sequence[str], alpha: float) -> pd.DataFrame:
+@dataclass(frozen=True)
+class _Claim:
+    """How convincing a claim of one row is, in normal deviates: at most, really, and in resamples (draws,)."""
+
+    most: float
+    real: float
+    resampled: np.ndarray
+
+
+def _judged(
+    verdicts: pd.DataFrame, claims: Sequence[Mapping[str, _Claim]], primary: Sequence[str], alpha: float
+) -> pd.DataFrame:
     """The rows with their families, p-values over these, and verdicts."""
     of_study = (verdicts["model"] == ALL) & (verdicts["metric"].isin(primary) if primary else True)
     verdicts["family"] = np.where(of_study, PRIMARY, EXPLORATORY)
     for claim in _CLAIMS:
-        verdicts[f"{claim}_adjusted"] = verdicts.groupby("family")[claim].transform(holm)
-    adjusted = verdicts[[f"{claim}_adjusted" for claim in _CLAIMS]].itertuples(index=False, name=None)
-    verdicts["verdict"] = [verdict_of(*values, alpha) for values in adjusted]
+        names = [f"p_{claim}_models", f"p_{claim}"]
+        p_values = verdicts[names].to_numpy()
+        of_families = np.full_like(p_values, np.nan)
+        for family in (PRIMARY, EXPLORATORY):
+            rows = np.flatnonzero((verdicts["family"] == family) & ~np.isnan(p_values[:, 0]))
+            if len(rows):
+                of_rows = [claims[row][claim] for row in rows]
+                statistics = np.stack([np.append(of.real, of.resampled) for of in of_rows], axis=1)
+                _, reached, _ = decidable(statistics, np.array([of.most for of in of_rows]), alpha)
+                if reached.any():
+                    values = adjusted(statistics[:, reached], *p_values[rows[reached]].T)
+                    of_families[rows[reached]] = np.stack(values, axis=1)
+        verdicts[[f"{name}_adjusted" for name in names]] = of_families
+    columns = [f"p_{claim}{of}_adjusted" for claim in _CLAIMS for of in ("_models", "")]
+    verdicts["verdict"] = [
+        verdict_of(*values, alpha) for values in verdicts[columns].itertuples(index=False, name=None)
+    ]
     return verdicts[CHALLENGERS.schema.names]
 
 
@@ -224,24 +255,35 @@ def _mean_of_runs(values: np.ndarray) -> float:
     return float(np.nanmean(values[there], axis=1).mean())
 
 
-def _of_pairs(pairs: pd.DataFrame, resampled: np.ndarray, higher_is_better: bool) -> dict[str, Any]:
+def _of_pairs(
+    pairs: pd.DataFrame, resampled: np.ndarray, higher_is_better: bool
+) -> tuple[dict[str, Any], dict[str, _Claim]]:
     """What follows for a challenger from its rows, one for each rival, and their resamples (draws, rows)."""
     lead = pairs["difference"].to_numpy() * (1 if higher_is_better else -1)
-    row = {"others": len(pairs), "best_other": pairs["other"].iloc[lead.argmin()]} | dict.fromkeys(_CLAIMS, np.nan)
+    p_values = {f"p_{claim}{of}": np.nan for claim in _CLAIMS for of in ("_models", "")}
+    row = {"others": len(pairs), "best_other": pairs["other"].iloc[lead.argmin()]} | p_values
     known = pairs["p_models"].notna().to_numpy()
+    if not known.any():
+        return row, {}
+    most, real = deviate_of(pairs["rarest"].to_numpy()), pairs["real"].to_numpy()
     is_behind = known & (lead < 0)
-    any_as_far = rarest = 0.0
-    if is_behind.any():
-        rarest = pairs["rarest"].to_numpy()[is_behind].min()
-        farthest = pairs["real"].to_numpy()[is_behind].max()
-        any_as_far = (resampled[:, known].max(axis=1) >= farthest).mean()
-    for name in ("_models", ""):
-        p = pairs[f"p{name}"].to_numpy()
-        if known.any() and not np.isnan(p[known]).all():
-            row[f"p_best{name}"] = np.where(known & (lead > 0), p, 1).max()
-            least = np.where(is_behind, pairs[f"t{name}"], 1).min()
-            row[f"p_behind{name}"] = min(1, max(len(pairs) * least, any_as_far, rarest))
-    return row
+    farthest = max(real[is_behind], default=0.0)
+    any_resampled = resampled[:, known].max(axis=1)
+    # The pair that convinces least: where a rival is ahead, the farthest one.
+    least = np.where(known, np.sign(lead) * real, np.inf).argmin()
+    claims = {
+        "best": _Claim(most[least], max(0.0, np.sign(lead[least]) * real[least]), resampled[:, least]),
+        "behind": _Claim(most[known].max(), farthest, any_resampled),
+    }
+    any_as_far = (any_resampled >= farthest).mean() if is_behind.any() else 0.0
+    rarest = pairs["rarest"].to_numpy()[is_behind].min(initial=1) if is_behind.any() else 0.0
+    for of in ("_models", ""):
+        p = pairs[f"p{of}"].to_numpy()
+        if not np.isnan(p[known]).all():
+            row[f"p_best{of}"] = np.where(known & (lead > 0), p, 1).max()
+            smallest = np.where(is_behind, pairs[f"t{of}"], 1).min()
+            row[f"p_behind{of}"] = min(1, max(len(pairs) * smallest, any_as_far, rarest))
+    return row, claims
 
 
 def verdict_of(best_models: float, best: float, behind_models: float, behind: float, alpha: float) -> str:

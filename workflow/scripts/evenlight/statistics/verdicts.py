@@ -106,9 +106,7 @@ def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.Data
         cells = np.flatnonzero(table["reason"].isna() & (table["family"] == family))
         if not len(cells):
             continue
-        scale = scales(statistics[0][:, cells])
-        needed = scale * critical_deviate(statistics[0][:, cells] / scale, alpha)
-        reached = deviates[cells] >= needed
+        needed, reached, scale = decidable(statistics[0][:, cells], deviates[cells], alpha)
         # Of a cell that is scaled down it is not the number of its units that is too small.
         words = np.where(scale > 1, "too much rests on few units", few[cells])
         reasons[cells[~reached]] = [f"{what} among {len(cells)} cells" for what in words[~reached]]
@@ -116,16 +114,37 @@ def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.Data
         cells = cells[reached]
         for claim, name in enumerate(("", "_equivalence")):
             of_models, p = (table[f"{part}{name}"].to_numpy()[cells] for part in ("p_models", "p"))
-            of_cells = statistics[claim][:, cells]
-            of_models = np.fmax(step_down_p(of_cells / scales(of_cells)), of_models)
-            new[f"p_models{name}_adjusted"][cells] = of_models
-            new[f"p{name}_adjusted"][cells] = np.maximum(holm(p), of_models)
+            of_models, p = adjusted(statistics[claim][:, cells], of_models, p)
+            new[f"p_models{name}_adjusted"][cells], new[f"p{name}_adjusted"][cells] = of_models, p
     columns = zip(*new.values(), reasons, strict=True)
     verdicts = [
         UNDECIDABLE if reason else verdict(p, within, p_models, models_within, alpha)
         for p_models, p, models_within, within, reason in columns
     ]
     return table.assign(**new, critical=critical, reason=reasons, verdict=verdicts)
+
+
+def decidable(statistics: np.ndarray, rarest: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which cells of a family could be found at all, which is seen without looking at their differences.
+
+    Args:
+        statistics: (1 + resamples, cells), from :func:`evenlight.statistics.familywise.statistics`.
+        rarest: the largest normal deviate that the units of a cell can have, float (cells,).
+        alpha: the level.
+
+    Returns:
+        Of each cell the normal deviate beyond which it would be found in the first step; whether its units can reach
+        it; and its :func:`evenlight.statistics.familywise.scales`.
+    """
+    scale = scales(statistics)
+    needed = scale * critical_deviate(statistics / scale, alpha)
+    return needed, rarest >= needed, scale
+
+
+def adjusted(statistics: np.ndarray, p_models: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The adjusted p-values of decidable cells: of these models by resamples, of further trainings by Holm's method."""
+    of_models = np.fmax(step_down_p(statistics / scales(statistics)), p_models)
+    return of_models, np.maximum(holm(p), of_models)
 
 
 def is_disparity(verdicts: pd.Series, of_trainings: bool) -> pd.Series:

@@ -56,8 +56,9 @@ def page(
         "which is adjusted for their number. Random explanations and yardsticks stand beside it and do not count. "
         "Differences are of the same texts, run by run; they are bold where the "
         f"{confidence:.0%} interval in brackets, for these trained models and further texts, has not 0. A pointer on a "
-        "cell tells the p of this pair alone, or those of a verdict, which are adjusted (Holm) over challengers and "
-        "datasets for all models together in the primary metrics, and over everything else as exploratory."
+        "cell tells the p of this pair alone, or those of a verdict, which are adjusted over challengers and datasets "
+        "for all models together in the primary metrics, and over everything else as exploratory. Not decidable is "
+        "what so few texts could not show among so many rows."
     )
     return Page("Challengers", introduction, tables)
 
