@@ -485,12 +485,20 @@ def estimated(
                 everything = size.training + size.validation + size.test + size.aside
                 tasks["represent_texts"] = {"forward": everything * of_text}
                 tasks |= forgetting(config, model, size, of_text)
+                if config["explain"]["levels_by"] == model:
+                    # One for each concept; texts without a label of it are counted, too.
+                    asked = {"training": 0, "forward": size.test * of_text}
+                    tasks["tell_levels"] = {
+                        kind: len(size.changing) * (tasks["train"][kind] + tokens) for kind, tokens in asked.items()
+                    }
             host = {}
             for task, own in work[dataset, model].items():
                 tasks[task] = {"forward": size.test * own.forward, "gradient": size.test * own.gradient}
                 host[task] = size.test * own.host_seconds / HOURS
             for task, tokens in tasks.items():
-                tokens = {kind: runs * tokens.get(kind, 0) for kind in PRODUCTS}
+                # Levels of concepts are told once for all seeds.
+                times = 1 if task == "tell_levels" else runs
+                tokens = {kind: times * tokens.get(kind, 0) for kind in PRODUCTS}
                 host_hours = runs * host.get(task, 0)
                 passing = sum(tokens[kind] * seconds for kind, seconds in speed.seconds.items()) / HOURS
                 flops = sum(tokens[kind] * products[kind] for kind in PRODUCTS) * speed.flops

@@ -52,7 +52,12 @@ def checkpoint(wildcards):
 
 def pretrained_files(wildcards):
     """The files of a pre-trained model, or of a tokenizer, that is named by a folder, whose change retrains."""
-    model = config["models"][wildcards.model]
+    return begun_with(wildcards.model)
+
+
+def begun_with(name):
+    """The same of one of the models."""
+    model = config["models"][name]
     tokenizer = model.get("tokenizer", {}).get("source")
     return local_model_files(model.get("source")) + local_model_files(tokenizer, sources.tokenizer_files)
 

@@ -37,11 +37,43 @@ rule list_changes:
         "--output {output.changes:q} --compared-items {output.texts:q} --compared-units {output.units:q} > {log:q} 2>&1"
 
 
+rule tell_levels:
+    """Train a network to tell the levels of one concept, and ask it about the test texts."""
+    input:
+        script=script("models/tell_levels.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        pretrained=begun_with(TELLING) if TELLING else [],
+    output:
+        TOLD_LEVELS,
+    log:
+        "<logs>/tell_levels/{dataset}/{concept}.log",
+    benchmark:
+        "<benchmarks>/tell_levels/{dataset}/{concept}.tsv"
+    conda:
+        "../../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        device=config["device"],
+        tokens_per_batch=config["explain"]["tokens_per_batch"],
+        checkpoints=CHECKPOINTS,
+        gpu=GPU,
+        mem_mb=growing(8000),
+        runtime=growing(240),
+    params:
+        settings=telling_settings,
+        code=code_of("models/tell_levels.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} --code {params.code} "
+        "--device {resources.device} --threads {threads} {resources.checkpoints} "
+        "--tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"
+
+
 rule label_concepts:
-    """Predict the levels of concepts from the words of texts, for explainers that must not see people's labels."""
+    """Predict the levels of concepts, by words or networks, for explainers that must not see people's labels."""
     input:
         script=script("datasets/label_concepts.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
+        told=told_levels,
     output:
         "<results>/changes/{dataset}/labels.parquet",
     log:
@@ -54,10 +86,10 @@ rule label_concepts:
         mem_mb=growing(4000),
         runtime=growing(30),
     params:
-        settings=concept_settings,
+        settings=labelling_settings,
         code=code_of("datasets/label_concepts.py"),
     shell:
-        "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
+        "python {input.script:q} --items {input.dataset:q} --told {input.told:q} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"
 
 
@@ -287,6 +319,36 @@ rule draw_concepts:
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
+rule draw_concept_grid:
+    """How far the estimates of every explainer are off, for every model and dataset (CEBaB, Figure 2 and its appendix)."""
+    input:
+        script=script("figures/draw_concept_grid.py"),
+        errors="<results>/tables/concept_errors.parquet",
+    output:
+        in_formats(
+            "<results>/figures/concept_grid",
+            caption="../../resources/captions/concept_grid.rst",
+            category="Concepts",
+            labels=labelled("errors of estimated effects"),
+        ),
+    log:
+        "<logs>/draw_concept_grid.log",
+    benchmark:
+        "<benchmarks>/draw_concept_grid.tsv"
+    localrule: True
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=shown("datasets", "models", "explainers", "metrics"),
+        code=code_of("figures/draw_concept_grid.py"),
+    shell:
+        "python {input.script:q} --errors {input.errors:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
 TABLES = {
     "concepts": Page(
         ["concept_errors", "concept_effects"],
@@ -302,7 +364,7 @@ TABLES = {
     ),
     **MODEL_PAGES,
 }
-FIGURES = [every(rules.draw_concepts.output)]
+FIGURES = [every(rules.draw_concepts.output), rules.draw_concept_grid.output]
 # Are the estimates equally good for every concept, every kind of change and every group of texts?
 if comparisons():
     TABLES["effects"] = Page(

@@ -1,5 +1,7 @@
 """Changes of concepts as tables: which there are, by what they are compared, what is predicted and summed up."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,11 +9,12 @@ import pytest
 from evenlight import configuration
 from evenlight.concepts.changes import compared_changes, listed_changes
 from evenlight.concepts.files import changes_of, texts_of
-from evenlight.concepts.labels import predicted_levels
+from evenlight.concepts.labels import predicted_levels, said_of_levels
 from evenlight.concepts.summary import effect_rows, error_rows
 from evenlight.contracts.texts import UNITS
 from evenlight.datasets import change_factors
 from evenlight.errors import InputError
+from evenlight.figures.concept_plot import draw_concept_grid
 from evenlight.figures.pages.concepts import page
 from evenlight.statistics.study import Metric
 
@@ -102,9 +105,14 @@ def test_levels_that_words_tell_are_predicted():
         }
     )
     items.loc[items.index[-1], "attribute.food"] = "no majority"
-    predicted, accuracy = predicted_levels(items, CONCEPTS)
-    assert predicted["food"].tolist() == [level for _, level in rows]
-    assert accuracy == {"food": (1.0, 11), "noise": (1.0, 12)}
+    predicted = predicted_levels(items, CONCEPTS)
+    assert predicted["item_id"].tolist() == items.loc[items["split"] == "test", "item_id"].tolist()
+    assert predicted["food"].tolist() == [level for split, level in rows if split == "test"]
+    said = said_of_levels(items, predicted, CONCEPTS)
+    assert "food 100.0% of 11 (its most frequent level 54.5%), noise 100.0% of 12" in said
+    # One of eleven wrong; the text without a label does not count.
+    said = said_of_levels(items, predicted.assign(food=["positive", *predicted["food"][1:]]), CONCEPTS)
+    assert "food 90.9% of 11" in said
     with pytest.raises(InputError, match="concept noise: no training text has a label of it"):
         predicted_levels(items.assign(**{"attribute.noise": None}), CONCEPTS)
 
@@ -175,6 +183,27 @@ def test_a_study_of_concepts_is_sound():
             },
             "explainers.pairs: datasets.w has no edits outside of the test",
         ),
+        ({"explain": {"levels_by": "smal"}}, 'explain.levels_by: found "smal", no such model; the study has small'),
+        (
+            {
+                "explain": {"levels_by": "ready"},
+                "models": STUDY["models"] | {"ready": {"architecture": "trained", "source": "somebody/model"}},
+            },
+            'found "ready", which is trained already and knows no levels; use one of words, small',
+        ),
+        (
+            {"models": {"words": STUDY["models"]["small"]}},
+            "models.words: explain.levels_by means the words of the texts by this name; choose another name",
+        ),
+        (
+            {
+                "kind": "description",
+                "explain": {"levels_by": "small"},
+                "explainers": {"grad": {"method": "saliency"}},
+                "metrics": {"gini": {"metric": "gini"}},
+            },
+            "explain.levels_by: a study of the kind description asks for no levels",
+        ),
         (
             {"explainers": {"forget": {"method": "causalm", "training": "two"}}},
             'explainers.forget.training: found "two", no such training; the study has one',
@@ -211,3 +240,35 @@ def test_the_page_has_the_printed_effects_beside_those_of_the_study():
     assert [cell.text for cell in cells] == ["8", "2.06", "1.20 ± 0.10", "0.300", "1.84", "1.90"]
     plain = page(errors, effects, **about, published={})
     assert [heading for heading, _ in plain.tables[1].columns] == ["Effect"]
+
+
+def test_the_grid_has_every_error_where_it_belongs():
+    """Two models and two numbers of classes, three explainers, two metrics; one was not run on one dataset."""
+    names = {"datasets": ["five", "two"], "models": ["bert", "lstm"], "explainers": ["random", "inlp", "leace"]}
+    rows = [
+        {"dataset": dataset, "model": model, "explainer": explainer, "metric": metric, "concept": "all"}
+        | {"change": change, "mean": value, "low": value - 0.01, "high": value + 0.02}
+        for i, (dataset, model, explainer, metric) in enumerate(product(*names.values(), ["l2", "cosine"]))
+        for change, value in (("all", i / 100), ("negative_to_positive", 9.0))
+        if (dataset, explainer) != ("two", "inlp")
+    ]
+    shown = {part: {name: name.title() for name in values} for part, values in names.items()}
+    metrics = {name: Metric(name, name, False) for name in ("l2", "cosine")}
+    figure = draw_concept_grid(pd.DataFrame(rows), **shown, metrics=metrics, title="Errors")
+    expected = {(row["model"], row["dataset"], row["explainer"], row["metric"]): row for row in rows[::2]}
+    assert len(figure.axes) == 4
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == ["Random", "Inlp", "Leace"]
+    top, bottom = figure.axes[0].get_ylim()[::-1]
+    assert top < bottom
+    drawn = {}
+    for axes in figure.axes:
+        model, dataset = axes.get_title().lower().split(", ")
+        for metric, bars in zip(metrics, axes.containers, strict=True):
+            for x, y, line in zip(*bars[0].get_data(), bars[2][0].get_segments(), strict=True):
+                drawn[model, dataset, names["explainers"][round(y)], metric] = (x, *line[:, 0])
+    assert drawn.keys() == expected.keys()
+    for place, values in drawn.items():
+        assert values == pytest.approx([expected[place][column] for column in ("mean", "low", "high")])
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend == [metric.label_with_direction for metric in metrics.values()]

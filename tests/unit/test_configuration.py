@@ -68,6 +68,7 @@ EXPLAIN_DEFAULTS = {
     "precision": "float32",
     "tokens_per_batch": 0,
     "items_per_group": 256,
+    "levels_by": "words",
     "compile": False,
 }
 MISSING = object()

@@ -263,6 +263,7 @@ OPTIONAL_CAPTIONS = (
     "attribution_differences_table",
     "beyond_random_table",
     "challengers_table",
+    "concept_grid",
     "concepts",
     "concepts_table",
     "definitions",

@@ -1,5 +1,6 @@
 """A whole study of concepts, in the world with known causes."""
 
+import html
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from running import PROJECT, copy_of_project, environment, results, run_study
+from running import PROJECT, configure, copy_of_project, edited, environment, planned_jobs, results, run_study
 
 from evenlight.datasets import CONCEPTS
 
@@ -56,6 +57,7 @@ STUDY = {
         },
         "causalm": {"method": "causalm", "texts": 40, "epochs": 2},
     },
+    "explain": {"levels_by": "ola_cea"},
     "metrics": {
         "cosine": {"metric": "icace_error", "label": "Cosine"},
         "l2": {"metric": "icace_error", "distance": "l2"},
@@ -85,8 +87,41 @@ def test_tables_and_figures_are_there(study):
     assert len(effects) == 2 * len(STUDY["explainers"]) * len(STUDY["metrics"])
     assert {path.name for path in (study / "figures" / "concepts").iterdir()} == {"world.svg", "world.pdf"}
     page = (study / "tables" / "concepts.html").read_text(encoding="utf-8")
-    assert "levels predicted from words are right for care" in page
+    assert "levels predicted by networks like the model 'ola_cea' are right for care" in html.unescape(page)
     assert "from the representation that was to forget it: care" in page
+
+
+def test_the_levels_are_those_that_the_networks_tell(study):
+    """One network for each concept, whatever the seeds; explainers get what they told of the test texts."""
+    changes = study / "changes" / "world"
+    labels = pd.read_parquet(changes / "labels.parquet").set_index("item_id")
+    assert {path.stem for path in (changes / "levels").iterdir()} == set(CONCEPTS) == set(labels.columns)
+    items = pd.read_parquet(study / "datasets/world/items.parquet").set_index("item_id")
+    assert set(labels.index) == set(items.index[items["split"] == "test"])
+    shares = {}
+    for concept in CONCEPTS:
+        told = pd.read_parquet(changes / "levels" / f"{concept}.parquet").set_index("item_id")["level"]
+        assert labels[concept].equals(told.rename(concept))
+        shares[concept] = (told == items.loc[told.index, f"attribute.{concept}"]).mean()
+    [said] = [
+        line
+        for line in html.unescape((study / "tables/concepts.html").read_text("utf-8")).split("<")
+        if "networks like the" in line
+    ]
+    for concept, share in shares.items():
+        assert f"{concept} {share:.1%} of {len(labels)} " in said
+
+
+def test_words_take_the_place_of_the_networks(study, copy_of):
+    """Everything else of the study stays, but for the estimates and what is made of them."""
+    project = copy_of(study.parents[1])
+    configure(project, edited(STUDY, "explain", "levels_by", value="words"))
+    rules = {rule for rule, _ in planned_jobs(project)}
+    assert {"label_concepts", "estimate_changes"} <= rules
+    assert not rules & {"tell_levels", "train", "represent_texts", "attribute_changes", "forget_concept"}
+    run_study(project, "results/world/changes/world/labels.parquet")
+    said = (project / "logs/world/label_concepts/world.log").read_text(encoding="utf-8")
+    assert "levels predicted from words are right for care" in said
 
 
 def test_the_errors_are_those_of_the_effects(study):

@@ -1,20 +1,27 @@
-"""Predict the levels of concepts from the words of texts, for explainers that must not see people's labels."""
+"""Predict the levels of concepts from the words of texts, or gather those that networks tell."""
 
 import argparse
 from pathlib import Path
 
+import pandas as pd
+
 from evenlight import command_line
-from evenlight.concepts.labels import predicted_levels
-from evenlight.contracts.explanations import CONCEPT_LABELS
+from evenlight.concepts.labels import predicted_levels, said_of_levels
+from evenlight.contracts.explanations import CONCEPT_LABELS, TOLD_LEVELS
 from evenlight.contracts.texts import ITEMS
 from evenlight.tables import read_table, write_table
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the predicted levels; how often they are right goes into the metadata."""
-    predicted, accuracy = predicted_levels(read_table(arguments.items, ITEMS), arguments.settings["concepts"])
-    right = [f"{concept} {share:.1%} of {count}" for concept, (share, count) in accuracy.items()]
-    note = f"levels predicted from words are right for {', '.join(right)} test texts with a label"
+    """Write the predicted levels of the test texts; how often they are right goes into the metadata."""
+    items, concepts = read_table(arguments.items, ITEMS), arguments.settings["concepts"]
+    if arguments.told:
+        tables = [read_table(path, TOLD_LEVELS).set_index("item_id")["level"] for path in arguments.told]
+        predicted = pd.DataFrame(dict(zip(concepts, tables, strict=True))).reset_index()
+        by = f"by networks like the model '{arguments.settings['model']}'"
+    else:
+        predicted, by = predicted_levels(items, concepts), "from words"
+    note = f"levels predicted {by} {said_of_levels(items, predicted, concepts)}"
     print(note)
     write_table(predicted, arguments.output, CONCEPT_LABELS, {"notes": [note]})
 
@@ -22,5 +29,8 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
+    parser.add_argument(
+        "--told", type=Path, nargs="*", default=[], help="tables of the levels that a network tells, one per concept"
+    )
     parser.add_argument("--output", required=True, help="table of predicted levels (Parquet)")
     command_line.run(main, parser)

@@ -188,6 +188,21 @@ def _joined(merged: pd.DataFrame) -> pd.DataFrame:
     return merged.assign(level=merged["level"] + JOINT + merged["level_right"]).drop(columns="level_right")
 
 
+def known_levels(items: pd.DataFrame, split: str, factor: str, levels: Collection[str]) -> pd.Series:
+    """The level of a factor of each text of a split that has one of ``levels``, by the index of ``items``."""
+    level = items.loc[items["split"] == split, ATTRIBUTE + factor]
+    return level[level.isin(list(levels))]
+
+
+def learned_levels(items: pd.DataFrame, split: str, concept: str, levels: Collection[str]) -> pd.Series:
+    """The same of a split that something is learned from: :class:`InputError` where no text has a level."""
+    known = known_levels(items, split, concept, levels)
+    if known.empty:
+        said = {"train": "training", "validation": "validation"}[split]
+        raise InputError(f"concept {concept}: no {said} text has a label of it; give the dataset some")
+    return known
+
+
 # Checking -----------------------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from evenlight.configuration.architectures import OF_RUNS, Architecture, seeds_o
 from evenlight.configuration.architectures import is_trained_here as is_trained_here
 from evenlight.configuration.architectures import services_of as services_of
 from evenlight.configuration.combinations import CHECKS, labels
+from evenlight.configuration.combinations import WORDS as WORDS
 from evenlight.configuration.combinations import contrasts as contrasts
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import TENTHS, Metric

@@ -24,6 +24,9 @@ SCORE_COLUMNS = ("item_id",)
 # What tables call the comparisons with the baseline, and the mean of all explainers (``evenlight.statistics.regimes``).
 REGIME, ALL_TOGETHER = "regime", "all"
 
+# What predicts levels of concepts beside the models, see ``explain.levels_by``.
+WORDS = "words"
+
 
 def labels(section: str, config: dict) -> dict[str, str]:
     """The headings of all explainers (when not given: their names) or all metrics (their titles)."""
@@ -130,6 +133,22 @@ def _check_masked_words(config: dict) -> Iterator[str]:
         yield f"masked_words: a study of the kind {config['kind']} has none; write kind: regimes, or take it out"
     elif not any(model["architecture"] in ("pretrained", "prompted") for model in config["models"].values()):
         yield "masked_words: no model is pretrained or prompted, so that none has the head; add one, or take it out"
+
+
+def _check_levels_by(config: dict) -> Iterator[str]:
+    """Levels of concepts are told by words, or by networks like a model that the study trains."""
+    key, named = "explain.levels_by", config["explain"]["levels_by"]
+    if named == WORDS:
+        if config["kind"] == "concepts" and WORDS in config["models"]:
+            yield f"models.{WORDS}: {key} means the words of the texts by this name; choose another name"
+    elif config["kind"] != "concepts":
+        yield f"{key}: a study of the kind {config['kind']} asks for no levels; write kind: concepts, or take it out"
+    elif named not in config["models"]:
+        yield f"{key}: found {shown(named)}, {_not_there('model', named, config)}, beside {WORDS}"
+    elif not is_trained_here(config, named):
+        trained = [name for name in config["models"] if is_trained_here(config, name)]
+        remedy = f"use one of {', '.join([WORDS, *trained])}"
+        yield f"{key}: found {shown(named)}, which is trained already and knows no levels; {remedy}"
 
 
 def _check_sentences(config: dict) -> Iterator[str]:
@@ -469,6 +488,7 @@ CHECKS = (
     (("datasets", "explain"), _check_pairs),
     (("datasets", "figures"), _check_sentences),
     (("kind", "models", "masked_words"), _check_masked_words),
+    (("kind", "models", "explain"), _check_levels_by),
     (("datasets", "explain", "explainers", "metrics"), _check_foils),
     (("models", "explainers", "metrics"), _check_windows),
     (("datasets", "models"), _check_prompts),

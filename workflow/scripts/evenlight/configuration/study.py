@@ -48,6 +48,15 @@ class Explain(Settings):
             "texts of all levels together, here 200 men and 200 women."
         ),
     )
+    levels_by: Name = Field(
+        "words",
+        description=(
+            "What predicts the levels of concepts in test texts, in a study of the `kind: concepts`, for explainers "
+            "that must not see people's: `words` (tf-idf and a logistic regression), or the name of a model of the "
+            "study, of whose architecture and training one network is trained for each concept, with the first of "
+            "`seeds`."
+        ),
+    )
     precision: Literal["float32", "bfloat16"] = Field(
         "float32",
         description=(

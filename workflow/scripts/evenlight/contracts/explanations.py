@@ -55,6 +55,11 @@ CONCEPT_LABELS = Contract(
     pa.schema([required("item_id", pa.string())]),
     extra_columns=pa.string(),
 )
+TOLD_LEVELS = Contract(
+    "levels of a concept as a network tells them",
+    "tell_levels",
+    pa.schema([*columns(pa.string(), "item_id", "level")]),
+)
 REPRESENTATIONS = Contract(
     "representations",
     "represent_texts",

@@ -1,7 +1,8 @@
-"""Errors of estimated concept effects: a panel per metric, dots with intervals by explainer and model."""
+"""Errors of estimated concept effects as dots with intervals by explainer: of one dataset, and of all that were run."""
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evenlight.figures.style import colour_of
@@ -18,38 +19,75 @@ def draw_concepts(
     title: str,
     datasets: dict[str, str] | None = None,
 ) -> Figure:
-    """The errors over all changes of one dataset (after CEBaB, Figure 2), from rows with :data:`COLUMNS`."""
-    table = table[(table["concept"] == ALL) & (table["change"] == ALL)]
+    """The errors over all changes of one dataset, a panel per metric (after CEBaB, Figure 2), from :data:`COLUMNS`."""
     height = 1.5 + 0.22 * len(explainers) * max(1, len(models) / 2)
     figure = Figure(figsize=(3.2 * len(metrics) + 1, height), layout="constrained")
     panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
-    steps = np.linspace(-0.3, 0.3, len(models)) if len(models) > 1 else [0.0]
     for axes, (name, metric) in zip(panels, metrics.items(), strict=True):
-        part = table[table["metric"] == name].set_index(["model", "explainer"])
-        for number, (model, label) in enumerate(models.items()):
-            there = [
-                (place, explainer) for place, explainer in enumerate(explainers) if (model, explainer) in part.index
-            ]
-            rows = part.loc[[(model, explainer) for _, explainer in there]]
-            error = np.abs(rows[["low", "high"]].to_numpy().T - rows["mean"].to_numpy())
-            axes.errorbar(
-                rows["mean"],
-                [place + steps[number] for place, _ in there],
-                xerr=np.nan_to_num(error),
-                fmt="o",
-                color=colour_of(number),
-                markeredgecolor="black",
-                markeredgewidth=0.4,
-                markersize=4,
-                elinewidth=0.9,
-                label=label,
-            )
+        _draw_dots(axes, table[table["metric"] == name], "model", models, explainers)
         axes.set_xlabel(metric.label_with_direction)
-        axes.grid(axis="x", color="#dddddd", linewidth=0.6)
-        axes.set_axisbelow(True)
-    panels[0].set_yticks(range(len(explainers)), labels=list(explainers.values()))
-    panels[0].invert_yaxis()
-    figure.suptitle(title, x=0.01, ha="left")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+    _finish(figure, panels[0], explainers, title)
     return figure
+
+
+def draw_concept_grid(
+    table: pd.DataFrame,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    title: str,
+) -> Figure:
+    """The errors over all changes, a row of panels per model and a column per dataset, from rows with :data:`COLUMNS`.
+
+    Each panel has all metrics, as Figure 2 of CEBaB, whose appendix has one for each model and number of classes.
+    """
+    labels = {name: metric.label_with_direction for name, metric in metrics.items()}
+    height = 1.2 + (0.5 + 0.2 * len(explainers)) * len(models)
+    figure = Figure(figsize=(3.0 * len(datasets) + 2.5, height), layout="constrained")
+    panels = figure.subplots(len(models), len(datasets), sharex=True, sharey=True, squeeze=False)
+    for row, (model, model_label) in zip(panels, models.items(), strict=True):
+        for axes, (dataset, dataset_label) in zip(row, datasets.items(), strict=True):
+            part = table[(table["dataset"] == dataset) & (table["model"] == model)]
+            _draw_dots(axes, part, "metric", labels, explainers)
+            axes.set_title(f"{model_label}, {dataset_label}", fontsize=10)
+    _finish(figure, panels[0, 0], explainers, title)
+    return figure
+
+
+def _draw_dots(
+    axes: Axes, table: pd.DataFrame, column: str, series: dict[str, str], explainers: dict[str, str]
+) -> None:
+    """A dot per explainer, from above, and entry of ``series``, which are values of a column and their labels."""
+    table = table[(table["concept"] == ALL) & (table["change"] == ALL)].set_index([column, "explainer"])
+    steps = np.linspace(-0.3, 0.3, len(series)) if len(series) > 1 else [0.0]
+    # Rows that can be told apart far from their labels.
+    for place in range(1, len(explainers), 2):
+        axes.axhspan(place - 0.5, place + 0.5, color="#f2f2f2", linewidth=0)
+    for number, (name, label) in enumerate(series.items()):
+        there = [(place, explainer) for place, explainer in enumerate(explainers) if (name, explainer) in table.index]
+        rows = table.loc[[(name, explainer) for _, explainer in there]]
+        error = np.abs(rows[["low", "high"]].to_numpy().T - rows["mean"].to_numpy())
+        axes.errorbar(
+            rows["mean"],
+            [place + steps[number] for place, _ in there],
+            xerr=np.nan_to_num(error),
+            fmt="o",
+            color=colour_of(number),
+            markeredgecolor="black",
+            markeredgewidth=0.4,
+            markersize=4,
+            elinewidth=0.9,
+            label=label,
+        )
+    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def _finish(figure: Figure, first: Axes, explainers: dict[str, str], title: str) -> None:
+    """Explainers beside the first panel, whose axis all others share, the title, and what colours mean."""
+    first.set_yticks(range(len(explainers)), labels=list(explainers.values()))
+    first.set_ylim(len(explainers) - 0.5, -0.5)
+    figure.suptitle(title, x=0.01, ha="left")
+    handles, labels = first.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
