@@ -82,14 +82,16 @@ def matrix_rate(hidden: int, tokens: int, threads: int, device: str, precision: 
 def flops_per_row(folder: Path, tokens: float) -> float:
     """Floating-point operations of one forward pass of a row: what the products of matrices take in the engine.
 
-    The last layer ends with one token, see ``evenlight.models.fast_layers``; types other than BERT have gates.
+    The last layer ends with one token, which in BERT's alone asks in its attention, see
+    ``evenlight.models.fast_layers``; types other than BERT have gates.
     """
     config = json.loads((folder / "config.json").read_text())
     hidden, layers = config["hidden_size"], config["num_hidden_layers"]
     is_bert = config["model_type"] == "bert"
     inner = (2 if is_bert else 3) * hidden * config["intermediate_size"]
     whole = layers * tokens * (2 * (4 * hidden**2 + inner) + 4 * tokens * hidden)
-    return whole - (tokens - 1) * 2 * (is_bert * hidden**2 + inner)
+    asking = is_bert * (4 * hidden**2 + 4 * tokens * hidden)
+    return whole - (tokens - 1) * (asking + 2 * inner)
 
 
 def agreement(suite: str, task: str, ours: dict, theirs: dict) -> float:

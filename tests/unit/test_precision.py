@@ -15,8 +15,8 @@ from models_for_tests import NETWORKS, context_of, sentences_of, tiny_classifier
 from scipy.stats import spearmanr
 from torch import nn
 from torch.nn import functional
-from transformers import BertConfig
-from transformers.models.bert.modeling_bert import BertIntermediate
+from transformers import BertConfig, BertForSequenceClassification
+from transformers.models.bert.modeling_bert import BertIntermediate, BertSelfAttention
 from transformers.pytorch_utils import Conv1D
 
 from evenlight.configuration import complete, explainer_families
@@ -24,8 +24,9 @@ from evenlight.engine.evaluator import LEAST_ON_CPU, NUMBERS_ON_CPU, Evaluator
 from evenlight.explainers import explain
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.models import fast_layers
+from evenlight.models.attention import attention_replaced, attention_weights, weighted_values
 from evenlight.models.classifier import Classifier, load_classifier, prepared
-from evenlight.models.fast_layers import FAST, linear_layers, use_fast_layers
+from evenlight.models.fast_layers import FAST, linear_layers, use_fast_layers, whole_last_layer
 from evenlight.training import HISTORY, save_classifier
 
 IG = {"igxi": {"method": "integrated_gradients", "output": "logit", "layer": "word_embeddings", "steps": 8}}
@@ -161,6 +162,44 @@ def test_last_layer_is_computed_for_the_first_token_only(architecture, block):
     token_id, mask = classifier.padded([sentence.token_id for sentence in sentences_of(classifier)])
     classifier.logits(classifier.embed(token_id), mask)
     assert shapes == [token_id.shape[1]] * (len(shapes) - 1) + [1]
+
+
+def test_in_the_last_layer_the_first_token_alone_asks():
+    """But all of them where an explainer looks into the attention, or the last layer is wanted whole."""
+    classifier = prepared_classifier("bert")
+    queries, seen = [], []
+    for module in classifier.network.modules():
+        if isinstance(module, BertSelfAttention):
+            module.query.register_forward_hook(lambda module, features, output: queries.append(output.shape[1]))
+    token_id, mask = classifier.padded([sentence.token_id for sentence in sentences_of(classifier)])
+
+    def asked():
+        queries.clear()
+        classifier.logits(classifier.embed(token_id), mask)
+        return list(queries)
+
+    tokens = token_id.shape[1]
+    assert asked() == [tokens] * (len(queries) - 1) + [1]
+
+    def look(module, query, key, value, mask, scaling, **options):
+        seen.append(query.shape[2])
+        weight = attention_weights(query, key, mask, scaling)[1]
+        return weighted_values(weight, value), weight
+
+    with attention_replaced(classifier.network, look):
+        assert set(asked()) == set(seen) == {tokens}
+    with whole_last_layer(classifier.network):
+        assert set(asked()) == {tokens}
+    assert asked()[-1] == 1
+
+
+def test_causal_attention_is_left_alone():
+    config = BertConfig(
+        vocab_size=9, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=8, is_decoder=True
+    )
+    network = BertForSequenceClassification(config)
+    prepared(network.eval().requires_grad_(False))
+    assert "OfOneQuery" not in {type(module).__name__ for module in network.modules()}
 
 
 @pytest.mark.parametrize("tokens", [1, 5, fast_layers.SHORT, fast_layers.SHORT + 1])

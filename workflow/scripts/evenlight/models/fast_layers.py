@@ -10,7 +10,7 @@ Graphics cards are the other way round and have autocast, see ``Classifier.logit
 
 **The last layer.** A classification head reads the first token alone, a decoder's the last one, so what follows the
 last layer's attention, three quarters of that layer's products in BERT, is needed for that token only. The result is
-the same to rounding.
+the same to rounding. Of BERT's kind, that token alone asks in the last layer's attention, too.
 
 **Attention.** Flash attention is made for long texts; on short ones, products of whole matrices are faster.
 """
@@ -128,6 +128,23 @@ def _of_one_token(parent: type, token: int) -> type:
     return OfOneToken
 
 
+@cache
+def _of_one_query(parent: type, across: type) -> type:
+    """The self-attention of a last layer whose first token alone asks, as ``across`` has it for other texts' tokens."""
+
+    class OfOneQuery(parent):
+        def forward(self, hidden_states: torch.Tensor, attention_mask: torch.Tensor | None = None, **options):
+            """(rows, 1, hidden) of inputs (rows, tokens, hidden); of all tokens for who looks into attention."""
+            if self.config._attn_implementation not in (ATTENTION, "sdpa"):
+                return super().forward(hidden_states, attention_mask, **options)
+            mask = None if attention_mask is None else attention_mask[:, :, :1]
+            return across.forward(
+                self, hidden_states[:, :1], **options | {"encoder_hidden_states": hidden_states, "attention_mask": mask}
+            )
+
+    return OfOneQuery
+
+
 FAST = {nn.Linear: FastLinear, Conv1D: FastConv1D}
 # The types whose modules are BERT's under another name, by that name.
 BERTS = {"Bert": bert, "Camembert": camembert, "Roberta": roberta, "XLMRoberta": xlm_roberta}
@@ -138,6 +155,7 @@ def _modules(name: str) -> list[type]:
     return [getattr(module, f"{kind}{name}") for kind, module in BERTS.items()]
 
 
+SELF_ATTENTION = dict(zip(_modules("SelfAttention"), _modules("CrossAttention"), strict=True))
 ACTIVATED = {parent: _with_activation_inside(parent) for parent in _modules("Intermediate")}
 
 # The token that the head of a type reads, and the first part of a layer behind its attention whose output stands where
@@ -209,6 +227,10 @@ def use_fast_layers(network: nn.Module) -> None:
         part, token = READS.get(kind.__name__, (None, None))
         for end in [module for module in network.modules() if type(module).__name__ == part][-1:]:
             end.__class__ = _of_one_token(type(end), token)
+        # Causal attention is left alone, whose mask may be unsaid.
+        for own in [module for module in network.modules() if part and type(module) in SELF_ATTENTION][-1:]:
+            if not own.is_causal:
+                own.__class__ = _of_one_query(type(own), SELF_ATTENTION[type(own)])
     # Other types may ask for more than queries, keys, values and a mask.
     known = isinstance(network, PreTrainedModel) and network.config.model_type in KNOWN_TYPES
     if known and network.device.type == "cpu" and network.config._attn_implementation == "sdpa":
@@ -218,7 +240,8 @@ def use_fast_layers(network: nn.Module) -> None:
 @contextmanager
 def whole_last_layer(network: nn.Module) -> Iterator[None]:
     """Let the last layer of ``network`` compute all tokens again, for who reads its output as the head does not."""
-    ends = {module: type(module) for module in network.modules() if type(module).__name__ == "OfOneToken"}
+    names = ("OfOneToken", "OfOneQuery")
+    ends = {module: type(module) for module in network.modules() if type(module).__name__ in names}
     for module, kind in ends.items():
         module.__class__ = kind.__bases__[0]
     try:
