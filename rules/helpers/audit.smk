@@ -11,4 +11,4 @@ def audited_tables():
 
 def audit_settings():
     """As the explorer's, without figures, and with the probability at which it tells what would be found."""
-    return whole_study(**of_statistics("alpha", "equivalence_bound", "power"))
+    return whole_study(**of_statistics("alpha", "equivalence_bound", "smallest_effects", "power"))

@@ -12,11 +12,11 @@ from explorer_study import SUBJECTS, ExplorerStudy
 
 from evenlight import tables
 from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.texts import UNITS
+from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.figures.audit.content import PAIRS, Found, audit_content
 from evenlight.figures.audit.page import card, page, write_audit
 from evenlight.figures.explorer.content import Folders
-from evenlight.statistics.files import Run, attribution_path, units_path
+from evenlight.statistics.files import Run, attribution_path, items_path, units_path
 from evenlight.statistics.score_files import read_scores
 
 HOSTILE = "<img src=x onerror=alert(1)>|`_*[a](javascript:x)"
@@ -41,7 +41,7 @@ class AuditedStudy(ExplorerStudy):
     """A made study with its audit."""
 
     def audit(self, effects: pd.DataFrame, texts: bool = True, beyond: pd.DataFrame | None = None, **changed) -> dict:
-        settings = self.settings(power=0.8, **changed)
+        settings = self.settings(**{"power": 0.8, "smallest_effects": {}} | changed)
         del settings["formats"]
         folders = self.folders if texts else Folders(self.folders.scores, self.folders.datasets)
         found = Found(effects, CONTROL, QUALITY, beyond, ["a note"])
@@ -124,6 +124,84 @@ def test_how_many_pairs_would_decide_is_in_words(study, effects, audit):
     assert numbers[1] >= needed.median() * 0.99
     larger = study.audit(effects, equivalence_bound=0.4)
     assert "0.4 standard deviations" in larger["found"][0]["open"][0]
+
+
+def open_sentences(study, effects, **changed) -> list[str]:
+    return study.audit(effects, texts=False, **changed)["found"][0]["open"]
+
+
+def test_where_it_is_not_known_what_would_decide_nothing_is_promised(study, effects):
+    unknown = effects.assign(detectable_pooled=np.nan, verdict="undecided")
+    assert open_sentences(study, unknown) == [
+        "4 questions are undecided. Which disparity these texts would show is not known."
+    ]
+    (said,) = open_sentences(study, unknown.iloc[:1])
+    assert said.startswith("1 question is undecided. ")
+
+
+def test_where_there_are_enough_texts_no_more_are_asked_for(study, effects):
+    enough = effects.assign(detectable_pooled=0.15, verdict="undecided")
+    (said,) = open_sentences(study, enough)
+    assert said.endswith("these are enough: what is undecided may be a smaller disparity.")
+    # One of them is not enough.
+    (said,) = open_sentences(study, enough.assign(detectable_pooled=[0.15, 0.15, 0.15, 0.4]))
+    assert said.endswith("it takes about 30 pairs for half of the questions, and 120 for all of them.")
+
+
+def test_of_groups_of_unequal_size_both_have_to_grow(study, effects):
+    unpaired = effects.assign(detectable_pooled=0.4, verdict="undecided", paired=False, units_a=400, units_b=30)
+    (said,) = open_sentences(study, unpaired)
+    assert "With 30 texts of the smaller group" in said
+    assert said.endswith("and 120 for all of them, and as many times more of the other.")
+
+
+def test_a_metric_may_have_a_smallest_disparity_of_its_own(study, effects):
+    effects = effects.assign(verdict=["equivalent", "undecided", "equivalent", "undecided"], detectable_pooled=0.4)
+    own = dict.fromkeys(effects["metric"], 2 * effects["sd"].mean())
+    told = study.audit(effects, texts=False, smallest_effects=own)["found"][0]
+    assert "In 2 a disparity of more than the smallest one of interest is ruled out." in told["said"]
+    assert "For the smallest one of interest these are enough" in told["open"][0]
+    told = study.audit(effects, texts=False)["found"][0]
+    assert "of more than 0.2 standard deviations of the scores is ruled out" in told["said"]
+
+
+def test_groups_are_those_that_were_compared_and_combinations_have_their_sizes(tmp_path):
+    study = AuditedStudy(tmp_path, seeds=(0,), unpaired=True)
+    old = np.arange(len(study.units)) % 3 == 0
+    age = study.units.assign(factor="age", level=np.where(old, "old", "young"))
+    tables.write_table(pd.concat([study.units, age]), units_path(study.folders.datasets, "plots"), UNITS)
+    comparisons = {"gender+age": [["male+old", "female+old"]], "gender": [["male", "female"]]}
+    content = study.audit(study.effects(), texts=False, comparisons=comparisons)
+    (dataset,) = content["audited"]["datasets"]
+    told = {(group["factor"], group["level"]): (group["texts"], group["compared"]) for group in dataset["groups"]}
+    male = (study.units["level"] == "male").to_numpy()
+    assert told == {
+        ("gender", "male"): (30, True),
+        ("gender", "female"): (30, True),
+        ("age", "old"): (20, False),
+        ("age", "young"): (40, False),
+        ("gender+age", "male+old"): (int((male & old).sum()), True),
+        ("gender+age", "female+old"): (int((~male & old).sum()), True),
+    }
+    assert dataset["explained_texts"] == dataset["test_texts"] == 60
+
+
+def test_texts_that_were_not_explained_are_counted(tmp_path):
+    study = AuditedStudy(tmp_path, seeds=(0,))
+    more = study.items.assign(item_id="x" + study.items["item_id"], cluster="x" + study.items["cluster"])
+    tables.write_table(pd.concat([study.items, more]), items_path(study.folders.datasets, "plots"), ITEMS)
+    content = study.audit(study.effects(), texts=False)
+    assert "Of the 120 texts for the test of dataset plots 60 were explained." in content["not_tested"]
+    assert "120 of them for the test, of which 60 were explained" in page(content)
+
+
+def test_what_is_left_beyond_random_is_that_of_the_same_cell(study, effects):
+    cells = effects[effects["verdict"].str.contains("disparity")]
+    names = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
+    beyond = cells[names].assign(outcome=["nothing is left", None])[::-1]
+    told = study.audit(effects, texts=False, beyond=beyond)["found"][0]["findings"]
+    labels = {finding["metric"].lower(): finding["beyond_random"] for finding in told}
+    assert labels == dict(zip(cells["metric"], ["nothing is left", None], strict=True))
 
 
 def test_the_pairs_are_those_that_differ_most(study, audit):

@@ -10,17 +10,18 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 
 from evenlight import tables
 from evenlight.contracts.results import BEYOND_RANDOM, EFFECTS, QUALITY, VERDICT_CONTROL
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.figures.explorer.content import Explained, Folders, Level, levels_of, unit_means
 from evenlight.figures.pages.effects import said_of_control
-from evenlight.items import PLACEBO
+from evenlight.items import JOINT, PLACEBO, units_of
 from evenlight.sources import digest
 from evenlight.statistics.beyond_random import GONE, LEFT, TURNED_ROUND
 from evenlight.statistics.cells import CELL, ModelScores, read_models
-from evenlight.statistics.files import Run, items_path, manifest_path, runs, units_path
+from evenlight.statistics.files import Run, items_path, manifest_path, runs, score_path, units_path
 from evenlight.statistics.study import Comparison, Metric, comparisons_in
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UNDECIDED, is_disparity
 
@@ -84,6 +85,7 @@ def audit_content(
     target: str,
     alpha: float,
     equivalence_bound: float,
+    smallest_effects: Mapping[str, float],
     power: float,
 ) -> dict:
     """What an audit of a study says (JSON values).
@@ -99,22 +101,29 @@ def audit_content(
         families: of the metrics.
         comparisons: factors to sets of levels.
         target: ``label`` or ``prediction``, the class that is explained.
-        alpha, equivalence_bound, power: of the statistics.
+        alpha, equivalence_bound, smallest_effects, power: of the statistics.
     """
     names = {name: Metric(name, entry["label"], entry["better"] == "higher") for name, entry in metrics.items()}
-    labels = _Labels(dict(datasets), dict(models), dict(explainers), names)
+    labels = Labels(dict(datasets), dict(models), dict(explainers), names)
     hypotheses = found.effects[found.effects["family"] != CONTROL]
+    interest = Interest(equivalence_bound, smallest_effects, power)
+    outcomes = _outcomes(found.beyond_random)
     compared = [
-        _compared(part, labels, found, alpha=alpha, bound=equivalence_bound, power=power)
+        told_of_comparison(part, labels, interest, outcomes)
         for _, part in hypotheses.groupby(["dataset", "model", *Comparison._fields], sort=False)
     ]
     controls = [_random_said(found.effects), said_of_control(found.control).strip()]
     of_texts = _pairs(folders, hypotheses, labels, seeds, families, comparisons) if folders.attributions else []
+    audited = [
+        _dataset_said(folders.datasets, name, label, comparisons)
+        | {"explained_texts": _explained_texts(folders.scores, name, seeds, families, explainers)}
+        for name, label in datasets.items()
+    ]
     return {
         "study": study,
         "audited": {
             "models": [_model_said(name, label, manifests) for name, label in models.items()],
-            "datasets": [_dataset_said(folders.datasets, name, label, comparisons) for name, label in datasets.items()],
+            "datasets": audited,
             "explainers": list(explainers.values()),
             "metrics": [metric.label for metric in names.values()],
             "explained": "each text's label" if target == "label" else "the model's prediction for each text",
@@ -124,20 +133,42 @@ def audit_content(
         "error": _error_said(alpha, hypotheses),
         "controls": [text for text in controls if text],
         "pairs": of_texts,
-        "not_tested": _not_tested(
-            folders.datasets, datasets, comparisons, labels, seeds, hypotheses, "correctness" in families.values()
-        ),
+        "not_tested": _not_tested(audited, labels, seeds, hypotheses, "correctness" in families.values()),
         "notes": found.notes,
         "evidence": _evidence(found),
     }
 
 
 @dataclass(frozen=True)
-class _Labels:
+class Labels:
+    """What readers are told in place of names."""
+
     datasets: Mapping[str, str]
     models: Mapping[str, str]
     explainers: Mapping[str, str]
     metrics: Mapping[str, Metric]
+
+
+@dataclass(frozen=True)
+class Interest:
+    """The smallest disparity that matters: ``bound`` standard deviations, of some metrics a number of their own.
+
+    ``power`` is the probability with which it is to be found.
+    """
+
+    bound: float
+    own: Mapping[str, float]
+    power: float
+
+    def in_sds(self, cells: pd.DataFrame) -> pd.Series:
+        """Of each cell, in its standard deviations."""
+        return (cells["metric"].map(dict(self.own)).astype(float) / cells["sd"]).fillna(self.bound)
+
+    def in_words(self, cells: pd.DataFrame) -> str:
+        """For all of these cells."""
+        if cells["metric"].isin(list(self.own)).any():
+            return "the smallest one of interest"
+        return f"{self.bound:g} standard deviations of the scores"
 
 
 # What was audited --------------------------------------------------------------------------------------------------
@@ -169,9 +200,14 @@ def _dataset_said(folder: Path, name: str, label: str, comparisons: Mapping[str,
     path = items_path(folder, name)
     items = tables.read_table(path, ITEMS.only("item_id", "split"))
     test = set(items.loc[items["split"] == "test", "item_id"])
-    units = tables.read_table(units_path(folder, name), UNITS.only("item_id", "factor", "level"))
+    units = tables.read_table(units_path(folder, name), UNITS)
     units = units[units["item_id"].isin(test) & (units["factor"] != PLACEBO)]
-    counts = units.groupby(["factor", "level"], sort=False)["item_id"].nunique()
+    there = set(units["factor"])
+    joint = [
+        units_of(units, factor) for factor in comparisons if JOINT in factor and there.issuperset(factor.split(JOINT))
+    ]
+    compared = {(factor, level) for factor, sets in comparisons.items() for levels in sets for level in levels}
+    counts = pd.concat([units, *joint]).groupby(["factor", "level"], sort=False)["item_id"].nunique()
     return {
         "name": name,
         "label": label,
@@ -180,13 +216,27 @@ def _dataset_said(folder: Path, name: str, label: str, comparisons: Mapping[str,
         "texts": len(items),
         "test_texts": len(test),
         "groups": [
-            {"factor": factor, "level": level, "texts": int(count), "compared": factor in comparisons}
+            {"factor": factor, "level": level, "texts": int(count), "compared": (factor, level) in compared}
             for (factor, level), count in counts.items()
+            if JOINT not in factor or (factor, level) in compared
         ],
     }
 
 
-def _quality(quality: pd.DataFrame, labels: _Labels, comparisons: Mapping[str, list[list[str]]]) -> list[dict]:
+def _explained_texts(
+    folder: Path,
+    dataset: str,
+    seeds: Mapping[str, Sequence[int]],
+    families: Mapping[str, str],
+    explainers: Iterable[str],
+) -> int:
+    """How many texts have scores; every model and every explainer has the same."""
+    model, of_model = next(iter(seeds.items()))
+    path = score_path(folder, Run(dataset, model, of_model[0]), next(iter(families.values())), next(iter(explainers)))
+    return pq.read_metadata(path).num_rows
+
+
+def _quality(quality: pd.DataFrame, labels: Labels, comparisons: Mapping[str, list[list[str]]]) -> list[dict]:
     """The accuracy of each model on each dataset, of all texts and of each compared level."""
     levels = {level for sets in comparisons.values() for of_set in sets for level in of_set}
     shown = quality[(quality["measure"] == "accuracy") & (quality["factor"].isna() | quality["subset"].isin(levels))]
@@ -206,15 +256,24 @@ def _quality(quality: pd.DataFrame, labels: _Labels, comparisons: Mapping[str, l
 # What was found ------------------------------------------------------------------------------------------------------
 
 
-def _compared(cells: pd.DataFrame, labels: _Labels, found: Found, *, alpha: float, bound: float, power: float) -> dict:
-    """What is said of one model on one dataset and two levels."""
+def told_of_comparison(
+    cells: pd.DataFrame, labels: Labels, interest: Interest, outcomes: Mapping[tuple, str | None]
+) -> dict:
+    """What is said of one model on one dataset and two levels.
+
+    Args:
+        cells: their rows of the effects.
+        labels: of all that they name.
+        interest: the smallest disparity that matters.
+        outcomes: what becomes of a cell (its :data:`~evenlight.statistics.cells.CELL`) beyond random explanations.
+    """
     first = cells.iloc[0]
     pair = Comparison(*(first[field] for field in Comparison._fields))
     different = cells["verdict"].str.contains("disparity")
     alike = cells["verdict"].str.contains("equivalent")
     undecided, undecidable = (cells["verdict"] == verdict for verdict in (UNDECIDED, UNDECIDABLE))
     order = cells[different].sort_values("p_models_adjusted", kind="stable")
-    findings = [_finding(row, labels, found.beyond_random) for row in order.itertuples(index=False)]
+    findings = [_finding(row, labels, outcomes) for row in order.itertuples(index=False)]
     return {
         "dataset": labels.datasets[first["dataset"]],
         "model": labels.models[first["model"]],
@@ -229,17 +288,17 @@ def _compared(cells: pd.DataFrame, labels: _Labels, found: Found, *, alpha: floa
             UNDECIDED: int(undecided.sum()),
             UNDECIDABLE: int(undecidable.sum()),
         },
-        "said": _said(pair, len(cells), findings, int(alike.sum()), bound),
+        "said": _said(pair, len(cells), findings, int(alike.sum()), interest.in_words(cells[alike])),
         "findings": findings,
-        "open": _open(cells[undecided], bound, power) + _reasons(cells[undecidable]),
+        "open": _open(cells[undecided], interest) + _reasons(cells[undecidable]),
     }
 
 
-def _said(pair: Comparison, asked: int, findings: Sequence[dict], alike: int, bound: float) -> str:
+def _said(pair: Comparison, asked: int, findings: Sequence[dict], alike: int, interest: str) -> str:
     """The comparison in a sentence or two.
 
     >>> pair, found = Comparison("gender", "male", "female"), [{"better": "male"}] * 3
-    >>> _said(pair, 12, found, 0, 0.2)
+    >>> _said(pair, 12, found, 0, "")
     'Of 12 questions, each an explainer and a metric, 3 show a disparity: in 3 explanations of male texts are better.'
     """
     counts = pd.Series([finding["better"] for finding in findings], dtype=object).value_counts()
@@ -251,16 +310,16 @@ def _said(pair: Comparison, asked: int, findings: Sequence[dict], alike: int, bo
         + (f"{'show' if len(findings) > 1 else 'shows'} a disparity: {in_words}." if findings else "shows a disparity.")
     ]
     if alike:
-        texts.append(f"In {alike} a disparity of more than {bound:g} standard deviations of the scores is ruled out.")
+        texts.append(f"In {alike} a disparity of more than {interest} is ruled out.")
     return " ".join(texts)
 
 
-def _finding(row, labels: _Labels, beyond_random: pd.DataFrame | None) -> dict:
+def _finding(row, labels: Labels, outcomes: Mapping[tuple, str | None]) -> dict:
     """One disparity, with its numbers and as a sentence; ``row`` is a row of the effects."""
     metric = labels.metrics[row.metric]
     first_better = (row.difference > 0) == metric.higher_is_better
     better, worse = (row.level_a, row.level_b) if first_better else (row.level_b, row.level_a)
-    outcome = _outcome(row, beyond_random)
+    outcome = outcomes.get(tuple(getattr(row, name) for name in CELL))
     of_trainings = is_disparity(pd.Series([row.verdict]), of_trainings=True).item()
     said = (
         f"{metric.label} of {labels.explainers[row.explainer]}: the explanations of {better} texts are better than "
@@ -286,13 +345,12 @@ def _finding(row, labels: _Labels, beyond_random: pd.DataFrame | None) -> dict:
     }
 
 
-def _outcome(row, beyond_random: pd.DataFrame | None) -> str | None:
-    """What becomes of a disparity beyond random explanations, where that is known."""
+def _outcomes(beyond_random: pd.DataFrame | None) -> dict[tuple, str | None]:
+    """What becomes of each disparity beyond random explanations, by cell; empty where no explainer is random."""
     if beyond_random is None:
-        return None
-    same = (beyond_random[CELL] == [getattr(row, name) for name in CELL]).all(axis=1)
-    outcomes = beyond_random.loc[same, "outcome"].dropna()
-    return outcomes.iloc[0] if len(outcomes) else None
+        return {}
+    known = beyond_random.dropna(subset="outcome").drop_duplicates(CELL)
+    return dict(zip(known[CELL].itertuples(index=False, name=None), known["outcome"], strict=True))
 
 
 def _units(row) -> str:
@@ -300,26 +358,34 @@ def _units(row) -> str:
     return f"{row.units_a:,} pairs" if row.paired else f"{row.units_a:,} and {row.units_b:,} texts"
 
 
-def _open(cells: pd.DataFrame, bound: float, power: float) -> list[str]:
-    """How many texts would decide what is undecided: errors shrink with the square root of the number of texts."""
+def _open(cells: pd.DataFrame, interest: Interest) -> list[str]:
+    """What these texts would show, and how many would show the smallest disparity that matters.
+
+    Errors shrink with the square root of the number of texts.
+    """
+    if cells.empty:
+        return []
+    said = "1 question is undecided." if len(cells) == 1 else f"{len(cells)} questions are undecided."
     known = cells[np.isfinite(cells["detectable_pooled"]) & (cells["detectable_pooled"] > 0)]
     if known.empty:
-        return [f"{len(cells)} questions are undecided."] if len(cells) else []
-    growth = (known["detectable_pooled"] / bound) ** 2
-    now = known[["units_a", "units_b"]].min(axis=1)
-    needed = np.ceil(now * growth.clip(lower=1))
-    what = "pairs" if known["paired"].iloc[0] else "texts of the smaller group"
-    seen = known["detectable_pooled"]
+        return [f"{said} Which disparity these texts would show is not known."]
     many = len(known) > 1
-    said = (
-        f"{len(cells)} {'questions are' if len(cells) > 1 else 'question is'} undecided. With {int(now.median()):,} "
-        f"{what} a disparity is found with a probability of {power:.0%} where it has {seen.median():.2f} standard "
-        f"deviations or more{f' (median of the questions; {seen.max():.2f} in the last of them)' if many else ''}. "
+    shown = known["detectable_pooled"]
+    growth = ((shown / interest.in_sds(known)) ** 2).clip(lower=1)
+    now = known[["units_a", "units_b"]].min(axis=1)
+    needed = np.ceil(now * growth)
+    what = "pairs" if known["paired"].iloc[0] else "texts of the smaller group"
+    range_of = f" (median of the questions; {shown.min():.2f} to {shown.max():.2f})" if many else ""
+    said += (
+        f" With {int(now.median()):,} {what} a disparity is found with a probability of about {interest.power:.0%} "
+        f"where it has {shown.median():.2f} standard deviations of the scores{range_of}. "
     )
-    all_of_them = f" for half of the questions, and {_rounded(needed.max()):,} for all of them" if many else ""
-    return [
-        f"{said}For {bound:g} standard deviations it takes about {_rounded(needed.median()):,} {what}{all_of_them}."
-    ]
+    wanted = interest.in_words(known)
+    if growth.max() == 1:
+        return [f"{said}For {wanted} these are enough: what is undecided may be a smaller disparity."]
+    others = "" if known["paired"].iloc[0] else ", and as many times more of the other"
+    half = f" for half of the questions, and {_rounded(needed.max()):,} for all of them" if many else ""
+    return [f"{said}For {wanted} it takes about {_rounded(needed.median()):,} {what}{half}{others}."]
 
 
 def _rounded(number: float) -> int:
@@ -352,9 +418,9 @@ def _error_said(alpha: float, hypotheses: pd.DataFrame) -> str:
     apart = ", those named beforehand and the others apart" if hypotheses["family"].nunique() > 1 else ""
     return (
         f"Over all questions of the study{apart}, the chance that any disparity is said where there is none is meant "
-        f"to be at most {alpha:.0%}. What is said holds for these models and for texts like these; simulations that "
-        "show how often it is wrong, and for which scores more often than that, are in docs/results/verdicts.md of "
-        "Evenlight."
+        f"to be at most {alpha:.0%}; so is, apart, the chance that one is ruled out where there is one. What is said "
+        "holds for these models and for texts like these; simulations that show how often it is wrong, and for which "
+        "scores more often than that, are in docs/results/verdicts.md of Evenlight."
     )
 
 
@@ -378,7 +444,7 @@ def _random_said(effects: pd.DataFrame) -> str:
 def _pairs(
     folders: Folders,
     effects: pd.DataFrame,
-    labels: _Labels,
+    labels: Labels,
     seeds: Mapping[str, Sequence[int]],
     families: Mapping[str, str],
     comparisons: Mapping[str, list[list[str]]],
@@ -419,7 +485,7 @@ def _clearest(cells: pd.DataFrame):
     return next(ordered.itertuples(index=False), None)
 
 
-def _shown(row, levels: Sequence[Level], means: Sequence[np.ndarray], labels: _Labels, texts: "_Texts") -> dict:
+def _shown(row, levels: Sequence[Level], means: Sequence[np.ndarray], labels: Labels, texts: "_Texts") -> dict:
     """The pairs of one question whose scores differ most, with the words of both texts and their shares."""
     of_units = [pd.Series(values, index=level.units) for values, level in zip(means, levels, strict=True)]
     table = pd.concat(of_units, axis=1, join="inner").dropna()
@@ -477,25 +543,29 @@ class _Texts:
 
 
 def _not_tested(
-    folder: Path,
-    datasets: Iterable[str],
-    comparisons: Mapping[str, list[list[str]]],
-    labels: _Labels,
+    datasets: Sequence[Mapping],
+    labels: Labels,
     seeds: Mapping[str, Sequence[int]],
     effects: pd.DataFrame,
     metrics_of_truth: bool,
 ) -> list[str]:
-    """What a reader might take for tested, and was not."""
+    """What a reader might take for tested, and was not; ``datasets`` are those of :func:`_dataset_said`."""
     told = []
     compared = {(row.dataset, row.factor) for row in effects.itertuples(index=False)}
     for dataset in datasets:
-        units = tables.read_table(units_path(folder, dataset), UNITS.only("factor", "level"))
-        for factor, part in units[units["factor"] != PLACEBO].groupby("factor", sort=False):
-            used = {level for levels in comparisons.get(factor, []) for level in levels}
-            left = sorted(set(part["level"]) - used)
-            where = f"dataset {labels.datasets[dataset]}"
-            if (dataset, factor) not in compared:
-                told.append(f"{factor} in {where} was not compared, though the texts have it.")
+        where = f"dataset {dataset['label']}"
+        if dataset["explained_texts"] < dataset["test_texts"]:
+            told.append(
+                f"Of the {dataset['test_texts']:,} texts for the test of {where} {dataset['explained_texts']:,} were "
+                "explained."
+            )
+        groups = pd.DataFrame(dataset["groups"], columns=["factor", "level", "compared"])
+        for factor, part in groups.groupby("factor", sort=False):
+            left = sorted(part.loc[~part["compared"], "level"])
+            if (dataset["name"], factor) not in compared:
+                joined = any(name == dataset["name"] and factor in of.split(JOINT) for name, of in compared)
+                alone = " by itself, only together with others" if joined else ", though the texts have it"
+                told.append(f"{factor} in {where} was not compared{alone}.")
             elif left:
                 told.append(f"Of {factor} in {where} these groups were not compared: {', '.join(left)}.")
     told.append(
