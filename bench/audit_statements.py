@@ -35,7 +35,9 @@ from evenlight.statistics.verdicts import STUDY, UNDECIDED, judged
 ALPHA, BOUND, POWER, CONFIDENCE = 0.05, 0.2, 0.8, 0.95
 INTEREST = Interest(BOUND, {}, POWER)
 METRICS = [f"metric {number}" for number in range(6)]
-LABELS = Labels({"data": "data"}, {"model": "model"}, {"made": "made"}, {name: Metric(name, name, True) for name in METRICS})
+LABELS = Labels(
+    {"data": "data"}, {"model": "model"}, {"made": "made"}, {name: Metric(name, name, True) for name in METRICS}
+)
 GENDER = Comparison("gender", "men", "women")
 # True differences of the metrics, in standard deviations of the scores.
 NOTHING, AT_BOUND, SEVERAL = np.zeros(6), np.full(6, BOUND), np.array([0, 0, 0.1, 0.2, 0.4, 0.8])
@@ -235,13 +237,13 @@ def main() -> None:
 
 DRAWS = 500
 WORLDS = [
-    *(World(True, units, "normal") for units in (30, 100)),
-    *(
-        World(True, units, shape)
-        for units, shape in ((30, "skewed"), (100, "skewed"), (100, "log-normal"), (300, "mostly zero"))
-    ),
-    *(World(False, 200, shape) for shape in ("normal", "skewed")),
-    *(World(False, 600, shape) for shape in ("normal", "skewed", "log-normal", "mostly zero")),
+    World(True, 30, "normal"),
+    World(True, 30, "skewed"),
+    World(True, 100, "log-normal"),
+    World(True, 300, "mostly zero"),
+    World(False, 200, "normal"),
+    World(False, 600, "skewed"),
+    World(False, 600, "mostly zero"),
 ]
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from evenlight.datasets.hatecheck import focus, named_words
 from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS, LANGUAGES
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
-from evenlight.items import ASIDE, check_items
+from evenlight.items import ASIDE, assign_validation, check_items, clustered_wholes, wholes
 from evenlight.sources import mirror_folder
 
 SETTINGS = {"reader": "hatecheck", "test_share": 0.5, "split_seed": 0}
@@ -145,6 +145,27 @@ def test_templates_are_units_with_a_form_for_each_group(loaded):
     assert pd.isna(harmless[ATTRIBUTE + "direction"])
     assert not ((units.factor == "direction") & units.unit_id.eq("english-2")).any()
     assert dataset.notes == ["english: texts of templates that do not name all groups, left out: 6"]
+
+
+@pytest.mark.parametrize("language", [ENGLISH, "spanish"])
+def test_a_template_and_its_negation_are_on_one_side_of_the_validation(language):
+    mirror = mirror_folder()
+    if mirror is None:
+        pytest.skip("no mirror of the datasets (EVENLIGHT_MIRROR)")
+    settings = (
+        SETTINGS if language == ENGLISH else SETTINGS | {"reader": "multilingual_hatecheck", "languages": [language]}
+    )
+    reader = datasets.reader_for(settings)
+    dataset = datasets.load({name: mirror / name for name in reader.sources(settings)}, settings)
+    items, units = dataset.items, dataset.units
+    assert reader.whole_clusters
+    apart = assign_validation(items, wholes(items, units), 0.1, 0)
+    assert apart.groupby("cluster")["split"].nunique().max() == 2
+    together = assign_validation(items, clustered_wholes(items, units), 0.1, 0)
+    assert together.groupby("cluster")["split"].nunique().eq(1).all()
+    clusters = together.drop_duplicates("cluster")["split"].value_counts()
+    assert clusters["validation"] == round(0.1 * (clusters["train"] + clusters["validation"]))
+    check_items(together, units, language, reader.unbalanced(settings))
 
 
 def test_a_template_stays_with_what_was_made_from_it(loaded):

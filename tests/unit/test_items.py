@@ -23,6 +23,7 @@ from evenlight.items import (
     assign_validation,
     check_items,
     check_strata,
+    clustered_wholes,
     drawn_pairs,
     forms_of,
     separated,
@@ -352,6 +353,20 @@ def test_assignment_leaves_its_argument_alone():
     items, units = as_dataset(paired())
     assign_validation(items, wholes(items, units), 0.5, 0)
     pd.testing.assert_frame_equal(items, as_dataset(paired())[0])
+
+
+def test_clusters_stay_together_and_where_they_are_units_nothing_changes():
+    items, units = as_dataset(paired(40, tested=0))
+    assert clustered_wholes(items, units).equals(wholes(items, units))
+    alone = items.assign(cluster="c" + items["cluster"])
+    assert clustered_wholes(alone, units).equals(wholes(items, units))
+    several = items.assign(cluster=(items["cluster"].astype(int) // 3).astype(str))
+    for seed in range(5):
+        split = assign_validation(several, clustered_wholes(several, units), 0.2, seed)
+        assert split.groupby("cluster")["split"].nunique().max() == 1
+        check_items(split.assign(split=split["split"].replace("train", "test")), units, "made_up")
+    apart = assign_validation(several, wholes(several, units), 0.2, 0)
+    assert apart.groupby("cluster")["split"].nunique().max() == 2
 
 
 def test_test_split_of_a_dataset_that_has_none():

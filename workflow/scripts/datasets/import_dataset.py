@@ -6,7 +6,7 @@ from pathlib import Path
 from evenlight import command_line, datasets, sources
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items, wholes
+from evenlight.items import assign_validation, check_items, clustered_wholes, wholes
 from evenlight.tables import write_table
 
 
@@ -22,7 +22,7 @@ def main(arguments: argparse.Namespace) -> None:
     items = dataset.items
     # A dataset with a published validation split has no share of its own.
     if "validation_share" in settings:
-        whole = wholes(items, dataset.units)
+        whole = (clustered_wholes if reader.whole_clusters else wholes)(items, dataset.units)
         items = assign_validation(items, whole, settings["validation_share"], settings["split_seed"])
     notes = dataset.notes + check_items(items, dataset.units, settings["dataset"], reader.unbalanced(settings))
     print(*notes, sep="\n")

@@ -70,10 +70,20 @@ def wholes(items: pd.DataFrame, units: pd.DataFrame) -> pd.Series:
     return items["item_id"].map(whole_of_item).fillna(items["item_id"])
 
 
+def clustered_wholes(items: pd.DataFrame, units: pd.DataFrame) -> pd.Series:
+    """What must stay together with each of ``items`` where clusters do: its cluster, or, if this has one whole, that.
+
+    So the draws of a dataset whose clusters are its units are those of :func:`wholes`.
+    """
+    whole = wholes(items, units)
+    alone = whole.groupby(items["cluster"]).transform("nunique") == 1
+    return whole.where(alone, items["cluster"])
+
+
 def assign_validation(items: pd.DataFrame, whole: Sequence[str], share: float, seed: int) -> pd.DataFrame:
     """Items with ``share`` (0 to 1) of the training wholes moved to the validation split, if there are any.
 
-    ``whole`` says of each item what stays together with it, see :func:`wholes`.
+    ``whole`` says of each item what stays together with it, see :func:`wholes` and :func:`clustered_wholes`.
     """
     if not (items["split"] == "train").any():
         return items

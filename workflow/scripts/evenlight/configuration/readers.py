@@ -555,7 +555,7 @@ class OwnColumns(Reader):
         None,
         description=(
             "Column that is equal for texts that belong together beyond their variants, such as those of one source. "
-            "Whole clusters are drawn for the test split. Null takes the pair."
+            "Whole clusters are drawn for the test and the validation split. Null takes the pair."
         ),
     )
     item: Text | None = Field(

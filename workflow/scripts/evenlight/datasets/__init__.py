@@ -93,7 +93,7 @@ class Reader:
 
     ``concepts`` gives the factors that are concepts: their units are changes of what a text says, and every item has
     an attribute with its level. ``groups`` gives other attributes of items, with their levels, that all texts of a
-    change share.
+    change share. ``whole_clusters`` says whether all splits are made of whole clusters.
     """
 
     module: str
@@ -104,6 +104,7 @@ class Reader:
     unbalanced: Callable[[dict], list[str]] = lambda settings: []
     concepts: Callable[[dict], list[str]] = lambda settings: []
     groups: Callable[[dict], dict[str, list[str]]] = lambda settings: {}
+    whole_clusters: bool = False
 
 
 def setting(settings: dict, key: str, choices: dict):
@@ -246,12 +247,14 @@ READERS = {
         sources=lambda settings: [HATECHECK],
         factors=lambda settings: _hatecheck_factors(settings) | {"direction": [GENERAL, DIRECTED]},
         unbalanced=lambda settings: ["group", "functionality", "direction"],
+        whole_clusters=True,
     ),
     "multilingual_hatecheck": Reader(
         "evenlight.datasets.hatecheck",
         sources=lambda settings: list(map(multilingual_file, settings["languages"])),
         factors=_hatecheck_factors,
         unbalanced=lambda settings: ["group", "functionality", "language"],
+        whole_clusters=True,
     ),
     "stereotypes": Reader(
         "evenlight.datasets.stereotypes",
@@ -274,6 +277,7 @@ READERS = {
         factors=_own_factors,
         files=lambda settings: [Path(settings["file"]).as_posix()],
         unbalanced=_own_unbalanced,
+        whole_clusters=True,
     ),
     "hub": Reader(
         "evenlight.datasets.hub",
@@ -281,6 +285,7 @@ READERS = {
         factors=_own_factors,
         files=lambda settings: _files_below(settings["source"]),
         unbalanced=_own_unbalanced,
+        whole_clusters=True,
     ),
 }
 

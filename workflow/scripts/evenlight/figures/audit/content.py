@@ -369,13 +369,13 @@ def _open(cells: pd.DataFrame, interest: Interest) -> list[str]:
     known = cells[np.isfinite(cells["detectable_pooled"]) & (cells["detectable_pooled"] > 0)]
     if known.empty:
         return [f"{said} Which disparity these texts would show is not known."]
-    many = len(known) > 1
     shown = known["detectable_pooled"]
     growth = ((shown / interest.in_sds(known)) ** 2).clip(lower=1)
     now = known[["units_a", "units_b"]].min(axis=1)
     needed = np.ceil(now * growth)
     what = "pairs" if known["paired"].iloc[0] else "texts of the smaller group"
-    range_of = f" (median of the questions; {shown.min():.2f} to {shown.max():.2f})" if many else ""
+    ends = dict.fromkeys(f"{end:.2f}" for end in (shown.min(), shown.max()))
+    range_of = f" (median of the questions; {' to '.join(ends)})" if len(ends) > 1 else ""
     said += (
         f" With {int(now.median()):,} {what} a disparity is found with a probability of about {interest.power:.0%} "
         f"where it has {shown.median():.2f} standard deviations of the scores{range_of}. "
@@ -384,8 +384,9 @@ def _open(cells: pd.DataFrame, interest: Interest) -> list[str]:
     if growth.max() == 1:
         return [f"{said}For {wanted} these are enough: what is undecided may be a smaller disparity."]
     others = "" if known["paired"].iloc[0] else ", and as many times more of the other"
-    half = f" for half of the questions, and {_rounded(needed.max()):,} for all of them" if many else ""
-    return [f"{said}For {wanted} it takes about {_rounded(needed.median()):,} {what}{half}{others}."]
+    first, last = _rounded(needed.median()), _rounded(needed.max())
+    half = f" for half of the questions, and {last:,} for all of them" if last > first else ""
+    return [f"{said}For {wanted} it takes about {first:,} {what}{half}{others}."]
 
 
 def _rounded(number: float) -> int:
