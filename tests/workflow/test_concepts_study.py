@@ -3,12 +3,14 @@
 import html
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
 from running import PROJECT, configure, copy_of_project, edited, environment, planned_jobs, results, run_study
+from test_archived_study import tool
 
 from evenlight.datasets import CONCEPTS
 
@@ -179,6 +181,36 @@ def test_the_estimate_is_the_answer_of_the_network_that_forgot_the_concept(study
             said = forgot.loc[base, "probability"] - table.loc[base, "probability"]
             assert effects[change] == pytest.approx(said, abs=1e-9)
         assert np.abs(np.stack(effects[bases.index])).max() > 1e-3
+
+
+def test_a_figure_is_drawn_from_the_archive_of_the_study(study, archive_python, tmp_path):
+    """In a clone that has none of the study's own files: no text, no weights, and not the words of its own lexicon."""
+    packed = tmp_path / "world.zip"
+    named = ("--study", "world", "--output", str(packed), "--without", "models")
+    done = tool(study.parents[1], "archive_study", *named, python=archive_python)
+    assert done.returncode == 0, done.stderr
+    clone = copy_of_project(tmp_path / "clone")
+    for flags in (("--check",), ()):
+        assert results_there(clone) == []
+        done = tool(clone, "unpack_study", str(packed), *flags)
+        assert done.returncode == 0, done.stderr
+    (clone / "study.yaml").write_bytes((clone / "results/world/study.yaml").read_bytes())
+    assert planned_jobs(clone) == set()
+    figure = clone / "results/world/figures/concept_grid.svg"
+    before = figure.read_bytes()
+    figure.unlink()
+    assert planned_jobs(clone) == {("draw_concept_grid", frozenset())}
+    run_study(clone, "results/world/figures/concept_grid.svg")
+    assert figure.read_bytes() == before
+    # A packed text that somebody changed is found out.
+    damaged = bytearray(packed.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    packed.write_bytes(damaged)
+    assert tool(clone, "unpack_study", str(packed), "--check").returncode == 1
+
+
+def results_there(project: Path) -> list[Path]:
+    return [path for path in project.glob("results/*") if path.is_dir()]
 
 
 def test_the_page_on_known_effects_has_the_means_of_the_tables(study, tmp_path):
