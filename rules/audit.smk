@@ -13,7 +13,7 @@ rule write_audit:
         script=script("figures/write_audit.py"),
         tables=[
             f"<results>/tables/{table}.parquet"
-            for table in ("effects", "verdict_control", "models", *audited_tables())
+            for table in ("effects", "disparity", "verdict_control", "models", *audited_tables())
         ],
         # The page names them as the evidence.
         evidence=[f"<results>/tables/{page}.html" for page in TABLES],

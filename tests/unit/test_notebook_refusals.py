@@ -6,6 +6,7 @@ from models_for_tests import MAX_TOKENS, tiny_classifier
 
 from evenlight import explain, load_classifier, plot, probabilities, score
 from evenlight.errors import InputError
+from evenlight.models.service import save_service
 
 TEXTS = ["He waits .", "They find the lighthouse ."]
 
@@ -117,3 +118,9 @@ def test_what_is_about_concepts_is_refused(classifier):
         explain(classifier, TEXTS, "leace")
     with pytest.raises(InputError, match="icace_error is about changes of a concept"):
         score(classifier, explain(classifier, TEXTS, "saliency"), "icace_error")
+
+
+def test_the_folder_of_a_classifier_behind_an_address_is_refused_with_a_remedy(tmp_path):
+    save_service(tmp_path / "seed0", {"address": "http://127.0.0.1:1/", "version": None}, ["no", "yes"], [["He"]])
+    with pytest.raises(InputError, match=r"seed0: a classifier behind an address.* explain it by a study"):
+        load_classifier(tmp_path / "seed0")

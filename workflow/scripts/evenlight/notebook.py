@@ -22,6 +22,7 @@ from evenlight.figures.word_scores import Page, word_scores_page
 from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.models import classifier as classifiers
 from evenlight.models.classifier import Classifier
+from evenlight.models.service import is_service
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.readings import Sentence, runner_up
 from evenlight.statistics.one_cell import one_cell
@@ -46,6 +47,12 @@ def load_classifier(folder: str | Path, device: str = "auto", precision: str = "
     manifest = folder / "manifest.json"
     if not manifest.exists():
         raise InputError(f"{manifest}: no such file; name a folder that rule train or load_model made")
+    if is_service(folder):
+        raise InputError(
+            f"{folder}: a classifier behind an address, and a notebook has none to ask; explain it by a study, whose "
+            "attributions and readings are tables (results/<study>/attributions/, readings/), or name a folder that "
+            "rule train or load_model made"
+        )
     settings = json.loads(manifest.read_text(encoding="utf-8"))["settings"]
     # Those of a training are of the model and of its seed.
     return classifiers.load_classifier(folder, settings.get("model", settings)["max_tokens"], device, precision)

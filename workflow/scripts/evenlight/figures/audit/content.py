@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from evenlight import tables
-from evenlight.contracts.results import BEYOND_RANDOM, EFFECTS, QUALITY, VERDICT_CONTROL
+from evenlight.contracts.results import BEYOND_RANDOM, DISPARITY, EFFECTS, QUALITY, VERDICT_CONTROL
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.figures.explorer.content import Explained, Folders, Level, levels_of, unit_means
 from evenlight.figures.pages.effects import said_of_control
@@ -54,7 +54,7 @@ class Found:
 
 
 def read_found(folder: Path) -> Found:
-    """The tables below ``folder``."""
+    """The tables below ``folder``; notes are those on the tests, which tell what could not be compared, too."""
 
     def read(name: str, contract: tables.Contract) -> pd.DataFrame:
         return tables.read_exactly(folder / f"{name}.parquet", contract)
@@ -65,7 +65,7 @@ def read_found(folder: Path) -> Found:
         read("verdict_control", VERDICT_CONTROL),
         read("models", QUALITY),
         tables.read_exactly(random, BEYOND_RANDOM) if random.exists() else None,
-        tables.read_metadata(folder / "effects.parquet", EFFECTS).get("notes", []),
+        tables.read_metadata(folder / "disparity.parquet", DISPARITY).get("notes", []),
     )
 
 
