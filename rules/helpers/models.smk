@@ -51,7 +51,7 @@ def checkpoint(wildcards):
 
 
 def pretrained_files(wildcards):
-    """The files of a pre-trained model, or of a tokenizer, that is named by a folder, whose change retrains."""
+    """The files of a pre-trained model, of a tokenizer or of word vectors that are named by a path, whose change retrains."""
     return begun_with(wildcards.model)
 
 
@@ -59,7 +59,9 @@ def begun_with(name):
     """The same of one of the models."""
     model = config["models"][name]
     tokenizer = model.get("tokenizer", {}).get("source")
-    return local_model_files(model.get("source")) + local_model_files(tokenizer, sources.tokenizer_files)
+    vectors = [own_file(model["vectors"])] if model.get("vectors") else []
+    tokenizers = local_model_files(tokenizer, sources.tokenizer_files)
+    return local_model_files(model.get("source")) + tokenizers + vectors
 
 
 def checkpoint_files(wildcards):

@@ -20,6 +20,7 @@ from evenlight.models.tokenizers import (
     special_token_id,
 )
 from evenlight.models.way_in import reason_of
+from evenlight.models.word_vectors import begin_with_vectors
 
 Sentences = Sequence[Sequence[str]]
 Parts = tuple[nn.Module, PreTrainedTokenizerBase]
@@ -53,14 +54,18 @@ def one_layer_attention(settings: dict, sentences: Sentences, classes: int) -> P
 
 
 def lstm_attention(settings: dict, sentences: Sentences, classes: int) -> Parts:
-    """An LSTM with attention, with random weights."""
+    """An LSTM with attention, with random weights; those of the embeddings may be vectors of words."""
     tokenizer = _tokenizer_for(settings, sentences)
     config = LstmAttentionConfig(
         state_size=settings["state_size"],
         dropout=settings["dropout"],
         **_common(settings, tokenizer, classes),
     )
-    return LstmAttention(config), tokenizer
+    network = LstmAttention(config)
+    if settings.get("vectors"):
+        count = begin_with_vectors(network.embeddings, tokenizer, settings["vectors"])
+        print(f"{count} of {len(tokenizer)} tokens begin with vectors of {settings['vectors']}")
+    return network, tokenizer
 
 
 def bert(settings: dict, sentences: Sentences, classes: int) -> Parts:
