@@ -9,7 +9,7 @@ from scipy.special import softmax
 from scipy.stats import kendalltau
 from sklearn.linear_model import LogisticRegression
 
-from evenlight.concepts import METHODS, estimated
+from evenlight.concepts import METHODS, estimated, observational
 from evenlight.concepts.effects import (
     absolute_effects,
     average_effects,
@@ -196,17 +196,68 @@ def test_conexp_recovers_mean_effects_without_confounder(balanced):
 
 
 def test_a_confounder_biases_conexp_and_not_the_s_learner(balanced):
-    """The concept without effect goes along with the first one."""
-    random = np.random.default_rng(0)
-    level = np.array(list(product(range(LEVELS), repeat=3)) * 40)
-    follows = random.random(len(level)) < 0.7
-    level[follows, NULL] = level[follows, 0]
-    question = replace(balanced, train=world(level))
+    question = confounded(balanced)
     null = question.changes.concept == NULL
     assert np.abs(estimated(question, "conexp")[null]).max() > 0.2
     learned = estimated(question, "s_learner", calibrated=True)
     assert np.abs(learned[null]).max() < 2e-3
     assert learned == pytest.approx(true_effects(question.asked, question.changes), abs=2e-3)
+
+
+def confounded(question: Question) -> Question:
+    """The concept without effect goes along with the first one, which alone tells its odds."""
+    random = np.random.default_rng(0)
+    level = np.array(list(product(range(LEVELS), repeat=3)) * 40)
+    follows = random.random(len(level)) < 0.7
+    level[follows, NULL] = level[follows, 0]
+    return replace(question, train=world(level))
+
+
+def test_matching_by_propensity_undoes_a_confounder(balanced):
+    """In the mean over texts, as propensities promise; conditional expectation is misled."""
+    question = confounded(balanced)
+    changes = question.changes
+    found = {
+        method: average_effects(estimated(question, method, **parameters), changes)
+        for method, parameters in (("matched", {"by": "propensity", "neighbours": 60}), ("conexp", {}))
+    }
+    true = average_effects(true_effects(question.asked, changes), changes)
+    null = [direction for direction in true if direction[0] == NULL]
+    assert max(np.abs(found["conexp"][direction]).max() for direction in null) > 0.2
+    assert max(np.abs(found["matched"][direction]).max() for direction in null) < 0.05
+
+
+def test_propensities_are_frequencies_where_one_concept_tells_them(balanced):
+    """Counted: a text of each level of the first concept is matched with texts of that level only."""
+    question = confounded(balanced)
+    level = question.train.level
+    shares = [
+        [np.mean(level[level[:, 0] == value, NULL] == wanted) for wanted in range(LEVELS)] for value in range(LEVELS)
+    ]
+    assert np.ptp(shares, axis=0).min() > 0.5
+    chosen = observational._by_propensity(question, 5)
+    changes = question.changes
+    for change in np.flatnonzero(changes.concept == NULL):
+        base, after = level_of(question, change), changes.after[change]
+        there = np.flatnonzero(level[:, NULL] == after)
+        own = [shares[value][after] for value in level[chosen(change, there), 0]]
+        # Two of three levels of the first concept may have nearly the same odds of a third one.
+        assert own == pytest.approx([shares[base[0]][after]] * 5, abs=0.06)
+
+
+def level_of(question: Question, change: int) -> np.ndarray:
+    return question.asked.level[question.changes.base[change]]
+
+
+def test_matching_by_propensity_needs_texts_at_the_new_level(balanced):
+    """Without any the estimate is zero; with one level alone there are no odds, and texts are drawn."""
+    level = balanced.train.level.copy()
+    level[:, 0] = POSITIVE
+    question = replace(balanced, train=world(level))
+    effects = estimated(question, "matched", by="propensity")
+    of_first = balanced.changes.concept == 0
+    assert not effects[of_first & (balanced.changes.after != POSITIVE)].any()
+    assert effects[of_first & (balanced.changes.after == POSITIVE)].any()
 
 
 def test_the_calibrated_s_learner_agrees_with_the_model_at_every_level():

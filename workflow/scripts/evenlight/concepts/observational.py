@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
+from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
 from evenlight.concepts.effects import directions
@@ -14,9 +15,14 @@ from evenlight.concepts.question import Question, Texts, true_effects
 from evenlight.seeds import generator_for
 
 Definition = Literal["paper", "released"]
+Matching = Literal["representation", "propensity"]
+# From a change and the training texts at its new level, which of them stand for the counterfactual.
+Chosen = Callable[[int, np.ndarray], np.ndarray]
 ITERATIONS = 1000
 # So weak that predictions are calibrated, and strong enough for a unique solution.
 NO_PENALTY = 1e6
+# Decimals of log-odds.
+ROUNDED = 9
 
 
 def random(question: Question) -> np.ndarray:
@@ -36,25 +42,65 @@ def approximate(question: Question) -> np.ndarray:
     """
 
     def chosen(change: int, candidates: np.ndarray) -> np.ndarray:
-        return candidates[[generator_for(question.seed, names[change], "approximate").integers(len(candidates))]]
+        alike = _most_alike(question, change, candidates)
+        return alike[[generator_for(question.seed, names[change], "approximate").integers(len(alike))]]
 
     names = _names(question)
     return _counterparts(question, chosen)
 
 
-def matched(question: Question, neighbours: int = 10) -> np.ndarray:
-    """As :func:`approximate`, but the mean of the ``neighbours`` texts whose representations are nearest.
+def matched(question: Question, neighbours: int = 10, by: Matching = "representation") -> np.ndarray:
+    """The mean of the ``neighbours`` training texts at the new level that are nearest, in place of the counterfactual.
 
-    Matching on the fine-tuned model's own representations, as Gat et al. (2024, "Faithful Explanations of Black-box NLP
-    Models Using LLM-generated Counterfactuals") and Toker et al. (2026) match. Nearness is the cosine.
+    Args:
+        question: the changes.
+        neighbours: how many texts stand for the counterfactual.
+        by: what is near. The ``representation``: of the candidates of :func:`approximate`, those whose representations
+            have the largest cosine. Matching on the fine-tuned model's own representations, as Gat et al. (2024,
+            "Faithful Explanations of Black-box NLP Models Using LLM-generated Counterfactuals") and Toker et al. (2026)
+            match. The ``propensity``: of all texts at the new level, those whose log-odds of it, given the other
+            concepts' levels, are nearest (Rosenbaum and Rubin 1983, "The central role of the propensity score in
+            observational studies for causal effects"); equally near ones are drawn.
     """
+    near = _by_representation if by == "representation" else _by_propensity
+    return _counterparts(question, near(question, neighbours))
+
+
+def _by_representation(question: Question, neighbours: int) -> Chosen:
     asked, train = (_directions_of(texts.representation) for texts in (question.asked, question.train))
 
     def chosen(change: int, candidates: np.ndarray) -> np.ndarray:
-        nearness = train[candidates] @ asked[question.changes.base[change]]
-        return candidates[np.argsort(-nearness, kind="stable")[:neighbours]]
+        alike = _most_alike(question, change, candidates)
+        nearness = train[alike] @ asked[question.changes.base[change]]
+        return alike[np.argsort(-nearness, kind="stable")[:neighbours]]
 
-    return _counterparts(question, chosen)
+    return chosen
+
+
+def _by_propensity(question: Question, neighbours: int) -> Chosen:
+    train, changes, names = question.train, question.changes, _names(question)
+    _, wanted = question.shown("paper")
+    log_odds = {}
+    for concept in np.unique(changes.concept):
+        # A logistic regression of the concept's levels on those of the others.
+        others = [one_hot(np.delete(level, concept, axis=1), question.levels) for level in (train.level, wanted)]
+        used = train.labelled(concept)
+        if len(np.unique(train.level[used, concept])) < 2:
+            continue
+        model = LogisticRegression(max_iter=ITERATIONS).fit(others[0][used], train.level[used, concept])
+        for place, level in enumerate(model.classes_):
+            log_odds[concept, level] = [logit(model.predict_proba(variables)[:, place]) for variables in others]
+
+    def chosen(change: int, candidates: np.ndarray) -> np.ndarray:
+        draw = generator_for(question.seed, names[change], "propensity").permutation(candidates)
+        if (key := (changes.concept[change], changes.after[change])) not in log_odds:
+            return draw[:neighbours]
+        of_train, of_wanted = log_odds[key]
+        # Rounding, so that texts with the same levels are equally near.
+        distance = np.abs(of_train[draw] - of_wanted[change]).round(ROUNDED)
+        return draw[np.argsort(distance, kind="stable")[:neighbours]]
+
+    return chosen
 
 
 def conexp(question: Question) -> np.ndarray:
@@ -143,20 +189,28 @@ def _learned(train: Texts, levels: int, calibrated: bool) -> Callable[[np.ndarra
     return predict
 
 
-def _counterparts(question: Question, chosen: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
-    """The mean probability of those training texts that ``chosen`` takes of the candidates, less that of the text."""
+def _counterparts(question: Question, chosen: Chosen) -> np.ndarray:
+    """The mean probability of those training texts that ``chosen`` takes of those at the new level, less that of the
+    text."""
     train, changes = question.train, question.changes
-    _, after = question.shown("paper")
     estimates = np.zeros((len(changes), question.asked.classes))
-    for change, (concept, wanted) in enumerate(zip(changes.concept, after, strict=True)):
-        there = np.flatnonzero(train.level[:, concept] == wanted[concept])
-        if not len(there):
-            continue
-        # Two concepts without label are alike, too: neither text has been asked about.
-        alike = (train.level[there] == wanted).sum(axis=1)
-        taken = chosen(change, there[alike == alike.max()])
-        estimates[change] = train.probability[taken].mean(axis=0) - question.asked.probability[changes.base[change]]
+    for change, (concept, after) in enumerate(zip(changes.concept, changes.after, strict=True)):
+        there = np.flatnonzero(train.level[:, concept] == after)
+        if len(there):
+            mean = train.probability[chosen(change, there)].mean(axis=0)
+            estimates[change] = mean - question.asked.probability[changes.base[change]]
     return estimates
+
+
+def _most_alike(question: Question, change: int, candidates: np.ndarray) -> np.ndarray:
+    """Those of the candidates that have most levels as wanted.
+
+    Two concepts without label are alike, too: neither text has been asked about.
+    """
+    wanted = question.asked.level[question.changes.base[change]].copy()
+    wanted[question.changes.concept[change]] = question.changes.after[change]
+    alike = (question.train.level[candidates] == wanted).sum(axis=1)
+    return candidates[alike == alike.max()]
 
 
 def share_matched(question: Question) -> float:

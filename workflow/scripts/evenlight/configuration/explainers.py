@@ -697,13 +697,20 @@ class ApproximateCounterfactuals(ConceptExplainer):
 
 
 class MatchedCounterfactuals(ConceptExplainer):
-    """Training texts at the wanted levels whose representations are nearest, in place of the counterfactual."""
+    """The mean of the nearest training texts at the wanted level, in place of the counterfactual."""
 
     title: ClassVar[str] = "Matched counterfactuals"
 
     method: Literal["matched"]
     text_levels: TextLevels = "predicted"
     neighbours: int = Field(10, ge=1, description="How many texts stand for the counterfactual; their mean counts.")
+    by: Literal["representation", "propensity"] = Field(
+        "representation",
+        description=(
+            "What is near: the `representation`, of texts that have the other concepts' levels, too, as far as there "
+            "are any; or the `propensity`, the odds of the new level given the other concepts' levels."
+        ),
+    )
 
 
 class Conexp(ConceptExplainer):
