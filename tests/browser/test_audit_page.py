@@ -45,7 +45,7 @@ def test_a_keyboard_reaches_what_was_found_and_every_table_that_is_wider_than_th
     reader.open(width=PHONE).press(Keys.TAB)
     assert reader.focused() == "To what was found"
     reached = set()
-    for _ in range(12):
+    for _ in range(30):
         reader.press(Keys.TAB)
         reached.add(reader.ask("document.activeElement.getAttribute('aria-label')"))
     scrolled = "[...document.querySelectorAll('.scroll')].map((box) => box.getAttribute('aria-label'))"

@@ -3,6 +3,7 @@
 import json
 import re
 from html.parser import HTMLParser
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,14 @@ from explorer_study import SUBJECTS, ExplorerStudy
 
 from evenlight import tables
 from evenlight.contracts.explanations import ATTRIBUTIONS
+from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.figures.audit.content import PAIRS, Found, audit_content
+from evenlight.figures.audit.leaning import WORDS, Reliance, leaning, read_reliance
 from evenlight.figures.audit.page import card, page, write_audit
 from evenlight.figures.explorer.content import Folders
 from evenlight.statistics.files import Run, attribution_path, items_path, units_path
+from evenlight.statistics.reliance import measure_reliance
 from evenlight.statistics.score_files import read_scores
 
 HOSTILE = "<img src=x onerror=alert(1)>|`_*[a](javascript:x)"
@@ -41,12 +45,37 @@ class AuditedStudy(ExplorerStudy):
     """A made study with its audit."""
 
     def audit(self, effects: pd.DataFrame, texts: bool = True, beyond: pd.DataFrame | None = None, **changed) -> dict:
-        settings = self.settings(**{"power": 0.8, "smallest_effects": {}} | changed)
+        leaning = {"random": [], "words": texts, "confidence": 0.95}
+        settings = self.settings(**{"power": 0.8, "smallest_effects": {}, "reliance": leaning} | changed)
         del settings["formats"]
         folders = self.folders if texts else Folders(self.folders.scores, self.folders.datasets)
-        found = Found(effects, CONTROL, QUALITY, beyond, ["a note"])
+        found = Found(effects, CONTROL, QUALITY, beyond, self.reliance(), ["a note"])
         made = {"settings": {"source": "hub/model"}, "loaded": {"source": "hub/model", "files": {"w": "ab" * 32}}}
         return audit_content(folders, found, {Run("plots", "small", 0): made}, **settings)
+
+    def reliance(self) -> Reliance:
+        """The tables of words; the first explainer draws nothing, the second has no other with its settings."""
+        found = measure_reliance(
+            self.folders.attributions,
+            self.folders.datasets,
+            readings=self.folders.readings,
+            datasets=[self.dataset],
+            models={self.model: self.seeds},
+            explainers={name: name if name == "ig" else None for name in self.explainers},
+            comparisons={"gender": [["male", "female"]]},
+            words_of=[self.dataset],
+            texts=2,
+            confidence=0.95,
+        )
+        folder = self.folders.datasets.parent / "tables"
+        contracts = {
+            "pair_invariance": PAIR_INVARIANCE,
+            "group_reliance": GROUP_RELIANCE,
+            "words_by_group": WORDS_BY_GROUP,
+        }
+        for (name, contract), table in zip(contracts.items(), found, strict=True):
+            tables.write_table(table, folder / f"{name}.parquet", contract)
+        return read_reliance(folder)
 
     def means(self, metric: str) -> pd.Series:
         """The scores of the first explainer, mean over the runs, by text."""
@@ -189,7 +218,8 @@ def test_groups_are_those_that_were_compared_and_combinations_have_their_sizes(t
 def test_texts_that_were_not_explained_are_counted(tmp_path):
     study = AuditedStudy(tmp_path, seeds=(0,))
     more = study.items.assign(item_id="x" + study.items["item_id"], cluster="x" + study.items["cluster"])
-    tables.write_table(pd.concat([study.items, more]), items_path(study.folders.datasets, "plots"), ITEMS)
+    path = items_path(study.folders.datasets, "plots")
+    tables.write_table(pd.concat([study.items, more]), path, ITEMS, tables.read_metadata(path, ITEMS))
     content = study.audit(study.effects(), texts=False)
     assert "Of the 120 texts for the test of dataset plots 60 were explained." in content["not_tested"]
     assert "120 of them for the test, of which 60 were explained" in page(content)
@@ -239,9 +269,103 @@ def test_without_texts_no_word_of_the_data_is_told(study, effects, tmp_path):
     paths = [tmp_path / name for name in ("audit.html", "audit.json", "audit.md")]
     write_audit(content, *paths)
     texts = [path.read_text(encoding="utf-8") for path in paths]
+    assert content["leaning"]["models"][0]["names"]["said"]
     for word in ("abroad", "waits", *SUBJECTS["male"][1:], *SUBJECTS["female"][1:]):
         assert not any(re.search(rf"\b{word}\b", text) for text in texts)
     assert json.loads(texts[1]) == content
+
+
+def test_what_models_lean_on_is_told_with_the_numbers_of_the_tables(study, audit):
+    found = study.reliance()
+    (told,) = audit["leaning"]["models"]
+    assert (told["dataset"], told["model"]) == ("plots", "Small BERT")
+    forms = {row["explainer"]: row for row in told["forms"]["rows"]}
+    for row in found.pairs.itertuples():
+        shown = forms[audited_label(row.explainer)]
+        assert shown["levels"] == ["male", "female"]
+        assert shown["pairs"] == row.pairs == 30
+        for name in ("distance", "rank_correlation"):
+            values = [shown[name][end] for end in ("mean", "low", "high")]
+            assert values == pytest.approx([getattr(row, name + end) for end in ("", "_low", "_high")], rel=1e-5)
+    assert (forms["Integrated gradients"]["null"], forms["LIME"]["null"]) == ("fixed", None)
+    drawn, unknown = told["forms"]["said"]
+    assert "Nothing is drawn by chance" in drawn
+    assert f"{found.pairs['distance'][0]:.2f} ({found.pairs['distance_low'][0]:.2f} to" in drawn
+    assert "is not known" in unknown
+    names = {(row["explainer"], row["level"]): row for row in told["names"]["rows"]}
+    for row in found.names.itertuples():
+        shown = names[audited_label(row.explainer), row.level]
+        assert [shown["absolute"]["mean"], shown["signed"]["low"]] == pytest.approx(
+            [row.absolute, row.signed_low], 1e-5
+        )
+        (said,) = [text for text in told["names"]["said"] if text.startswith(audited_label(row.explainer))]
+        interval = f"{row.absolute_low:.0%} to {row.absolute_high:.0%}"
+        assert f"{row.absolute:.0%} of the scores in {row.level} texts ({interval}" in said
+    largest = found.words[(found.words["explainer"] == "ig") & (found.words["class"] == "male")]
+    order = largest.assign(size=largest["share"].abs()).sort_values("size", ascending=False)["word"].drop_duplicates()
+    (shown,) = [
+        part for part in told["words"] if (part["explainer"], part["class"]) == ("Integrated gradients", "male")
+    ]
+    assert [line["word"] for line in shown["words"]] == list(order[:WORDS])
+    for line in shown["words"]:
+        for level, share in zip(shown["levels"], line["shares"], strict=True):
+            row = largest[(largest["word"] == line["word"]) & (largest["level"] == level)]
+            assert len(row) == (share is not None)
+            if share:
+                assert (share["mean"], share["texts"]) == (
+                    pytest.approx(row["share"].item(), rel=1e-5),
+                    row["texts"].item(),
+                )
+
+
+def audited_label(explainer: str) -> str:
+    return {"ig": "Integrated gradients", "lime": "LIME"}[explainer]
+
+
+def test_forms_are_held_against_one_text_explained_twice(study):
+    """Above, below and about what chance does; of many groups, in how many."""
+    levels = ("a", "b", "c", "d")
+    rows = pd.DataFrame({name: [0.5] * 6 for name in ("distance", "rank_correlation", "beyond_null", "null_distance")})
+    for name in ("distance", "rank_correlation", "beyond_null"):
+        rows = rows.assign(**{f"{name}_low": rows[name] - 0.1, f"{name}_high": rows[name] + 0.1})
+    rows = rows.assign(dataset="plots", model="small", explainer="lime", factor="group", pairs=9, words=4.0, seeds=2)
+    rows = rows.assign(null="repeated", null_rank_correlation=0.9)
+    rows[["level_a", "level_b"]] = list(combinations(levels, 2))
+    no_names, no_words = (table.iloc[:0] for table in (study.reliance().names, study.reliance().words))
+
+    def said(rows: pd.DataFrame) -> tuple[str, list[bool]]:
+        told = leaning(
+            Reliance(rows, no_names, no_words),
+            datasets={"plots": "Plots"},
+            models={"small": "Small"},
+            explainers={"lime": "LIME"},
+            comparisons={"group": [["a", "b"], list(levels)]},
+            random=[],
+            confidence=0.95,
+            words=True,
+        )["models"][0]["forms"]
+        return told["said"][0], [row["compared"] for row in told["rows"]]
+
+    one = rows.iloc[:1]
+    assert said(one)[0].endswith("They differ more than chance makes them: by 0.50 (0.40 to 0.60).")
+    lower = one.assign(beyond_null=-0.2, beyond_null_low=-0.3, beyond_null_high=-0.1)
+    assert "They differ less than chance makes them: by 0.20 (0.10 to 0.30)." in said(lower)[0]
+    open_ = one.assign(beyond_null=0.0, beyond_null_low=-0.1, beyond_null_high=0.1)
+    assert "is not shown" in said(open_)[0]
+    several = pd.concat([rows.iloc[:4], rows.iloc[4:].assign(beyond_null_low=-0.1, distance=0.7)])
+    text, compared = said(several)
+    assert text.endswith("The difference is 0.50; in 4 of 6 pairs of groups its interval is above 0.")
+    assert "0.50 (a and b) to 0.70 (c and d) apart" in text
+    assert compared == [True, *[False] * 5]
+
+
+def test_a_study_without_tables_of_words_says_nothing_of_them(study, effects, monkeypatch):
+    monkeypatch.setattr(AuditedStudy, "reliance", lambda self: None)
+    content = study.audit(effects)
+    assert content["leaning"] is None
+    assert "lean on" not in page(content)
+    assert "leans on" not in card(content)
+    assert "tables/reliance.html" not in {row["file"] for row in content["evidence"]}
 
 
 def test_what_was_not_compared_is_said(tmp_path):

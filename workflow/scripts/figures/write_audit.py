@@ -14,7 +14,8 @@ def main(arguments: argparse.Namespace) -> None:
     folders = Folders(arguments.scores, arguments.datasets, arguments.attributions, arguments.readings)
     settings = arguments.settings
     manifests = manifests_of(arguments.models, settings["datasets"], settings["seeds"])
-    content = audit_content(folders, read_found(arguments.tables), manifests, **settings)
+    found = read_found(arguments.tables, settings.pop("pages"))
+    content = audit_content(folders, found, manifests, **settings)
     write_audit(content, arguments.output, arguments.json, arguments.card)
 
 

@@ -4,9 +4,10 @@ Sentences are put together here, so that all three say the same words.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 from evenlight import tables
 from evenlight.contracts.results import BEYOND_RANDOM, DISPARITY, EFFECTS, QUALITY, VERDICT_CONTROL
 from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.figures.audit.leaning import Reliance, leaning, read_reliance
 from evenlight.figures.explorer.content import Explained, Folders, Level, levels_of, unit_means
 from evenlight.figures.pages.effects import said_of_control
 from evenlight.items import JOINT, PLACEBO, units_of
@@ -44,27 +46,34 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class Found:
-    """The tables of a study that an audit tells of; ``beyond_random`` is None where no explainer is random."""
+    """The tables of a study that an audit tells of.
+
+    ``beyond_random`` is None where no explainer is random, ``reliance`` where the study does not ask for it.
+    """
 
     effects: pd.DataFrame
     control: pd.DataFrame
     quality: pd.DataFrame
     beyond_random: pd.DataFrame | None
+    reliance: Reliance | None
     notes: list[str]
 
 
-def read_found(folder: Path) -> Found:
-    """The tables below ``folder``; notes are those on the tests, which tell what could not be compared, too."""
+def read_found(folder: Path, pages: Collection[str]) -> Found:
+    """The tables below ``folder``; of those that only some studies have, those of ``pages``.
+
+    Notes are those on the tests, which tell what could not be compared, too.
+    """
 
     def read(name: str, contract: tables.Contract) -> pd.DataFrame:
         return tables.read_exactly(folder / f"{name}.parquet", contract)
 
-    random = folder / "beyond_random.parquet"
     return Found(
         read("effects", EFFECTS),
         read("verdict_control", VERDICT_CONTROL),
         read("models", QUALITY),
-        tables.read_exactly(random, BEYOND_RANDOM) if random.exists() else None,
+        read("beyond_random", BEYOND_RANDOM) if "beyond_random" in pages else None,
+        read_reliance(folder) if "reliance" in pages else None,
         tables.read_metadata(folder / "disparity.parquet", DISPARITY).get("notes", []),
     )
 
@@ -87,6 +96,7 @@ def audit_content(
     equivalence_bound: float,
     smallest_effects: Mapping[str, float],
     power: float,
+    reliance: Mapping[str, Any],
 ) -> dict:
     """What an audit of a study says (JSON values).
 
@@ -102,6 +112,7 @@ def audit_content(
         comparisons: factors to sets of levels.
         target: ``label`` or ``prediction``, the class that is explained.
         alpha, equivalence_bound, smallest_effects, power: of the statistics.
+        reliance: what :func:`evenlight.figures.audit.leaning.leaning` is told beside names and comparisons.
     """
     names = {name: Metric(name, entry["label"], entry["better"] == "higher") for name, entry in metrics.items()}
     labels = Labels(dict(datasets), dict(models), dict(explainers), names)
@@ -119,6 +130,7 @@ def audit_content(
         | {"explained_texts": _explained_texts(folders.scores, name, seeds, families, explainers)}
         for name, label in datasets.items()
     ]
+    of_words = {"datasets": datasets, "models": models, "explainers": explainers, "comparisons": comparisons}
     return {
         "study": study,
         "audited": {
@@ -133,6 +145,7 @@ def audit_content(
         "error": _error_said(alpha, hypotheses),
         "controls": [text for text in controls if text],
         "pairs": of_texts,
+        "leaning": found.reliance and leaning(found.reliance, **of_words, **reliance),
         "not_tested": _not_tested(audited, labels, seeds, hypotheses, "correctness" in families.values()),
         "notes": found.notes,
         "evidence": _evidence(found),
@@ -603,6 +616,8 @@ def _evidence(found: Found) -> list[dict]:
     }
     if found.beyond_random is not None:
         files["tables/beyond_random.csv"] = "what is left of each disparity beyond random explanations"
+    if found.reliance is not None:
+        files["tables/reliance.html"] = "on which words the models lean, by group, for every two groups"
     return [{"file": name, "has": text} for name, text in files.items()]
 
 

@@ -21,7 +21,12 @@ def page(content: Mapping) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
     factors = {entry["factor"] for entry in content["found"]}
     return environment.from_string(_file("page.html")).render(
-        **content, several_factors=len(factors) > 1, style=_file("page.css"), coloured=_coloured, signed=_signed
+        **content,
+        several_factors=len(factors) > 1,
+        style=_file("page.css"),
+        coloured=_coloured,
+        signed=_signed,
+        interval=_interval,
     )
 
 
@@ -59,6 +64,14 @@ def _coloured(text: Mapping) -> str:
 
 def _signed(number: float | None) -> str:
     return "–" if number is None else signed(number)
+
+
+def _interval(value: Mapping[str, float | None] | None) -> str:
+    """A value with its interval, where it has one."""
+    if value is None or value["mean"] is None:
+        return "–"
+    ends = "" if value["low"] is None else f" [{signed(value['low'])}, {signed(value['high'])}]"
+    return signed(value["mean"]) + ends
 
 
 def _file(name: str) -> str:
