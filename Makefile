@@ -57,7 +57,7 @@ soft-scale: .venv/ready-for-tests  ## what of soft disparities is made by the nu
 cebab: $(MINILM)  ## which explanations tell what edits of restaurant reviews do to a model (under an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/cebab_cpu.yaml
 
-hatecheck: $(MINILM)  ## a classifier of hate speech, explained for seven groups in two languages (not timed as a whole yet)
+hatecheck: $(MINILM)  ## a classifier of hate speech, explained for seven groups in two languages (half an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/hatecheck_cpu.yaml
 
 KNOWN := config/studies/known_disparity.yaml
