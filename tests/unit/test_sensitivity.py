@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from evenlight.configuration import completed_entry, family_of
 from evenlight.engine.evaluator import Evaluator
@@ -74,6 +75,37 @@ def test_the_gradient_of_a_row_is_its_own_whatever_is_asked_beside_it():
     for tokens_per_batch in (1, 1000):
         found = loss_gradients(rows, Evaluator(classifier, tokens_per_batch))
         torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
+
+
+class Waits(TorchDispatchMode):
+    """Counts operations after which a program on a graphics card waits for it: what they give depends on the values."""
+
+    count = 0
+
+    def __torch_dispatch__(self, function, types, arguments=(), named=None):
+        name = function.overloadpacket.__name__
+        by_mask = name in ("index", "index_put", "index_put_") and any(
+            index is not None and index.dtype == torch.bool for index in arguments[1]
+        )
+        self.count += by_mask or name in ("nonzero", "_local_scalar_dense", "masked_select")
+        return function(*arguments, **(named or {}))
+
+
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_gradients_wait_for_no_single_row(architecture):
+    """A card works on while the next rows are made ready, so only batches are waited for."""
+    classifier = tiny_classifier(architecture)
+    sentences = sentences_of(classifier)[:3]
+    rows = []
+    for sentence in sentences:
+        vectors = classifier.embed(torch.from_numpy(sentence.token_id)[None])[0].detach()
+        rows.append(Moved(Input(vectors, 0), torch.tensor([1, 2]), torch.zeros(2, vectors.shape[1])))
+    waits = []
+    for times in (1, 4):
+        with Waits() as seen:
+            loss_gradients(rows * times, Evaluator(classifier, 10_000))
+        waits.append(seen.count)
+    assert waits[0] == waits[1] > 0
 
 
 # The smallest flip -----------------------------------------------------------------------------------------------

@@ -226,6 +226,8 @@ def answer_in_lockstep(
 
 def _answer_all(window: list[_Open], evaluator: Evaluator) -> list[object]:
     waiting = [opened for opened in window if opened.asked is not None]
+    # Transformers takes its time to look into a configuration.
+    classes = evaluator.classifier.classes
     while waiting:
         new = [
             (opened, key, row)
@@ -238,6 +240,6 @@ def _answer_all(window: list[_Open], evaluator: Evaluator) -> list[object]:
             opened.known[key] = answer
         for opened in waiting:
             answer = np.array([opened.known[row.tobytes()] for row in opened.asked])
-            opened.advance(answer.reshape(len(opened.asked), evaluator.classifier.classes))
+            opened.advance(answer.reshape(len(opened.asked), classes))
         waiting = [opened for opened in waiting if opened.asked is not None]
     return [opened.result for opened in window]

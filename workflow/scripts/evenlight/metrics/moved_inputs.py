@@ -56,9 +56,11 @@ def loss_gradients(rows: Sequence[Moved], evaluator: Evaluator) -> list[torch.Te
         logits = evaluator.classifier.logits(vectors.requires_grad_(), mask)
         loss = functional.cross_entropy(logits, _targets(rows), reduction="sum")
         gradients = torch.autograd.grad(loss, vectors)[0]
+        # By places that are known here: to find them in a mask would wait for the device, row by row.
+        first = evaluator.classifier.way.places([len(row.input.vectors) for row in rows]).argmax(axis=1)
         return [
-            gradient[is_token][row.token_index]
-            for row, gradient, is_token in zip(rows, gradients, mask.bool(), strict=True)
+            gradient[start : start + len(row.input.vectors)][row.token_index]
+            for row, gradient, start in zip(rows, gradients, first.tolist(), strict=True)
         ]
 
     return _in_batches(rows, evaluator, compute)

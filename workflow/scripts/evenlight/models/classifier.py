@@ -114,10 +114,11 @@ class Classifier:
 
     def padded_vectors(self, rows: Sequence[torch.Tensor], fill: float | bool = 0) -> tuple[torch.Tensor, torch.Tensor]:
         """Values (rows, longest, …) of rows (tokens, …) with ``fill`` as padding, and the mask (rows, longest)."""
-        inside = torch.from_numpy(self.way.places([len(row) for row in rows])).to(rows[0].device)
+        inside = self.way.places([len(row) for row in rows])
         values = rows[0].new_full((*inside.shape, *rows[0].shape[1:]), fill)
-        values[inside] = torch.cat(list(rows))
-        return values, inside.long()
+        # By numbers, which no device has to find in a mask first.
+        values[tuple(torch.from_numpy(place).to(values.device) for place in np.nonzero(inside))] = torch.cat(list(rows))
+        return values, torch.from_numpy(inside).long().to(values.device)
 
     def embed(self, token_id: torch.Tensor) -> torch.Tensor:
         """Word embeddings (rows, tokens, hidden) of ids (rows, tokens), before positions and normalisation."""
