@@ -7,7 +7,6 @@ is started beforehand and has warmed up.
 import argparse
 import csv
 import json
-import platform
 import statistics
 import sys
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from protocol import Worker
+from report import machine
 from scipy.stats import spearmanr
 from suites import PASSES, SUITES
 
@@ -206,6 +206,16 @@ def markdown(rows: list[dict]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def row_of_machine(rows: list[dict], name: str) -> str:
+    """The ratios of whole suites as one row, which stands beside those of other machines in README.md."""
+    wholes = [row for row in rows if row["task"] == "whole suite"]
+    head = [f"{row['peer']}: {row['model']}, {row['precision']}" for row in wholes]
+    ratios = [f"{row['ratio']:.1f}" for row in wholes]
+    return "\n".join(
+        f"| {' | '.join(cells)} |" for cells in (["machine", *head], ["---"] * (1 + len(head)), [name, *ratios])
+    )
+
+
 def main(arguments: argparse.Namespace) -> None:
     """Compare, print and write."""
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
@@ -221,10 +231,13 @@ def main(arguments: argparse.Namespace) -> None:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    machine = f"{platform.machine()}, {arguments.threads} threads, torch {torch.__version__}, device {arguments.device}"
+    about = f"{machine('torch', 'transformers')}, {arguments.threads} threads"
+    if arguments.device == "cuda":
+        about = f"{torch.cuda.get_device_name()} beside {about}"
     arguments.output.with_suffix(".md").write_text(
-        f"{markdown(rows)}\n`make bench` on {machine}; {arguments.sentences} test sentences of GECO, "
-        f"{arguments.alternations} alternations; ratio is the median of the alternations' ratios.\n"
+        f"{markdown(rows)}\n{row_of_machine(rows, about.partition(',')[0])}\n\n`make bench` on {about}; "
+        f"{arguments.sentences} test sentences of GECO, {arguments.alternations} alternations; ratio is the median of "
+        "the alternations' ratios.\n"
     )
 
 
@@ -237,8 +250,10 @@ if __name__ == "__main__":
     parser.add_argument("--tasks", nargs="+", default=[], help="some of the peers' tasks; default: all")
     parser.add_argument("--sentences", type=int, default=24)
     parser.add_argument("--alternations", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="default: what torch takes here")
+    parser.add_argument(
+        "--device", default="cuda" if torch.cuda.is_available() else "cpu", help="default: what is here"
+    )
     parser.add_argument("--precision", nargs="+", default=["float32", "bfloat16"])
     parser.add_argument("--tokens-per-batch", type=int, default=0, help="0: as the engine chooses")
     parser.add_argument("--output", type=Path, default=Path("results/bench/bench"), help="without suffix")
