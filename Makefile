@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-precision bench-training bench-prompt bench-graph bench-start verdicts bench-statistics estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-shapley bench-graph bench-start verdicts bench-statistics estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -102,7 +102,7 @@ clean:  ## remove the demo's results and the caches of the tools, keep everythin
 	find tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 clean-all: clean  ## also remove the environment; results of studies stay
-	rm -rf .venv .venv-archive .venv-ferret .venv-kubernetes .venv-mutation .venv-progress
+	rm -rf .venv .venv-archive .venv-engines .venv-ferret .venv-kubernetes .venv-mutation .venv-progress .venv-shapiq
 
 ##@ Development
 
@@ -178,6 +178,10 @@ measure-corpus: .venv/ready  ## hold filter, drafts and import against GECO: mak
 
 BENCH := results/bench
 BENCH_MODELS := $(foreach model,small_bert minilm,$(BENCH)/models/geco_all/$(model)/seed0)
+BENCH_NAMED := $(foreach model,$(BENCH_MODELS),$(notdir $(patsubst %/,%,$(dir $(model))))=$(model))
+CEBAB := results/cebab_cpu
+BENCH_ITEMS := $(BENCH)/datasets/geco_all/items.parquet
+TRAIN_BENCH := $(BIN)/snakemake --cores $(CORES) $(BENCH_MODELS:%=%/model.safetensors) --configfile bench/bench.yaml
 SHAPES := $(foreach shape,modernbert decoder,results/pretrained/shapes/$(shape))
 
 # Named by their last file; both are written at once.
@@ -185,10 +189,10 @@ $(lastword $(SHAPES))/model.safetensors: $(MINILM)
 	$(BIN)/python bench/shapes.py --like $(<D) --output results/pretrained/shapes
 
 bench: $(MINILM) $(lastword $(SHAPES))/model.safetensors .venv-ferret/ready  ## time this engine against ferret, captum and lime (three hours)
-	$(BIN)/snakemake --cores $(CORES) $(BENCH_MODELS:%=%/model.safetensors) --configfile bench/bench.yaml
-	$(BIN)/python bench/compare.py --models $(foreach model,$(BENCH_MODELS),$(notdir $(patsubst %/,%,$(dir $(model))))=$(model)) \
+	$(TRAIN_BENCH)
+	$(BIN)/python bench/compare.py --models $(BENCH_NAMED) \
 		$(foreach shape,$(SHAPES),$(notdir $(shape))=$(shape)) \
-		--items $(BENCH)/datasets/geco_all/items.parquet --peer-python .venv-ferret/bin/python --output $(BENCH)/bench
+		--items $(BENCH_ITEMS) --peer-python .venv-ferret/bin/python --output $(BENCH)/bench
 
 bench-precision: $(MINILM)  ## what bfloat16 changes in a table of disparities (ten minutes)
 	$(BIN)/python bench/precision_effect.py --study bench/bench.yaml --cores $(CORES)
@@ -198,6 +202,24 @@ bench-training: $(MINILM)  ## time what a training can save: make bench-training
 
 bench-prompt: .venv/ready  ## time what it saves to compute the beginning of a decoder's prompt once (ten minutes)
 	$(BIN)/python bench/shared_prompt.py
+
+bench-engines: $(MINILM) .venv-engines/ready  ## OpenVINO and ONNX Runtime for the evaluator's rows (half an hour)
+	$(TRAIN_BENCH)
+	.venv-engines/bin/python bench/engines.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output $(BENCH)/engines.md
+
+bench-fewer-rows: $(MINILM)  ## what fewer rows of LIME and Kernel SHAP lose and save (half an hour)
+	$(TRAIN_BENCH)
+	$(BIN)/python bench/fewer_rows.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output $(BENCH)/fewer_rows.md
+
+bench-shapley: $(MINILM) .venv-shapiq/ready  ## estimates of Shapley values on 30 to 60 tokens, beside shapiq's (an hour)
+	$(TRAIN_BENCH)
+	$(BIN)/snakemake --cores $(CORES) $(CEBAB)/models/five_way/lstm/seed0/model.safetensors --configfile config/studies/cebab_cpu.yaml
+	.venv-shapiq/bin/python bench/shapley_longer.py \
+		--games "small BERT, GECO" joined $(firstword $(BENCH_MODELS)) $(BENCH_ITEMS) 12 12 6 \
+		--games "LSTM with attention, CEBaB" long $(CEBAB)/models/five_way/lstm/seed0 $(CEBAB)/datasets/five_way/items.parquet 30 60 6 \
+		--games "small BERT, GECO" long $(firstword $(BENCH_MODELS)) $(BENCH_ITEMS) 30 60 6 \
+		--games "MiniLM, GECO" joined $(lastword $(BENCH_MODELS)) $(BENCH_ITEMS) 10 11 6 \
+		--output $(BENCH)/shapley_longer.csv
 
 bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same jobs (a quarter of an hour; 1,587 and 20,000 jobs)
 	$(BIN)/python bench/graph.py --configfile config/studies/disparity.yaml --jobs 20000
@@ -223,6 +245,12 @@ estimate-cost: .venv/ready  ## what a grid would cost on this device (ten minute
 
 # Its interpreter finds the packages of .venv behind its own; the library is not among them, as that is what changes.
 .venv-mutation/ready: envs/mutation.txt .venv/ready-for-tests
+	$(BESIDE)
+
+.venv-engines/ready: bench/engines.txt .venv/ready
+	$(BESIDE)
+
+.venv-shapiq/ready: bench/shapiq.txt .venv/ready-for-tests
 	$(BESIDE)
 
 .venv-archive/ready: envs/archive.txt .venv/ready

@@ -1,0 +1,271 @@
+"""Measure estimates of Shapley values on 30 to 60 tokens, beside shapiq's estimators.
+
+No model can be asked about all subsets of so many tokens. So the truth comes in two ways:
+
+- ``joined``: a text of several sentences that the model reads one at a time, its value being their mean, as that of a
+  text in windows is. The Shapley values of such a sum are those of each sentence, and exact from all of its subsets.
+- ``long``: a single text, against a very long run: the mean of many runs of permutation sampling, adjusted by a
+  regression, which has no bias whatever the regression is. What the runs differ by tells how far their mean may be off.
+
+Ours and the peers' estimators read the same values of subsets: the target's probability when all other tokens are
+masked. Writes a table (CSV), and beside it a page that shows it (the same name, ``.md``). ``make bench-shapley`` runs
+it in an environment that has shapiq beside ours.
+"""
+
+import argparse
+import inspect
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import shapiq
+import torch
+from report import machine, markdown
+from scipy.stats import spearmanr
+from shapley_error import (
+    OTHER_QUANTITY,
+    OURS,
+    PEERS,
+    Estimator,
+    Game,
+    by_rows,
+    drawn_sentences,
+    game_of,
+    our_sampling,
+    summarised,
+)
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+
+from evenlight import command_line
+from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.sentences import Sentence, tokenize
+from evenlight.errors import InputError
+from evenlight.explainers import shapley
+from evenlight.explainers.hiding import hideable, reduced_rows
+from evenlight.items import wholes
+from evenlight.models.classifier import load_classifier
+from evenlight.tables import read_table, replacing
+
+# Rows of each of the runs whose mean is a long run.
+BLOCK = 1024
+# Its grid search trains 41 ensembles of trees for each estimate.
+SLOW = "shapiq ProxySPEX"
+
+
+@dataclass(frozen=True)
+class LongGame:
+    """A text with what is known of its Shapley values.
+
+    Attributes:
+        name: the item, or those that are joined.
+        features: number of tokens.
+        value: of subsets, bool (rows, features), to (rows,).
+        truth: Shapley values (features,).
+        uncertainty: standard error of ``truth`` as a vector over its length; 0 where it is exact.
+    """
+
+    name: str
+    features: int
+    value: Callable[[np.ndarray], np.ndarray]
+    truth: np.ndarray
+    uncertainty: float = 0.0
+
+    def ask(self, shown: np.ndarray) -> np.ndarray:
+        """Values (rows,) of subsets (rows, features)."""
+        return self.value(np.asarray(shown) > 0.5)
+
+
+def joined(parts: list[Game]) -> LongGame:
+    """A text whose value is the mean of its sentences' values."""
+    ends = np.cumsum([part.features for part in parts])
+    truth = np.concatenate([shapley.exact_values(part.value) for part in parts]) / len(parts)
+
+    def value(shown: np.ndarray) -> np.ndarray:
+        cut = np.split(shown, ends[:-1], axis=1)
+        return np.mean([part.ask(columns) for part, columns in zip(parts, cut, strict=True)], axis=0)
+
+    return LongGame(" + ".join(part.name for part in parts), int(ends[-1]), value, truth)
+
+
+def long_run(sentence: Sentence, evaluator: Evaluator, rows: int) -> LongGame:
+    """A text of its own, with the Shapley values of a run of so many rows."""
+    places = hideable(sentence, "excluded")
+    mask = evaluator.classifier.special_token("mask")
+
+    def value(shown: np.ndarray) -> np.ndarray:
+        return evaluator.probabilities(reduced_rows(sentence, places, shown, mask))[:, sentence.target]
+
+    game = LongGame(sentence.item_id, len(places), value, np.zeros(len(places)))
+    # Draws that no estimate has, whose seeds count from 0.
+    runs = np.array([our_sampling("adjusted")(game, BLOCK, 1_000_000 + block) for block in range(rows // BLOCK)])
+    truth = runs.mean(axis=0)
+    uncertainty = np.sqrt((runs.var(axis=0, ddof=1) / len(runs)).sum()) / np.linalg.norm(truth)
+    return LongGame(game.name, game.features, value, truth, float(uncertainty))
+
+
+def by_shapiq(make: Callable[[int, int], shapiq.approximator.Approximator]) -> Estimator:
+    """An estimator of shapiq's, of a number of features and a seed."""
+
+    def estimate(game: LongGame, rows: int, seed: int) -> np.ndarray:
+        found = make(game.features, seed).approximate(budget=rows, game=game.ask)
+        return np.array([found[(feature,)] for feature in range(game.features)])
+
+    return estimate
+
+
+ESTIMATORS = {
+    **{("ours", name): estimate for name, estimate in OURS.items() if name != "kernel_shap, sampled"},
+    **{("peer", name): PEERS[name] for name in PEERS if name.startswith("shap ") and name != OTHER_QUANTITY},
+    ("peer", "shapiq kADDSHAP, paired"): by_shapiq(
+        lambda features, seed: shapiq.kADDSHAP(features, max_order=2, pairing_trick=True, random_state=seed)
+    ),
+    ("peer", "shapiq SVARM"): by_shapiq(lambda features, seed: shapiq.SVARM(features, random_state=seed)),
+    ("peer", SLOW): by_shapiq(
+        lambda features, seed: shapiq.ProxySPEX(n=features, index="SV", max_order=1, random_state=seed)
+    ),
+}
+
+
+def measured(games: list[LongGame], budgets: list[int], seeds: int, slow: int) -> Iterator[dict]:
+    """One row per estimator, budget, game and seed; the slow one on the first ``slow`` games and one seed."""
+    for number, game in enumerate(games):
+        for rows in budgets:
+            for seed in range(seeds):
+                for (kind, name), estimate in ESTIMATORS.items():
+                    if name == SLOW and (number >= slow or seed):
+                        continue
+                    started = time.process_time()
+                    found = estimate(game, rows, seed)
+                    if found is None:
+                        continue
+                    error = np.linalg.norm(found - game.truth) / np.linalg.norm(game.truth)
+                    rank = spearmanr(found, game.truth).statistic
+                    yield {"kind": kind, "estimator": name, "rows": rows, "error": error, "rank": rank} | {
+                        "seconds": time.process_time() - started
+                    }
+        print(f"{game.name}: {game.features} tokens, truth to {game.uncertainty:.1e}", flush=True)
+
+
+def first(table: pd.DataFrame) -> str:
+    """Which estimator has the least median error at each number of rows, as a sentence."""
+    said = []
+    for rows, own in table.groupby("rows"):
+        best = own.sort_values("error_median").iloc[:2]
+        ratio = best["error_median"].iloc[1] / best["error_median"].iloc[0]
+        said.append(f"{rows} rows: {best['estimator'].iloc[0]} ({ratio:.2f} times before {best['estimator'].iloc[1]})")
+    return f"Least median error with {'; '.join(said)}."
+
+
+def section(name: str, kind: str, games: list[LongGame], table: pd.DataFrame) -> str:
+    """What the page says of one model's texts."""
+    tokens = sorted(game.features for game in games)
+    truth = "exact"
+    if kind == "long":
+        truth = f"to {max(game.uncertainty for game in games):.1g} of its length (standard error, the largest)"
+    body = f"""\
+        ## {name}
+
+        {len(games)} texts of {tokens[0]} to {tokens[-1]} tokens; Shapley values are known {truth}. {first(table)}
+
+        {{error}}
+
+        Spearman's rank correlation, median:
+
+        {{rank}}
+        """
+    kinds = ("ours", "peer")
+    return inspect.cleandoc(body).format(error=by_rows(table, kinds, "error"), rank=by_rows(table, kinds, "rank"))
+
+
+def games_of(kind: str, folder: Path, items_path: Path, tokens: list[int], count: int, arguments) -> list[LongGame]:
+    """The texts of one model."""
+    classifier = load_classifier(folder, max_tokens=128)
+    items = read_table(items_path, ITEMS)
+    test = items[items["split"] == "test"]
+    units = read_table(items_path.with_name("units.parquet"), UNITS)
+    fitting = list(tokenize(classifier, test, test["label"], wholes(test, units)))
+    sentences = drawn_sentences(fitting, *tokens, count)
+    evaluator = Evaluator(classifier)
+    if kind == "long":
+        return [long_run(sentence, evaluator, arguments.long_rows) for sentence in sentences]
+    parts = [game_of(sentence, evaluator) for sentence in sentences]
+    # Each sentence with those that follow it, the last ones with the first.
+    return [joined([parts[(start + one) % count] for one in range(arguments.joined)]) for start in range(count)]
+
+
+def write(arguments: argparse.Namespace, table: pd.DataFrame, sections: list[str], runs: pd.DataFrame) -> None:
+    """The table and the page."""
+    with replacing(arguments.output) as path:
+        table.to_csv(path, index=False, float_format="%.6g")
+    spent = runs.groupby(["estimator", "rows"], sort=False)["seconds"].median().unstack()
+    body = f"""\
+        # Error of Shapley values of 30 to 60 tokens
+
+        {{about}}
+
+        ‖estimate − truth‖ / ‖truth‖, median (quartiles) over texts and {arguments.seeds} seeds; {SLOW} on
+        {arguments.slow} texts of each model with one seed. `joined` are texts of {arguments.joined} sentences, `long`
+        runs have {arguments.long_rows:,} rows. On {machine("torch", "shapiq", "shap", "lightgbm", "numpy")}.
+
+        {{sections}}
+
+        ## Processor time
+
+        Seconds of an estimate over all models, median, in which the model's answers are counted too.
+
+        {{seconds}}
+        """
+    page = inspect.cleandoc(body).format(
+        about="\n\n".join(inspect.cleandoc(__doc__).split("\n\n")[1:-1]),
+        sections="\n\n".join(sections),
+        seconds=markdown(spent.map("{:.2g}".format).reset_index()),
+    )
+    with replacing(arguments.output.with_suffix(".md")) as path:
+        path.write_text(page + "\n")
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Measure and write both files."""
+    if arguments.output.suffix != ".csv":
+        raise InputError(f"--output: '{arguments.output}' must end in .csv; the page is written beside it")
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    tables, sections, seconds = [], [], []
+    for name, kind, folder, items, least, most, count in arguments.games:
+        if kind not in ("joined", "long"):
+            raise InputError(f"--games: the kind is 'joined' or 'long', not '{kind}'")
+        games = games_of(kind, Path(folder), Path(items), [int(least), int(most)], int(count), arguments)
+        runs = pd.DataFrame(measured(games, sorted(arguments.rows), arguments.seeds, arguments.slow))
+        seconds.append(runs)
+        table = summarised(runs)
+        tables.append(table.assign(games=name))
+        sections.append(section(f"{name}, {kind}", kind, games, table))
+        print(sections[-1], flush=True)
+        # After each model, since what is measured takes long.
+        write(arguments, pd.concat(tables), sections, pd.concat(seconds))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--games",
+        nargs=7,
+        action="append",
+        required=True,
+        metavar=("NAME", "KIND", "MODEL", "ITEMS", "LEAST", "MOST", "COUNT"),
+        help="a model's texts: name, joined or long, folder, items (Parquet), tokens of a sentence, how many sentences",
+    )
+    parser.add_argument("--joined", type=int, default=3, help="sentences in a joined text")
+    parser.add_argument("--long-rows", type=int, default=24 * BLOCK, help="rows of a long run")
+    parser.add_argument("--seeds", type=int, default=3, help="runs of each estimator per text")
+    parser.add_argument("--slow", type=int, default=2, help=f"texts of each model for {SLOW}")
+    parser.add_argument("--rows", type=int, nargs="+", default=[64, 256, 1024], help="row budgets")
+    parser.add_argument("--output", type=Path, required=True, help="table (CSV); the page is written beside it")
+    command_line.run(main, parser)
