@@ -166,13 +166,17 @@ def first(table: pd.DataFrame) -> str:
 def section(name: str, kind: str, games: list[LongGame], table: pd.DataFrame) -> str:
     """What the page says of one model's texts."""
     tokens = sorted(game.features for game in games)
-    truth = "exact"
-    if kind == "long":
+    truth = "exactly"
+    if kind == "joined":
+        sentences = {sentence for game in games for sentence in game.name.split(" + ")}
+        truth += f", and they are made of {len(sentences)} sentences"
+    else:
         truth = f"to {max(game.uncertainty for game in games):.1g} of its length (standard error, the largest)"
     body = f"""\
         ## {name}
 
-        {len(games)} texts of {tokens[0]} to {tokens[-1]} tokens; Shapley values are known {truth}. {first(table)}
+        {len(games)} texts of {tokens[0]} to {tokens[-1]} tokens. Their Shapley values are known {truth}.
+        {first(table)}
 
         {{error}}
 
@@ -225,7 +229,7 @@ def write(arguments: argparse.Namespace, table: pd.DataFrame, sections: list[str
     page = inspect.cleandoc(body).format(
         about="\n\n".join(inspect.cleandoc(__doc__).split("\n\n")[1:-1]),
         sections="\n\n".join(sections),
-        seconds=markdown(spent.map("{:.2g}".format).reset_index()),
+        seconds=markdown(spent.map("{:.2g}".format).replace("nan", "–").reset_index()),
     )
     with replacing(arguments.output.with_suffix(".md")) as path:
         path.write_text(page + "\n")
