@@ -148,7 +148,7 @@ class Counts:
 
     def median(self, name: str) -> str:
         """The median of numbers."""
-        return f"{np.median(self.so[name]):,.2g}" if self.so.get(name) else "–"
+        return f"{float(f'{np.median(self.so[name]):.2g}'):,g}" if self.so.get(name) else "–"
 
 
 def judge(counts: Counts, table: pd.DataFrame, truth: Mapping[Comparison, np.ndarray], what: str) -> None:

@@ -374,3 +374,13 @@ def test_cuts_that_make_no_levels_are_refused(attribute, said):
     settings = {"reader": "table", "file": "mine.csv", "text": "said", "label": "kind", "classes": ["a", "b"]}
     with pytest.raises(ValueError, match=said):
         Reader.entries["table"].model_validate(settings | {"attributes": {"age": {"column": "age"} | attribute}})
+
+
+@pytest.mark.parametrize("sign", [";", "\t"])
+def test_a_table_without_commas_is_told_so(loaded, tmp_path, sign):
+    path = tmp_path / "mine.csv"
+    pd.DataFrame(ROWS).to_csv(path, index=False, sep=sign)
+    with pytest.raises(
+        InputError, match=rf"mine\.csv: its values seem to be separated by {re.escape(repr(sign))}; write"
+    ):
+        datasets.load({str(path): path}, SETTINGS | {"file": str(path)})

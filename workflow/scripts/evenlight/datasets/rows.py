@@ -21,6 +21,11 @@ def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[t
             header = next(lines, [])
             lacking = [name for name in fields if name not in header]
             if lacking:
+                other = next((sign for sign in ";\t|" if len(header) == 1 and sign in header[0]), None)
+                if other:
+                    raise InputError(
+                        f"{path}: its values seem to be separated by {other!r}; write it with commas between them"
+                    )
                 raise InputError(f"{path}: no column '{lacking[0]}'; the columns are {', '.join(header)}; {remedy}")
             for number, values in enumerate((values for values in lines if values), start=1):
                 location = f"{path}, row {number}"
