@@ -61,15 +61,19 @@ class World:
         return SHAPES[self.shape](np.sqrt(0.3) * common + np.sqrt(0.7) * own)
 
     def study(
-        self, random: np.random.Generator, effects: np.ndarray, units: int | None = None
+        self,
+        random: np.random.Generator,
+        effects: np.ndarray,
+        units: int | None = None,
+        different: tuple[str, ...] = ("women", "old"),
     ) -> tuple[pd.DataFrame, dict[Comparison, np.ndarray]]:
         """The judged cells of a study, and the true differences of its comparisons in standard deviations, (metrics,).
 
-        ``effects`` are those of pairs; of texts, those of old women against each other combination.
+        ``effects`` are those of pairs; of texts, those of whoever is ``different`` against all others.
         """
         names = f"{random.integers(2**63):x}"
         drawn = self._pairs if self.paired else self._texts
-        values, designs, truth = drawn(random, effects, units or self.units, names)
+        values, designs, truth = drawn(random, effects, units or self.units, names, different)
         scores = ExplainerScores(
             "data", "model", "made", [0], METRICS, values[:, None], np.ones(values.shape[1:], bool)[None]
         )
@@ -82,7 +86,9 @@ class World:
         ]
         return table, truth
 
-    def _pairs(self, random: np.random.Generator, effects: np.ndarray, units: int, names: str) -> tuple:
+    def _pairs(
+        self, random: np.random.Generator, effects: np.ndarray, units: int, names: str, different: tuple
+    ) -> tuple:
         # What both forms share is not seen by their difference, but by the standard deviation of the scores.
         common, sd = random.normal(size=(1, units)), np.sqrt(1.5)
         values = np.concatenate(
@@ -92,10 +98,12 @@ class World:
         sides = [Side(items, items, first + np.arange(units), np.arange(units)) for first in (0, units)]
         return values, [Design(GENDER, True, *sides)], {GENDER: effects}
 
-    def _texts(self, random: np.random.Generator, effects: np.ndarray, units: int, names: str) -> tuple:
+    def _texts(
+        self, random: np.random.Generator, effects: np.ndarray, units: int, names: str, different: tuple
+    ) -> tuple:
         counts = {levels: round(units * share) for levels, share in SHARES.items()}
         levels = np.array([of for of, count in counts.items() for _ in range(count)])
-        shifted = (levels == ("women", "old")).all(axis=1)
+        shifted = np.array([set(different) <= set(of) for of in levels])
         values = self.scores(random, len(levels)) - effects[:, None] * shifted
         items = np.array([f"{names} {text}" for text in range(len(levels))], dtype=object)
         groups = {"gender": levels[:, 0], "age": levels[:, 1], "gender+age": np.array(["+".join(of) for of in levels])}
@@ -180,7 +188,7 @@ def try_out(world: World, random: np.random.Generator, counts: Counts) -> None:
     if sentence is None:
         return
     shown, now, needed = sentence
-    # What differs, of one metric; in texts women are all old for a question, so that both levels are alike inside.
+    # One metric differs; of texts between all women and all men, so that scores are alike within both.
     for name, effect, units in (
         ("shown", shown, world.units),
         ("enough to find", BOUND, round(world.units * needed / now)),
@@ -190,9 +198,8 @@ def try_out(world: World, random: np.random.Generator, counts: Counts) -> None:
         if units > MOST:
             counts.add("too many", 1)
             continue
-        part = 1.0 if world.paired else SHARES["women", "old"] / 0.5
-        effects = np.r_[effect / part, np.zeros(len(METRICS) - 1)]
-        cells, truth = world.study(random, effects, units)
+        effects = np.r_[effect, np.zeros(len(METRICS) - 1)]
+        cells, truth = world.study(random, effects, units, ("women",))
         cell = cells[(cells[CELL[-3:]] == list(first)).all(axis=1) & (cells["metric"] == METRICS[0])].iloc[0]
         done = "disparity" in cell["verdict"] if name in ("shown", "enough to find") else cell["verdict"] != UNDECIDED
         counts.add(name, done)
