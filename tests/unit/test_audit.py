@@ -181,7 +181,7 @@ def test_of_groups_of_unequal_size_both_have_to_grow(study, effects):
     unpaired = effects.assign(detectable_pooled=0.4, verdict="undecided", paired=False, units_a=400, units_b=30)
     (said,) = open_sentences(study, unpaired)
     assert "With 30 texts of the smaller group" in said
-    assert said.endswith("it takes about 120 texts of the smaller group, and as many times more of the other.")
+    assert said.endswith("it takes about 120 texts of the smaller group, and of the other group in proportion.")
 
 
 def test_a_metric_may_have_a_smallest_disparity_of_its_own(study, effects):

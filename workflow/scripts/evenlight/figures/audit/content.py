@@ -396,7 +396,7 @@ def _open(cells: pd.DataFrame, interest: Interest) -> list[str]:
     wanted = interest.in_words(known)
     if growth.max() == 1:
         return [f"{said}For {wanted} these are enough: what is undecided may be a smaller disparity."]
-    others = "" if known["paired"].iloc[0] else ", and as many times more of the other"
+    others = "" if known["paired"].iloc[0] else ", and of the other group in proportion"
     first, last = _rounded(needed.median()), _rounded(needed.max())
     half = f" for half of the questions, and {last:,} for all of them" if last > first else ""
     return [f"{said}For {wanted} it takes about {first:,} {what}{half}{others}."]
