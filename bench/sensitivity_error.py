@@ -1,0 +1,259 @@
+"""Measure what `worst_change` and `max_sensitivity` miss with few perturbations of real sentences, and what they cost.
+
+Each text is explained again at the points of attacks of 1, 2, 3 … steps, and at random draws; the value with few of
+them is compared with that of many. An attack of other steps takes another way, so every number of steps is a run of
+its own, while the first draws of many are those of few. Rows that go through the network more than once are counted.
+
+Writes a table (CSV), and beside it a page that shows it (the same name, ``.md``).
+"""
+
+import argparse
+import hashlib
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+import yaml
+from estimate_cost import counted
+from report import machine, markdown
+from scipy.stats import spearmanr
+from torch import nn
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+
+from evenlight import command_line, configuration
+from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.sentences import Sentence, tokenize
+from evenlight.errors import InputError
+from evenlight.explainers import Context, explain
+from evenlight.items import wholes
+from evenlight.metrics import Explanation, Origin, explanation_of
+from evenlight.metrics.worst_change import Start, ascent, changes, draws_in_ball, radius_of, start_of
+from evenlight.models.classifier import load_classifier
+from evenlight.seeds import generator_for
+from evenlight.tables import read_table, replacing
+
+STEPS = (1, 2, 3, 5, 10)
+DRAWS = (1, 2, 5, 10, 20)
+
+
+def explained(config: dict, names: list[str], sentences: list[Sentence], evaluator: Evaluator) -> list[list]:
+    """The explanations of each sentence by the explainers ``names``, those that ask the model."""
+    by_sentence: list[list[Explanation]] = [[] for _ in sentences]
+    for family, members in configuration.explainer_families(config).items():
+        methods = {name: config["explainers"][name] for name in members if name in names}
+        if not methods or not configuration.asks_model("explainers", family):
+            continue
+        for name, found in explain(family, sentences, methods, Context(evaluator, 0, None)).items():
+            origin = Origin(name, methods[name], 0, family)
+            for own, sentence, one in zip(by_sentence, sentences, found.attributions, strict=True):
+                own.append(explanation_of(sentence, one.token_score, origin=origin))
+    return by_sentence
+
+
+def changes_at(
+    points: Callable[[list[Start]], list], texts: list[list[Explanation]], evaluator: Evaluator
+) -> np.ndarray:
+    """Relative change of each explanation at each point, (texts, explainers, points)."""
+    starts = [start_of(own[0], evaluator.classifier) for own in texts]
+    return np.array(changes(starts, points(starts), texts, evaluator))
+
+
+@contextmanager
+def rows_seen(evaluator: Evaluator) -> Iterator[Counter]:
+    """How often each row of vectors goes through the network without a gradient, while open."""
+    seen: Counter = Counter()
+
+    def count(network: nn.Module, arguments: tuple, named: dict) -> None:
+        if not torch.is_grad_enabled():
+            inside = named["attention_mask"].bool()
+            for vectors, is_token in zip(named["inputs_embeds"], inside, strict=True):
+                seen[hashlib.sha256(vectors[is_token].numpy().tobytes()).digest()] += 1
+
+    hook = evaluator.classifier.network.base_model.register_forward_pre_hook(count, with_kwargs=True)
+    try:
+        yield seen
+    finally:
+        hook.remove()
+
+
+def attacked(settings: dict, evaluator: Evaluator) -> Callable[[list[Start]], list]:
+    """Gives the steps of an attack on each text."""
+    return lambda starts: ascent(
+        [start.input for start in starts], [start.token_index for start in starts], settings, evaluator
+    )
+
+
+def drawn(settings: dict) -> Callable[[list[Start]], list]:
+    """Gives random draws around each text, the same for every explainer."""
+    return lambda starts: [
+        draws_in_ball(
+            start.explanation,
+            start.input.vectors[start.token_index],
+            settings,
+            radius_of(start.input, start.token_index, settings),
+            search=0,
+        )
+        for start in starts
+    ]
+
+
+def compared(few: np.ndarray, many: np.ndarray, names: list[str], setting: str, points: int) -> Iterator[dict]:
+    """What the worst of ``few`` points, (texts, explainers, points), misses of the worst of ``many``, by explainer."""
+    for index, name in enumerate(names):
+        value, reference = few[:, index].max(-1), many[:, index].max(-1)
+        # A text whose explanation nothing changes has nothing to miss.
+        missed = np.abs(value - reference)[reference > 0] / reference[reference > 0]
+        yield {
+            "setting": setting,
+            "explanations": points,
+            "explainer": name,
+            "reference": float(np.median(reference)),
+            "error": float(np.median(missed)),
+            "error_of_one_in_twenty": float(np.quantile(missed, 0.95)),
+            "rank": float(spearmanr(value, reference).statistic),
+        }
+
+
+def curves(
+    texts: list[list[Explanation]], evaluator: Evaluator, balls: dict[str, dict], reference: int, draws: int
+) -> Iterator[dict]:
+    """A row for each metric, number of points and explainer."""
+    names = [one.origin.explainer for one in texts[0]]
+    settings = balls["worst_change"]
+    many = changes_at(attacked(settings | {"steps": reference}, evaluator), texts, evaluator)
+    for steps in STEPS:
+        few = changes_at(attacked(settings | {"steps": steps}, evaluator), texts, evaluator)
+        print(f"{steps} steps", flush=True)
+        yield from compared(few, many, names, f"worst_change, steps {steps}", steps)
+        if steps == settings["steps"]:
+            yield from compared(few[..., -1:], few, names, f"worst_change, the last of {steps} steps", 1)
+    many = changes_at(drawn(balls["max_sensitivity"] | {"draws": draws}), texts, evaluator)
+    for count in DRAWS:
+        yield from compared(many[..., :count], many, names, f"max_sensitivity, draws {count}", count)
+
+
+def costs(config: dict, names: list[str], sentences: list[Sentence], evaluator: Evaluator) -> Iterator[dict]:
+    """Tokens that pass through the network for one explanation of a text, padding included, by explainer."""
+    for name in names:
+        _, work = counted(
+            lambda name=name: explained(config, [name], sentences, evaluator), evaluator.classifier, len(sentences)
+        )
+        yield {"explainer": name, "without a gradient": round(work.forward), "with one": round(work.gradient)}
+
+
+PAGE = """\
+# What sensitivity costs, and what few perturbations miss
+
+`worst_change` and `max_sensitivity` explain every text again at some points of a ball, so each point costs what an
+explanation costs. {count} test sentences of {items}, radii {radii}.
+
+- *error*: median over the sentences of |value − reference| / reference; in brackets what one sentence in
+  twenty exceeds.
+- *rank*: Spearman's correlation of the sentences' values with their references.
+- *references*: an attack of {reference} steps; the largest of {draws} draws, of which the fewer are the first; for the
+  last of an attack's steps alone, all of its steps. The largest change of a few draws is never above that of more.
+
+Made by `{command}` on {machine}.
+
+{parts}
+"""
+
+
+def part(table: pd.DataFrame, cost: pd.DataFrame, seen: Counter, steps: int) -> str:
+    """The tables of a model."""
+    shown = table.assign(
+        value=table["error"].map("{:.1%}".format)
+        + " ("
+        + table["error_of_one_in_twenty"].map("{:.0%}".format)
+        + "), "
+        + table["rank"].map("{:.2f}".format)
+    )
+    errors = shown.pivot_table(
+        index=["setting", "explanations"], columns="explainer", values="value", aggfunc="first", sort=False
+    ).reset_index()
+    medians = table.groupby(["setting", "explainer"], sort=False)["reference"].first().unstack().iloc[[0, -1]]
+    medians.insert(0, "reference", ["worst_change", "max_sensitivity"])
+    return "\n\n".join(
+        [
+            "Error and rank:",
+            markdown(errors),
+            "Medians of the references:",
+            markdown(medians.round(4)),
+            "Tokens through the network for one explanation of a text:",
+            markdown(cost),
+            f"Of {seen.total():,} rows that an attack of {steps} steps sends through the network without a gradient, "
+            f"for all explainers together, {seen.total() - len(seen):,} went through it before.",
+        ]
+    )
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Measure and write both files."""
+    if arguments.output.suffix != ".csv":
+        raise InputError(f"--output: '{arguments.output}' must end in .csv; the page is written beside it")
+    torch.set_num_threads(1)
+    config = configuration.complete(yaml.safe_load(arguments.configfile.read_text(encoding="utf-8")))
+    balls = {
+        metric: configuration.completed_entry("metrics", "it", {"metric": metric})
+        for metric in ("worst_change", "max_sensitivity")
+    }
+    items = read_table(arguments.items, ITEMS)
+    units = read_table(arguments.items.with_name("units.parquet"), UNITS)
+    test = items[items["split"] == "test"]
+    chosen = test.iloc[generator_for(0, "sensitivity error").permutation(len(test))[: arguments.sentences]]
+    tables, parts = [], []
+    for model in arguments.model:
+        name, _, folder = model.partition("=")
+        evaluator = Evaluator(load_classifier(folder, max_tokens=128))
+        sentences = tokenize(evaluator.classifier, chosen, chosen["label"], wholes(chosen, units))
+        texts = explained(config, arguments.explainers or list(config["explainers"]), sentences, evaluator)
+        table = pd.DataFrame(curves(texts, evaluator, balls, arguments.reference, arguments.draws))
+        cost = pd.DataFrame(costs(config, list(table["explainer"].unique()), sentences, evaluator))
+        with rows_seen(evaluator) as seen:
+            changes_at(attacked(balls["worst_change"], evaluator), texts, evaluator)
+        tables.append(table.assign(model=name))
+        parts.append(f"## {name}\n\n{part(table, cost, seen, balls['worst_change']['steps'])}")
+    with replacing(arguments.output) as path:
+        pd.concat(tables, ignore_index=True).to_csv(path, index=False, float_format="%.4g")
+    radii = ", ".join(f"{own['radius']} in {own['norm']} ({name})" for name, own in balls.items())
+    models = " ".join(f"--model {model.partition('=')[0]}=…" for model in arguments.model)
+    chosen_names = f"--explainers {' '.join(arguments.explainers)} " if arguments.explainers else ""
+    text = PAGE.format(
+        count=len(sentences),
+        items=arguments.items.parent.name,
+        radii=radii,
+        reference=arguments.reference,
+        draws=arguments.draws,
+        command=f"python bench/sensitivity_error.py {models} --items {arguments.items.name} --sentences "
+        f"{arguments.sentences} --reference {arguments.reference} --draws {arguments.draws} {chosen_names}"
+        f"--output {arguments.output}",
+        machine=machine("torch", "transformers", "numpy"),
+        parts="\n\n".join(parts),
+    )
+    with replacing(arguments.output.with_suffix(".md")) as path:
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", required=True, action="append", help="name=folder of a trained model, each")
+    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet), of which the test split")
+    parser.add_argument(
+        "--configfile",
+        type=Path,
+        default=Path(__file__).parents[1] / "config/studies/disparity.yaml",
+        help="the study whose explainers explain",
+    )
+    parser.add_argument("--explainers", nargs="+", default=[], help="some of them; default: all that ask the model")
+    parser.add_argument("--sentences", type=int, default=16, help="how many sentences")
+    parser.add_argument("--reference", type=int, default=20, help="steps of the attack that others are compared with")
+    parser.add_argument("--draws", type=int, default=40, help="draws that fewer are compared with")
+    parser.add_argument("--output", type=Path, required=True, help="table (CSV); the page is written beside it")
+    command_line.run(main, parser)
