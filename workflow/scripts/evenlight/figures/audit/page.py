@@ -70,7 +70,7 @@ def _interval(value: Mapping[str, float | None] | None) -> str:
     """A value with its interval, where it has one."""
     if value is None or value["mean"] is None:
         return "–"
-    ends = "" if value["low"] is None else f" [{signed(value['low'])}, {signed(value['high'])}]"
+    ends = "" if value["low"] is None else f" [{signed(value['low'])},\N{NO-BREAK SPACE}{signed(value['high'])}]"
     return signed(value["mean"]) + ends
 
 
