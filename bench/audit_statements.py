@@ -32,7 +32,7 @@ from evenlight.statistics.power import detectable_effect_pooled
 from evenlight.statistics.study import Comparison, Metric
 from evenlight.statistics.verdicts import STUDY, UNDECIDED, judged
 
-ALPHA, BOUND, POWER, CONFIDENCE = 0.05, 0.2, 0.8, 0.95
+ALPHA, BOUND, POWER, CONFIDENCE, DRAWS = 0.05, 0.2, 0.8, 0.95, 500
 INTEREST = Interest(BOUND, {}, POWER)
 METRICS = [f"metric {number}" for number in range(6)]
 LABELS = Labels(
@@ -212,7 +212,7 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=200)
     parser.add_argument("--only", type=int, nargs="*", help="numbers of worlds, from 0")
     arguments = parser.parse_args()
-    rows = [
+    columns = [
         ("scores", lambda c: ""),
         ("found where nothing is", lambda c: c.share("found, nothing")),
         ("found where there is none, beside others", lambda c: c.share("found, several")),
@@ -227,7 +227,7 @@ def main() -> None:
         ("then decided, none", lambda c: c.share("enough to decide nothing")),
         ("then decided, half the bound", lambda c: c.share("enough to decide a half")),
     ]
-    print("| " + " | ".join(name for name, _ in rows) + " |\n" + "| --- " * len(rows) + "|")
+    print("| " + " | ".join(name for name, _ in columns) + " |\n" + "| --- " * len(columns) + "|")
     for number, world in enumerate(WORLDS):
         if arguments.only and number not in arguments.only:
             continue
@@ -239,10 +239,9 @@ def main() -> None:
             judge(counts, *world.study(random, AT_BOUND), "at the bound")
             try_out(world, random, counts)
         words = f"{world.units} {'pairs' if world.paired else 'texts'}, {world.shape}"
-        print(f"| {words} | " + " | ".join(of(counts) for _, of in rows[1:]) + " |", flush=True)
+        print(f"| {words} | " + " | ".join(of(counts) for _, of in columns[1:]) + " |", flush=True)
 
 
-DRAWS = 500
 WORLDS = [
     World(True, 30, "normal"),
     World(True, 30, "skewed"),

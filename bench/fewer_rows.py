@@ -6,7 +6,7 @@ the ``leverage`` estimator in 512 rows), once more with other draws, and with fe
 nothing that a reader could notice while they change less than that. Told are rows, processor time, the distance of the
 attributions, and what becomes of both AOPC scores and of Cohen's d between the groups.
 
-Prints a page (Markdown). ``make bench-fewer-rows`` runs it.
+Writes a page (Markdown). ``make bench-fewer-rows`` runs it.
 """
 
 import argparse
@@ -102,7 +102,7 @@ def measured(method: str, sentences: list[Sentence], group: np.ndarray, evaluato
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Measure and print, and write the page."""
+    """Measure, and write the page."""
     torch.set_num_threads(1)
     items = read_table(arguments.items, ITEMS)
     units = read_table(arguments.items.with_name("units.parquet"), UNITS)

@@ -249,7 +249,7 @@ def main(arguments: argparse.Namespace) -> None:
         runs = pd.DataFrame(measured(games, sorted(arguments.rows), arguments.seeds, arguments.slow))
         seconds.append(runs)
         table = summarised(runs)
-        tables.append(table.assign(games=name))
+        tables.append(table.assign(games=f"{name}, {kind}"))
         sections.append(section(f"{name}, {kind}", kind, games, table))
         print(sections[-1], flush=True)
         # After each model, since what is measured takes long.
