@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from explorer_study import SUBJECTS, ExplorerStudy
 
@@ -223,6 +224,18 @@ def test_texts_that_were_not_explained_are_counted(tmp_path):
     content = study.audit(study.effects(), texts=False)
     assert "Of the 120 texts for the test of dataset plots 60 were explained." in content["not_tested"]
     assert "120 of them for the test, of which 60 were explained" in page(content)
+
+
+def test_texts_that_are_too_long_for_one_of_the_models_count_as_explained(tmp_path):
+    study = AuditedStudy(tmp_path, seeds=(0,))
+    effects, whole, short = study.effects(), study.folders.scores / "plots" / "small", "short"
+    for path in whole.rglob("*.parquet"):
+        other = study.folders.scores / "plots" / short / path.relative_to(whole)
+        other.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pq.read_table(path).slice(0, 20), other)
+    models, seeds = {short: "Short", "small": "Small BERT"}, {short: [0], "small": [0]}
+    content = study.audit(effects, texts=False, models=models, seeds=seeds)
+    assert content["audited"]["datasets"][0]["explained_texts"] == 60
 
 
 def test_what_is_left_beyond_random_is_that_of_the_same_cell(study, effects):

@@ -597,8 +597,8 @@ TextLevels = Annotated[
     Literal["predicted", "people"],
     Field(
         description=(
-            "What is known of the levels of a text: those that classifiers of words `predicted`, as in the paper, or "
-            "those that `people` gave."
+            "What is known of the levels of a text: those that are `predicted`, see `explain.levels_by`, as in the "
+            "paper, or those that `people` gave."
         ),
     ),
 ]

@@ -243,10 +243,13 @@ def _explained_texts(
     families: Mapping[str, str],
     explainers: Iterable[str],
 ) -> int:
-    """How many texts have scores; every model and every explainer has the same."""
-    model, of_model = next(iter(seeds.items()))
-    path = score_path(folder, Run(dataset, model, of_model[0]), next(iter(families.values())), next(iter(explainers)))
-    return pq.read_metadata(path).num_rows
+    """How many texts have scores, of the model that has most: notes name those that are too long for a model.
+
+    Every run and every explainer of a model has the same.
+    """
+    family, explainer = next(iter(families.values())), next(iter(explainers))
+    first = [Run(dataset, model, of_model[0]) for model, of_model in seeds.items()]
+    return max(pq.read_metadata(score_path(folder, run, family, explainer)).num_rows for run in first)
 
 
 def _quality(quality: pd.DataFrame, labels: Labels, comparisons: Mapping[str, list[list[str]]]) -> list[dict]:
