@@ -70,7 +70,7 @@ known-disparity: .venv/ready-for-tests  ## verdicts in worlds whose disparities 
 		--fresh-configfile $(FRESH) --fresh results/known_disparity_fresh --table docs/results/known_disparity.csv \
 		--figure docs/results/known_disparity.svg --page docs/results/known_disparity.md
 
-known-concepts: .venv/ready  ## explainers by concepts in worlds whose effects are known: docs/results/known_concepts.md
+known-concepts: .venv/ready  ## explainers by concepts in worlds whose effects are known: docs/results/known_concepts.md (half an hour)
 	$(BIN)/snakemake --cores $(CORES) tables --configfile config/studies/known_concepts.yaml
 	$(BIN)/python bench/known_concepts.py --configfile config/studies/known_concepts.yaml \
 		--results results/known_concepts --page docs/results/known_concepts.md

@@ -388,9 +388,16 @@ def test_what_was_not_compared_is_said(tmp_path):
     tables.write_table(pd.concat([study.units, more, third]), units_path(study.folders.datasets, "plots"), UNITS)
     told = " ".join(study.audit(study.effects())["not_tested"])
     assert "age in dataset plots was not compared" in told
-    assert "these groups were not compared: neutral" in told
+    assert "these groups were compared with no other one: neutral" in told
     assert "One run of Small BERT" in told
     assert "words that people marked" in told
+    # A group that is only in a test of all of them is compared with no other one by this page.
+    sets = {"gender": [["male", "female"], ["male", "female", "neutral"]]}
+    content = study.audit(study.effects(), comparisons=sets)
+    told = " ".join(content["not_tested"])
+    assert "these groups were compared with no other one: neutral" in told
+    assert "Whether male, female, neutral (gender) differ at all was tested too" in told
+    assert "tables/groups.html" in {row["file"] for row in content["evidence"]}
 
 
 def test_no_text_of_data_or_study_is_markup(tmp_path):

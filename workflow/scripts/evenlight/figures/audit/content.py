@@ -146,9 +146,10 @@ def audit_content(
         "controls": [text for text in controls if text],
         "pairs": of_texts,
         "leaning": found.reliance and leaning(found.reliance, **of_words, **reliance),
-        "not_tested": _not_tested(audited, labels, seeds, hypotheses, "correctness" in families.values()),
+        "not_tested": _not_tested(audited, labels, seeds, hypotheses, "correctness" in families.values())
+        + _not_told(comparisons),
         "notes": found.notes,
-        "evidence": _evidence(found),
+        "evidence": _evidence(found, comparisons),
     }
 
 
@@ -219,7 +220,13 @@ def _dataset_said(folder: Path, name: str, label: str, comparisons: Mapping[str,
     joint = [
         units_of(units, factor) for factor in comparisons if JOINT in factor and there.issuperset(factor.split(JOINT))
     ]
-    compared = {(factor, level) for factor, sets in comparisons.items() for levels in sets for level in levels}
+    compared = {
+        (factor, level)
+        for factor, sets in comparisons.items()
+        for levels in sets
+        if len(levels) == 2
+        for level in levels
+    }
     counts = pd.concat([units, *joint]).groupby(["factor", "level"], sort=False)["item_id"].nunique()
     return {
         "name": name,
@@ -584,7 +591,7 @@ def _not_tested(
                 alone = " by itself, only together with others" if joined else ", though the texts have it"
                 told.append(f"{factor} in {where} was not compared{alone}.")
             elif left:
-                told.append(f"Of {factor} in {where} these groups were not compared: {', '.join(left)}.")
+                told.append(f"Of {factor} in {where} these groups were compared with no other one: {', '.join(left)}.")
     told.append(
         "Groups that the data do not name, and combinations of groups that the configuration does not name, were not "
         "looked at."
@@ -603,7 +610,22 @@ def _not_tested(
     return told
 
 
-def _evidence(found: Found) -> list[dict]:
+def _not_told(comparisons: Mapping[str, list[list[str]]]) -> list[str]:
+    """What was tested, and has no sentence on the page: more than two groups at once.
+
+    >>> print(*_not_told({"age": [["old", "young"], ["old", "young", "child"]]}))
+    Whether old, young, child (age) differ at all was tested too; what was found stands in tables/groups.html only.
+    """
+    return [
+        f"Whether {', '.join(levels)} ({factor}) differ at all was tested too; what was found stands in "
+        "tables/groups.html only."
+        for factor, sets in comparisons.items()
+        for levels in sets
+        if len(levels) > 2
+    ]
+
+
+def _evidence(found: Found, comparisons: Mapping[str, list[list[str]]]) -> list[dict]:
     files = {
         "tables/effects.csv": "every question with its effect, interval, adjusted p and verdict",
         "tables/disparity.csv": "the tests of every single run",
@@ -619,6 +641,8 @@ def _evidence(found: Found) -> list[dict]:
     }
     if found.beyond_random is not None:
         files["tables/beyond_random.csv"] = "what is left of each disparity beyond random explanations"
+    if _not_told(comparisons):
+        files["tables/groups.html"] = "tests of more than two groups at once"
     if found.reliance is not None:
         files["tables/reliance.html"] = "on which words the models lean, by group, for every two groups"
     return [{"file": name, "has": text} for name, text in files.items()]
