@@ -57,7 +57,7 @@ soft-scale: .venv/ready-for-tests  ## what of soft disparities is made by the nu
 cebab: $(MINILM)  ## which explanations tell what edits of restaurant reviews do to a model (under an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/cebab_cpu.yaml
 
-hatecheck: $(MINILM)  ## a classifier of hate speech, explained for seven groups in two languages (half an hour)
+hatecheck: $(MINILM)  ## a classifier of hate speech, explained for seven groups in two languages (half an hour beside other work)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/hatecheck_cpu.yaml
 
 KNOWN := config/studies/known_disparity.yaml
@@ -70,7 +70,7 @@ known-disparity: .venv/ready-for-tests  ## verdicts in worlds whose disparities 
 		--fresh-configfile $(FRESH) --fresh results/known_disparity_fresh --table docs/results/known_disparity.csv \
 		--figure docs/results/known_disparity.svg --page docs/results/known_disparity.md
 
-known-concepts: .venv/ready  ## explainers by concepts in worlds whose effects are known: docs/results/known_concepts.md (half an hour)
+known-concepts: .venv/ready  ## explainers by concepts in worlds whose effects are known: docs/results/known_concepts.md (half an hour beside other work)
 	$(BIN)/snakemake --cores $(CORES) tables --configfile config/studies/known_concepts.yaml
 	$(BIN)/python bench/known_concepts.py --configfile config/studies/known_concepts.yaml \
 		--results results/known_concepts --page docs/results/known_concepts.md
@@ -203,11 +203,11 @@ bench-training: $(MINILM)  ## time what a training can save: make bench-training
 bench-prompt: .venv/ready  ## time what it saves to compute the beginning of a decoder's prompt once (ten minutes)
 	$(BIN)/python bench/shared_prompt.py
 
-bench-engines: $(MINILM) .venv-engines/ready  ## OpenVINO and ONNX Runtime for the evaluator's rows (half an hour)
+bench-engines: $(MINILM) .venv-engines/ready  ## OpenVINO and ONNX Runtime for the evaluator's rows (half an hour beside other work)
 	$(TRAIN_BENCH)
 	.venv-engines/bin/python bench/engines.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output $(BENCH)/engines.md
 
-bench-fewer-rows: $(MINILM)  ## what fewer rows of LIME and Kernel SHAP lose and save (half an hour)
+bench-fewer-rows: $(MINILM)  ## what fewer rows of LIME and Kernel SHAP lose and save (half an hour beside other work)
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/fewer_rows.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output $(BENCH)/fewer_rows.md
 
