@@ -203,11 +203,11 @@ bench-training: $(MINILM)  ## time what a training can save: make bench-training
 bench-prompt: .venv/ready  ## time what it saves to compute the beginning of a decoder's prompt once (ten minutes)
 	$(BIN)/python bench/shared_prompt.py
 
-bench-engines: $(MINILM) .venv-engines/ready  ## OpenVINO and ONNX Runtime for the evaluator's rows (half an hour beside other work)
+bench-engines: $(MINILM) .venv-engines/ready  ## OpenVINO and ONNX Runtime for the evaluator's rows
 	$(TRAIN_BENCH)
 	.venv-engines/bin/python bench/engines.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output $(BENCH)/engines.md
 
-bench-fewer-rows: $(MINILM)  ## what fewer rows of LIME and Kernel SHAP lose and save (half an hour beside other work)
+bench-fewer-rows: $(MINILM)  ## what fewer rows of LIME and Kernel SHAP lose and save
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/fewer_rows.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output $(BENCH)/fewer_rows.md
 
