@@ -6,29 +6,17 @@ import pandas as pd
 import pytest
 from http_services import serving
 from running import copy_of_project, planned_jobs, results, run_study, snakemake
+from test_served_studies import CLASSES, DATASET, SAYINGS
 
 jmespath = pytest.importorskip("jmespath", reason="services need jmespath (envs/models.txt)")
 profanity_check = pytest.importorskip("profanity_check", reason="alt-profanity-check is asked (envs/tests.txt)")
 
-SAYINGS = ["stupid idiots", "lovely people", "damn liars", "kind neighbours"]
-CLASSES = ["clean", "offensive"]
 STUDY = {
     "study": "asked",
     "kind": "description",
     "seeds": [3],
     "device": "cpu",
-    "datasets": {
-        "mine": {
-            "reader": "table",
-            "file": "mine.csv",
-            "text": "text",
-            "label": "label",
-            "classes": CLASSES,
-            "attributes": {"who": {"column": "who", "levels": ["women", "men"]}},
-            "pair": "pair",
-            "test_share": 1.0,
-        }
-    },
+    "datasets": {"mine": DATASET},
     "models": {"profanity": {"architecture": "service", "asking": {"batch": 16, "key_variable": "PROFANITY_KEY"}}},
     "explainers": {"shap": {"method": "kernel_shap", "evaluations": 20}, "chance": {"method": "uniform_random"}},
     "metrics": {"aopc": {"metric": "aopc_comprehensiveness"}, "gini": {"metric": "gini"}},

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from evenlight.figures.style import colour_of
+from evenlight.figures.style import DOT, colour_of
 from evenlight.statistics.study import ALL, Metric
 
 COLUMNS = ["dataset", "model", "explainer", "metric", "concept", "change", "mean", "low", "high"]
@@ -74,11 +74,8 @@ def _draw_dots(
             xerr=np.nan_to_num(error),
             fmt="o",
             color=colour_of(number),
-            markeredgecolor="black",
-            markeredgewidth=0.4,
-            markersize=4,
-            elinewidth=0.9,
             label=label,
+            **DOT,
         )
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)

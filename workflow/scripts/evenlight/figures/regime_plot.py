@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from evenlight.figures.style import colour_of
+from evenlight.figures.style import DOT, colour_of
 from evenlight.statistics.study import Metric
 
 COLUMNS = [
@@ -81,11 +81,8 @@ def _draw_panel(axes: Axes, cells: dict, places: list, series: dict, view: str) 
             None if error is None else np.nan_to_num(error),
             fmt=MARKERS[number % len(MARKERS)],
             color=colour_of(number),
-            markeredgecolor="black",
-            markeredgewidth=0.4,
-            markersize=4,
-            elinewidth=0.9,
             label=label,
+            **DOT,
         )
     if view == "relative":
         axes.axhline(1, color="#777777", linewidth=0.8)

@@ -53,6 +53,10 @@ def _format(path: str | Path) -> str:
     return Path(path).suffix.lstrip(".").lower()
 
 
+# How the dot and the interval of a mean look; options of errorbar().
+DOT = {"markeredgecolor": "black", "markeredgewidth": 0.4, "markersize": 4, "elinewidth": 0.9}
+
+
 def colour_of(position: int) -> str:
     """The colour of the group at ``position``."""
     return GROUP_COLOURS[position % len(GROUP_COLOURS)]

@@ -62,3 +62,12 @@ def ordered_levels(present: Iterable[str], levels: Iterable[str]) -> list[str]:
     present = set(present)
     compared = [level for level in levels if level in present]
     return [*compared, *sorted(present - set(compared))]
+
+
+def json_number(value: float) -> float | None:
+    """A number that JSON has, with six digits; None for one that it has not.
+
+    >>> json_number(1 / 3), json_number(float("nan"))
+    (0.333333, None)
+    """
+    return float(f"{value:.6g}") if math.isfinite(value) else None

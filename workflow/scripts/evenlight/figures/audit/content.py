@@ -19,6 +19,7 @@ from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.figures.audit.leaning import Reliance, leaning, read_reliance
 from evenlight.figures.explorer.content import Explained, Folders, Level, levels_of, unit_means
 from evenlight.figures.pages.effects import said_of_control
+from evenlight.figures.text import json_number
 from evenlight.items import JOINT, PLACEBO, units_of
 from evenlight.sources import digest
 from evenlight.statistics.beyond_random import GONE, LEFT, TURNED_ROUND
@@ -269,7 +270,7 @@ def _quality(quality: pd.DataFrame, labels: Labels, comparisons: Mapping[str, li
             "model": labels.models[row.model],
             "factor": None if pd.isna(row.factor) else row.factor,
             "texts": row.subset,
-            "accuracy": _number(row.mean),
+            "accuracy": json_number(row.mean),
             "runs": int(row.seeds),
         }
         for row in shown.itertuples(index=False)
@@ -362,7 +363,7 @@ def _finding(row, labels: Labels, outcomes: Mapping[tuple, str | None]) -> dict:
         "verdict": row.verdict,
         "family": row.family,
         "beyond_random": outcome,
-        **{name: _number(getattr(row, name)) for name in NUMBERS},
+        **{name: json_number(getattr(row, name)) for name in NUMBERS},
         "units": _units(row),
         "said": said.strip(),
     }
@@ -554,7 +555,7 @@ class _Texts:
         return [
             {
                 "level": level.name,
-                "score": _number(score),
+                "score": json_number(score),
                 "item": self._names[column],
                 "words": [str(word) for word in self._words[self._names[column]]],
                 "shares": [round(float(share), 2) for share in part],
@@ -646,11 +647,6 @@ def _evidence(found: Found, comparisons: Mapping[str, list[list[str]]]) -> list[
     if found.reliance is not None:
         files["tables/reliance.html"] = "on which words the models lean, by group, for every two groups"
     return [{"file": name, "has": text} for name, text in files.items()]
-
-
-def _number(value: float) -> float | None:
-    """A number that JSON has."""
-    return float(f"{value:.6g}") if np.isfinite(value) else None
 
 
 def manifests_of(folder: Path, datasets: Sequence[str], seeds: Mapping[str, Sequence[int]]) -> dict[Run, Mapping]:

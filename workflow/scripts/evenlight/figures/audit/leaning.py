@@ -9,7 +9,7 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
-from evenlight.figures.text import signed
+from evenlight.figures.text import json_number, signed
 from evenlight.statistics.reliance import FIXED, REPEATED
 from evenlight.statistics.study import Comparison, comparisons_in, pairs_of
 
@@ -101,13 +101,13 @@ def _forms(rows: pd.DataFrame, explainers: Mapping[str, str], random: list[str],
                 "compared": pair in pairs,
                 "explainer": explainers[row.explainer],
                 "pairs": int(row.pairs),
-                "words": _number(row.words),
+                "words": json_number(row.words),
                 "distance": _with_interval(row, "distance"),
                 "null": None if row.null not in (REPEATED, FIXED) else row.null,
-                "null_distance": _number(row.null_distance),
+                "null_distance": json_number(row.null_distance),
                 "beyond_null": _with_interval(row, "beyond_null"),
                 "rank_correlation": _with_interval(row, "rank_correlation"),
-                "null_rank_correlation": _number(row.null_rank_correlation),
+                "null_rank_correlation": json_number(row.null_rank_correlation),
             }
             for pair in comparisons_in(rows)
             for row in pair.rows(rows).itertuples(index=False)
@@ -180,7 +180,7 @@ def _names(rows: pd.DataFrame, explainers: Mapping[str, str], random: list[str])
                 "level": row.level,
                 "explainer": explainers[row.explainer],
                 "texts": int(row.texts),
-                "tokens": _number(row.tokens),
+                "tokens": json_number(row.tokens),
                 "absolute": _with_interval(row, "absolute"),
                 "signed": _with_interval(row, "signed"),
             }
@@ -234,9 +234,4 @@ def _words(rows: pd.DataFrame, explainers: Mapping[str, str], random: list[str])
 
 
 def _with_interval(row, name: str) -> dict:
-    return {end or "mean": _number(getattr(row, f"{name}{'_' if end else ''}{end}")) for end in ("", "low", "high")}
-
-
-def _number(value: float) -> float | None:
-    """A number that JSON has."""
-    return float(f"{value:.6g}") if np.isfinite(value) else None
+    return {end or "mean": json_number(getattr(row, f"{name}{'_' if end else ''}{end}")) for end in ("", "low", "high")}
