@@ -3,7 +3,7 @@
 Every setting explains the same test sentences twice with independent draws, and the two are compared as a study does it
 (:mod:`evenlight.chance`).
 
-Writes a table (CSV), and beside it a page that shows it (the same name, ``.md``).
+Writes a table (CSV), and beside it a page that shows it (the same name, ``.md``). ``make bench-chance`` runs it.
 """
 
 import argparse
@@ -14,22 +14,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-from report import machine, markdown
+from report import command, machine, markdown
+from texts import add_items_flag, draw, named_folder, read_by, test_texts
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
 from evenlight import command_line
 from evenlight.chance import agreement
 from evenlight.configuration import completed_entry, family_of
-from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import Sentence, tokenize
+from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
-from evenlight.items import wholes
 from evenlight.models.classifier import load_classifier
-from evenlight.seeds import generator_for
-from evenlight.tables import read_table, replacing
+from evenlight.tables import replacing
 
 # Settings of each row of the page, and the key that the budgets are values of.
 ROWS = (25, 64, 128, 256, 512, 1024, 2048)
@@ -104,7 +102,7 @@ Made by `{command}` on {machine}.
 """
 
 
-def page(table: pd.DataFrame, sentences: list[Sentence], arguments: argparse.Namespace) -> str:
+def page(table: pd.DataFrame, sentences: list[Sentence], dataset: str) -> str:
     """The page that shows the table, a part for each model."""
     tokens = [int((~sentence.is_special).sum()) for sentence in sentences]
     parts = []
@@ -114,18 +112,13 @@ def page(table: pd.DataFrame, sentences: list[Sentence], arguments: argparse.Nam
             rank=rows["rank"].map("{:.2f}".format) + " (" + rows["rank_lower_quartile"].map("{:.2f}".format) + ")",
         )
         parts.append(f"## {model}\n\n{markdown(shown)}")
-    models = " ".join(f"--model {path.name}" for path in arguments.model)
-    command = (
-        f"python bench/chance_by_rows.py {models} --items {arguments.items.name} --sentences {arguments.sentences} "
-        f"--output {arguments.output}"
-    )
     return PAGE.format(
         count=len(sentences),
-        items=arguments.items.name,
+        items=dataset,
         least=min(tokens),
         most=max(tokens),
         median=round(float(np.median(tokens))),
-        command=command,
+        command=command(),
         machine=machine("torch", "transformers", "numpy"),
         tables="\n\n".join(parts),
     )
@@ -136,29 +129,24 @@ def main(arguments: argparse.Namespace) -> None:
     if arguments.output.suffix != ".csv":
         raise InputError(f"--output: '{arguments.output}' must end in .csv; the page is written beside it")
     torch.set_num_threads(1)
-    items = read_table(arguments.items, ITEMS)
-    units = read_table(arguments.items.with_name("units.parquet"), UNITS)
-    test = items[items["split"] == "test"]
-    chosen = test.iloc[generator_for(0, "chance by rows").permutation(len(test))[: arguments.sentences]]
+    texts = draw(test_texts(arguments.items), arguments.sentences, "chance by rows")
     tables = []
-    for model in arguments.model:
-        classifier = load_classifier(model, max_tokens=128)
-        sentences = tokenize(classifier, chosen, chosen["label"], wholes(chosen, units))
+    for name, folder in arguments.models:
+        classifier = load_classifier(folder, max_tokens=128)
+        sentences = read_by(classifier, texts)
         table = pd.DataFrame(curves(sentences, Evaluator(classifier)))
-        tables.append(table.assign(model=model.name))
+        tables.append(table.assign(model=name))
     table = pd.concat(tables, ignore_index=True)
     with replacing(arguments.output) as path:
         table.to_csv(path, index=False, float_format="%.4g")
     with replacing(arguments.output.with_suffix(".md")) as path:
-        path.write_text(page(table, sentences, arguments))
+        path.write_text(page(table, sentences, arguments.items.parent.name), encoding="utf-8")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--model", type=Path, required=True, action="append", help="folder of a trained model; several are allowed"
-    )
-    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet), of which the test split")
+    parser.add_argument("--models", type=named_folder, nargs="+", required=True, help="name=folder of each model")
+    add_items_flag(parser)
     parser.add_argument("--sentences", type=int, default=32, help="how many sentences")
     parser.add_argument("--output", type=Path, required=True, help="table (CSV); the page is written beside it")
     command_line.run(main, parser)

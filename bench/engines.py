@@ -16,26 +16,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import onnxruntime
-import openvino
 import pandas as pd
 import torch
-from report import machine, markdown
+from report import markdown
 from scipy.stats import spearmanr
+from texts import draw, parser_of_models, read_by, test_texts, write_page_of_models
 from transformers import AutoModelForSequenceClassification
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
 from evenlight import command_line, explainers, metrics
 from evenlight.configuration import completed_entry, family_of
-from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.engine.evaluator import Evaluator, Rows
-from evenlight.engine.sentences import Sentence, tokenize
-from evenlight.items import wholes
+from evenlight.engine.sentences import Sentence
 from evenlight.metrics import explanation_of
 from evenlight.models.classifier import Classifier, load_classifier
-from evenlight.seeds import generator_for
-from evenlight.tables import read_table, replacing
 
 EXPLAINERS = {
     "lime": {"method": "lime", "maximum_samples": 300},
@@ -92,6 +87,10 @@ class Exported(torch.nn.Module):
 
 def engines(folder: Path) -> dict[str, Engine]:
     """The network in ``folder``, that of Transformers and none of ours, in every engine on one thread."""
+    # Here, since all else runs without them.
+    import onnxruntime
+    import openvino
+
     network = Exported(AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32)).eval()
     # Padding in it, so that the mask is not left out.
     token_id, mask = torch.full((3, 9), 7), torch.ones(3, 9, dtype=torch.long)
@@ -147,11 +146,11 @@ def spread(ratios: list[float]) -> str:
     return f"{np.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})"
 
 
-def measured(folder: Path, sentences_of: Callable[[Classifier], list[Sentence]], repeats: int, sizes: list[int]):
-    """One line for each way to answer a model's rows, and a sentence about the rows."""
+def measured(folder: Path, texts: pd.DataFrame, repeats: int, sizes: list[int]) -> list[str]:
+    """A sentence about a model's rows, and a table with a line for each way to answer them."""
     classifiers = {name: load_classifier(folder, 128, precision=name) for name in ("float32", "bfloat16")}
     classifier = classifiers["float32"]
-    sentences = sentences_of(classifier)
+    sentences = read_by(classifier, texts)
     recording = Recording(classifier)
     truth, expected_scores = work(recording, sentences)
     rows = [row for call in recording.calls for row in call]
@@ -185,46 +184,34 @@ def measured(folder: Path, sentences_of: Callable[[Classifier], list[Sentence]],
             }
         )
     lengths = [len(row) for row in rows]
-    return pd.DataFrame(lines), (
+    about = (
         f"{len(rows):,} rows of {min(lengths)} to {max(lengths)} tokens (median {np.median(lengths):.0f}) from "
         f"{len(sentences)} sentences, {len(recording.calls)} calls of the evaluator."
     )
+    return [about, markdown(pd.DataFrame(lines))]
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Measure, and write the page."""
     torch.set_num_threads(1)
-    items = read_table(arguments.items, ITEMS)
-    units = read_table(arguments.items.with_name("units.parquet"), UNITS)
-    test = items[items["split"] == "test"]
-    place = generator_for(0, "engines").permutation(len(test))[: arguments.sentences]
-    drawn = test.iloc[place]
-
-    def sentences_of(classifier: Classifier) -> list[Sentence]:
-        return list(tokenize(classifier, drawn, drawn["label"], wholes(drawn, units)))
-
-    parts = ["# Other engines for the evaluator's rows", " ".join(__doc__.split("\n\n")[1].split())]
-    parts.append(
-        f"{arguments.repeats} times in turn, median and range; on "
-        f"{machine('torch', 'transformers', 'openvino', 'onnxruntime', 'onnx')}."
+    texts = draw(test_texts(arguments.items), arguments.sentences, "engines")
+    libraries = ("torch", "transformers", "openvino", "onnxruntime", "onnx")
+    about = f"{arguments.repeats} times in turn, median and range."
+    write_page_of_models(
+        "Other engines for the evaluator's rows",
+        __doc__,
+        about,
+        libraries,
+        lambda folder: measured(folder, texts, arguments.repeats, arguments.tokens),
+        arguments,
     )
-    for model in arguments.models:
-        name, folder = model.split("=", 1)
-        table, about = measured(Path(folder), sentences_of, arguments.repeats, arguments.tokens)
-        print(name, about, table.to_string(), sep="\n", flush=True)
-        parts += [f"## {name}", about, markdown(table)]
-    with replacing(arguments.output) as path:
-        path.write_text("\n\n".join(parts) + "\n")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", nargs="+", required=True, help="name=folder of each model")
-    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet), of which the test split")
+    parser = parser_of_models(__doc__)
     parser.add_argument("--sentences", type=int, default=8, help="how many are explained")
     parser.add_argument(
         "--tokens", type=int, nargs="+", default=[0, 8192], help="tokens in the engines' batches; 0 the evaluator's"
     )
     parser.add_argument("--repeats", type=int, default=5, help="how often each way is timed")
-    parser.add_argument("--output", type=Path, default=Path("results/bench/engines.md"), help="the page")
     command_line.run(main, parser)

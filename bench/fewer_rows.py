@@ -17,22 +17,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-from report import machine, markdown
+from report import markdown
 from scipy.stats import spearmanr
+from texts import parser_of_models, read_by, test_texts, write_page_of_models
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
 from evenlight import command_line, explainers, metrics
 from evenlight.configuration import completed_entry, family_of
-from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import Sentence, tokenize
-from evenlight.items import wholes
+from evenlight.engine.sentences import Sentence
 from evenlight.metrics import explanation_of
 from evenlight.models.classifier import load_classifier
 from evenlight.seeds import generator_for
 from evenlight.statistics.effect_sizes import cohens_d
-from evenlight.tables import read_table, replacing
 
 METRICS = {name: {"metric": name} for name in ("aopc_comprehensiveness", "aopc_sufficiency")}
 # Of each method what is left out of the settings, and the seed: as defined, with other draws, with fewer rows.
@@ -101,36 +99,35 @@ def measured(method: str, sentences: list[Sentence], group: np.ndarray, evaluato
     return pd.DataFrame(lines)
 
 
+def section(folder: Path, texts: pd.DataFrame, attribute: str) -> list[str]:
+    """What is said of a model."""
+    classifier = load_classifier(folder, max_tokens=128)
+    sentences = read_by(classifier, texts)
+    group = texts.set_index("item_id")[f"attribute.{attribute}"][[one.item_id for one in sentences]].to_numpy()
+    lengths = [len(sentence.token_id) for sentence in sentences]
+    tables = [measured(method, sentences, group, Evaluator(classifier)) for method in WAYS]
+    about = f"{len(sentences)} texts of {min(lengths)} to {max(lengths)} tokens, special ones counted."
+    return [about, markdown(pd.concat(tables))]
+
+
 def main(arguments: argparse.Namespace) -> None:
     """Measure, and write the page."""
     torch.set_num_threads(1)
-    items = read_table(arguments.items, ITEMS)
-    units = read_table(arguments.items.with_name("units.parquet"), UNITS)
-    test = items[items["split"] == "test"]
-    pairs = test["cluster"].unique()
-    drawn = set(generator_for(0, "fewer rows").permutation(pairs)[: arguments.pairs])
-    test = test[test["cluster"].isin(drawn)]
-    parts = ["# Fewer rows in LIME and Kernel SHAP", " ".join(__doc__.split("\n\n")[1].split())]
-    parts.append(f"{arguments.pairs} pairs, one thread, on {machine('torch', 'numpy')}.")
-    for model in arguments.models:
-        name, folder = model.split("=", 1)
-        classifier = load_classifier(folder, max_tokens=128)
-        sentences = list(tokenize(classifier, test, test["label"], wholes(test, units)))
-        group = test[f"attribute.{arguments.attribute}"].to_numpy()
-        lengths = [len(sentence.token_id) for sentence in sentences]
-        tables = [measured(method, sentences, group, Evaluator(classifier)) for method in WAYS]
-        about = f"{len(sentences)} texts of {min(lengths)} to {max(lengths)} tokens, special ones counted."
-        parts += [f"## {name}", about, markdown(pd.concat(tables))]
-        print("\n\n".join(parts[-3:]), flush=True)
-    with replacing(arguments.output) as path:
-        path.write_text("\n\n".join(parts) + "\n")
+    texts = test_texts(arguments.items)
+    pairs = generator_for(0, "fewer rows").permutation(texts["cluster"].unique())[: arguments.pairs]
+    texts = texts[texts["cluster"].isin(pairs)]
+    write_page_of_models(
+        "Fewer rows in LIME and Kernel SHAP",
+        __doc__,
+        f"{arguments.pairs} pairs, one thread.",
+        ("torch", "numpy"),
+        lambda folder: section(folder, texts, arguments.attribute),
+        arguments,
+    )
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", nargs="+", required=True, help="name=folder of each model")
-    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet), of which the test split")
+    parser = parser_of_models(__doc__)
     parser.add_argument("--attribute", default="gender", help="what the groups differ by")
     parser.add_argument("--pairs", type=int, default=30, help="how many pairs of texts")
-    parser.add_argument("--output", type=Path, default=Path("results/bench/fewer_rows.md"), help="the page")
     command_line.run(main, parser)

@@ -1,7 +1,9 @@
-"""What pages of measurements have in common: tables, and what the numbers were made on."""
+"""What pages of measurements have in common: tables, and the command and the machine that made the numbers."""
 
 import os
 import platform
+import shlex
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,3 +26,8 @@ def machine(*libraries: str) -> str:
         processor = models[0] if models else processor
     versions = ", ".join(f"{name} {version(name)}" for name in libraries)
     return f"{processor}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}"
+
+
+def command() -> str:
+    """The command that is running, as it stands on the page that it makes."""
+    return shlex.join(["python", *sys.argv])

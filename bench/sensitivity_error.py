@@ -4,7 +4,7 @@ Each text is explained again at the points of attacks of 1, 2, 3 … steps, and 
 them is compared with that of many. An attack of other steps takes another way, so every number of steps is a run of
 its own, while the first draws of many are those of few. Rows that go through the network more than once are counted.
 
-Writes a table (CSV), and beside it a page that shows it (the same name, ``.md``).
+Writes a table (CSV), and beside it a page that shows it (the same name, ``.md``). ``make bench-sensitivity`` runs it.
 """
 
 import argparse
@@ -20,24 +20,22 @@ import pandas as pd
 import torch
 import yaml
 from estimate_cost import counted
-from report import machine, markdown
+from report import command, machine, markdown
 from scipy.stats import spearmanr
+from texts import add_items_flag, draw, read_by, test_texts
 from torch import nn
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
 from evenlight import command_line, configuration
-from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import Sentence, tokenize
+from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
-from evenlight.items import wholes
 from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.metrics.worst_change import Start, ascent, changes, draws_in_ball, radius_of, start_of
 from evenlight.models.classifier import load_classifier
-from evenlight.seeds import generator_for
-from evenlight.tables import read_table, replacing
+from evenlight.tables import replacing
 
 STEPS = (1, 2, 3, 5, 10)
 DRAWS = (1, 2, 5, 10, 20)
@@ -152,11 +150,11 @@ PAGE = """\
 # What sensitivity costs, and what few perturbations miss
 
 `worst_change` and `max_sensitivity` explain every text again at some points of a ball, so each point costs what an
-explanation costs. {count} test sentences of {items}, radii {radii}.
+explanation costs. Test sentences of {items}, radii {radii}.
 
 - *error*: median over the sentences of |value − reference| / reference; in brackets what one sentence in
   twenty exceeds.
-- *rank*: Spearman's correlation of the sentences' values with their references.
+- *rank*: Spearman's correlation of the sentences' values with their references; of few sentences it says little.
 - *references*: an attack of {reference} steps; the largest of {draws} draws, of which the fewer are the first; for the
   last of an attack's steps alone, all of its steps. The largest change of a few draws is never above that of more.
 
@@ -166,8 +164,8 @@ Made by `{command}` on {machine}.
 """
 
 
-def part(table: pd.DataFrame, cost: pd.DataFrame, seen: Counter, steps: int) -> str:
-    """The tables of a model."""
+def part(name: str, table: pd.DataFrame, cost: pd.DataFrame, seen: Counter, count: int, steps: int) -> str:
+    """The tables of a model and of ``count`` sentences."""
     shown = table.assign(
         value=table["error"].map("{:.1%}".format)
         + " ("
@@ -182,6 +180,7 @@ def part(table: pd.DataFrame, cost: pd.DataFrame, seen: Counter, steps: int) -> 
     medians.insert(0, "reference", ["worst_change", "max_sensitivity"])
     return "\n\n".join(
         [
+            f"## {name}, {count} sentences",
             "Error and rank:",
             markdown(errors),
             "Medians of the references:",
@@ -194,6 +193,31 @@ def part(table: pd.DataFrame, cost: pd.DataFrame, seen: Counter, steps: int) -> 
     )
 
 
+def asked_of(words: list[str]) -> tuple[str, str, int, list[str]]:
+    """Name, folder, number of sentences and explainers of a model, from the words of its flag."""
+    if len(words) < 3 or not words[2].isdecimal():
+        raise InputError(f"--model: '{' '.join(words)}' is not a name, a folder, a number of sentences, and explainers")
+    name, folder, count, *explainers = words
+    return name, folder, int(count), explainers
+
+
+def write(arguments: argparse.Namespace, balls: dict[str, dict], tables: list[pd.DataFrame], parts: list[str]) -> None:
+    """The table and the page of all models so far."""
+    with replacing(arguments.output) as path:
+        pd.concat(tables, ignore_index=True).to_csv(path, index=False, float_format="%.4g")
+    text = PAGE.format(
+        items=arguments.items.parent.name,
+        radii=", ".join(f"{own['radius']} in {own['norm']} ({name})" for name, own in balls.items()),
+        reference=arguments.reference,
+        draws=arguments.draws,
+        command=command(),
+        machine=machine("torch", "transformers", "numpy"),
+        parts="\n\n".join(parts),
+    )
+    with replacing(arguments.output.with_suffix(".md")) as path:
+        path.write_text(text, encoding="utf-8")
+
+
 def main(arguments: argparse.Namespace) -> None:
     """Measure and write both files."""
     if arguments.output.suffix != ".csv":
@@ -204,55 +228,40 @@ def main(arguments: argparse.Namespace) -> None:
         metric: configuration.completed_entry("metrics", "it", {"metric": metric})
         for metric in ("worst_change", "max_sensitivity")
     }
-    items = read_table(arguments.items, ITEMS)
-    units = read_table(arguments.items.with_name("units.parquet"), UNITS)
-    test = items[items["split"] == "test"]
-    chosen = test.iloc[generator_for(0, "sensitivity error").permutation(len(test))[: arguments.sentences]]
+    texts = test_texts(arguments.items)
     tables, parts = [], []
-    for model in arguments.model:
-        name, _, folder = model.partition("=")
+    for name, folder, count, explainers in map(asked_of, arguments.model):
         evaluator = Evaluator(load_classifier(folder, max_tokens=128))
-        sentences = tokenize(evaluator.classifier, chosen, chosen["label"], wholes(chosen, units))
-        texts = explained(config, arguments.explainers or list(config["explainers"]), sentences, evaluator)
-        table = pd.DataFrame(curves(texts, evaluator, balls, arguments.reference, arguments.draws))
+        sentences = read_by(evaluator.classifier, draw(texts, count, "sensitivity error"))
+        own = explained(config, explainers or list(config["explainers"]), sentences, evaluator)
+        table = pd.DataFrame(curves(own, evaluator, balls, arguments.reference, arguments.draws))
         cost = pd.DataFrame(costs(config, list(table["explainer"].unique()), sentences, evaluator))
         with rows_seen(evaluator) as seen:
-            changes_at(attacked(balls["worst_change"], evaluator), texts, evaluator)
-        tables.append(table.assign(model=name))
-        parts.append(f"## {name}\n\n{part(table, cost, seen, balls['worst_change']['steps'])}")
-    with replacing(arguments.output) as path:
-        pd.concat(tables, ignore_index=True).to_csv(path, index=False, float_format="%.4g")
-    radii = ", ".join(f"{own['radius']} in {own['norm']} ({name})" for name, own in balls.items())
-    models = " ".join(f"--model {model.partition('=')[0]}=…" for model in arguments.model)
-    chosen_names = f"--explainers {' '.join(arguments.explainers)} " if arguments.explainers else ""
-    text = PAGE.format(
-        count=len(sentences),
-        items=arguments.items.parent.name,
-        radii=radii,
-        reference=arguments.reference,
-        draws=arguments.draws,
-        command=f"python bench/sensitivity_error.py {models} --items {arguments.items.name} --sentences "
-        f"{arguments.sentences} --reference {arguments.reference} --draws {arguments.draws} {chosen_names}"
-        f"--output {arguments.output}",
-        machine=machine("torch", "transformers", "numpy"),
-        parts="\n\n".join(parts),
-    )
-    with replacing(arguments.output.with_suffix(".md")) as path:
-        path.write_text(text, encoding="utf-8")
+            changes_at(attacked(balls["worst_change"], evaluator), own, evaluator)
+        tables.append(table.assign(model=name, sentences=len(sentences)))
+        parts.append(part(name, table, cost, seen, len(sentences), balls["worst_change"]["steps"]))
+        print(parts[-1], flush=True)
+        # After each model, since what is measured takes long.
+        write(arguments, balls, tables, parts)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", required=True, action="append", help="name=folder of a trained model, each")
-    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet), of which the test split")
+    parser.add_argument(
+        "--model",
+        nargs="+",
+        action="append",
+        required=True,
+        metavar="NAME FOLDER SENTENCES EXPLAINER",
+        help="a trained model: name, folder, how many sentences, and explainers; without them all that ask the model",
+    )
+    add_items_flag(parser)
     parser.add_argument(
         "--configfile",
         type=Path,
         default=Path(__file__).parents[1] / "config/studies/disparity.yaml",
         help="the study whose explainers explain",
     )
-    parser.add_argument("--explainers", nargs="+", default=[], help="some of them; default: all that ask the model")
-    parser.add_argument("--sentences", type=int, default=16, help="how many sentences")
     parser.add_argument("--reference", type=int, default=20, help="steps of the attack that others are compared with")
     parser.add_argument("--draws", type=int, default=40, help="draws that fewer are compared with")
     parser.add_argument("--output", type=Path, required=True, help="table (CSV); the page is written beside it")

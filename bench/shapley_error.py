@@ -5,6 +5,7 @@ and the peers', then reads the same values of subsets: the target's probability,
 tokens kept. LIME is measured likewise, against its own coefficients with very many samples.
 
 Writes a table of medians and quartiles (CSV), and beside it a page that shows it (the same name, ``.md``).
+``make bench-exact-shapley`` runs it.
 """
 
 import argparse
@@ -21,25 +22,24 @@ import pandas as pd
 import shap
 import torch
 from captum.attr import KernelShap, ShapleyValueSampling
-from report import machine, markdown
+from report import command, machine, markdown
 from scipy.stats import spearmanr
+from texts import add_items_flag, read_by, test_texts
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
 from evenlight import command_line
-from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import Sentence, tokenize
+from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
 from evenlight.explainers import shapley, shapley_sampling
 from evenlight.explainers.hiding import hideable, reduced_rows
 from evenlight.explainers.kernel_shap.paper import KERNEL_ESTIMATORS
 from evenlight.explainers.lime.paper import coefficients
 from evenlight.explainers.partition_shap import Node, token_texts, token_tree
-from evenlight.items import wholes
 from evenlight.models.classifier import load_classifier
 from evenlight.seeds import generator_for
-from evenlight.tables import read_metadata, read_table, replacing
+from evenlight.tables import replacing
 
 MOST_TOKENS = 14
 LIME_SAMPLES = 5000
@@ -190,9 +190,10 @@ OTHER_QUANTITY = "shap PartitionExplainer"
 def lime_coefficients(game: Game, seed: int, samples: int, asked: int | None) -> np.ndarray:
     """LIME on the game's tokens, with the draws of the seed."""
     settings = LIME_SETTINGS | {"samples": samples, "asked": asked}
-    question = coefficients(game.features, lambda kept: list(kept), 0, settings, generator_for(seed, game.name, "lime"))
+    generator = generator_for(seed, game.name, "lime")
+    question = coefficients(game.features, list, lambda value: value, settings, generator)
     try:
-        question.send(game.ask(np.array(next(question)))[:, None])
+        question.send(game.ask(np.array(next(question))))
     except StopIteration as stop:
         return stop.value[0]
     raise RuntimeError("LIME asks once")
@@ -306,7 +307,7 @@ def by_rows(table: pd.DataFrame, kinds: tuple[str, ...], value: str) -> str:
     return markdown(wide.reset_index())
 
 
-def page(table: pd.DataFrame, games: list[Game], dataset: str, command: str, seeds: int) -> str:
+def page(table: pd.DataFrame, games: list[Game], dataset: str, seeds: int) -> str:
     """The page that shows the table."""
     tokens = sorted(game.features for game in games)
     body = f"""\
@@ -319,7 +320,7 @@ def page(table: pd.DataFrame, games: list[Game], dataset: str, command: str, see
         subsets they ask about and what they make of the answers. `rows` counts every row that an estimator asks for,
         the whole and the empty text included.
 
-        Made by `{command}` on {machine("torch", "transformers", "shap", "captum", "numpy")}.
+        Made by `{command()}` on {machine("torch", "transformers", "shap", "captum", "numpy")}.
 
         ## Relative error
 
@@ -390,30 +391,21 @@ def main(arguments: argparse.Namespace) -> None:
     logging.getLogger("shap").setLevel(logging.ERROR)
     torch.set_num_threads(1)
     classifier = load_classifier(arguments.model, max_tokens=128)
-    items = read_table(arguments.items, ITEMS)
-    units = read_table(arguments.items.with_name("units.parquet"), UNITS)
-    test = items[items["split"] == "test"]
-    fitting = tokenize(classifier, test, test["label"], wholes(test, units))
-    sentences = drawn_sentences(fitting, least, most, arguments.sentences)
+    sentences = drawn_sentences(read_by(classifier, test_texts(arguments.items)), least, most, arguments.sentences)
     evaluator = Evaluator(classifier, tokens_per_batch=16384)
     games = [game_of(sentence, evaluator) for sentence in sentences]
     table = summarised(pd.DataFrame(measured(games, sorted(arguments.rows), arguments.seeds)))
     with replacing(arguments.output) as path:
         table.to_csv(path, index=False, float_format="%.6g")
-    dataset = read_metadata(arguments.items, ITEMS).get("dataset", arguments.items.name)
-    command = (
-        f"python bench/shapley_error.py --model {arguments.model.name} --items {arguments.items.name} "
-        f"--sentences {arguments.sentences} --tokens {least} {most} --seeds {arguments.seeds} "
-        f"--rows {' '.join(map(str, arguments.rows))} --output {arguments.output}"
-    )
+    text = page(table, games, arguments.items.parent.name, arguments.seeds)
     with replacing(arguments.output.with_suffix(".md")) as path:
-        path.write_text(page(table, games, dataset, command, arguments.seeds) + "\n")
+        path.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, required=True, help="folder of a trained model")
-    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet), of which the test split")
+    add_items_flag(parser)
     parser.add_argument("--sentences", type=int, default=16, help="how many sentences")
     parser.add_argument(
         "--tokens", type=int, nargs=2, default=[12, MOST_TOKENS], help="fewest and most tokens of a sentence"

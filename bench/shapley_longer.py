@@ -13,6 +13,7 @@ it in an environment that has shapiq beside ours.
 """
 
 import argparse
+import importlib
 import inspect
 import sys
 import time
@@ -23,9 +24,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import shapiq
 import torch
-from report import machine, markdown
+from report import command, machine, markdown
 from scipy.stats import spearmanr
 from shapley_error import (
     OTHER_QUANTITY,
@@ -39,19 +39,18 @@ from shapley_error import (
     our_sampling,
     summarised,
 )
+from texts import read_by, test_texts
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
 from evenlight import command_line
-from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import Sentence, tokenize
+from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
 from evenlight.explainers import shapley
 from evenlight.explainers.hiding import hideable, reduced_rows
-from evenlight.items import wholes
 from evenlight.models.classifier import load_classifier
-from evenlight.tables import read_table, replacing
+from evenlight.tables import replacing
 
 # Rows of each of the runs whose mean is a long run.
 BLOCK = 1024
@@ -110,11 +109,12 @@ def long_run(sentence: Sentence, evaluator: Evaluator, rows: int) -> LongGame:
     return LongGame(game.name, game.features, value, truth, float(uncertainty))
 
 
-def by_shapiq(make: Callable[[int, int], shapiq.approximator.Approximator]) -> Estimator:
-    """An estimator of shapiq's, of a number of features and a seed."""
+def by_shapiq(name: str, **settings: object) -> Estimator:
+    """An estimator of shapiq's, by its name there."""
 
     def estimate(game: LongGame, rows: int, seed: int) -> np.ndarray:
-        found = make(game.features, seed).approximate(budget=rows, game=game.ask)
+        make = getattr(importlib.import_module("shapiq"), name)
+        found = make(n=game.features, random_state=seed, **settings).approximate(budget=rows, game=game.ask)
         return np.array([found[(feature,)] for feature in range(game.features)])
 
     return estimate
@@ -123,13 +123,9 @@ def by_shapiq(make: Callable[[int, int], shapiq.approximator.Approximator]) -> E
 ESTIMATORS = {
     **{("ours", name): estimate for name, estimate in OURS.items() if name != "kernel_shap, sampled"},
     **{("peer", name): PEERS[name] for name in PEERS if name.startswith("shap ") and name != OTHER_QUANTITY},
-    ("peer", "shapiq kADDSHAP, paired"): by_shapiq(
-        lambda features, seed: shapiq.kADDSHAP(features, max_order=2, pairing_trick=True, random_state=seed)
-    ),
-    ("peer", "shapiq SVARM"): by_shapiq(lambda features, seed: shapiq.SVARM(features, random_state=seed)),
-    ("peer", SLOW): by_shapiq(
-        lambda features, seed: shapiq.ProxySPEX(n=features, index="SV", max_order=1, random_state=seed)
-    ),
+    ("peer", "shapiq kADDSHAP, paired"): by_shapiq("kADDSHAP", max_order=2, pairing_trick=True),
+    ("peer", "shapiq SVARM"): by_shapiq("SVARM"),
+    ("peer", SLOW): by_shapiq("ProxySPEX", index="SV", max_order=1),
 }
 
 
@@ -191,11 +187,7 @@ def section(name: str, kind: str, games: list[LongGame], table: pd.DataFrame) ->
 def games_of(kind: str, folder: Path, items_path: Path, tokens: list[int], count: int, arguments) -> list[LongGame]:
     """The texts of one model."""
     classifier = load_classifier(folder, max_tokens=128)
-    items = read_table(items_path, ITEMS)
-    test = items[items["split"] == "test"]
-    units = read_table(items_path.with_name("units.parquet"), UNITS)
-    fitting = list(tokenize(classifier, test, test["label"], wholes(test, units)))
-    sentences = drawn_sentences(fitting, *tokens, count)
+    sentences = drawn_sentences(read_by(classifier, test_texts(items_path)), *tokens, count)
     evaluator = Evaluator(classifier)
     if kind == "long":
         return [long_run(sentence, evaluator, arguments.long_rows) for sentence in sentences]
@@ -216,7 +208,9 @@ def write(arguments: argparse.Namespace, table: pd.DataFrame, sections: list[str
 
         ‖estimate − truth‖ / ‖truth‖, median (quartiles) over texts and {arguments.seeds} seeds; {SLOW} on
         {arguments.slow} texts of each model with one seed. `joined` are texts of {arguments.joined} sentences, `long`
-        runs have {arguments.long_rows:,} rows. On {machine("torch", "shapiq", "shap", "lightgbm", "numpy")}.
+        runs have {arguments.long_rows:,} rows.
+
+        Made by `{command()}` on {machine("torch", "shapiq", "shap", "lightgbm", "numpy")}.
 
         {{sections}}
 
@@ -232,7 +226,7 @@ def write(arguments: argparse.Namespace, table: pd.DataFrame, sections: list[str
         seconds=markdown(spent.map("{:.2g}".format).replace("nan", "–").reset_index()),
     )
     with replacing(arguments.output.with_suffix(".md")) as path:
-        path.write_text(page + "\n")
+        path.write_text(page + "\n", encoding="utf-8")
 
 
 def main(arguments: argparse.Namespace) -> None:
