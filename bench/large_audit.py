@@ -1,10 +1,11 @@
-"""Write a table of many texts with several attributes, a tiny model, and the configuration of their audit.
+"""What an audit of many texts costs: processor time and memory of each kind of job.
 
-``PYTHONPATH=workflow/scripts python bench/large_audit.py large`` writes into the folder ``large`` of the project, and
-says what to run; what it cost stands in ``benchmarks/large_audit/`` then.
+``make bench-audit`` runs it. It writes a table of texts with several attributes, a tiny model and the configuration of
+their audit into a folder, runs the audit, and adds up what Snakemake noted of its jobs.
 """
 
 import argparse
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,9 +15,11 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "tools"))
 
+from report import machine, markdown
 from tiny_models import write_model
 from transformers import AutoModelForSequenceClassification
 
+STUDY = "large_audit"
 CLASSES = ["bad", "good"]
 FIRST, SECOND = ("ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu"), ("ran", "tel", "mis", "pon", "dus")
 WORDS = [first + second for first in FIRST for second in SECOND]
@@ -45,16 +48,10 @@ def table_of(rows: int) -> pd.DataFrame:
     )
 
 
-def main() -> None:
-    """Write the three."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--explained", type=int, default=2_000)
-    arguments = parser.parse_args()
-    folder = arguments.folder
+def write_study(folder: Path, rows: int, explained: int) -> Path:
+    """Write the three; the path of the configuration."""
     folder.mkdir(parents=True, exist_ok=True)
-    table = table_of(arguments.rows)
+    table = table_of(rows)
     table.to_csv(folder / "texts.csv", index=False)
     model = folder / "model"
     write_model("bert", model, [text.split() for text in table["text"].head(2000)])
@@ -69,16 +66,46 @@ def main() -> None:
     }
     columns = {"reader": "table", "file": f"{folder}/texts.csv", "text": "text", "label": "label", "classes": CLASSES}
     study = {
-        "study": "large_audit",
+        "study": STUDY,
         "datasets": {"texts": columns | {"test_share": 1, "attributes": attributes}},
         "models": {"tiny": {"architecture": "trained", "source": str(model)}},
-        "explain": {"pairs": arguments.explained},
+        "explain": {"pairs": explained},
         "device": "cpu",
         "statistics": STATISTICS,
     }
-    (folder / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
-    print(f"snakemake --cores 1 audit --configfile {folder}/study.yaml")
+    path = folder / "study.yaml"
+    path.write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def costs(benchmarks: Path) -> pd.DataFrame:
+    """Jobs, processor seconds and highest memory in MiB of each rule, and of each family of explainers and metrics."""
+    jobs = []
+    for path in sorted(benchmarks.rglob("*.tsv")):
+        rule, *rest = path.relative_to(benchmarks).with_suffix("").parts
+        job = f"{rule} {rest[-1]}" if rule in ("attribute", "score") else rule
+        jobs.append(pd.read_csv(path, sep="\t")[["cpu_time", "max_rss"]].assign(job=job))
+    of_job = pd.concat(jobs).groupby("job")
+    table = of_job.agg(jobs=("cpu_time", "size"), seconds=("cpu_time", "sum"), memory=("max_rss", "max"))
+    return table.sort_values("seconds", ascending=False).reset_index()
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the study, run its audit, and print the table."""
+    configuration = write_study(arguments.folder, arguments.rows, arguments.explained)
+    flags = ["--cores", arguments.cores, "--forceall", "audit", "--configfile", str(configuration)]
+    subprocess.run([sys.executable, "-m", "snakemake", *flags], check=True)
+    table = costs(Path("benchmarks") / STUDY)
+    table["seconds"] = table["seconds"].map("{:,.1f}".format)
+    table["memory"] = table["memory"].map("{:,.0f} MiB".format)
+    print(markdown(table.rename(columns={"seconds": "processor seconds", "memory": "highest memory"})))
+    print(f"\n{arguments.rows:,} texts (`explain.pairs`: {arguments.explained:,}) on {machine('torch', 'pandas')}.")
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, required=True, help="where table, model and study are written")
+    parser.add_argument("--rows", type=int, default=100_000, help="texts")
+    parser.add_argument("--explained", type=int, default=2_000, help="`explain.pairs`")
+    parser.add_argument("--cores", default="all")
+    main(parser.parse_args())

@@ -1,6 +1,7 @@
 """This project's engine, on the same sentences."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +18,6 @@ from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.explainers import Context, explain
 from evenlight.metrics import Explanation, score
 from evenlight.models.classifier import load_classifier
-
-folder, threads, device, precision, tokens_per_batch = sys.argv[1:]
-torch.set_num_threads(int(threads))
-classifier = load_classifier(folder, max_tokens=128, device=device, precision=precision)
-evaluator = Evaluator(classifier, int(tokens_per_batch))
-# As in a run, what a family finds out of the model once it knows for all sentences.
-context = Context(evaluator, seed=0, training=None)
 
 # The methods of each suite with the defaults of the configuration.
 RELEASED = {"layer": "embedding_output", "output": "probability", "definition": "released"}
@@ -53,7 +47,7 @@ STUDY = complete(
         "study": "bench",
         "datasets": {"demo": {"reader": "demo"}},
         "trainings": {"any": {"learning_rate": 1, "batch_size": 1, "epochs": 1}},
-        "models": {"any": {"architecture": "pretrained", "source": folder, "training": "any"}},
+        "models": {"any": {"architecture": "pretrained", "source": "any", "training": "any"}},
         "explainers": EXPLAINERS,
         "metrics": {
             "comprehensiveness": {"metric": "aopc_comprehensiveness"},
@@ -65,42 +59,49 @@ STUDY = complete(
 FAMILY = {name: family for family, names in explainer_families(STUDY).items() for name in names}
 
 
-def tokenized(sentences: list[dict]) -> list[Sentence]:
-    """The sentences as the engine reads them."""
-    items = pd.DataFrame(
-        {
-            "item_id": [str(place) for place in range(len(sentences))],
-            "words": [one["words"] for one in sentences],
-        }
-    )
-    return tokenize(classifier, items, [one["target"] for one in sentences])
+def tasks_of(
+    folder: str, threads: str, device: str, precision: str, tokens_per_batch: str
+) -> dict[str, Callable[[list[dict]], dict]]:
+    """The tasks of all suites for a model, see :func:`protocol.serve`."""
+    torch.set_num_threads(int(threads))
+    classifier = load_classifier(folder, max_tokens=128, device=device, precision=precision)
+    evaluator = Evaluator(classifier, int(tokens_per_batch))
+    # As in a run, what a family finds out of the model once it knows for all sentences.
+    context = Context(evaluator, seed=0, training=None)
+
+    def tokenized(sentences: list[dict]) -> list[Sentence]:
+        """The sentences as the engine reads them."""
+        ids = [str(place) for place in range(len(sentences))]
+        items = pd.DataFrame({"item_id": ids, "words": [one["words"] for one in sentences]})
+        return tokenize(classifier, items, [one["target"] for one in sentences])
+
+    def explaining(names: list[str]) -> Callable[[list[dict]], dict]:
+        """A task that explains with some explainers of one family."""
+
+        def task(sentences: list[dict]) -> dict:
+            methods = {name: STUDY["explainers"][name] for name in names}
+            found = explain(FAMILY[names[0]], tokenized(sentences), methods, context)
+            return {
+                "scores": {name: [one.token_score.tolist() for one in found[name].attributions] for name in names},
+                "rows": sum(one.forward_rows for one in found[names[0]].attributions),
+            }
+
+        return task
+
+    def aopc(sentences: list[dict]) -> dict:
+        """Both AOPC metrics of the scores that the request brings along."""
+        explanations = [
+            Explanation(text.item_id, text.target, text.token_id, text.word_id, np.array(one["scores"]))
+            for text, one in zip(tokenized(sentences), sentences, strict=True)
+        ]
+        before = evaluator.rows_computed
+        values = score("faithfulness", explanations, STUDY["metrics"], evaluator)
+        both = np.stack([values["comprehensiveness"], values["sufficiency"]], axis=1)
+        return {"scores": {"aopc": both.tolist()}, "rows": evaluator.rows_computed - before}
+
+    asked = {task: names for suite in SUITES.values() for task, names in suite.items()}
+    return {task: explaining(names) for task, names in asked.items() if task != "aopc"} | {"aopc": aopc}
 
 
-def explaining(names: list[str]):
-    """A task that explains with some explainers of one family."""
-
-    def task(sentences: list[dict]) -> dict:
-        methods = {name: STUDY["explainers"][name] for name in names}
-        found = explain(FAMILY[names[0]], tokenized(sentences), methods, context)
-        return {
-            "scores": {name: [one.token_score.tolist() for one in found[name].attributions] for name in names},
-            "rows": sum(one.forward_rows for one in found[names[0]].attributions),
-        }
-
-    return task
-
-
-def aopc(sentences: list[dict]) -> dict:
-    """Both AOPC metrics of the scores that the request brings along."""
-    explanations = [
-        Explanation(text.item_id, text.target, text.token_id, text.word_id, np.array(one["scores"]))
-        for text, one in zip(tokenized(sentences), sentences, strict=True)
-    ]
-    before = evaluator.rows_computed
-    values = score("faithfulness", explanations, STUDY["metrics"], evaluator)
-    both = np.stack([values["comprehensiveness"], values["sufficiency"]], axis=1)
-    return {"scores": {"aopc": both.tolist()}, "rows": evaluator.rows_computed - before}
-
-
-TASKS = {task: names for suite in SUITES.values() for task, names in suite.items()}
-serve({task: explaining(names) for task, names in TASKS.items() if task != "aopc"} | {"aopc": aopc})
+if __name__ == "__main__":
+    serve(tasks_of(*sys.argv[1:]))
