@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-shapley bench-graph bench-start verdicts bench-statistics estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-statistics verdicts bench-ten-units bench-statements bench-associated estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -21,7 +21,7 @@ CONFIGURATIONS := config/config.yaml config/demo.yaml $(sort $(wildcard config/s
 help:  ## list these targets
 	@echo "usage: make [PYTHON=python3.12] [CORES=2] TARGET"
 	@awk 'BEGIN {FS = ":.*  ## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} \
-		/^[a-z-]+:.*  ## / {printf "  %-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+		/^[a-z-]+:.*  ## / {printf "  %-20s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 demo: .venv/ready  ## make the environment, run the embedded demo and its report
 	$(BIN)/snakemake --cores $(CORES) all explorer --configfile config/demo.yaml
@@ -194,6 +194,10 @@ bench: $(MINILM) $(lastword $(SHAPES))/model.safetensors .venv-ferret/ready  ## 
 		$(foreach shape,$(SHAPES),$(notdir $(shape))=$(shape)) \
 		--items $(BENCH_ITEMS) --peer-python .venv-ferret/bin/python --output $(BENCH)/bench
 
+bench-profile: $(MINILM)  ## where the time of these tasks goes, by kind of operation (ten minutes)
+	$(TRAIN_BENCH)
+	$(BIN)/python bench/where_time_goes.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS)
+
 bench-precision: $(MINILM)  ## what bfloat16 changes in a table of disparities (ten minutes)
 	$(BIN)/python bench/precision_effect.py --study bench/bench.yaml --cores $(CORES)
 
@@ -203,15 +207,19 @@ bench-training: $(MINILM)  ## time what a training can save: make bench-training
 bench-prompt: .venv/ready  ## time what it saves to compute the beginning of a decoder's prompt once (ten minutes)
 	$(BIN)/python bench/shared_prompt.py
 
-bench-engines: $(MINILM) .venv-engines/ready  ## OpenVINO and ONNX Runtime for the evaluator's rows
+bench-engines: $(MINILM) .venv-engines/ready  ## OpenVINO and ONNX Runtime for the evaluator's rows: docs/results/engines.md (half an hour)
 	$(TRAIN_BENCH)
-	.venv-engines/bin/python bench/engines.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output $(BENCH)/engines.md
+	.venv-engines/bin/python bench/engines.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output docs/results/engines.md
 
-bench-fewer-rows: $(MINILM)  ## what fewer rows of LIME and Kernel SHAP lose and save
+bench-fewer-rows: $(MINILM)  ## what fewer rows of LIME and Kernel SHAP lose and save: docs/results/fewer_rows.md
 	$(TRAIN_BENCH)
-	$(BIN)/python bench/fewer_rows.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output $(BENCH)/fewer_rows.md
+	$(BIN)/python bench/fewer_rows.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output docs/results/fewer_rows.md
 
-bench-shapley: $(MINILM) .venv-shapiq/ready  ## estimates of Shapley values on 30 to 60 tokens, beside shapiq's (an hour)
+bench-exact-shapley: $(MINILM)  ## estimates of Shapley values beside exact ones: docs/results/shapley_error.md
+	$(TRAIN_BENCH)
+	$(BIN)/python bench/shapley_error.py --model $(firstword $(BENCH_MODELS)) --items $(BENCH_ITEMS) --output docs/results/shapley_error.csv
+
+bench-shapley: $(MINILM) .venv-shapiq/ready  ## the same on 30 to 60 tokens, beside shapiq's: docs/results/shapley_longer.md (an hour)
 	$(TRAIN_BENCH)
 	$(BIN)/snakemake --cores $(CORES) $(CEBAB)/models/five_way/lstm/seed0/model.safetensors --configfile config/studies/cebab_cpu.yaml
 	.venv-shapiq/bin/python bench/shapley_longer.py \
@@ -219,7 +227,22 @@ bench-shapley: $(MINILM) .venv-shapiq/ready  ## estimates of Shapley values on 3
 		--games "LSTM with attention, CEBaB" long $(CEBAB)/models/five_way/lstm/seed0 $(CEBAB)/datasets/five_way/items.parquet 30 60 6 \
 		--games "small BERT, GECO" long $(firstword $(BENCH_MODELS)) $(BENCH_ITEMS) 30 60 6 \
 		--games "MiniLM, GECO" joined $(lastword $(BENCH_MODELS)) $(BENCH_ITEMS) 10 11 6 \
-		--output $(BENCH)/shapley_longer.csv
+		--output docs/results/shapley_longer.csv
+
+bench-chance: $(MINILM)  ## what of explanations is chance, by the number of rows: docs/results/chance_by_rows.md
+	$(TRAIN_BENCH)
+	$(BIN)/python bench/chance_by_rows.py --models $(firstword $(BENCH_NAMED)) --items $(BENCH_ITEMS) --output docs/results/chance_by_rows.csv
+
+# LIME and SHAP of MiniLM would take hours.
+bench-sensitivity: $(MINILM)  ## what few points of sensitivity miss: docs/results/sensitivity_error.md (twenty minutes)
+	$(TRAIN_BENCH)
+	$(BIN)/python bench/sensitivity_error.py --model "small BERT" $(firstword $(BENCH_MODELS)) 16 \
+		--model MiniLM $(lastword $(BENCH_MODELS)) 6 grad gxi igxi \
+		--items $(BENCH_ITEMS) --output docs/results/sensitivity_error.csv
+
+bench-ola-cea: $(MINILM)  ## OLA-CEA with what GECOBench's released code does in another way (days; goes on where it ended)
+	$(BIN)/snakemake --cores 1 $(addprefix results/sources/,$(GECO_FILES))
+	$(BIN)/python bench/ola_cea.py --data results/sources --tokenizer $(dir $(MINILM)) --output docs/results/ola_cea.csv
 
 bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same jobs (a quarter of an hour; 1,587 and 20,000 jobs)
 	$(BIN)/python bench/graph.py --configfile config/studies/disparity.yaml --jobs 20000
@@ -227,8 +250,22 @@ bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same 
 bench-start: .venv/ready  ## how much of the demo's processor time goes into starting (five minutes)
 	$(BIN)/python bench/start_up.py --cores $(CORES) --configfile config/demo.yaml
 
+bench-audit: .venv/ready-for-tests  ## what an audit of 100,000 texts costs, by kind of job
+	$(BIN)/python bench/large_audit.py --folder results/large_audit_texts --cores $(CORES)
+
 verdicts: .venv/ready  ## how often verdicts are wrong, in studies drawn at random (forty minutes on two cores)
 	PYTHONPATH=workflow/scripts $(BIN)/python workflow/tools/simulate_verdicts.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/verdicts.csv
+
+GECOBENCH := $(wildcard results/gecobench_cpu)
+
+bench-ten-units: .venv/ready  ## how often GECOBench's claims are wrong; after `make gecobench` with its scores, too (a minute)
+	$(BIN)/python bench/ten_units.py $(GECOBENCH:%=--results %)
+
+bench-statements: .venv/ready  ## how often sentences of an audit are wrong, in studies drawn at random (hours)
+	$(BIN)/python bench/audit_statements.py --studies 100
+
+bench-associated: .venv/ready  ## associated parts of simulated disparities beside the true ones (a few minutes)
+	$(BIN)/python bench/associated_parts.py --runs 500
 
 bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 items (hours; --items and --steps of the script for less)
 	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics

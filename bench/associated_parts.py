@@ -1,11 +1,9 @@
 """Are associated parts what they say? Simulated disparities whose associated part is known.
 
-    python bench/associated_parts.py [--runs 1000]
-
-prints, for pairs and for groups of texts, covariates that vary in their ways and associations of known size: how many
-studies are split, the mean associated part beside the true one, how often the 95 % interval has it, and the mean of the
-shuffled control. Scores have normal or skewed noise; the disparity of 0.3 that does not go along with the covariate is
-there always.
+``make bench-associated`` prints, for pairs and for groups of texts, covariates that vary in their ways and associations
+of known size: how many studies are split, the mean associated part beside the true one, how often the 95 % interval has
+it, and the mean of the shuffled control. Scores have normal or skewed noise; the disparity of 0.3 that does not go
+along with the covariate is there always.
 """
 
 import argparse

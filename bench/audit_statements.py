@@ -1,10 +1,9 @@
 """How often is a sentence of an audit's page wrong? Asked of studies with a known truth, drawn at random.
 
-``PYTHONPATH=workflow/scripts python bench/audit_statements.py --studies 200`` prints the table of
-docs/results/verdicts.md. A study has one run of one model, one explainer and six metrics. Its units are pairs of two
-groups, or texts with two attributes, which are compared by either and by their four combinations, each with each. Its
-scores go the way of the workflow to verdicts, and those to the sentences of the page, whose numbers are read from the
-words.
+``make bench-statements`` prints the table of docs/results/verdicts.md. A study has one run of one model, one explainer
+and six metrics. Its units are pairs of two groups, or texts with two attributes, which are compared by either and by
+their four combinations, each with each. Its scores go the way of the workflow to verdicts, and those to the sentences
+of the page, whose numbers are read from the words.
 """
 
 import argparse

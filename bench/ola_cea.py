@@ -1,11 +1,9 @@
 """Which departure of GECOBench's released code its OLA-CEA owes its accuracy to.
 
-    python bench/ola_cea.py --data FOLDER --tokenizer FOLDER --output docs/results/ola_cea.csv
-
-trains the smallest model of the study on the published sentences (``geco/`` in the folder), as it is trained here and
-with the departures of the released code: each one alone, all of them, and all but one. ``--tokenizer`` has BERT's
-vocabulary, such as the folder of any uncased BERT. Writes a table with a row per training (CSV), goes on where it was
-stopped, and beside it a page that shows it (the same name, ``.md``).
+``make bench-ola-cea`` runs it. It trains the smallest model of the study on the published sentences (``geco/`` in the
+folder), as it is trained here and with the departures of the released code: each one alone, all of them, and all but
+one. ``--tokenizer`` has BERT's vocabulary, such as the folder of any uncased BERT. Writes a table with a row per
+training (CSV), goes on where it was stopped, and beside it a page that shows it (the same name, ``.md``).
 """
 
 import argparse

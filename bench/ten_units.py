@@ -1,10 +1,10 @@
 """How often GECOBench's claims are wrong with its ten sentences: scores in [0, 1] drawn without a difference.
 
-``PYTHONPATH=workflow/scripts python bench/ten_units.py --studies 300 --results results/gecobench_cpu`` prints the table
-of docs/results/verdicts.md. Claims on regimes: 16 cells, three regimes beside the baseline and a contrast of all four,
-on four datasets that have the same sentences. Challengers: two on each dataset, each as good as one rival and far
-better than the others, so that this pair decides. The statistics are written out for one score per sentence, and judged
-by the library. With ``--results`` the first row draws the scores of that study.
+``make bench-ten-units`` prints the table of docs/results/verdicts.md. Claims on regimes: 16 cells, three regimes beside
+the baseline and a contrast of all four, on four datasets that have the same sentences. Challengers: two on each
+dataset, each as good as one rival and far better than the others, so that this pair decides. The statistics are written
+out for one score per sentence, and judged by the library. With ``--results`` the first row draws the scores of that
+study.
 """
 
 import argparse

@@ -1,10 +1,9 @@
 """Time what a training can save: batches of like length, half the bits, adapters; and what checkpoints cost.
 
-    python bench/training_time.py --data FOLDER --model FOLDER --output results/bench/training.csv
-
-trains a pre-trained encoder on real sentences, once by each recipe in turn, as often as asked. The texts are those of
-GECO and of CEBaB, in a folder with the published files (``geco/``, ``cebab/CEBaB-v1.1.zip``); their classes are of no
-importance here and drawn. Writes a table (CSV), and beside it a page that shows it (the same name, ``.md``).
+``make bench-training DATA=folder`` runs it. It trains a pre-trained encoder on real sentences, once by each recipe in
+turn, as often as asked. The texts are those of GECO and of CEBaB, in a folder with the published files (``geco/``,
+``cebab/CEBaB-v1.1.zip``); their classes are of no importance here and drawn. Writes a table (CSV), and beside it a page
+that shows it (the same name, ``.md``).
 """
 
 import argparse
