@@ -1,6 +1,5 @@
 """The estimate of a study's cost: sizes of the published models, passes counted against formulas, sums by hand."""
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -8,23 +7,20 @@ import pandas as pd
 import pytest
 import torch
 import yaml
+from bench_scripts import script
 from transformers import AutoConfig
 
 from evenlight.configuration import complete
 from evenlight.configuration.trainings import Training
 from evenlight.errors import InputError
 
-BENCH = Path(__file__).parents[2] / "bench" / "estimate_cost.py"
 STUDIES = Path(__file__).parents[2] / "config" / "studies"
 
 
 @pytest.fixture(scope="module")
 def cost():
     """The script as a module."""
-    specification = importlib.util.spec_from_file_location("estimate_cost", BENCH)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return script("estimate_cost")
 
 
 def study(**changes) -> dict:

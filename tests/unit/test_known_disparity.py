@@ -1,8 +1,6 @@
 """The summary of worlds with known causes: truth by hand, what is counted, and both configurations alike."""
 
-import importlib.util
 import math
-import sys
 from itertools import product
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from bench_scripts import ROOT, script
 
 from evenlight import configuration
 from evenlight.errors import InputError
@@ -20,7 +19,6 @@ from evenlight.statistics.pooled import pooled_effects
 from evenlight.statistics.study import Comparison
 from evenlight.statistics.verdicts import verdict
 
-ROOT = Path(__file__).parents[2]
 STUDY = ROOT / "config" / "studies" / "known_disparity.yaml"
 FRESH = ROOT / "bench" / "fresh" / "known_disparity.yaml"
 
@@ -28,14 +26,7 @@ FRESH = ROOT / "bench" / "fresh" / "known_disparity.yaml"
 @pytest.fixture(scope="module")
 def known():
     """The script as a module."""
-    sys.path.insert(0, str(ROOT / "bench"))
-    try:
-        specification = importlib.util.spec_from_file_location("known_disparity", ROOT / "bench/known_disparity.py")
-        module = importlib.util.module_from_spec(specification)
-        specification.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(ROOT / "bench"))
-    return module
+    return script("known_disparity")
 
 
 def cell(world="null", explainer="grad", metric="gini", verdict="undecided", **values) -> dict:

@@ -1,14 +1,12 @@
 """The benchmark of OLA-CEA's departures: what each training departs in, its padding, its vocabulary, and its page."""
 
 import argparse
-import importlib.util
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from bench_scripts import script
 from models_for_tests import WORDS
 
 from evenlight.configuration.trainings import Training
@@ -16,20 +14,11 @@ from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
 from evenlight.models.architectures import new_classifier
 
-BENCH = Path(__file__).parents[2] / "bench"
-
 
 @pytest.fixture(scope="module")
 def bench():
-    """The script as a module; it imports from its own folder."""
-    sys.path.insert(0, str(BENCH))
-    try:
-        specification = importlib.util.spec_from_file_location("ola_cea", BENCH / "ola_cea.py")
-        module = importlib.util.module_from_spec(specification)
-        specification.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(BENCH))
-    return module
+    """The script as a module."""
+    return script("ola_cea")
 
 
 @pytest.fixture

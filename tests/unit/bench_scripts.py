@@ -1,0 +1,47 @@
+"""The scripts of bench/, as modules for the tests, and what they read: a tiny trained model and test texts."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+from dataset_files import write_dataset
+from models_for_tests import WORDS
+from tiny_models import write_model
+from transformers import AutoConfig, AutoModelForSequenceClassification
+
+ROOT = Path(__file__).parents[2]
+BENCH = ROOT / "bench"
+
+
+def script(name: str) -> ModuleType:
+    """A script of bench/, which imports from its own folder."""
+    sys.path.insert(0, str(BENCH))
+    try:
+        specification = importlib.util.spec_from_file_location(name, BENCH / f"{name}.py")
+        module = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(BENCH))
+    return module
+
+
+def write_bert(folder: Path, **sizes: int) -> Path:
+    """A tiny BERT with random weights that differ enough for explanations to differ."""
+    write_model("bert", folder, WORDS)
+    config = AutoConfig.from_pretrained(folder, num_labels=2, initializer_range=0.3, **sizes)
+    AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
+    return folder
+
+
+def write_texts(folder: Path) -> Path:
+    """Pairs of test texts and one pair to train with; the path of the table of items."""
+    groups = [group for _ in range(len(WORDS) // 2 + 1) for group in ("male", "female")]
+    pairs = [str(place // 2) for place in range(len(groups))]
+    rows = pd.DataFrame({"pair_id": pairs, "group": groups, "words": [*WORDS, ["a"], ["b"]]})
+    split = ["test"] * len(WORDS) + ["train"] * 2
+    labels = [0, 1] * (len(groups) // 2)
+    item_id = rows["pair_id"] + rows["group"]
+    write_dataset(rows.assign(item_id=item_id, label=labels, split=split, ground_truth=None), folder)
+    return folder / "items.parquet"

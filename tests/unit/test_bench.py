@@ -1,0 +1,397 @@
+"""The scripts of bench/: the targets that run them, what their pages have in common, and what each counts or times."""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from bench_scripts import BENCH, ROOT, script, write_bert, write_texts
+from models_for_tests import tiny_classifier
+from torch.utils.flop_counter import FlopCounterMode
+from transformers import AutoConfig, AutoModelForSequenceClassification
+
+from evenlight.engine.evaluator import Evaluator
+from evenlight.models.classifier import load_classifier
+from evenlight.models.fast_layers import use_fast_layers
+
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+# A target that `make help` shows, and what it runs.
+TARGETS = dict(re.findall(r"^([a-z-]+):.*  ## .*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE))
+
+
+def commands() -> list[str]:
+    """The scripts that are called by themselves, and not by another script."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(BENCH.glob("*.py"))}
+    called = "".join(texts.values())
+    return [name for name, text in texts.items() if '"__main__"' in text and f'"{name}"' not in called]
+
+
+def test_every_script_is_run_by_a_target_that_help_names():
+    assert {"compare.py", "sensitivity_error.py", "where_time_goes.py"} <= set(commands())
+    # Written where the models are asked for.
+    recipes = "".join(TARGETS.values()) + MAKEFILE[MAKEFILE.index("# Named by their last file") :][:300]
+    assert [name for name in commands() if not re.search(rf"bench/{name}\s", recipes)] == []
+    phony = re.search(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)[1].split()
+    assert set(TARGETS) <= set(phony)
+
+
+def test_the_command_stands_on_the_page_as_it_was_given(monkeypatch):
+    report = script("report")
+    monkeypatch.setattr(sys, "argv", ["bench/some.py", "--model", "small BERT", "3"])
+    assert report.command() == "python bench/some.py --model 'small BERT' 3"
+    table = pd.DataFrame({"a": [1], "b": ["x"]})
+    assert report.markdown(table) == "| a | b |\n| --- | --- |\n| 1 | x |"
+
+
+# Texts and their page -------------------------------------------------------------------------------------------------
+
+
+def test_texts_are_the_test_split_with_what_stays_together(tmp_path):
+    texts = script("texts")
+    table = texts.test_texts(write_texts(tmp_path))
+    assert len(table) == 8
+    assert set(table["split"]) == {"test"}
+    assert table.groupby("whole")["item_id"].count().tolist() == [2, 2, 2, 2]
+    drawn = texts.draw(table, 3, "some purpose")
+    assert drawn["item_id"].nunique() == 3
+    pd.testing.assert_frame_equal(drawn, texts.draw(table, 3, "some purpose"))
+    assert set(drawn["item_id"]) <= set(texts.draw(table, 5, "some purpose")["item_id"])
+    sentences = texts.read_by(tiny_classifier("bert"), drawn)
+    assert [one.item_id for one in sentences] == drawn["item_id"].tolist()
+    assert [one.target for one in sentences] == drawn["label"].tolist()
+
+
+def test_a_page_has_a_section_for_each_model(tmp_path, monkeypatch, capsys):
+    texts = script("texts")
+    monkeypatch.setattr(sys, "argv", ["bench/some.py", "--models", "a=x"])
+    arguments = texts.parser_of_models("Doc.").parse_args(
+        ["--models", "a=x", "b=y=z", "--items", "items.parquet", "--output", str(tmp_path / "page.md")]
+    )
+    said = ("First.\n\nWhat is\nmeasured.\n", "Twice.", ("numpy",))
+    texts.write_page_of_models("Title", *said, lambda folder: [f"It lies in {folder}."], arguments)
+    parts = (tmp_path / "page.md").read_text(encoding="utf-8").split("\n\n")
+    assert parts[:3] == ["# Title", "What is measured.", "Twice."]
+    assert parts[3].startswith("Made by `python bench/some.py --models a=x` on ")
+    assert parts[3].endswith(f"numpy {np.__version__}.")
+    assert parts[4:] == ["## a", "It lies in x.", "## b", "It lies in y=z.\n"]
+    assert "It lies in x." in capsys.readouterr().out
+    with pytest.raises(argparse.ArgumentTypeError, match=r"'results/seed0' is not a name, = and a folder"):
+        texts.named_folder("results/seed0")
+
+
+# Beside the peers -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def compare():
+    return script("compare")
+
+
+@pytest.mark.parametrize("architecture", ["bert", "llama"])
+def test_operations_of_a_row_are_those_that_torch_counts(compare, tmp_path, architecture):
+    """In double precision and by plain attention, whose products torch makes by operations that its counter knows."""
+    classifier = tiny_classifier(architecture, dtype=torch.float64)
+    config = classifier.network.config
+    (tmp_path / "config.json").write_text(json.dumps(config.to_dict()))
+    use_fast_layers(classifier.network)
+    if architecture == "llama":
+        classifier.network.set_attn_implementation("eager")
+    rows, tokens = 3, 11
+    asked = [np.arange(5, 5 + tokens) + row for row in range(rows)]
+    with FlopCounterMode(display=False) as counter:
+        Evaluator(classifier).probabilities(asked)
+    # The formula leaves out the head: BERT's pooler and the classes; a decoder's classes are of all tokens.
+    classes = 2 * config.hidden_size * config.num_labels
+    head = {"bert": classes + 2 * config.hidden_size**2, "llama": tokens * classes}[architecture]
+    assert counter.get_total_flops() / rows - head == compare.flops_per_row(tmp_path, tokens)
+
+
+def test_sentences_are_spread_over_the_test_split(compare, tmp_path):
+    chosen = compare.sentences_of(write_texts(tmp_path), 3)
+    texts = script("texts").test_texts(tmp_path / "items.parquet")
+    assert [one["words"] for one in chosen] == [list(texts["words"].iloc[place]) for place in (0, 3, 7)]
+    assert [one["target"] for one in chosen] == [0, 1, 1]
+
+
+def test_ratios_are_medians_over_the_alternations(compare):
+    row = compare.spread({"ours": [2.0, 4.0, 1.0], "peer": [4.0, 4.0, 5.0]}, 2)
+    assert row == {
+        "our_seconds_per_sentence": 1.0,
+        "peer_seconds_per_sentence": 2.0,
+        "ratio": 2.0,
+        "ratio_low": 1.0,
+        "ratio_high": 5.0,
+    }
+    rows = [{"peer": "ferret", "model": "small", "precision": "float32", "task": "whole suite", **row}]
+    rows.append(rows[0] | {"task": "lime", "ratio": 9.0})
+    assert compare.row_of_machine(rows, "a machine").splitlines() == [
+        "| machine | ferret: small, float32 |",
+        "| --- | --- |",
+        "| a machine | 2.0 |",
+    ]
+    full = rows[1] | {"rows_per_second": 1234.5, "matrix_share": 0.5, "agreement": 0.25}
+    line = compare.markdown([full | {"our_peak_mib": 10, "peer_peak_mib": 20}]).splitlines()[-1]
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells[3:] == ["lime", "1.0000", "2.0000", "**9.00** (1.00–5.00)", "1,234", "50%", "0.25", "10 / 20"]
+
+
+def test_agreement_is_a_rank_correlation_or_a_difference(compare):
+    ours = {"gxi": [[1, 2, 3], [1, 2, 3]], "grad": [[3, 2, 1], [3, 2, 1]]}
+    assert compare.agreement("ferret", "gradient", ours, {"gxi": [[1, 5, 9], [1, 3, 2]]}) == pytest.approx(0.75)
+    aopc = [{"aopc": [[0.1, 0.2]]}, {"aopc": [[0.2, 0.5]]}]
+    assert compare.agreement("ferret", "aopc", *aopc) == pytest.approx(0.2)
+
+
+WORKER = """
+import sys
+sys.path.insert(0, {folder!r})
+from protocol import serve
+
+def double(sentences):
+    print("noise")
+    return {{"scores": [2 * one for one in sentences]}}
+
+serve({{"double": double, "end": lambda sentences: sys.exit()}})
+"""
+
+
+def test_a_worker_answers_until_it_ends(tmp_path):
+    (tmp_path / "worker.py").write_text(WORKER.format(folder=str(BENCH)))
+    worker = script("protocol").Worker(sys.executable, tmp_path / "worker.py", log=tmp_path / "log")
+    try:
+        for asked in ([1, 2], [5]):
+            answer = worker.ask("double", asked)
+            assert answer["scores"] == [2 * one for one in asked]
+            assert answer["seconds"] >= 0
+            assert answer["peak_mib"] > 1
+        with pytest.raises(RuntimeError, match=r"the worker ended at task end; see .*log"):
+            worker.ask("end", [])
+    finally:
+        worker.stop()
+    assert (tmp_path / "log").read_text().splitlines() == ["noise", "noise"]
+
+
+def test_our_worker_has_every_task_of_both_suites(tmp_path):
+    worker, suites = script("worker_evenlight"), script("suites")
+    folder = write_bert(tmp_path / "model")
+    tasks = worker.tasks_of(str(folder), "1", "cpu", "float32", "0")
+    assert set(tasks) == {task for suite in suites.SUITES.values() for task in suite}
+    sentences = [{"words": ["Mara", "leaves", "."], "target": 1}, {"words": ["He", "waits"], "target": 0}]
+    answer = tasks["gradient"](sentences)
+    assert set(answer["scores"]) == {"grad", "gxi"}
+    scored = [one | {"scores": own} for one, own in zip(sentences, answer["scores"]["gxi"], strict=True)]
+    both = np.array(tasks["aopc"](scored)["scores"]["aopc"])
+    assert both.shape == (2, 2)
+    assert np.abs(both).max() <= 1
+
+
+def test_other_shapes_are_as_wide_and_deep_as_the_model_that_is_named(tmp_path):
+    shapes = script("shapes")
+    like = write_bert(tmp_path / "like", intermediate_size=96)
+    shapes.main(argparse.Namespace(like=like, output=tmp_path))
+    original = AutoConfig.from_pretrained(like)
+    for name, model_type in shapes.SHAPES.items():
+        network = AutoModelForSequenceClassification.from_pretrained(tmp_path / name)
+        assert network.config.model_type == model_type
+        assert network.config.hidden_size == original.hidden_size
+        assert network.config.num_hidden_layers == original.num_hidden_layers
+        assert network.config.intermediate_size == 64
+        # Read as the benchmark reads it.
+        assert load_classifier(tmp_path / name, 48).tokenizer.vocab_size == original.vocab_size
+
+
+# Where the time goes --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def profile():
+    return script("where_time_goes")
+
+
+@pytest.mark.parametrize(
+    ("operation", "kind"),
+    [
+        ("mkldnn::_linear_pointwise", "products"),
+        ("aten::mm", "products"),
+        ("aten::bmm", "attention"),
+        ("aten::_softmax_backward_data", "attention"),
+        ("aten::_scaled_dot_product_flash_attention_for_cpu", "attention"),
+        ("aten::native_layer_norm_backward", "normalisation"),
+        ("aten::gelu", "activation"),
+        ("aten::copy_", "copies"),
+        ("aten::index_select", "embedding"),
+        ("aten::mul", "other operations"),
+    ],
+)
+def test_operations_have_their_kind(profile, operation, kind):
+    assert profile.kind_of(operation) == kind
+
+
+def test_shares_of_the_time_add_up(profile):
+    shares = profile.shares({"aten::mm": 2.0, "aten::addmm": 1.0, "aten::mul": 0.5}, 4.0)
+    assert shares == dict.fromkeys(shares, 0.0) | {"products": 0.75, "other operations": 0.125, "outside": 0.125}
+
+
+def test_a_task_of_products_is_mostly_products(profile, monkeypatch):
+    monkeypatch.setattr(profile, "LEAST", 0.1)
+    matrix = torch.ones(400, 400)
+    shares = profile.shares(*profile.profiled(lambda sentences: [matrix @ matrix for _ in sentences], [{}] * 20))
+    assert sum(shares.values()) == pytest.approx(1)
+    assert min(shares.values()) >= 0
+    assert shares["products"] > 0.5
+
+
+def test_the_profile_has_a_table_for_each_model_and_precision(profile, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(profile, "LEAST", 1e-9)
+    arguments = argparse.Namespace(
+        items=write_texts(tmp_path),
+        models=[("tiny", write_bert(tmp_path / "model"))],
+        precision=["float32", "bfloat16"],
+        tasks=["aopc", "gradient"],
+        sentences=2,
+    )
+    profile.main(arguments)
+    out = capsys.readouterr().out
+    assert re.findall(r"^tiny, (\w+):$", out, re.MULTILINE) == arguments.precision
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines() if "%" in line]
+    assert [row[0] for row in rows] == arguments.tasks * 2
+    for row in rows:
+        assert sum(int(cell.rstrip("%")) for cell in row[1:]) == pytest.approx(100, abs=4)
+
+
+# Precision, training, start, graph, large audits ----------------------------------------------------------------------
+
+
+def test_cells_that_change_by_precision_are_counted():
+    precision = script("precision_effect")
+    cells = pd.MultiIndex.from_product([["small", "large"], ["grad", "lime"], ["gini"]], names=precision.CELL)
+    before = pd.DataFrame({"p": [0.01, 0.2, 0.05, 0.5], "cohens_d": [1.0, 0.5, 0.25, 0.0]}, cells)
+    after = pd.DataFrame({"p": [0.06, 0.04, 0.05, 0.5], "cohens_d": [0.5, 0.75, 0.25, -0.5]}, cells)
+    table = precision.compared(before, after[::-1])
+    assert table.loc["small"].tolist() == [2, 1, 1, 2, 0.375, 0.5]
+    assert table.loc["large"].tolist() == [2, 1, 1, 0, 0.25, 0.5]
+
+
+@pytest.fixture(scope="module")
+def training():
+    return script("training_time")
+
+
+def test_texts_to_train_with_are_those_of_the_published_files(training, tmp_path):
+    geco = tmp_path / "geco" / "binary_gender_all"
+    geco.mkdir(parents=True)
+    (geco / "train.jsonl").write_text('{"sentence": ["She", " ", "sails"]}\n{"sentence": ["He", "waits"]}\n')
+    assert training.geco(tmp_path) == [["She", "sails"], ["He", "waits"]]
+    (tmp_path / "cebab").mkdir()
+    with zipfile.ZipFile(tmp_path / "cebab" / "CEBaB-v1.1.zip", "w") as file:
+        file.writestr("CEBaB-v1.1/train_inclusive.json", '[{"description": "Good  food"}, {"description": " "}]')
+    assert training.cebab(tmp_path) == [["Good", "food"]]
+
+
+def test_tokens_with_padding(training):
+    """Two texts of 4 tokens and two of 8, two at a time: 8 + 16 where they are of like length, up to 32 where not."""
+    texts = [argparse.Namespace(token_id=[0] * length) for length in (4, 8, 4, 8)]
+    assert training.padded_tokens(texts, {"batch_size": 4}, False) == 32
+    assert training.padded_tokens(texts, {"batch_size": 1}, False) == 24
+    assert 24 < training.padded_tokens(texts, {"batch_size": 2}, False) < 32
+    drawn, grouped = (training.padded_tokens(texts * 8, {"batch_size": 2}, by_length) for by_length in (False, True))
+    assert 24 * 8 <= grouped < (24 * 8 + drawn) / 2
+
+
+def test_times_of_trainings_are_told_beside_the_plain_one(training, tmp_path):
+    rows = [
+        {"dataset": dataset, "recipe": recipe, "repeat": repeat, "seconds": seconds * (1 + repeat)}
+        | {"checkpoint_seconds": 1.0, "checkpoint_bytes": 300}
+        for dataset in training.DATASETS
+        for repeat in range(2)
+        for recipe, seconds in zip(training.RECIPES, [4.0, 2.0, 3.0, 1.0, 1.0, 1.0, 8.0], strict=True)
+    ]
+    rows[1]["seconds"] = 3.0
+    arguments = argparse.Namespace(texts=16, batch_size=4, repeats=2, threads=1)
+    page = training.page(pd.DataFrame(rows), pd.DataFrame({"texts": ["GECO, 4"]}), 100, arguments)
+    assert "| group_by_length | 0.62 (0.50–0.75) | 0.50 (0.50–0.50) |" in page
+    assert "| plain, 4 x a quarter of a batch | 2.00 (2.00–2.00) |" in page
+    # Plain steps take 1 and 2 seconds; the checkpoint 1.
+    assert "with `plain` 3.00 times the size of the model's file, written in the time of 0.75 steps" in page
+
+
+def test_a_checkpoint_is_timed_apart(training, tmp_path, monkeypatch):
+    write = training.Checkpoint.write
+
+    def slowly(checkpoint, state):
+        end = time.process_time() + 1
+        while time.process_time() < end:
+            pass
+        write(checkpoint, state)
+
+    monkeypatch.setattr(training.Checkpoint, "write", slowly)
+    words = [["Mara", "leaves"], ["He", "waits", "."], ["She", "sails"], ["Who", "lit", "it"]]
+    model = write_bert(tmp_path / "model", max_position_embeddings=training.MAX_TOKENS)
+    found = training.measured(model, words, "plain", argparse.Namespace(batch_size=4), tmp_path)
+    assert 0 < found["seconds"] < 1 <= found["checkpoint_seconds"]
+    # Weights, and both moments of the optimizer.
+    assert found["checkpoint_bytes"] > 2.5 * (model / "model.safetensors").stat().st_size
+
+
+def test_the_start_is_parted_from_the_run():
+    processes = [
+        {"command": "snakemake", "started": 0.5, "imports": 2.0, "whole": 9.0},
+        {"command": "train.py", "started": 0.5, "imports": 1.0, "whole": 9.0},
+        {"command": "warm_start.py", "started": 0.5, "imports": 1.0, "whole": 4.0},
+    ]
+    lines = script("start_up").summary(32.0, processes).splitlines()
+    told = {line[:42].strip(): float(line[42:].split()[0]) for line in lines[1:-1]}
+    assert list(told.values()) == [1.0, 3.0, 4.0, 8.0, 32.0]
+    assert lines[-1].split()[-2:] == ["25.0", "%"]
+
+
+def test_the_hook_writes_down_what_a_process_took(tmp_path):
+    records = tmp_path / "records"
+    variables = {"PYTHONPATH": str(BENCH / "hooks"), "EVENLIGHT_START_UP_RECORDS": str(records)}
+    subprocess.run([sys.executable, "-c", "import decimal; sum(range(10**6))"], env=variables, check=True)
+    [line] = records.read_text().splitlines()
+    record = json.loads(line)
+    assert record["command"] == "-c"
+    assert 0 < record["imports"] < record["whole"]
+    assert record["started"] + record["imports"] < record["whole"]
+
+
+def test_paths_become_patterns_and_studies_grow_by_seeds():
+    graph = script("graph")
+    wildcards = {"dataset": "demo", "seed": "0", "explainer": "grad"}
+    path = "results/demo/attributions/demo/bert/seed0/grad.parquet"
+    expected = "results/{dataset}/attributions/{dataset}/bert/seed{seed}/{explainer}.parquet"
+    assert graph.pattern_of(path, wildcards) == expected
+    jobs = [argparse.Namespace(wildcards_dict=one) for one in [{"seed": "0"}] * 3 + [{"seed": "1"}] * 3 + [{}] * 4]
+    # Three jobs more for each seed: 5 more seeds for 14 more jobs.
+    assert graph.enlarged({"seeds": [0, 1]}, 24, jobs)["seeds"] == list(range(7))
+    assert graph.enlarged({"seeds": [0, 1]}, 10, jobs)["seeds"] == [0, 1]
+
+
+def test_costs_of_a_large_audit_are_added_up(tmp_path):
+    audit = script("large_audit")
+    for path, seconds, memory in (
+        ("import_dataset/texts.tsv", 2.0, 100),
+        ("attribute/texts/tiny/seed0/lime.tsv", 9.0, 300),
+        ("attribute/texts/tiny/seed1/lime.tsv", 3.0, 400),
+        ("attribute/texts/tiny/seed0/path.tsv", 1.0, 200),
+    ):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(f"s\tcpu_time\tmax_rss\n0\t{seconds}\t{memory}\n")
+    assert audit.costs(tmp_path).to_numpy().tolist() == [
+        ["attribute lime", 2, 12.0, 400],
+        ["import_dataset", 1, 2.0, 100],
+        ["attribute path", 1, 1.0, 200],
+    ]
+    table = audit.table_of(2000)
+    words = table["text"].str.split().str.len()
+    assert (words.min(), words.max()) == (5, 40)
+    assert (table["region"] == "").mean() == pytest.approx(0.02, abs=0.01)
+    assert (table["gender"] == "women").mean() == pytest.approx(0.45, abs=0.05)

@@ -1,0 +1,168 @@
+"""The scripts of bench/ that draw studies with a known truth: what is drawn, what the truth is, what is counted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from bench_scripts import script
+from scipy.stats import ttest_1samp
+
+from evenlight.seeds import generator_for
+
+# The sentences of an audit --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def statements():
+    return script("audit_statements")
+
+
+def test_numbers_are_read_from_the_words_of_the_page(statements):
+    said = "With 30 pairs a disparity is found where it has 0.56 standard deviations. It takes about 1,250 pairs."
+    assert statements.asked_for(["Something else.", said]) == (0.56, 30, 1250)
+    assert statements.asked_for(["Nothing of the kind."]) is None
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_the_truth_is_that_of_many_units(statements, paired):
+    """Differences of 100,000 units in standard deviations of their scores, for every comparison and metric."""
+    world = statements.World(paired, 100_000, "normal")
+    drawn = world._pairs if paired else world._texts
+    values, designs, truth = drawn(generator_for("truth"), statements.SEVERAL, world.units, "study", ("women", "old"))
+    assert len(designs) == (1 if paired else 8)
+    for design in designs:
+        a, b = values[:, design.a.columns], values[:, design.b.columns]
+        found = (a.mean(axis=1) - b.mean(axis=1)) / np.sqrt((a.var(axis=1) + b.var(axis=1)) / 2)
+        np.testing.assert_allclose(found, truth[design.comparison], atol=0.03)
+
+
+def test_what_is_said_of_clear_differences_is_right(statements):
+    world = statements.World(True, 200, "normal")
+    counts = statements.Counts()
+    table, truth = world.study(generator_for("clear"), np.array([2.0, -2.0, 0, 0, 0, 0]))
+    statements.judge(counts, table, truth, "clear")
+    assert counts.so["direction"] == [0, 0]
+    assert counts.so["found, clear"] == [0]
+    assert counts.median("exaggerated") == "1"
+    # The same findings held against a truth that is the other way round, and against one without any difference.
+    for wrong, name in ((-1, "turned"), (0, "none")):
+        false = statements.Counts()
+        statements.judge(false, table, {one: wrong * effects for one, effects in truth.items()}, name)
+        assert false.so.get("direction", []) == [1, 1] * abs(wrong)
+        assert false.so[f"found, {name}"] == [1 + wrong]
+
+
+def test_so_many_more_are_tried_out(statements, monkeypatch):
+    world, counts = statements.World(True, 30, "normal"), statements.Counts()
+    statements.try_out(world, generator_for("try"), counts)
+    tried = {"shown", "enough to find", "enough to decide nothing", "enough to decide a half", "needed"}
+    assert set(counts.so) == tried
+    assert counts.so["needed"][0] > 30
+    monkeypatch.setattr(statements, "MOST", 30)
+    few = statements.Counts()
+    statements.try_out(world, generator_for("try"), few)
+    assert sum(few.so["too many"]) == 3
+
+
+def test_shares_are_told_with_their_interval(statements):
+    counts = statements.Counts()
+    assert (counts.share("nothing"), counts.median("nothing")) == ("–", "–")
+    counts.add("half", *[True, False] * 50)
+    assert counts.share("half") == "0.500 [0.40, 0.60]"
+    counts.add("numbers", 1234, 5678, 1)
+    assert counts.median("numbers") == "1,200"
+
+
+# GECOBench's ten sentences --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def ten():
+    return script("ten_units")
+
+
+@pytest.mark.parametrize("shape", script("ten_units").SHAPES)
+def test_scores_of_every_shape_have_the_same_mean(ten, shape):
+    random = np.random.default_rng(0)
+    drawn = np.mean([ten.scores(random, 3, [0], shape) for _ in range(400)], axis=(0, 1, 3))
+    np.testing.assert_allclose(drawn, ten.SHAPES[shape][1], atol=0.01)
+
+
+def test_differences_of_regimes_and_of_challengers_by_hand(ten):
+    levels = np.array([1.0, 2.0, 4.0, 8.0])
+    of = np.ones((4, 4, ten.UNITS)) * levels[:, None]
+    assert (ten.contrasts(of)[:4] == np.array([[1.0], [3.0], [7.0], [-1.5]])).all()
+    assert ten.contrasts(of).shape == (16, ten.UNITS)
+    assert (ten.beside_rival(of[:, :3])[:2] == np.array([[-3.0], [-2.0]])).all()
+
+
+def test_means_are_tested_by_students_t(ten):
+    differences = np.random.default_rng(1).normal(0.4, 1, (5, ten.UNITS))
+    mean, p, deviates = ten.tested(differences, np.random.default_rng(2))
+    np.testing.assert_allclose(mean, differences.mean(axis=1))
+    np.testing.assert_allclose(p, ttest_1samp(differences, 0, axis=1).pvalue)
+    assert deviates.shape == (1 + ten.DRAWS, 5)
+    # No test of ten units tells less than that all have the same sign.
+    assert deviates[0].max() <= ten.deviate_of(np.array(ten.RAREST))
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_what_is_clear_is_claimed_and_nothing_is_not(ten, one_sided):
+    random = np.random.default_rng(4)
+    noise = random.normal(size=(1, ten.UNITS))
+    noise -= noise.mean(axis=1, keepdims=True)
+    for shift, claimed in ((0.0, False), (5.0, True), (-5.0, not one_sided)):
+        any_claimed, undecidable, by_holm = ten.claims(noise + shift, random, one_sided)
+        assert any_claimed == claimed
+        assert by_holm == claimed
+        assert 0 <= undecidable <= 1
+
+
+def test_the_studys_own_sentences_are_read(ten, tmp_path):
+    """Each sentence of a regime or an explainer has one score, the same in its forms."""
+    worth = dict(zip(ten.REGIMES, (0, 1, 4, 9), strict=True)) | {"attnlrp": 40, "gim": 50, "deeplift": 60}
+    for dataset in ten.DATASETS:
+        for model in ten.REGIMES:
+            for explainer in ("attnlrp", "gim", "deeplift"):
+                folder = tmp_path / "scores" / dataset / model / "seed0" / "ground_truth"
+                folder.mkdir(parents=True, exist_ok=True)
+                names = [f"{unit}-{form}" for unit in range(ten.UNITS) for form in "mf"]
+                table = pd.DataFrame({"item_id": names, "mass_accuracy": float(worth[model] + worth[explainer])})
+                table.to_parquet(folder / f"{explainer}.parquet")
+    cells, rows = ten.of_study(tmp_path)
+    np.testing.assert_allclose(cells[:4], np.tile([[1.0], [4.0], [9.0], [-2.0]], ten.UNITS))
+    np.testing.assert_allclose(rows, np.tile([[-20.0], [-10.0]] * 4, ten.UNITS))
+    again = ten.anew(np.random.default_rng(0), cells + np.linspace(0, 1, ten.UNITS))
+    assert again.shape == cells.shape
+    assert np.abs(again.mean()) < 0.3
+
+
+# Associated parts -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return script("associated_parts")
+
+
+def test_the_true_part_by_hand(parts):
+    """0.4 of a covariate that is 0.5 higher: 0.2, over the standard deviation of the scores."""
+    draw, linear, noise = parts.COVARIATES["normal, 0.5"], parts.ASSOCIATIONS["linear"], parts.NOISE["normal"]
+    # Of a pair one form has noise alone, the other that, the covariate's part and noise of its own.
+    assert parts.truth(parts.pairs, draw, linear, noise) == pytest.approx(0.2 / np.sqrt((1 + 2.16) / 2), abs=0.002)
+    assert parts.truth(parts.groups, draw, linear, noise) == pytest.approx(0.2 / np.sqrt(1.16), abs=0.002)
+    assert parts.truth(parts.pairs, draw, parts.ASSOCIATIONS["none"], noise) == 0
+
+
+@pytest.mark.parametrize(("design", "covariate"), [("pairs", "whole numbers, 0.5"), ("groups", "normal, 0.5")])
+def test_studies_find_the_true_part(parts, design, covariate):
+    draw, linear, noise = parts.COVARIATES[covariate], parts.ASSOCIATIONS["linear"], parts.NOISE["normal"]
+    split, true, mean, coverage, shuffled = parts._row(getattr(parts, design), 322, draw, linear, noise, 12)
+    assert split == "12 of 12"
+    assert float(mean) == pytest.approx(float(true), abs=0.04)
+    assert float(coverage) >= 0.75
+    assert abs(float(shuffled)) < 0.02
+
+
+def test_what_cannot_be_split_is_not(parts):
+    far, linear, noise = parts.COVARIATES["normal, 6"], parts.ASSOCIATIONS["linear"], parts.NOISE["normal"]
+    assert parts._row(parts.groups, 50, far, linear, noise, 2)[0] == "0 of 2"
