@@ -257,6 +257,7 @@ def test_the_grid_has_every_error_where_it_belongs():
     figure = draw_concept_grid(pd.DataFrame(rows), **shown, metrics=metrics, title="Errors")
     expected = {(row["model"], row["dataset"], row["explainer"], row["metric"]): row for row in rows[::2]}
     assert len(figure.axes) == 4
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "", *["mean over all changes"] * 2]
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert labels == ["Random", "Inlp", "Leace"]
     top, bottom = figure.axes[0].get_ylim()[::-1]

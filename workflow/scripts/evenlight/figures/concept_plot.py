@@ -51,6 +51,8 @@ def draw_concept_grid(
             part = table[(table["dataset"] == dataset) & (table["model"] == model)]
             _draw_dots(axes, part, "metric", labels, explainers)
             axes.set_title(f"{model_label}, {dataset_label}", fontsize=10)
+    for axes in panels[-1]:
+        axes.set_xlabel("mean over all changes")
     _finish(figure, panels[0, 0], explainers, title)
     return figure
 
