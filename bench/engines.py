@@ -31,6 +31,7 @@ from evenlight.engine.evaluator import Evaluator, Rows
 from evenlight.engine.sentences import Sentence
 from evenlight.metrics import explanation_of
 from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.processor import use_processor
 
 EXPLAINERS = {
     "lime": {"method": "lime", "maximum_samples": 300},
@@ -193,7 +194,7 @@ def measured(folder: Path, texts: pd.DataFrame, repeats: int, sizes: list[int]) 
 
 def main(arguments: argparse.Namespace) -> None:
     """Measure, and write the page."""
-    torch.set_num_threads(1)
+    use_processor(1)
     texts = draw(test_texts(arguments.items), arguments.sentences, "engines")
     libraries = ("torch", "transformers", "openvino", "onnxruntime", "onnx")
     about = f"{arguments.repeats} times in turn, median and range."

@@ -42,6 +42,7 @@ from evenlight.metrics import Origin, explanation_of, score
 from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier, pick_device, prepared
 from evenlight.models.lstm_attention import LstmAttentionConfig
+from evenlight.models.processor import use_processor
 from evenlight.models.regimes import train_only
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, token_ids
 from evenlight.models.windows import windows_of_text
@@ -602,7 +603,7 @@ def main(arguments: argparse.Namespace) -> None:
         for name, settings in config["datasets"].items()
     }
     # More threads only get into each other's way in so small a network.
-    torch.set_num_threads(1)
+    use_processor(1)
     # Datasets whose sentences are equally long ask models with the same windows for the same.
     work_for = cache(lambda lengths, windows: work_of(config, lengths, *windows))
     work = {
@@ -611,7 +612,7 @@ def main(arguments: argparse.Namespace) -> None:
         for model, settings in config["models"].items()
     }
     print("counted the passes", flush=True)
-    torch.set_num_threads(arguments.threads)
+    use_processor(arguments.threads)
     length = round(np.mean([size.mean_length for size in datasets.values()]))
     precision = config["explain"]["precision"]
     speeds = {}

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 from report import markdown
 from scipy.stats import spearmanr
 from texts import parser_of_models, read_by, test_texts, write_page_of_models
@@ -29,6 +28,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
 from evenlight.metrics import explanation_of
 from evenlight.models.classifier import load_classifier
+from evenlight.models.processor import use_processor
 from evenlight.seeds import generator_for
 from evenlight.statistics.effect_sizes import cohens_d
 
@@ -112,7 +112,7 @@ def section(folder: Path, texts: pd.DataFrame, attribute: str) -> list[str]:
 
 def main(arguments: argparse.Namespace) -> None:
     """Measure, and write the page."""
-    torch.set_num_threads(1)
+    use_processor(1)
     texts = test_texts(arguments.items)
     pairs = generator_for(0, "fewer rows").permutation(texts["cluster"].unique())[: arguments.pairs]
     texts = texts[texts["cluster"].isin(pairs)]

@@ -35,6 +35,7 @@ from evenlight.explainers import Context, explain
 from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.metrics.worst_change import Start, ascent, changes, draws_in_ball, radius_of, start_of
 from evenlight.models.classifier import load_classifier
+from evenlight.models.processor import use_processor
 from evenlight.tables import replacing
 
 STEPS = (1, 2, 3, 5, 10)
@@ -222,7 +223,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Measure and write both files."""
     if arguments.output.suffix != ".csv":
         raise InputError(f"--output: '{arguments.output}' must end in .csv; the page is written beside it")
-    torch.set_num_threads(1)
+    use_processor(1)
     config = configuration.complete(yaml.safe_load(arguments.configfile.read_text(encoding="utf-8")))
     balls = {
         metric: configuration.completed_entry("metrics", "it", {"metric": metric})

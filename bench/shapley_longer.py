@@ -24,7 +24,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 from report import command, machine, markdown
 from scipy.stats import spearmanr
 from shapley_error import (
@@ -50,6 +49,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import shapley
 from evenlight.explainers.hiding import hideable, reduced_rows
 from evenlight.models.classifier import load_classifier
+from evenlight.models.processor import use_processor
 from evenlight.tables import replacing
 
 # Rows of each of the runs whose mean is a long run.
@@ -234,7 +234,7 @@ def main(arguments: argparse.Namespace) -> None:
     if arguments.output.suffix != ".csv":
         raise InputError(f"--output: '{arguments.output}' must end in .csv; the page is written beside it")
     warnings.simplefilter("ignore")
-    torch.set_num_threads(1)
+    use_processor(1)
     tables, sections, seconds = [], [], []
     for name, kind, folder, items, least, most, count in arguments.games:
         if kind not in ("joined", "long"):

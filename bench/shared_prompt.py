@@ -32,6 +32,7 @@ from evenlight.engine.evaluator import Evaluator  # noqa: E402
 from evenlight.engine.sentences import tokenize  # noqa: E402
 from evenlight.metrics import explanation_of  # noqa: E402
 from evenlight.models.classifier import Classifier, load_classifier  # noqa: E402
+from evenlight.models.processor import use_processor  # noqa: E402
 from evenlight.models.prompted import prompted_classifier  # noqa: E402
 from evenlight.training import save_classifier  # noqa: E402
 
@@ -102,7 +103,7 @@ def seconds(task: Callable[[], object]) -> float:
 
 def main(arguments: argparse.Namespace) -> None:
     """Measure and print."""
-    torch.set_num_threads(1)
+    use_processor(1)
     demo = read_sentences(ROOT / "resources" / "demo" / "sentences.yaml")
     sentences = [sentence.variant("female", "all") for sentence in demo]
     rows = []

@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
-import torch
 from report import machine, markdown
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
@@ -26,6 +25,7 @@ from evenlight.checkpoints import Checkpoint
 from evenlight.configuration.trainings import Training
 from evenlight.engine.sentences import tokenize
 from evenlight.models.architectures import new_classifier
+from evenlight.models.processor import use_processor
 from evenlight.readings import Sentence
 from evenlight.seeds import generator_for
 from evenlight.tables import replacing
@@ -105,7 +105,7 @@ def measured(model: Path, words: list[list[str]], recipe: str, arguments: argpar
 
 def main(arguments: argparse.Namespace) -> None:
     """Count, time and write."""
-    torch.set_num_threads(arguments.threads)
+    use_processor(arguments.threads)
     rows, counts = [], []
     for dataset, read in DATASETS.items():
         words = read(arguments.data)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 from protocol import serve
 from suites import SUITES
 
@@ -18,6 +17,7 @@ from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.explainers import Context, explain
 from evenlight.metrics import Explanation, score
 from evenlight.models.classifier import load_classifier
+from evenlight.models.processor import use_processor
 
 # The methods of each suite with the defaults of the configuration.
 RELEASED = {"layer": "embedding_output", "output": "probability", "definition": "released"}
@@ -63,7 +63,7 @@ def tasks_of(
     folder: str, threads: str, device: str, precision: str, tokens_per_batch: str
 ) -> dict[str, Callable[[list[dict]], dict]]:
     """The tasks of all suites for a model, see :func:`protocol.serve`."""
-    torch.set_num_threads(int(threads))
+    use_processor(int(threads))
     classifier = load_classifier(folder, max_tokens=128, device=device, precision=precision)
     evaluator = Evaluator(classifier, int(tokens_per_batch))
     # As in a run, what a family finds out of the model once it knows for all sentences.

@@ -1,6 +1,7 @@
 """The network's numbers: fast float32, bfloat16, compilation, and counting what goes through it."""
 
 import os
+import platform
 import subprocess
 import sys
 from dataclasses import replace
@@ -224,16 +225,52 @@ def test_attention_that_is_causal_without_a_mask_stays_causal():
     torch.testing.assert_close(found, expected)
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-@pytest.mark.parametrize("architecture", ["bert", "roberta"])
-def test_a_row_has_the_same_logits_with_and_without_gradients(architecture, precision):
-    classifier = prepared_classifier(architecture, precision)
+def logits_with_and_without_gradients(classifier: Classifier) -> list[torch.Tensor]:
     token_id, mask = classifier.padded([sentence.token_id for sentence in sentences_of(classifier)])
-    with torch.enable_grad():
-        expected = classifier.logits(classifier.embed(token_id), mask)
+    logits = []
+    for grad in (True, False):
+        with torch.set_grad_enabled(grad):
+            logits.append(classifier.logits(classifier.embed(token_id), mask).detach())
+    return logits
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta"])
+def test_a_row_has_the_same_logits_with_and_without_gradients(architecture):
+    found, expected = logits_with_and_without_gradients(prepared_classifier(architecture))
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "gpt2"])
+def test_in_bfloat16_they_differ_by_less_than_it_rounds(architecture):
+    rounded = logits_with_and_without_gradients(prepared_classifier(architecture, "bfloat16"))
+    exact, _ = logits_with_and_without_gradients(prepared_classifier(architecture))
+    spread = exact.std()
+    assert (rounded[0] - rounded[1]).abs().max() < 0.05 * spread
+    for logits in rounded:
+        assert 0 < (logits - exact).abs().max() < 0.05 * spread
+
+
+@pytest.mark.skipif(
+    torch.bfloat16 not in fast_layers.KINDS, reason="oneDNN does not multiply bfloat16 on this processor"
+)
+def test_an_activation_inside_a_product_of_half_the_bits_is_rounded_once():
+    torch.manual_seed(2)
+    layer = BertIntermediate(BertConfig(hidden_size=64, intermediate_size=256))
+    layer.requires_grad_(False).to(torch.bfloat16)
+    features = torch.randn(3, 50, 64)
+    halves = features.bfloat16().double()
+    exact = functional.gelu(functional.linear(halves, layer.dense.weight.double(), layer.dense.bias.double()))
+    use_fast_layers(nn.Sequential(layer))
     with torch.inference_mode():
-        found = classifier.logits(classifier.embed(token_id), mask)
-    torch.testing.assert_close(found, expected.detach(), rtol=1e-5, atol=1e-6)
+        once = layer(features)
+    with torch.enable_grad():
+        twice = layer(features.requires_grad_()).detach()
+    assert (once.dtype, twice.dtype) == (torch.bfloat16, torch.float32)
+    # Half a unit of the last of bfloat16's 8 binary digits.
+    torch.testing.assert_close(once.double(), exact, rtol=2**-8, atol=1e-6)
+    rounded = twice.bfloat16().double()
+    assert (once - exact).abs().mean() < 0.9 * (rounded - exact).abs().mean()
+    assert (rounded - exact).abs().max() > (once - exact).abs().max()
 
 
 def test_bfloat16_runs_on_processors_without_kernels_for_it():
@@ -288,6 +325,37 @@ def test_activation_inside_the_product_is_the_model_s_own(activation):
     for grad in (False, True):
         with torch.set_grad_enabled(grad):
             torch.testing.assert_close(layer(features), expected, rtol=1e-5, atol=1e-6)
+
+
+MEMORY = """if True:
+    import resource, sys
+    import torch
+    sys.path.append("workflow/scripts")
+    from evenlight.models.processor import use_processor
+    if "kept" in sys.argv:
+        use_processor(1)
+        assert torch.get_num_threads() == 1
+    def pages():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    before = pages()
+    # Each is larger than all that were freed, and so glibc by itself has it from the kernel.
+    for megabytes in range(2, 28):
+        torch.ones(megabytes * 2**18)
+    print(pages() - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="there is no glibc here, whose memory this is about")
+@pytest.mark.parametrize("kept", [True, False], ids=["kept", "given back"])
+def test_freed_memory_is_used_again(kept):
+    project = Path(__file__).parents[2]
+    command = [sys.executable, "-c", MEMORY, *["kept"] * kept]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    page = os.sysconf("SC_PAGE_SIZE")
+    largest, all_of_them = 27 * 2**20 / page, sum(range(2, 28)) * 2**20 / page
+    # What is given back must be had again.
+    assert int(done.stdout) < 2 * largest if kept else int(done.stdout) > 0.8 * all_of_them
 
 
 # bfloat16 --------------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 
 from evenlight.checkpoints import add_checkpoint_flags, open_checkpoint
 from evenlight.code_digest import LIBRARIES, library_versions
@@ -19,6 +18,7 @@ from evenlight.engine.representations import represented
 from evenlight.engine.sentences import encoded
 from evenlight.forgetting import forget
 from evenlight.models.classifier import device_name, load_classifier
+from evenlight.models.processor import use_processor
 from evenlight.seeds import generator_for
 from evenlight.tables import read_table, write_table
 from evenlight.training import digest_of_training, make_reproducible
@@ -29,7 +29,7 @@ VALIDATED = 64
 
 def main(arguments: argparse.Namespace) -> None:
     """Write what the model says of the texts once it has forgotten; what it has forgotten goes into the metadata."""
-    torch.set_num_threads(arguments.threads)
+    use_processor(arguments.threads)
     make_reproducible()
     settings = arguments.settings
     explainer, concepts, seed = settings["explainer"], settings["concepts"], settings["seed"]

@@ -4,13 +4,12 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import torch
-
 from evenlight.code_digest import library_versions
 from evenlight.command_line import run, settings_argument
 from evenlight.contracts.texts import ITEMS
 from evenlight.engine.sentences import parts_of
 from evenlight.models.classifier import Classifier
+from evenlight.models.processor import use_processor
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.ready import loaded_files, ready_classifier
 from evenlight.models.two_parts import require_reads_parts
@@ -43,7 +42,7 @@ ARCHITECTURES: dict[str, Callable] = {"trained": with_own_head, "prompted": with
 
 def main(arguments: argparse.Namespace) -> None:
     """Load and save."""
-    torch.set_num_threads(1)
+    use_processor(1)
     settings = arguments.settings
     classes = read_metadata(arguments.items, ITEMS)["classes"]
     items = read_table(arguments.items, ITEMS.only("words", "split", "part"))

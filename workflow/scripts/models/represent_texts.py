@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from evenlight.command_line import add_model_flags, run, settings_argument
 from evenlight.contracts.explanations import REPRESENTATIONS
@@ -14,12 +13,13 @@ from evenlight.engine.representations import represented
 from evenlight.engine.sentences import encoded, token_counts
 from evenlight.errors import InputError
 from evenlight.models.classifier import load_classifier
+from evenlight.models.processor import use_processor
 from evenlight.tables import read_table, write_table
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the table; weights and bias of the layer stand in its metadata."""
-    torch.set_num_threads(arguments.threads)
+    use_processor(arguments.threads)
     limit = arguments.settings["max_tokens"]
     classifier = load_classifier(arguments.model, limit, arguments.device)
     items = read_table(arguments.items, ITEMS)

@@ -4,20 +4,20 @@ import argparse
 from pathlib import Path
 
 import pandas as pd
-import torch
 
 from evenlight import tables
 from evenlight.command_line import add_model_flags, run, settings_argument
 from evenlight.contracts.masked_words import MASKED_WORDS
 from evenlight.contracts.texts import ITEMS
 from evenlight.engine.masked_words import masked_evaluator, masked_scores, why_without_head
+from evenlight.models.processor import use_processor
 from evenlight.models.tokenizers import read_words
 from evenlight.readings import explained_items
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the scores; of a model without the head, why there are none."""
-    torch.set_num_threads(arguments.threads)
+    use_processor(arguments.threads)
     settings = arguments.settings
     source, revision = settings["source"], settings["revision"]
     why = why_without_head(str(arguments.model), source, revision)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 
 from evenlight.checkpoints import add_checkpoint_flags, open_checkpoint
 from evenlight.code_digest import LIBRARIES, library_versions
@@ -18,13 +17,14 @@ from evenlight.engine.sentences import tokenize
 from evenlight.items import learned_levels
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import device_name, pick_device
+from evenlight.models.processor import use_processor
 from evenlight.tables import read_table, write_table
 from evenlight.training import digest_of_training, make_reproducible, train
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the most probable level of every test text; the weights are not kept."""
-    torch.set_num_threads(arguments.threads)
+    use_processor(arguments.threads)
     make_reproducible()
     settings = arguments.settings
     model, levels, seed = settings["model"], settings["levels"], settings["seed"]

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
-import torch
 
 from evenlight.checkpoints import add_checkpoint_flags, open_checkpoint
 from evenlight.code_digest import LIBRARIES, library_versions
@@ -17,6 +16,7 @@ from evenlight.errors import InputError
 from evenlight.items import wholes
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, device_name, name_classes, pick_device
+from evenlight.models.processor import use_processor
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.tables import read_metadata, read_table, write_csv
 from evenlight.training import Diverged, digest_of_training, make_reproducible, save_classifier, train
@@ -45,7 +45,7 @@ def overlap_of(model: dict) -> int | None:
 
 def main(arguments: argparse.Namespace) -> None:
     """Train and save."""
-    torch.set_num_threads(arguments.threads)
+    use_processor(arguments.threads)
     make_reproducible()
     settings = arguments.settings
     model = settings["model"]

@@ -4,12 +4,12 @@ from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
 
-import torch
 from torch import nn
 
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
 from evenlight.models.classifier import load_classifier
+from evenlight.models.processor import use_processor
 from evenlight.models.service import is_service, load_service
 
 
@@ -20,7 +20,7 @@ def open_evaluator(
 
     ``change`` is done to the network's weights before it is asked anything.
     """
-    torch.set_num_threads(flags.threads)
+    use_processor(flags.threads)
     settings = flags.settings
     if is_service(flags.model):
         served = load_service(flags.model, settings["max_tokens"])

@@ -2,10 +2,11 @@
 
 **Linear layers.** Torch multiplies float32 matrices by MKL, which on AMD processors leaves half of the vector width
 unused; oneDNN, which comes with torch, does not. On a core with AVX-512 the layers of a small encoder are 2.4 times as
-fast. In float32, where no gradient is asked for, it applies the activation function in the same pass over memory.
+fast. Where no gradient is asked for, it applies the activation function in the same pass over memory.
 
 In bfloat16 only the linear layers round, to half the bits, on their way in. What lies between them stays float32:
-on processors attention is several times slower in bfloat16, and normalisation and sums would only lose digits.
+on processors attention is several times slower in bfloat16, and normalisation and sums would only lose digits. An
+activation function within a product is given the product's sums before they are rounded.
 Graphics cards are the other way round and have autocast, see ``Classifier.logits``.
 
 **The last layer.** A classification head reads the first token alone, a decoder's the last one, so what follows the
@@ -36,6 +37,8 @@ from evenlight.models.attention import KNOWN_TYPES
 
 # The operation that torch's own compiler uses for linear layers on processors.
 AVAILABLE = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+# The types of numbers that it multiplies here.
+KINDS = {torch.float32} | ({torch.bfloat16} if AVAILABLE and torch.ops.mkldnn._is_mkldnn_bf16_supported() else set())
 
 
 def _product(
@@ -59,8 +62,13 @@ class _Linear(torch.autograd.Function):
         return _product(gradient, weight.t()), None, None
 
 
+def _is_multiplied(weight: torch.Tensor) -> bool:
+    """Whether oneDNN takes ``weight``. Torch's compiler chooses operations of its own."""
+    return AVAILABLE and weight.device.type == "cpu" and weight.dtype in KINDS and not torch.compiler.is_compiling()
+
+
 def fast_linear(features: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-    """As ``torch.nn.functional.linear``, in the type of the weights and with the result in the type of the features.
+    """As ``torch.nn.functional.linear``, in the type of the weights; the result has as many bits as float32 or more.
 
     Args:
         features: (…, inner).
@@ -69,16 +77,17 @@ def fast_linear(features: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor
     """
     if torch.is_autocast_enabled(features.device.type):
         return functional.linear(features, weight, bias)
-    if features.dtype != weight.dtype:
-        return functional.linear(features.to(weight.dtype), weight, bias).to(features.dtype)
-    fits = features.device.type == "cpu" and features.dtype == torch.float32 and not weight.requires_grad
-    # Torch's compiler chooses operations of its own.
-    if not AVAILABLE or not fits or torch.compiler.is_compiling():
-        return functional.linear(features, weight, bias)
-    if torch.is_grad_enabled() and features.requires_grad:
-        # As a matrix, since of more dimensions oneDNN gives a view, which no network may change in place then.
-        return _Linear.apply(features.flatten(0, -2), weight, bias).unflatten(0, features.shape[:-1])
-    return _product(features, weight, bias)
+    kind = torch.promote_types(features.dtype, torch.float32)
+    features = features.to(weight.dtype)
+    if not _is_multiplied(weight) or weight.requires_grad:
+        return functional.linear(features, weight, bias).to(kind)
+    if not (torch.is_grad_enabled() and features.requires_grad):
+        return _product(features, weight, bias).to(kind)
+    if weight.dtype != torch.float32:
+        # Torch has these done by oneDNN, too.
+        return functional.linear(features, weight, bias).to(kind)
+    # As a matrix, since of more dimensions oneDNN gives a view, which no network may change in place then.
+    return _Linear.apply(features.flatten(0, -2), weight, bias).unflatten(0, features.shape[:-1])
 
 
 class FastLinear(nn.Linear):
@@ -103,15 +112,11 @@ def _with_activation_inside(parent: type) -> type:
     class WithActivationInside(parent):
         def forward(self, features: torch.Tensor) -> torch.Tensor:
             """(…, outer) of ``features`` (…, inner)."""
-            weight = self.dense.weight
-            fused = (
-                AVAILABLE
-                and features.device.type == "cpu"
-                and features.dtype == weight.dtype == torch.float32
-                and type(self.intermediate_act_fn) is GELUActivation
-                and not (torch.is_grad_enabled() or torch.compiler.is_compiling())
-            )
-            return _product(features, weight, self.dense.bias, "gelu") if fused else super().forward(features)
+            dense, function = self.dense, self.intermediate_act_fn
+            fused = _is_multiplied(dense.weight) and type(function) is GELUActivation and not torch.is_grad_enabled()
+            if not fused or features.dtype != torch.float32:
+                return super().forward(features)
+            return _product(features.to(dense.weight.dtype), dense.weight, dense.bias, "gelu")
 
     return WithActivationInside
 
