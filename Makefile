@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-statistics verdicts bench-ten-units bench-statements bench-associated estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-statistics verdicts bench-ten-units bench-statements bench-associated estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -197,6 +197,10 @@ bench: $(MINILM) $(lastword $(SHAPES))/model.safetensors .venv-ferret/ready  ## 
 bench-profile: $(MINILM)  ## where the time of these tasks goes, by kind of operation (ten minutes)
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/where_time_goes.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS)
+
+bench-memory: $(MINILM)  ## what it saves to keep the memory that torch frees (a quarter of an hour)
+	$(TRAIN_BENCH)
+	$(BIN)/python bench/kept_memory.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS)
 
 bench-precision: $(MINILM)  ## what bfloat16 changes in a table of disparities (ten minutes)
 	$(BIN)/python bench/precision_effect.py --study bench/bench.yaml --cores $(CORES)

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import shlex
 import sys
 from importlib.metadata import version
@@ -20,10 +21,12 @@ def machine(*libraries: str) -> str:
     """Processor, cores and versions."""
     processor = platform.processor() or platform.machine()
     if (info := Path("/proc/cpuinfo")).exists():
-        models = [
-            line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")
-        ]
-        processor = models[0] if models else processor
+        known = dict(re.findall(r"^([\w ]+?)\s*: (.*)$", info.read_text(), re.MULTILINE))
+        # Virtual machines hide which processor of a maker they have, but for these numbers.
+        numbers = " ".join(
+            f"{name.removeprefix('cpu ')} {known[name]}" for name in ("cpu family", "model") if name in known
+        )
+        processor = f"{known.get('model name', processor)}{f' ({numbers})' if numbers else ''}"
     versions = ", ".join(f"{name} {version(name)}" for name in libraries)
     return f"{processor}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}"
 

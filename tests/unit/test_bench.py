@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -395,3 +396,37 @@ def test_costs_of_a_large_audit_are_added_up(tmp_path):
     assert (words.min(), words.max()) == (5, 40)
     assert (table["region"] == "").mean() == pytest.approx(0.02, abs=0.01)
     assert (table["gender"] == "women").mean() == pytest.approx(0.45, abs=0.05)
+
+
+def test_kept_memory_changes_time_and_no_score(tmp_path, capsys):
+    kept_memory = script("kept_memory")
+    arguments = argparse.Namespace(
+        models=[("tiny", write_bert(tmp_path / "model"))],
+        items=write_texts(tmp_path),
+        tasks=["path"],
+        precision=["float32"],
+        sentences=2,
+        starts=1,
+    )
+    kept_memory.main(arguments)
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("| path"))
+    ratio, peaks = [cell.strip() for cell in line.split("|")[2:4]]
+    assert float(ratio.split()[0]) > 0
+    assert all(float(peak) > 100 for peak in peaks.split("/"))
+
+
+def test_other_scores_where_memory_is_kept_are_refused(monkeypatch):
+    class OtherScores:
+        def __init__(self, python, path, serve, way, folder, precision, log):
+            self.score = float(way == "kept")
+
+        def ask(self, task, sentences):
+            return {"scores": {"igxi": [[self.score]]}, "seconds": 1.0, "peak_mib": 1.0}
+
+        def stop(self):
+            pass
+
+    kept_memory = script("kept_memory")
+    monkeypatch.setattr(kept_memory, "Worker", OtherScores)
+    with pytest.raises(RuntimeError, match="path: other scores"):
+        kept_memory.measured(Path("model"), "float32", [], argparse.Namespace(tasks=["path"], starts=1))
