@@ -166,3 +166,62 @@ def test_studies_find_the_true_part(parts, design, covariate):
 def test_what_cannot_be_split_is_not(parts):
     far, linear, noise = parts.COVARIATES["normal, 6"], parts.ASSOCIATIONS["linear"], parts.NOISE["normal"]
     assert parts._row(parts.groups, 50, far, linear, noise, 2)[0] == "0 of 2"
+
+
+# What soft disparities are made of ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def soft():
+    return script("soft_scale")
+
+
+def runs_of_soft(soft, p, difference):
+    """Runs of one explainer on one dataset, their p and differences by form, (runs, 4) each, of sufficiency."""
+    about = {"dataset": "demo", "model": "small", "explainer": "lime"}
+    rows = [
+        about
+        | {"seed": seed, "metric": metric + form, "p": p[seed][place], "mean_b": 1.0}
+        # Comprehensiveness has nothing to show.
+        | ({"mean_a": 1 + difference[seed][place]} if metric == "soft_sufficiency" else {"mean_a": 1.0, "p": 1.0})
+        for seed in range(len(p))
+        for metric in soft.METRICS
+        for place, form in enumerate(soft.FORMS)
+    ]
+    runs = soft.side_by_side(pd.DataFrame(rows))
+    return runs[runs["metric"] == "soft_sufficiency"], runs
+
+
+def test_signs_of_both_metrics_are_counted(soft):
+    """Of three explainers of one model two have opposite signs; sufficiency alone has one sign."""
+    effects = pd.DataFrame(
+        [
+            {"dataset": "demo", "model": "small", "explainer": explainer, "metric": metric, "d": d}
+            for explainer, both in {"grad": (0.5, 0.1), "lime": (-0.5, 0.1), "shap": (-0.1, 0.2)}.items()
+            for metric, d in zip(soft.METRICS, both, strict=True)
+        ]
+    )
+    [row] = soft.signs(effects, "d", "here").to_numpy().tolist()
+    assert row == ["here", "demo", 3, 2, 1, "0 of 1", "1 of 1"]
+
+
+def test_what_becomes_of_significant_runs(soft):
+    """By published, added, controlled, controlled and added; a run for each fate, and one that turns round."""
+    p = [[0.01, 1, 1, 1], [0.01, 1, 0.01, 1], [0.01, 1, 0.01, 0.01], [0.5, 0, 0, 0], [0.01, 1, 0.01, 0.01]]
+    difference = [[0.2] * 4] * 4 + [[0.2, 0.2, -0.2, -0.2]]
+    own, runs = runs_of_soft(soft, p, difference)
+    fates = soft.fates(runs, ["metric"]).set_index("metric")
+    columns = ["runs", "significant", "scale", "any", "added"]
+    assert fates.loc["soft_sufficiency", columns].tolist() == [5, 4, 2, 1, 1]
+    assert fates.loc["soft_comprehensiveness", columns].tolist() == [5, 0, 0, 0, 0]
+    assert own["difference"].tolist() == pytest.approx([0.2] * 5)
+
+
+def test_parts_of_a_difference_add_up(soft):
+    own, _ = runs_of_soft(soft, [[1] * 4] * 2, [[0.5, 0.125, 0.25, -0.5], [-0.5, 0.5, 0.25, 0.5]])
+    [row] = soft.parts_of_differences(own).to_dict("records")
+    shown = {name: row[name] for name in ("published", "added", "controlled", "controlled, added")}
+    assert shown == {"published": "0.500", "added": "0.312", "controlled": "0.250", "controlled, added": "0.500"}
+    # 0.375 and -1 by number, of which both go with the whole; 0.75 and -0.25 of any, of which one does.
+    assert (row["number kept"], row["number kept: same sign"]) == ("0.688", "100%")
+    assert (row["any"], row["any: same sign"]) == ("0.500", "50%")
