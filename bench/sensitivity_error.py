@@ -33,7 +33,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.metrics import Explanation, Origin, explanation_of
-from evenlight.metrics.worst_change import Start, ascent, changes, draws_in_ball, radius_of, start_of
+from evenlight.metrics.worst_change import Start, ascent, changes, draws_in_ball, radii_of, start_of
 from evenlight.models.classifier import load_classifier
 from evenlight.models.processor import use_processor
 from evenlight.tables import replacing
@@ -91,16 +91,15 @@ def attacked(settings: dict, evaluator: Evaluator) -> Callable[[list[Start]], li
 
 def drawn(settings: dict) -> Callable[[list[Start]], list]:
     """Gives random draws around each text, the same for every explainer."""
-    return lambda starts: [
-        draws_in_ball(
-            start.explanation,
-            start.input.vectors[start.token_index],
-            settings,
-            radius_of(start.input, start.token_index, settings),
-            search=0,
-        )
-        for start in starts
-    ]
+
+    def points(starts: list[Start]) -> list:
+        inputs, token_index = [start.input for start in starts], [start.token_index for start in starts]
+        return [
+            draws_in_ball(start.explanation, start.input.vectors[start.token_index], settings, radius, search=0)
+            for start, radius in zip(starts, radii_of(inputs, token_index, settings), strict=True)
+        ]
+
+    return points
 
 
 def compared(few: np.ndarray, many: np.ndarray, names: list[str], setting: str, points: int) -> Iterator[dict]:

@@ -19,6 +19,7 @@ from evenlight.engine.representations import given_to_last_layer
 from evenlight.engine.sentences import Sentence
 from evenlight.models.classifier import Classifier
 from evenlight.training import Beside, train
+from evenlight.transfers import sent
 
 
 class _Reversed(torch.autograd.Function):
@@ -69,12 +70,14 @@ class Heads(Beside):
     def forward(self, sentences: Sequence[Sentence], logits: torch.Tensor) -> torch.Tensor:
         """The cross-entropy of both heads, each the mean over the texts with a label."""
         given = self.given(logits)
-        level = torch.tensor([self.level[sentence.item_id] for sentence in sentences], device=given.device)
+        level = torch.tensor([self.level[sentence.item_id] for sentence in sentences])
+        labelled = (level != UNLABELLED).sum(0).clamp(min=1).tolist()
         inputs = (reversed_gradient(given, self.strength), given)
         return sum(
-            functional.cross_entropy(head(values), right, ignore_index=UNLABELLED, reduction="sum")
-            / max(1, int((right != UNLABELLED).sum()))
-            for head, values, right in zip(self.heads, inputs, level.T, strict=False)
+            functional.cross_entropy(head(values), right, ignore_index=UNLABELLED, reduction="sum") / count
+            for head, values, right, count in zip(
+                self.heads, inputs, sent(level, given.device).T, labelled, strict=False
+            )
         )
 
 

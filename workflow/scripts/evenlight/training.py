@@ -26,6 +26,7 @@ from evenlight.models.classifier import Classifier
 from evenlight.models.regimes import train_only
 from evenlight.models.way_in import reason_of
 from evenlight.seeds import generator_for
+from evenlight.transfers import fetched, sent
 
 OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
 # Steps in whose texts like lengths are looked for.
@@ -78,7 +79,7 @@ def _loss(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Cross-entropy against the sentences' targets, and the logits."""
     token_id, mask = classifier.padded([sentence.row for sentence in sentences])
-    label = torch.tensor([sentence.target for sentence in sentences], device=classifier.device)
+    label = sent([sentence.target for sentence in sentences], classifier.device)
     mixed = precision != "float32"
     with torch.autocast(classifier.device.type, torch.bfloat16, enabled=mixed):
         logits = classifier.logits(classifier.embed(token_id), mask)
@@ -90,14 +91,10 @@ def _loss(
 def validate(classifier: Classifier, sentences: Sequence[Sentence], batch_size: int) -> tuple[float, float]:
     """Mean cross-entropy and accuracy on ``sentences`` whose targets are the labels."""
     classifier.network.eval()
-    loss, correct = 0.0, 0
-    for batch in _in_pieces(sentences, batch_size):
-        batch_loss, logits = _loss(classifier, batch, "sum")
-        loss += batch_loss.item()
-        correct += sum(
-            predicted == sentence.target for predicted, sentence in zip(logits.argmax(-1).tolist(), batch, strict=True)
-        )
-    return loss / len(sentences), correct / len(sentences)
+    found = [_loss(classifier, batch, "sum") for batch in _in_pieces(sentences, batch_size)]
+    *losses, predicted = fetched([*(loss for loss, _ in found), torch.cat([logits for _, logits in found]).argmax(-1)])
+    correct = np.equal(predicted, [sentence.target for sentence in sentences])
+    return float(sum(losses)) / len(sentences), float(correct.mean())
 
 
 class Diverged(InputError):
@@ -126,12 +123,12 @@ class Beside(nn.Module):
 
 @dataclass
 class Course:
-    """Where a training is: plain values, beside which it has weights, optimizer, learning rate and generators.
+    """Where a training is, beside which it has weights, optimizer, learning rate and generators.
 
     Attributes:
         epoch: that is going on, from 0.
         step: how many of its steps are done.
-        loss: over the texts of these steps, as a sum (nats).
+        loss: over the texts of these steps, as a sum (nats); on the device, where no step waits for it.
         seconds: that they took.
         best_epoch: the epoch with the lowest validation loss.
         best_loss: that loss.
@@ -140,7 +137,7 @@ class Course:
 
     epoch: int = 0
     step: int = 0
-    loss: float = 0.0
+    loss: float | torch.Tensor = 0.0
     seconds: float = 0.0
     best_epoch: int = 0
     best_loss: float = float("inf")
@@ -228,14 +225,14 @@ def train(
                         "scheduler": scheduler.state_dict(),
                         "gradients": _gradients(network) if settings["gradients"] == "kept" else {},
                         "generators": _generators(classifier.device),
-                        "course": vars(course),
+                        "course": vars(course) | {"loss": float(course.loss)},
                         "kept_weights": kept_weights,
                     }
                 )
         validation_loss, accuracy = validate(classifier, validation, settings["batch_size"])
         seconds = time.perf_counter() - started
         rate = scheduler.get_last_lr()[0]
-        row = (epoch, course.loss / len(training), validation_loss, accuracy, rate, seconds)
+        row = (epoch, float(course.loss) / len(training), validation_loss, accuracy, rate, seconds)
         course.history.append(dict(zip(HISTORY, row, strict=True)))
         progress.set_postfix(validation_loss=f"{validation_loss:.4f}", accuracy=f"{accuracy:.3f}")
         course.step, course.loss, course.seconds = 0, 0.0, 0.0
@@ -283,19 +280,19 @@ def _take_step(
     sentences: Sequence[Sentence],
     settings: dict,
     beside: Beside | None,
-) -> float:
-    """Change the weights once, by the mean loss over all sentences, in batches; the loss as a sum."""
+) -> torch.Tensor:
+    """Change the weights once, by the mean loss over all sentences, in batches; the loss as a sum, on the device."""
     are_kept, longest = settings["gradients"] == "kept", settings["gradient_clipping"]
     if not are_kept:
         optimizer.zero_grad(set_to_none=True)
-    total = 0.0
+    total = torch.zeros((), dtype=torch.float64, device=classifier.device)
     for batch in _in_pieces(sentences, settings["batch_size"]):
         loss, logits = _loss(classifier, batch, "mean", settings["precision"])
         if beside is not None:
             loss = loss + beside(batch, logits)
         # The mean over texts, of which the last batch may have fewer.
         (loss * (len(batch) / len(sentences))).backward()
-        total += loss.item() * len(batch)
+        total += loss.detach().double() * len(batch)
     # Behind a step, only gradients that are kept have a use for it.
     if longest is not None and not are_kept:
         nn.utils.clip_grad_norm_(classifier.network.parameters(), longest)

@@ -9,6 +9,7 @@ import torch
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
 from evenlight.models.classifier import Classifier
+from evenlight.transfers import sent
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Batch:
     Attributes:
         sentences: one per row.
         token_id: ids, padded; (rows, tokens).
-        mask: 0 for padding, more for tokens, see ``Classifier.padded``; (rows, tokens).
+        mask: 0 for padding, more for tokens, in main memory, see ``Classifier.padded``; (rows, tokens).
         target: class to explain, (rows,).
         foil: class that it is held against, (rows,); -1 where there is none.
     """
@@ -33,37 +34,39 @@ class Batch:
     def of(cls, sentences: list[Sentence], classifier: Classifier) -> "Batch":
         """``sentences`` on the classifier's device."""
         token_id, mask = classifier.padded([sentence.row for sentence in sentences])
-        target = torch.tensor([sentence.target for sentence in sentences], device=classifier.device)
+        target = sent([sentence.target for sentence in sentences], classifier.device)
         foil = [-1 if sentence.foil is None else sentence.foil for sentence in sentences]
-        return cls(sentences, token_id, mask, target, torch.tensor(foil, device=classifier.device))
-
-    def take(self, row: torch.Tensor) -> "Batch":
-        """The rows at ``row`` (taken,), which may occur more than once."""
-        sentences = [self.sentences[index] for index in row.tolist()]
-        return Batch(sentences, self.token_id[row], self.mask[row], self.target[row], self.foil[row])
-
-    def without_padding(self, score: torch.Tensor) -> list[np.ndarray]:
-        """Scores (rows, tokens) of the sentences' tokens alone: float64 (tokens,) for each sentence."""
-        inside = self.mask.bool().cpu().numpy()
-        return [
-            row[is_token][: len(sentence.token_id)]
-            for sentence, row, is_token in zip(self.sentences, score.double().cpu().numpy(), inside, strict=True)
-        ]
+        return cls(sentences, token_id, mask, target, sent(foil, classifier.device))
 
 
 def sentences_in_batches(
-    sentences: Sequence[Sentence], evaluator: Evaluator, compute: Callable[[Batch], list], rows: int = 1
-) -> list:
+    sentences: Sequence[Sentence],
+    evaluator: Evaluator,
+    compute: Callable[[Batch], tuple[torch.Tensor, ...]],
+    rows: int = 1,
+) -> list[tuple[np.ndarray, ...]]:
     """What ``compute`` finds out about each sentence of a batch, for all sentences, in order.
 
     Args:
         sentences: what is explained.
         evaluator: packs full batches.
-        compute: gives back one result per sentence of the batch.
+        compute: gives back numbers (rows,) and scores (rows, tokens), on the device.
         rows: how many rows a sentence makes of itself. Where they are more than a batch, ``compute`` cuts them.
+
+    Returns:
+        of each sentence its numbers, float64, and its tokens' scores without those of padding, float64 (tokens,).
     """
 
-    def compute_chosen(chosen: np.ndarray) -> list:
+    def compute_chosen(chosen: np.ndarray) -> tuple[torch.Tensor, ...]:
         return compute(Batch.of([sentences[index] for index in chosen], evaluator.classifier))
 
-    return evaluator.in_batches([len(sentence.token_id) for sentence in sentences], compute_chosen, rows)
+    lengths = [len(sentence.token_id) for sentence in sentences]
+    return [
+        tuple(without_padding(value, length, evaluator.classifier) if value.ndim else value for value in found)
+        for length, found in zip(lengths, evaluator.fetched(lengths, compute_chosen, rows), strict=True)
+    ]
+
+
+def without_padding(score: np.ndarray, length: int, classifier: Classifier) -> np.ndarray:
+    """Of the scores of a row in a batch, (longest,), those of the text's tokens, (length,)."""
+    return score[len(score) - length :] if classifier.pads_left else score[:length]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ from transformers import Cache
 from evenlight.errors import first_line
 from evenlight.models.classifier import Classifier
 from evenlight.rows import row_behind
+from evenlight.transfers import fetched
 
 # What fills a graphics card.
 TOKENS_ON_CUDA = 32768
@@ -90,20 +92,48 @@ class Evaluator:
             rows: how many rows a text makes of itself. Where they are more than a batch, ``compute`` cuts them.
         """
         results: list = [None] * len(lengths)
-        for batch in self.batches(lengths, rows):
-            for index, result in self._in_memory(batch, compute, self.tokens_per_batch):
+        for batch, found in self._computed(lengths, compute, rows):
+            for index, result in zip(batch, found, strict=True):
                 results[index] = result
         return results
 
+    def fetched(
+        self, lengths: Sequence[int], compute: Callable[[np.ndarray], tuple[torch.Tensor, ...]], rows: int = 1
+    ) -> list[tuple[np.ndarray, ...]]:
+        """As :meth:`in_batches`, of numbers on the device: a graphics card is waited for once, after all batches.
+
+        Args:
+            lengths: tokens of each text.
+            compute: the indices of a batch's texts to tensors (texts, …).
+            rows: how many rows a text makes of itself.
+
+        Returns:
+            what each tensor has for each of ``lengths``, float64 (…).
+        """
+        parts = list(self._computed(lengths, compute, rows))
+        arrays = iter(fetched([tensor for _, tensors in parts for tensor in tensors]))
+        results: list = [None] * len(lengths)
+        for batch, tensors in parts:
+            for index, result in zip(batch, zip(*(next(arrays) for _ in tensors), strict=True), strict=True):
+                results[index] = result
+        return results
+
+    def _computed(
+        self, lengths: Sequence[int], compute: Callable[[np.ndarray], Any], rows: int
+    ) -> Iterator[tuple[np.ndarray, Any]]:
+        """The indices of each batch with what ``compute`` makes of them."""
+        for batch in self.batches(lengths, rows):
+            yield from self._in_memory(batch, compute, self.tokens_per_batch)
+
     def _in_memory(
-        self, batch: np.ndarray, compute: Callable[[np.ndarray], Sequence], tokens: int
-    ) -> list[tuple[int, object]]:
-        """The rows' indices with their results, in halves where the device's memory is too small for the whole.
+        self, batch: np.ndarray, compute: Callable[[np.ndarray], Any], tokens: int
+    ) -> list[tuple[np.ndarray, Any]]:
+        """The rows' indices with what is computed, in halves where the device's memory is too small for the whole.
 
         ``tokens`` is the limit that ``batch`` was made for.
         """
         try:
-            return list(zip(batch, compute(batch), strict=True))
+            return [(batch, compute(batch))]
         except (torch.OutOfMemoryError, MemoryError):
             if tokens == 1:
                 raise
@@ -148,12 +178,13 @@ class Evaluator:
         """Class probabilities (classes,) of each row, all of which stand behind ``beginning``."""
         asked = list(rows.values())
 
-        def compute(batch: np.ndarray) -> np.ndarray:
+        def compute(batch: np.ndarray) -> tuple[torch.Tensor]:
             token_id, mask = self._asked.padded([asked[index] for index in batch])
             logits = self._asked.logits(self._asked.embed(token_id), mask, beginning)
-            return logits.float().softmax(-1).cpu().double().numpy()
+            return (logits.float().softmax(-1),)
 
-        return dict(zip(rows, self.in_batches([len(row) for row in asked], compute), strict=True))
+        answers = self.fetched([len(row) for row in asked], compute)
+        return {name: probability for name, (probability,) in zip(rows, answers, strict=True)}
 
 
 def fitting_tokens(classifier: Classifier) -> int:

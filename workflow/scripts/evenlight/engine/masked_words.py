@@ -16,6 +16,7 @@ from evenlight.models.classifier import Classifier, load_network, pick_device
 from evenlight.models.language_model import KINDS, MASKED, PROMPT, Prompt, as_classifier
 from evenlight.models.prompted import NAMES
 from evenlight.models.tokenizers import NO_CODE, Reading, cannot_load, loaded_tokenizer, required_token_id, set_prompt
+from evenlight.transfers import sent
 
 # Names of the scores.
 LIKELIHOOD, RELEASED = "likelihood", "released"
@@ -132,16 +133,16 @@ def _answers(evaluator: Evaluator, copies: Sequence[tuple[np.ndarray, int, int]]
     """Log-probability of the token at its place, and the largest there, of each masked copy: float (copies, 2)."""
     classifier = evaluator.classifier
 
-    def compute(batch: np.ndarray) -> np.ndarray:
+    def compute(batch: np.ndarray) -> tuple[torch.Tensor, ...]:
         rows, places, tokens = zip(*(copies[number] for number in batch), strict=True)
         token_id, mask = classifier.padded(list(rows))
-        inside = mask > 0
-        place = inside.long().argmax(1) + torch.tensor(places, device=token_id.device)
+        inside = (mask > 0).long()
+        place = sent(inside.argmax(1) + torch.tensor(places), token_id.device)
+        inside, token = sent(inside, token_id.device), sent(tokens, token_id.device)
         counts = classifier.way.counts_positions
-        logits = classifier.network.vocabulary_logits(token_id, inside.long(), place[:, None], counts)[:, 0]
+        logits = classifier.network.vocabulary_logits(token_id, inside, place[:, None], counts)[:, 0]
         log_p = logits.float().log_softmax(-1)
-        token = torch.tensor(tokens, device=token_id.device)
-        return torch.stack([log_p.gather(1, token[:, None])[:, 0], log_p.amax(1)], 1).cpu().double().numpy()
+        return log_p.gather(1, token[:, None])[:, 0], log_p.amax(1)
 
-    answers = evaluator.in_batches([len(row) for row, _, _ in copies], compute)
+    answers = evaluator.fetched([len(row) for row, _, _ in copies], compute)
     return np.array(answers).reshape(-1, 2)

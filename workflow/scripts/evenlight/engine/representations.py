@@ -65,24 +65,27 @@ def represented(evaluator: Evaluator, rows: Sequence[np.ndarray]) -> tuple[np.nd
         InputError: the logits do not come from a linear layer, or from more than one place of a text.
     """
     classifier = evaluator.classifier
+    does_not_follow = InputError(
+        f"the logits of this {classifier.network.config.model_type} model do not follow from what its last linear "
+        "layer is given; choose another model"
+    )
     with given_to_last_layer(classifier) as (layer, given_for):
 
-        def compute(batch: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        def compute(batch: np.ndarray) -> tuple[torch.Tensor, ...]:
             token_id, mask = classifier.padded([rows[row] for row in batch])
             logits = classifier.logits(classifier.embed(token_id), mask)
             given = given_for(logits)
-            if given.shape[0] != len(logits) or (_of_layer(layer, given) - logits).abs().max() > TOLERANCE:
-                raise InputError(
-                    f"the logits of this {classifier.network.config.model_type} model do not follow from what its last "
-                    "linear layer is given; choose another model"
-                )
-            probability = logits.double().softmax(dim=-1)
-            return list(zip(probability.cpu().numpy(), given.cpu().numpy(), strict=True))
+            if len(given) != len(logits):
+                raise does_not_follow
+            change = (_of_layer(layer, given) - logits).abs().amax(1)
+            return logits.double().softmax(dim=-1), given, change
 
-        answers = evaluator.in_batches([len(row) for row in rows], compute)
-    probability, representation = (np.stack(part) for part in zip(*answers, strict=True))
+        answers = evaluator.fetched([len(row) for row in rows], compute)
+    probability, representation, change = (np.stack(part) for part in zip(*answers, strict=True))
+    if change.max() > TOLERANCE:
+        raise does_not_follow
     bias = layer.weight.new_zeros(len(layer.weight)) if layer.bias is None else layer.bias
-    return probability, representation, {"weight": layer.weight.tolist(), "bias": bias.tolist()}
+    return probability, representation.astype(np.float32), {"weight": layer.weight.tolist(), "bias": bias.tolist()}
 
 
 def _of_layer(layer: nn.Linear, given: torch.Tensor) -> torch.Tensor:

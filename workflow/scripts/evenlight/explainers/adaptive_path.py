@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from evenlight.engine.batches import Batch
+from evenlight.engine.batches import Batch, without_padding
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.explainers.starts import path_ends, sound_baseline
+from evenlight.transfers import sent
 
 # The coarsest rule that is tried; its 9 points contain the 5 of the rule that it is compared with.
 FEWEST_INTERVALS = 8
@@ -127,21 +128,25 @@ def _slopes(
     classifier = evaluator.classifier
     entrance = classifier.entrance(settings["layer"])
 
-    def compute(points: np.ndarray) -> list[tuple[np.ndarray, float]]:
+    def compute(points: np.ndarray) -> tuple[torch.Tensor, ...]:
         # The points on the paths of all sentences are counted through.
         sentence_index, node_index = np.divmod(points, len(nodes))
         distinct, row_index = np.unique(sentence_index, return_inverse=True)
         batch = Batch.of([sentences[index] for index in distinct], classifier)
         start, end = path_ends(batch, classifier, entrance, settings["baseline"])
-        row = torch.from_numpy(row_index).to(end.device)
+        row = sent(row_index, end.device)
+        node = sent(torch.tensor(nodes[node_index], dtype=end.dtype), end.device)
         difference = (end - start)[row]
-        embedding = start[row] + end.new_tensor(nodes[node_index])[:, None, None] * difference
-        batch = batch.take(row)
-        value, gradient = target_gradient(entrance, embedding, batch.mask, batch.target, settings["output"], batch.foil)
-        return list(zip(batch.without_padding((gradient * difference).sum(-1)), value.tolist(), strict=True))
+        embedding = start[row] + node[:, None, None] * difference
+        value, gradient = target_gradient(
+            entrance, embedding, batch.mask[row_index], batch.target[row], settings["output"], batch.foil[row]
+        )
+        return (gradient * difference).sum(-1), value
 
-    points = evaluator.in_batches(np.repeat([len(sentence.token_id) for sentence in sentences], len(nodes)), compute)
-    shares, outputs = [share for share, _ in points], [output for _, output in points]
+    lengths = np.repeat([len(sentence.token_id) for sentence in sentences], len(nodes))
+    points = evaluator.fetched(lengths, compute)
+    shares = [without_padding(share, length, classifier) for (share, _), length in zip(points, lengths, strict=True)]
+    outputs = [output for _, output in points]
     path_points = [slice(first, first + len(nodes)) for first in range(0, len(points), len(nodes))]
     return [(np.array(shares[some]), np.array(outputs[some])) for some in path_points]
 

@@ -10,6 +10,7 @@ from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.models.attention import attention_replaced, attention_weights, require_known_type, weighted_values
 from evenlight.models.classifier import Classifier
+from evenlight.transfers import sent
 
 # The share of a layer's output that comes past the attention, by the residual connection.
 RESIDUAL = 0.5
@@ -35,7 +36,9 @@ def read_by_the_head(classifier: Classifier, mask: torch.Tensor) -> torch.Tensor
     if getattr(classifier.network.config, "classifier_pooling", "cls") == "mean":
         return (mask > 0) / (mask > 0).sum(1, keepdim=True)
     # Padding stands before the text of a decoder and after that of an encoder.
-    return torch.zeros_like(mask).index_fill(1, mask.new_tensor([-1 if classifier.pads_left else 0]), 1)
+    read = torch.zeros_like(mask)
+    read[:, -1 if classifier.pads_left else 0] = 1
+    return read
 
 
 def rolled_out(layers: Sequence[torch.Tensor], row: torch.Tensor, residual: float) -> torch.Tensor:
@@ -64,14 +67,14 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     residual = 0.0 if classifier.network.config.model_type in WITHOUT_RESIDUAL else RESIDUAL
 
     @torch.no_grad()
-    def compute(batch: Batch) -> list[Attribution]:
+    def compute(batch: Batch) -> tuple[torch.Tensor]:
         layers = mean_attention(classifier, batch.token_id, batch.mask)
         # No known type reads padding, so that all windows go through the network together.
         [windows] = classifier.windows(batch.mask) or [None]
-        mask = windows.mask if windows else batch.mask
+        mask = sent(windows.mask if windows else batch.mask, classifier.device)
         score = rolled_out(layers, read_by_the_head(classifier, mask), residual)
-        score = windows.joined_scores(score, batch.mask.shape[1]) if windows else score
-        return [Attribution(token_score, forward_rows=1) for token_score in batch.without_padding(score)]
+        return (windows.joined_scores(score, batch.mask.shape[1]) if windows else score,)
 
-    attributions = sentences_in_batches(sentences, context.evaluator, compute)
+    found = sentences_in_batches(sentences, context.evaluator, compute)
+    attributions = [Attribution(score, forward_rows=1) for (score,) in found]
     return {name: Explanations(attributions) for name in methods}

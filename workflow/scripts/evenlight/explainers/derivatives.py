@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from evenlight.engine.batches import Batch
 from evenlight.explainers.attribution import Remark
 from evenlight.models.classifier import Entrance
 
@@ -50,47 +49,46 @@ def target_gradient(
     return value.detach(), torch.autograd.grad(value.sum(), embedding)[0]
 
 
-def left_over(gradient: torch.Tensor) -> float:
-    """How much of a gradient, (rows, tokens, hidden), its sum over the hidden dimension leaves at most, 0 to 1.
+def left_over(gradient: torch.Tensor) -> torch.Tensor:
+    """How much of a gradient, (rows, tokens, hidden), its sum over hidden dimensions leaves at most, (rows,), 0 to 1.
 
     See :func:`remarks_on_cancelling`.
     """
     size = gradient.abs().sum(-1)
     # Padding, whose gradient is zero, leaves nothing over.
-    return (gradient.sum(-1).abs() / size.clamp(min=torch.finfo(size.dtype).tiny)).max().item()
+    return (gradient.sum(-1).abs() / size.clamp(min=torch.finfo(size.dtype).tiny)).amax(1)
 
 
 def remarks_on_cancelling(left: Sequence[float]) -> list[Remark]:
     """Whether scores that are a gradient's sum over the hidden dimension mean nothing.
 
     Args:
-        left: what :func:`left_over` says of each batch.
+        left: what :func:`left_over` says of each sentence.
     """
-    return [Remark(CANCELLED)] if left and max(left) < 1e-4 else []
+    return [Remark(CANCELLED)] if len(left) and np.max(left) < 1e-4 else []
 
 
-def along_embedding(gradient: torch.Tensor, embedding: torch.Tensor, batch: Batch) -> list[float]:
-    """How far the output changes when tokens' embeddings are scaled, for each sentence.
+def along_embedding(gradient: torch.Tensor, embedding: torch.Tensor) -> torch.Tensor:
+    """The square of how far the output changes when a token's embedding is scaled, (rows, tokens).
 
-    The cosine of gradient and embedding, both (rows, tokens, hidden), times the root of the hidden dimensions' number;
-    root mean square over the tokens that change the output at all, NaN where none does. Of random directions it is 1.
-    Where embeddings go into a normalisation and nowhere else, their length is divided out again, and only its ε keeps
-    this from being 0.
+    The squared cosine of gradient and embedding, both (rows, tokens, hidden), times the number of hidden dimensions;
+    NaN for a token that does not change the output at all. Of random directions it is 1 in the mean. Where embeddings
+    go into a normalisation and nowhere else, their length is divided out again, and only its ε keeps this from being 0.
     """
     size = gradient.norm(dim=-1) * embedding.norm(dim=-1)
     cosine = (gradient * embedding).sum(-1) / torch.where(size > 0, size, torch.nan)
-    squares = batch.without_padding(embedding.shape[-1] * cosine.square())
-    return [float(np.nanmean(square) ** 0.5) if not np.isnan(square).all() else np.nan for square in squares]
+    return embedding.shape[-1] * cosine.square()
 
 
-def remarks_on_scaling(along: Sequence[float], way_out: Callable[[], str]) -> list[Remark]:
+def remarks_on_scaling(along: Sequence[np.ndarray], way_out: Callable[[], str]) -> list[Remark]:
     """Whether input × gradient, which is what scaling the embeddings does, is next to nothing.
 
     Args:
-        along: what :func:`along_embedding` says of each item.
+        along: what :func:`along_embedding` says of each item's tokens, of which the root mean square counts.
         way_out: says what to take instead.
     """
-    unscaled = int((np.array(along) < 0.1).sum())
+    means = [np.nanmean(square) for square in along if not np.isnan(square).all()]
+    unscaled = int((np.sqrt(means) < 0.1).sum())
     if not unscaled:
         return []
     text = (

@@ -43,22 +43,18 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     explanations: dict[str, Explanations] = {}
     for (layer, definition, output), wanted in sharing(methods, "layer", "definition", "output"):
         entrance = ENTRANCES[definition](classifier, layer)
-        left: list[float] = []
 
-        def compute(batch: Batch, entrance=entrance, output=output, wanted=wanted, left=left) -> list[tuple]:
+        def compute(batch: Batch, entrance=entrance, output=output, wanted=wanted) -> tuple[torch.Tensor, ...]:
             with torch.no_grad():
                 embedding = entrance.embed(batch.token_id, batch.mask)
             _, gradient = target_gradient(entrance, embedding, batch.mask, batch.target, output, batch.foil)
-            left.append(left_over(gradient))
-            scores = [
+            scores = (
                 aggregated(METHODS[settings["method"]](gradient, embedding), aggregation_of(settings))
                 for settings in wanted.values()
-            ]
-            return list(
-                zip(along_embedding(gradient, embedding, batch), *map(batch.without_padding, scores), strict=True)
             )
+            return left_over(gradient), along_embedding(gradient, embedding), *scores
 
-        along, *columns = zip(*sentences_in_batches(sentences, context.evaluator, compute), strict=True)
+        left, along, *columns = zip(*sentences_in_batches(sentences, context.evaluator, compute), strict=True)
         for (name, settings), scores in zip(wanted.items(), columns, strict=True):
             remarks: list[Remark] = []
             # A norm has no sign, so that nothing cancels out.
@@ -83,15 +79,14 @@ def _turns_embeddings(evaluator: Evaluator) -> bool:
     """Whether the embedding layer does more to word embeddings than to scale them, in any of the ``probes``."""
     classifier = evaluator.classifier
 
-    def compute(batch: Batch) -> list[bool]:
+    def compute(batch: Batch) -> tuple[torch.Tensor]:
         words = classifier.embed(batch.token_id)
         behind = classifier.entrance("embedding_output").embed(batch.token_id, batch.mask)
         if words.shape != behind.shape:
-            return [True] * len(words)
-        turned = torch.cosine_similarity(words, behind, dim=-1) <= 0.999
-        return (turned & batch.mask.bool()).any(1).tolist()
+            return (torch.ones_like(batch.token_id),)
+        return (torch.cosine_similarity(words, behind, dim=-1) <= 0.999,)
 
     try:
-        return any(sentences_in_batches(probes(classifier), evaluator, compute))
+        return any(turned.any() for (turned,) in sentences_in_batches(probes(classifier), evaluator, compute))
     except InputError:  # there is no such layer
         return False

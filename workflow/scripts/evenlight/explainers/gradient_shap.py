@@ -14,6 +14,7 @@ from evenlight.explainers.derivatives import target_gradient
 from evenlight.explainers.entrances import ENTRANCES
 from evenlight.explainers.starts import path_ends, sound_baseline
 from evenlight.seeds import generator_for
+from evenlight.transfers import sent
 
 
 def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, context: Context) -> Explanations:
@@ -36,10 +37,11 @@ def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, cont
     samples, noise = settings["samples"], settings["noise"]
     baseline, remarks = sound_baseline(context, entrance, settings["baseline"])
 
-    def compute(batch: Batch) -> list[Attribution]:
+    def compute(batch: Batch) -> tuple[torch.Tensor]:
         start, end = path_ends(batch, classifier, entrance, baseline)
         generators = [generator_for(context.seed, sentence.item_id, name) for sentence in batch.sentences]
-        shares = end.new_tensor(np.array([generator.random(samples) for generator in generators]).T)
+        drawn = np.array([generator.random(samples) for generator in generators]).T
+        shares = sent(torch.tensor(drawn, dtype=end.dtype), end.device)
         total = torch.zeros_like(end)
         for some in evaluator.slices(samples, batch.mask.numel()):
             share = shares[some]
@@ -48,24 +50,29 @@ def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, cont
             if noise:
                 difference = difference + noise * torch.stack([_normal(batch, generators, end) for _ in share])
             points = start + share[..., None, None] * difference
-            drawn = batch.take(torch.arange(len(end)).repeat(len(share)))
+            repeats = len(share)
             _, gradient = target_gradient(
-                entrance, points.flatten(0, 1), drawn.mask, drawn.target, settings["output"], drawn.foil
+                entrance,
+                points.flatten(0, 1),
+                batch.mask.repeat(repeats, 1),
+                batch.target.repeat(repeats),
+                settings["output"],
+                batch.foil.repeat(repeats),
             )
             total += (gradient.unflatten(0, points.shape[:2]) * difference).sum(0)
-        scores = aggregated(total, aggregation_of(settings)) / samples
-        return [Attribution(score, samples) for score in batch.without_padding(scores)]
+        return (aggregated(total, aggregation_of(settings)) / samples,)
 
-    return Explanations(sentences_in_batches(sentences, evaluator, compute, rows=samples), remarks)
+    found = sentences_in_batches(sentences, evaluator, compute, rows=samples)
+    return Explanations([Attribution(score, samples) for (score,) in found], remarks)
 
 
 def _normal(batch: Batch, generators: list[np.random.Generator], like: torch.Tensor) -> torch.Tensor:
     """Standard normal draws of each sentence's own generator, (rows, tokens, hidden); padding gets none."""
-    draws = torch.zeros_like(like)
+    draws = torch.zeros(like.shape, dtype=like.dtype)
     for row, generator in enumerate(generators):
         inside = batch.mask[row].bool()
-        draws[row, inside] = like.new_tensor(generator.standard_normal((int(inside.sum()), like.shape[-1])))
-    return draws
+        draws[row, inside] = draws.new_tensor(generator.standard_normal((int(inside.sum()), like.shape[-1])))
+    return sent(draws, like.device)
 
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:

@@ -135,12 +135,11 @@ def _explained(
     classifier = context.evaluator.classifier
     entrance = classifier.entrance(layer)
 
-    def compute(batch: Batch) -> list[tuple]:
+    def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         start, end = path_ends(batch, classifier, entrance, baseline)
         with interactions_modified(classifier.network, temperature):
             _, gradient = target_gradient(entrance, end, batch.mask, batch.target, output, batch.foil)
-        scores = [aggregated(gradient * (end - start), settings["aggregation"]) for settings in wanted.values()]
-        return list(zip(*map(batch.without_padding, scores), strict=True))
+        return tuple(aggregated(gradient * (end - start), settings["aggregation"]) for settings in wanted.values())
 
     columns = zip(*sentences_in_batches(sentences, context.evaluator, compute), strict=True)
     return {

@@ -20,6 +20,7 @@ from evenlight.explainers.derivatives import (
     target_output,
 )
 from evenlight.explainers.starts import path_ends, sound_baseline
+from evenlight.transfers import sent
 
 
 def gauss_legendre(steps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -70,11 +71,10 @@ def _along(
     entrance = classifier.entrance(layer)
     baseline, remarks = sound_baseline(context, entrance, baseline)
     nodes, weights = (
-        torch.tensor(part, dtype=classifier.network.dtype, device=classifier.device) for part in gauss_legendre(steps)
+        sent(torch.tensor(part, dtype=classifier.network.dtype), classifier.device) for part in gauss_legendre(steps)
     )
-    left: list[float] = []
 
-    def compute(batch: Batch) -> list[tuple]:
+    def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         mask, target, foil = batch.mask, batch.target, batch.foil
         start, end = path_ends(batch, classifier, entrance, baseline)
         difference = end - start
@@ -95,21 +95,21 @@ def _along(
                 foil.repeat(repeats),
             )
             mean_gradient += torch.einsum("s,s...->...", weight, gradient.unflatten(0, points.shape[:2]))
-        left.append(left_over(mean_gradient))
 
         with torch.no_grad():
             ends = entrance.logits(torch.cat([end, start]), mask.repeat(2, 1))
             outputs = target_output(ends, target.repeat(2), output, foil.repeat(2))
-            at_end, at_start = outputs.double().cpu().numpy().reshape(2, -1)
-            sizes = sizes_of_change(outputs).tolist()
         values = {method: METHODS[method](mean_gradient, difference) for method in METHODS}
-        sums = batch.without_padding(values["integrated_gradients"].sum(-1))
-        changes = at_end - at_start
-        gaps = [float(score.sum() - change) for score, change in zip(sums, changes, strict=True)]
-        scores = [aggregated(values[each["method"]], aggregation_of(each)) for each in wanted.values()]
-        return list(zip(zip(gaps, sizes, strict=True), *map(batch.without_padding, scores), strict=True))
+        sums = values["integrated_gradients"].sum(-1)
+        scores = (aggregated(values[each["method"]], aggregation_of(each)) for each in wanted.values())
+        return sizes_of_change(outputs), *outputs.chunk(2), left_over(mean_gradient), sums, *scores
 
-    gaps, *columns = zip(*sentences_in_batches(sentences, evaluator, compute, rows=steps), strict=True)
+    found = sentences_in_batches(sentences, evaluator, compute, rows=steps)
+    sizes, at_end, at_start, left, sums, *columns = zip(*found, strict=True)
+    gaps = [
+        (float(score.sum() - (end - start)), float(size))
+        for score, end, start, size in zip(sums, at_end, at_start, sizes, strict=True)
+    ]
     remarks += remarks_on_gaps(gaps)
     explanations = {}
     for (name, settings), scores in zip(wanted.items(), columns, strict=True):

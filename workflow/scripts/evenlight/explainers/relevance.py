@@ -35,6 +35,7 @@ from evenlight.models.attention import (
     weighted_values,
 )
 from evenlight.models.classifier import Entrance
+from evenlight.transfers import fetched
 
 # All activations that Transformers offers by name.
 ACTIVATIONS = tuple({entry[0] if isinstance(entry, tuple) else entry for entry in ACT2CLS.values()})
@@ -165,15 +166,15 @@ def _rule(module: nn.Module, taps: Taps) -> Callable | None:
 
 def _require_origin(network: nn.Module) -> None:
     """Refuse activations that are not 0 at 0, for which the identity rule is not defined."""
-    for module in network.modules():
-        if isinstance(module, ACTIVATIONS):
-            origin = next(network.parameters()).new_zeros(1)
-            if module(origin).item() != 0:
-                raise InputError(
-                    f"explainers: method 'attnlrp' needs activations that are 0 at 0, but this "
-                    f"{network.config.model_type} model has {type(module).__name__}; take the explainer or the model "
-                    "out of the study"
-                )
+    activations = [module for module in network.modules() if isinstance(module, ACTIVATIONS)]
+    origin = next(network.parameters()).new_zeros(1)
+    for module, value in zip(activations, fetched([module(origin) for module in activations]), strict=True):
+        if value != 0:
+            raise InputError(
+                f"explainers: method 'attnlrp' needs activations that are 0 at 0, but this "
+                f"{network.config.model_type} model has {type(module).__name__}; take the explainer or the model "
+                "out of the study"
+            )
 
 
 @contextmanager
@@ -268,7 +269,7 @@ def _propagated(sentences: Sequence[Sentence], context: Context, layer: str, sof
     classifier = context.evaluator.classifier
     entrance = classifier.entrance(layer)
 
-    def compute(batch: Batch) -> list[tuple[Attribution, np.ndarray]]:
+    def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         with torch.no_grad():
             embedding = entrance.embed(batch.token_id, batch.mask)
         # No known type reads padding, so that all windows go through the network together.
@@ -276,14 +277,11 @@ def _propagated(sentences: Sequence[Sentence], context: Context, layer: str, sof
         relevance, taken, value = relevances(
             classifier.network, entrance, embedding, batch.mask, batch.target, softmax, output, batch.foil, text
         )
-        return [
-            (Attribution(score, forward_rows=1, completeness_gap=float(score.sum() - explained)), parts)
-            for score, explained, parts in zip(
-                batch.without_padding(relevance), value.tolist(), taken.double().cpu().numpy(), strict=True
-            )
-        ]
+        return relevance, value, *taken.unbind(-1)
 
-    results = sentences_in_batches(sentences, context.evaluator, compute)
-    return Explanations(
-        [attribution for attribution, _ in results], [shares_remark(np.array([parts for _, parts in results]))]
-    )
+    scores, outputs, *taken = zip(*sentences_in_batches(sentences, context.evaluator, compute), strict=True)
+    attributions = [
+        Attribution(score, forward_rows=1, completeness_gap=float(score.sum() - output))
+        for score, output in zip(scores, outputs, strict=True)
+    ]
+    return Explanations(attributions, [shares_remark(np.transpose(taken))])

@@ -11,6 +11,7 @@ from evenlight.explainers import Context
 from evenlight.explainers.attribution import Remark
 from evenlight.models.classifier import Classifier, Entrance
 from evenlight.models.tokenizers import read_words, special_token_id
+from evenlight.transfers import sent
 
 # Where the output changes evenly, it has changed by a hundredth after the first hundredth of the path. Twenty times
 # that is a jump: paths of twelve architectures with random weights have up to 2 % where words begin at another word,
@@ -45,7 +46,7 @@ def path_ends(
     end = entrance.embed(batch.token_id, batch.mask)
     if baseline == "zero":
         special, _ = classifier.padded([sentence.is_special.astype(np.int64) for sentence in batch.sentences])
-        return end * (special * (batch.mask > 0))[..., None], end
+        return end * (special * sent(batch.mask > 0, end.device))[..., None], end
     return entrance.embed(baseline_ids(batch, classifier, baseline), batch.mask), end
 
 
@@ -78,7 +79,7 @@ def share_of_the_start(evaluator: Evaluator, entrance: Entrance, baseline: str |
     classifier = evaluator.classifier
 
     @torch.no_grad()
-    def compute(batch: Batch) -> list[list[float]]:
+    def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         start, end = path_ends(batch, classifier, entrance, baseline)
         shares = (0, FIRST / 100, FIRST / 10, FIRST, 0.5, 1)
         logits = torch.stack([entrance.logits(start + share * (end - start), batch.mask) for share in shares]).double()
@@ -86,7 +87,7 @@ def share_of_the_start(evaluator: Evaluator, entrance: Entrance, baseline: str |
         span = logits.amax(0) - logits.amin(0)
         # What is rounding has no course.
         rounding = 100 * torch.finfo(end.dtype).eps * logits.abs().amax(0)
-        return torch.where(span > rounding, change / span, 0).tolist()
+        return torch.where(span > rounding, change / span, 0).unbind(1)
 
     return float(np.median(sentences_in_batches(probes(classifier), evaluator, compute)))
 

@@ -1,6 +1,6 @@
 """Sentences of which some tokens are moved in the space of the embeddings: the model's loss and its prediction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import torch
 from torch.nn import functional
 
 from evenlight.engine.evaluator import Evaluator
+from evenlight.transfers import sent
 
 # Steps of an attack reach this many radii in all, so that they can leave every corner of a ball (Madry et al. 2018).
 REACH = 2.5
@@ -20,7 +21,8 @@ class Input:
     Attributes:
         vectors: (tokens, hidden).
         target: the class that an attack makes less probable.
-        mask: of the tokens, as ``Classifier.padded`` gives it, (tokens,); None where the text is read as it is.
+        mask: of the tokens, as ``Classifier.padded`` gives it, in main memory, (tokens,); None where the text is read
+            as it is.
     """
 
     vectors: torch.Tensor
@@ -52,47 +54,46 @@ class Moved:
 def loss_gradients(rows: Sequence[Moved], evaluator: Evaluator) -> list[torch.Tensor]:
     """Gradient of each row's cross-entropy with its target, at the moved tokens, (moved, hidden)."""
 
-    def compute(rows: list[Moved], vectors: torch.Tensor, mask: torch.Tensor) -> list[torch.Tensor]:
+    def compute(chosen: np.ndarray) -> list[torch.Tensor]:
+        moved = [rows[index] for index in chosen]
+        vectors, mask = _batch(moved, evaluator)
         logits = evaluator.classifier.logits(vectors.requires_grad_(), mask)
-        loss = functional.cross_entropy(logits, _targets(rows), reduction="sum")
+        loss = functional.cross_entropy(logits, _targets(moved), reduction="sum")
         gradients = torch.autograd.grad(loss, vectors)[0]
         # By places that are known here: to find them in a mask would wait for the device, row by row.
-        first = evaluator.classifier.way.places([len(row.input.vectors) for row in rows]).argmax(axis=1)
+        first = evaluator.classifier.way.places([len(row.input.vectors) for row in moved]).argmax(axis=1)
         return [
             gradient[start : start + len(row.input.vectors)][row.token_index]
-            for row, gradient, start in zip(rows, gradients, first.tolist(), strict=True)
+            for row, gradient, start in zip(moved, gradients, first.tolist(), strict=True)
         ]
 
-    return _in_batches(rows, evaluator, compute)
+    return evaluator.in_batches(_lengths(rows), compute)
 
 
 @torch.no_grad()
 def are_flipped(rows: Sequence[Moved], evaluator: Evaluator) -> np.ndarray:
     """Whether each row is predicted as another class than its target, bool (rows,)."""
 
-    def compute(rows: list[Moved], vectors: torch.Tensor, mask: torch.Tensor) -> list[bool]:
-        return (evaluator.classifier.logits(vectors, mask).argmax(-1) != _targets(rows)).tolist()
+    def compute(chosen: np.ndarray) -> tuple[torch.Tensor]:
+        moved = [rows[index] for index in chosen]
+        vectors, mask = _batch(moved, evaluator)
+        return (evaluator.classifier.logits(vectors, mask).argmax(-1) != _targets(moved),)
 
-    return np.array(_in_batches(rows, evaluator, compute), dtype=bool)
+    return np.array([flipped for (flipped,) in evaluator.fetched(_lengths(rows), compute)], dtype=bool)
 
 
 def _targets(rows: Sequence[Moved]) -> torch.Tensor:
     """The target of each row, (rows,)."""
-    return torch.tensor([row.input.target for row in rows], device=rows[0].offset.device)
+    return sent([row.input.target for row in rows], rows[0].offset.device)
 
 
-def _in_batches(
-    rows: Sequence[Moved],
-    evaluator: Evaluator,
-    compute: Callable[[list[Moved], torch.Tensor, torch.Tensor], list],
-) -> list:
-    """What ``compute`` makes of the rows, vectors (rows, tokens, hidden) and mask (rows, tokens) of each batch."""
+def _lengths(rows: Sequence[Moved]) -> list[int]:
+    return [len(row.input.vectors) for row in rows]
 
-    def compute_chosen(chosen: np.ndarray) -> list:
-        batch = [rows[index] for index in chosen]
-        vectors, mask = evaluator.classifier.padded_vectors([row.vectors() for row in batch])
-        if all(row.input.mask is not None for row in batch):
-            mask, _ = evaluator.classifier.padded_vectors([row.input.mask for row in batch])
-        return compute(batch, vectors, mask)
 
-    return evaluator.in_batches([len(row.input.vectors) for row in rows], compute_chosen)
+def _batch(rows: Sequence[Moved], evaluator: Evaluator) -> tuple[torch.Tensor, torch.Tensor]:
+    """Vectors (rows, tokens, hidden) and mask (rows, tokens) of the rows of a batch."""
+    vectors, mask = evaluator.classifier.padded_vectors([row.vectors() for row in rows])
+    if all(row.input.mask is not None for row in rows):
+        mask, _ = evaluator.classifier.padded_vectors([row.input.mask for row in rows])
+    return vectors, mask

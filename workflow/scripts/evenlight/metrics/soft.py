@@ -8,6 +8,7 @@ import torch
 from evenlight.engine.evaluator import Evaluator
 from evenlight.metrics import Explanation
 from evenlight.seeds import generator_for
+from evenlight.transfers import sent
 
 
 def unit_scores(score: np.ndarray) -> np.ndarray:
@@ -106,18 +107,19 @@ def thinned_probabilities(
     classifier = evaluator.classifier
     hidden = classifier.network.get_input_embeddings().weight.shape[-1]
 
-    def compute(batch: np.ndarray) -> np.ndarray:
+    def compute(batch: np.ndarray) -> tuple[torch.Tensor]:
         numbers = zip(*np.divmod(batch, draws), strict=True)
         drawn = [(explanations[index], shares[index][draw], draw) for index, draw in numbers]
         token_id, mask = classifier.padded([explanation.row for explanation, _, _ in drawn])
         embedding = classifier.embed(token_id)
         is_kept, _ = classifier.padded_vectors([torch.from_numpy(kept_numbers(*row, hidden)) for row in drawn], True)
-        probability = classifier.logits(embedding * is_kept.to(embedding), mask).softmax(-1)
-        target = torch.tensor([explanation.target for explanation, _, _ in drawn], device=probability.device)
-        return probability.gather(1, target[:, None])[:, 0].cpu().double().numpy()
+        is_kept = sent(is_kept, embedding.device).to(embedding)
+        probability = classifier.logits(embedding * is_kept, mask).softmax(-1)
+        target = sent([explanation.target for explanation, _, _ in drawn], probability.device)
+        return (probability.gather(1, target[:, None])[:, 0],)
 
     lengths = np.repeat([len(explanation.token_id) for explanation in explanations], draws)
-    return np.array(evaluator.in_batches(lengths, compute)).reshape(len(explanations), draws)
+    return np.array(evaluator.fetched(lengths, compute)).reshape(len(explanations), draws)
 
 
 def drawn_values(

@@ -16,6 +16,7 @@ from evenlight.models.classifier import Classifier
 from evenlight.readings import Sentence
 from evenlight.rows import marks_of
 from evenlight.seeds import generator_for
+from evenlight.transfers import fetched, sent
 
 # Families that have an explanation of the text as it is and of no other.
 CANNOT_EXPLAIN_AGAIN = {"imported"}
@@ -24,19 +25,23 @@ CANNOT_EXPLAIN_AGAIN = {"imported"}
 SENTENCES_AT_ONCE = 64
 
 
-def radius_of(start: Input, moved: torch.Tensor, settings: dict) -> float:
-    """Radius of the ball in which the tokens ``moved`` of an input move, in the units of its vectors.
+def radii_of(inputs: Sequence[Input], token_index: Sequence[torch.Tensor], settings: dict) -> list[float]:
+    """Radius of the ball in which tokens of each input move, in the units of its vectors.
 
     Args:
-        start: what is moved.
-        moved: which of its tokens, int64 (moved,).
+        inputs: what is moved.
+        token_index: which of its tokens, int64 (moved,) each.
         settings: ``radius``; whether it is ``relative`` to the norm of these tokens' vectors; which ``norm``, ``l2``
             over all of them together, or ``linf``, the largest absolute number.
     """
-    if not settings["relative"] or not len(moved):
-        return settings["radius"]
-    vectors = start.vectors[moved]
-    return settings["radius"] * float(vectors.norm() if settings["norm"] == "l2" else vectors.abs().max())
+    if not settings["relative"]:
+        return [settings["radius"]] * len(inputs)
+    vectors = [start.vectors[moved] for start, moved in zip(inputs, token_index, strict=True)]
+    norms = [
+        each.new_ones(()) if not len(each) else each.norm() if settings["norm"] == "l2" else each.abs().max()
+        for each in vectors
+    ]
+    return [settings["radius"] * float(norm) for norm in fetched(norms)]
 
 
 def into_ball(offset: torch.Tensor, radius: float, norm: str) -> torch.Tensor:
@@ -54,10 +59,10 @@ def ascent(
     Args:
         inputs: what is moved, with the class whose loss is raised.
         token_index: which of its tokens, int64 (moved,) each.
-        settings: ``steps``, and the ball's, see :func:`radius_of`.
+        settings: ``steps``, and the ball's, see :func:`radii_of`.
         evaluator: asks the model.
     """
-    radii = [radius_of(start, moved, settings) for start, moved in zip(inputs, token_index, strict=True)]
+    radii = radii_of(inputs, token_index, settings)
     offset = [
         start.vectors.new_zeros(len(moved), start.vectors.shape[1])
         for start, moved in zip(inputs, token_index, strict=True)
@@ -87,11 +92,16 @@ def draws_in_ball(
     generator = generator_for(explanation.origin.seed, explanation.item_id, "max_sensitivity", search)
     shape = (settings["draws"], *like.shape)
     if settings["norm"] == "linf":
-        return list(like.new_tensor(generator.uniform(-radius, radius, shape)))
-    normal = like.new_tensor(generator.standard_normal(shape))
+        return list(_as(like, generator.uniform(-radius, radius, shape)))
+    normal = _as(like, generator.standard_normal(shape))
     # Of the directions all are equally likely, and of the volume within a radius.
-    lengths = radius * like.new_tensor(generator.random(settings["draws"])) ** (1 / max(1, like.numel()))
+    lengths = radius * _as(like, generator.random(settings["draws"])) ** (1 / max(1, like.numel()))
     return [length * draw / draw.norm() for length, draw in zip(lengths, normal, strict=True)]
+
+
+def _as(like: torch.Tensor, draws: np.ndarray) -> torch.Tensor:
+    """Draws in the type and on the device of ``like``."""
+    return sent(torch.tensor(draws, dtype=like.dtype), like.device)
 
 
 def vocabulary_size(classifier: Classifier) -> int:
@@ -154,9 +164,9 @@ class Start:
 def start_of(explanation: Explanation, classifier: Classifier) -> Start:
     """Where the movement begins."""
     with torch.no_grad():
-        vectors = classifier.embed(torch.from_numpy(explanation.token_id).to(classifier.device))
-    token_index = torch.from_numpy(np.flatnonzero(~explanation.is_special)).to(classifier.device)
-    mask = torch.from_numpy(marks_of(explanation.row) + 1).to(classifier.device)
+        vectors = classifier.embed(sent(explanation.token_id, classifier.device))
+    token_index = sent(np.flatnonzero(~explanation.is_special), classifier.device)
+    mask = torch.from_numpy(marks_of(explanation.row) + 1)
     return Start(explanation, Input(vectors, explanation.target, mask), token_index)
 
 
@@ -254,7 +264,7 @@ def max_sensitivity(
     # Each explanation has a search of its own from the second round on.
     each_start = [start for start, group in zip(starts, explained, strict=True) for _ in group]
     each = [explanation for group in explained for explanation in group]
-    radii = [radius_of(start.input, start.token_index, settings) for start in each_start]
+    radii = radii_of([start.input for start in each_start], [start.token_index for start in each_start], settings)
     centre = [
         start.input.vectors.new_zeros(len(start.token_index), start.input.vectors.shape[1]) for start in each_start
     ]

@@ -15,6 +15,7 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from evenlight.errors import InputError
 from evenlight.models.language_model import ClassifyingLanguageModel
+from evenlight.models.padding import without_asking
 
 # (module, query, key, value, mask, scaling=…, **options) to the output (rows, queries, heads, size) and the weights
 # or None. Query, key and value are (rows, heads, tokens, size); the mask is added to the scores, or None.
@@ -22,7 +23,7 @@ AttentionFunction = Callable[..., tuple[torch.Tensor, torch.Tensor | None]]
 
 REPLACEMENT = "evenlight"
 # Without an entry here, Transformers would hand the replacement no mask at all.
-AttentionMaskInterface.register(REPLACEMENT, eager_mask)
+AttentionMaskInterface.register(REPLACEMENT, without_asking(eager_mask))
 
 # Model types that take their attention from the registry and whose classification head reads one token: the first,
 # or with padding on the left the last. Explainers that look into attention know these and refuse all others.

@@ -17,14 +17,17 @@ from transformers.integrations import hub_kernels
 from evenlight import gpus
 from evenlight.errors import InputError, first_line
 from evenlight.models import lstm_attention, one_layer_attention  # noqa: F401 (registers the architectures)
+from evenlight.models.attention import FURTHER_TYPES, KNOWN_TYPES
 from evenlight.models.fast_layers import linear_layers, use_fast_layers
 from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageModel, Prompt, as_classifier
 from evenlight.models.networks import embedded
+from evenlight.models.padding import padding_known
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.way_in import WayIn, found_way
 from evenlight.models.windows import Windows, are_windowed, split
 from evenlight.rows import ids_of, marks_of, types_of
 from evenlight.sources import WEIGHT_FILES, check_no_pickle, convert
+from evenlight.transfers import sent
 
 SAFELY = NO_CODE | {"use_safetensors": True}
 # Else Transformers would ask a service for what a model lacks, and read weights that its commit does not have.
@@ -101,24 +104,25 @@ class Classifier:
         return required_token_id(self.tokenizer, role, self.network.config.model_type)
 
     def padded(self, rows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Token ids and mask of some rows (:mod:`evenlight.rows`), both (rows, longest), on the network's device.
+        """Token ids on the network's device and mask in main memory of some rows (:mod:`evenlight.rows`).
 
-        The mask is 0 for padding and one more than its mark for a token, which is 1 in texts that are read as they are.
+        Both are (rows, longest). The mask is 0 for padding and one more than its mark for a token, which is 1 in texts
+        that are read as they are. What is asked of it makes nobody wait for the device.
         A row without tokens, which only a tokenizer without special tokens can give, is read as one pad token.
         """
         fill = self.special_token("pad")
         rows = [row if len(row) else np.array([fill]) for row in rows]
         tokens, inside = self.way.padded(rows, fill)
         mask = np.where(inside, marks_of(tokens) + 1, 0)
-        return torch.from_numpy(ids_of(tokens)).to(self.device), torch.from_numpy(mask).to(self.device)
+        return sent(ids_of(tokens), self.device), torch.from_numpy(mask)
 
     def padded_vectors(self, rows: Sequence[torch.Tensor], fill: float | bool = 0) -> tuple[torch.Tensor, torch.Tensor]:
-        """Values (rows, longest, …) of rows (tokens, …) with ``fill`` as padding, and the mask (rows, longest)."""
+        """Values (rows, longest, …) of rows (tokens, …) with ``fill`` as padding, and the mask as in :meth:`padded`."""
         inside = self.way.places([len(row) for row in rows])
         values = rows[0].new_full((*inside.shape, *rows[0].shape[1:]), fill)
         # By numbers, which no device has to find in a mask first.
-        values[tuple(torch.from_numpy(place).to(values.device) for place in np.nonzero(inside))] = torch.cat(list(rows))
-        return values, torch.from_numpy(inside).long().to(values.device)
+        values[tuple(sent(place, values.device) for place in np.nonzero(inside))] = torch.cat(list(rows))
+        return values, torch.from_numpy(inside).long()
 
     def embed(self, token_id: torch.Tensor) -> torch.Tensor:
         """Word embeddings (rows, tokens, hidden) of ids (rows, tokens), before positions and normalisation."""
@@ -126,7 +130,9 @@ class Classifier:
 
     def windows(self, mask: torch.Tensor) -> list[Windows]:
         """The windows in which texts go through the network, of a mask of :meth:`padded`; none where all are whole."""
-        return split(mask, self.way.places, self.way.reads_padding) if are_windowed(mask) else []
+        if not are_windowed(mask):
+            return []
+        return [each.on(self.device) for each in split(mask, self.way.places, self.way.reads_padding)]
 
     def logits(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
         """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under a mask of :meth:`padded`.
@@ -137,7 +143,8 @@ class Classifier:
         windows = self.windows(mask)
         if not windows:
             return self._read(embedding, mask, beginning)
-        padding = self.embed(mask.new_full((1, 1), self.special_token("pad")))[0, 0].detach().to(embedding)
+        pad = torch.full((1, 1), self.special_token("pad"), device=self.device)
+        padding = self.embed(pad)[0, 0].detach().to(embedding)
         return sum(each.joined(self._read(each.taken(embedding, padding), each.mask, beginning)) for each in windows)
 
     def _read(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
@@ -145,17 +152,18 @@ class Classifier:
         if self.on_rows:
             self.on_rows(len(embedding))
         # Networks may do another thing with types that are all 0 than without any (XLNet).
-        types = types_of((mask - 1).clamp(min=0)).clamp(min=0) if (mask > 1).any() else None
-        with self._autocast():
-            logits = self.way.logits(self.network, embedding, (mask > 0).long(), beginning, types)
+        types = sent(types_of((mask - 1).clamp(min=0)).clamp(min=0), self.device) if (mask > 1).any() else None
+        inside = mask > 0
+        with self._autocast(), self._padding_known(not inside.all()):
+            logits = self.way.logits(self.network, embedding, sent(inside, self.device).long(), beginning, types)
         return logits.float() if self._is_autocast else logits
 
     def read_beginning(self) -> Cache | None:
         """What a decoder keeps of the beginning of its prompt, to be computed once; None where that cannot be."""
         if not self.way.beginning:
             return None
-        with self._autocast():
-            return self.network.read_beginning(self.embed(torch.tensor([self.way.beginning], device=self.device)))
+        with self._autocast(), self._padding_known(False):
+            return self.network.read_beginning(self.embed(sent([self.way.beginning], self.device)))
 
     @property
     def _is_autocast(self) -> bool:
@@ -164,6 +172,11 @@ class Classifier:
     def _autocast(self) -> AbstractContextManager:
         # A training may have switched autocast on, which enabled=False would switch off.
         return torch.autocast("cuda", torch.bfloat16) if self._is_autocast else nullcontext()
+
+    def _padding_known(self, is_padded: bool) -> AbstractContextManager:
+        # Networks of other types may make masks of their own besides.
+        is_known = self.network.config.model_type in KNOWN_TYPES + FURTHER_TYPES
+        return padding_known(is_padded) if is_known else nullcontext()
 
     def entrance(self, layer: str = "word_embeddings") -> "Entrance":
         """Where explainers that change embeddings take hold of the network.

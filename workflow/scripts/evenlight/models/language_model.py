@@ -22,6 +22,7 @@ from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from evenlight.models.networks import embedded, evaluating, word_table
+from evenlight.transfers import sent
 
 # The key of config.json that makes a language model a classifier.
 PROMPT = "prompt"
@@ -136,7 +137,7 @@ class ClassifyingLanguageModel:
             places = sorted({place for place, _, _ in read})
             logits = self.vocabulary_logits(
                 *self._with_tokens(values, mask, given, slot + 1 if behind else slot),
-                slot[:, None] + torch.tensor(places, device=slot.device),
+                slot[:, None] + sent(places, slot.device),
                 position_ids is not None,
                 beginning,
             ).float()
@@ -146,7 +147,8 @@ class ClassifyingLanguageModel:
                 words[number] = words[number] + logits[:, column, token] - total[:, column]
         of_class = [[words[i] for i, (n, _) in enumerate(self.prompt.words) if n == number] for number in self._classes]
         logits = torch.stack([torch.stack(own, dim=1).logsumexp(1) for own in of_class], dim=1)
-        return SequenceClassifierOutput(logits=logits - logits.new_tensor(self.prompt.log_prior))
+        prior = torch.tensor(self.prompt.log_prior, dtype=logits.dtype)
+        return SequenceClassifierOutput(logits=logits - sent(prior, logits.device))
 
     @property
     def _classes(self) -> range:
@@ -165,7 +167,7 @@ class ClassifyingLanguageModel:
         """Values (rows, tokens, …) and mask with the tokens ``given`` before the column ``place`` (rows,) of each."""
         if not given:
             return values, mask
-        new = torch.tensor(given, device=mask.device)
+        new = sent(given, mask.device)
         if values.dim() == 3:
             new = embedded(self, new[None])[0].to(values)
         new = new.expand(len(values), *new.shape)

@@ -58,9 +58,9 @@ class StandIns:
         from_end = mask.sum(1, keepdim=True) - 1 - position
         ids = torch.full_like(position, self.ordinary)
         for index, token in enumerate(self.before):
-            ids[position == index] = token
+            ids = ids.masked_fill(position == index, token)
         for index, token in enumerate(reversed(self.after)):
-            ids[from_end == index] = token
+            ids = ids.masked_fill(from_end == index, token)
         return ids.masked_fill(mask == 0, self.pad)
 
 

@@ -12,13 +12,14 @@ long text, too, of what the last layer makes of each.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from evenlight.errors import InputError
 from evenlight.rows import FIRST, MOST_WINDOWS, windows_of
+from evenlight.transfers import sent
 
 # Of places between tokens, which are shares of a text.
 ROUNDING = 1e-9
@@ -112,13 +113,17 @@ class Windows:
         weight: what each window counts for the logits of each text, (texts, windows); 0 for those of others.
         text: the text of each window, (windows,).
         column: the place in the row of its text of each token of a window, −1 for padding; (windows, longest).
-        mask: 0 for padding, else that of the token without its windows; (windows, longest).
+        mask: 0 for padding, else that of the token without its windows; (windows, longest), in main memory.
     """
 
     weight: torch.Tensor
     text: torch.Tensor
     column: torch.Tensor
     mask: torch.Tensor
+
+    def on(self, device: torch.device) -> "Windows":
+        """The same, for values on ``device``."""
+        return replace(self, **{name: sent(getattr(self, name), device) for name in ("weight", "text", "column")})
 
     def taken(self, values: torch.Tensor, padding: torch.Tensor) -> torch.Tensor:
         """What of the texts' values (texts, tokens, …) each window has, (windows, longest, …).
@@ -136,10 +141,11 @@ class Windows:
     def joined_scores(self, score: torch.Tensor, tokens: int) -> torch.Tensor:
         """Scores of the tokens of texts, (texts, ``tokens``), of those in windows, (windows, longest)."""
         inside = self.column >= 0
-        share = self.weight.sum(0)[:, None] * score
+        # Padding counts as nothing at the first token, since to leave it out a device would have to be asked for it.
+        share = torch.where(inside, self.weight.sum(0)[:, None] * score, 0)
         texts = score.new_zeros(len(self.weight), tokens)
         window = self.text[:, None].expand_as(self.column)
-        return texts.index_put((window[inside], self.column[inside]), share[inside].to(texts), accumulate=True)
+        return texts.index_put((window, self.column.clamp(min=0)), share.to(texts), accumulate=True)
 
 
 def are_windowed(mask: torch.Tensor) -> bool:

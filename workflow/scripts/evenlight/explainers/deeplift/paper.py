@@ -335,25 +335,22 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
     operations = Operations(STAND_INS)
     aggregation = aggregation_of(settings)
 
-    def compute(batch: Batch) -> list[tuple[Attribution, float]]:
+    def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         contributions, outputs = _contributions(batch, settings, context.evaluator.classifier, operations)
-        sums, scores = (batch.without_padding(aggregated(contributions, how)) for how in ("sum", aggregation))
-        change, _ = _change(outputs)
-        gaps = [float(each.sum() - difference) for each, difference in zip(sums, change.tolist(), strict=True)]
-        shares = [abs(gap) / size for gap, size in zip(gaps, sizes_of_change(outputs).tolist(), strict=True)]
-        attributions = [
-            Attribution(score, forward_rows=2, completeness_gap=gap if aggregation == "sum" else None)
-            for score, gap in zip(scores, gaps, strict=True)
-        ]
-        return list(zip(attributions, shares, strict=True))
+        sums, scores = (aggregated(contributions, how) for how in ("sum", aggregation))
+        return sums, _change(outputs)[0], sizes_of_change(outputs), scores
 
-    attributions, shares = zip(*sentences_in_batches(sentences, context.evaluator, compute, rows=2), strict=True)
-    remarks = []
-    # With operations that have no rule, or with rounding.
-    if open_gaps := sum(share > 0.01 for share in shares):
+    attributions, remarks, open_gaps = [], [], 0
+    for sums, change, size, score in sentences_in_batches(sentences, context.evaluator, compute, rows=2):
+        gap = float(sums.sum() - change)
+        # With operations that have no rule, or with rounding.
+        open_gaps += int(abs(gap) > 0.01 * size)
+        completeness = gap if aggregation == "sum" else None
+        attributions.append(Attribution(score, forward_rows=2, completeness_gap=completeness))
+    if open_gaps:
         text = "the scores of {open_gaps:.0f} of {items} items do not add up to the change of the output within 1 %"
         remarks.append(Remark(text, {"open_gaps": open_gaps}))
-    return Explanations(list(attributions), remarks + remarks_on(operations))
+    return Explanations(attributions, remarks + remarks_on(operations))
 
 
 def _contributions(
@@ -385,10 +382,10 @@ def share_missed(settings: dict, evaluator: Evaluator) -> float:
     ]
     operations = Operations(STAND_INS)
 
-    def compute(batch: Batch) -> list[tuple[float, float]]:
+    def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         contributions, outputs = _contributions(batch, settings, classifier, operations)
         gaps = contributions.sum((1, 2)) - _change(outputs)[0]
-        return torch.stack([gaps.abs(), sizes_of_change(outputs)], dim=1).tolist()
+        return gaps.abs(), sizes_of_change(outputs)
 
     missed, size = np.array(sentences_in_batches(texts, evaluator, compute, rows=2)).reshape(-1, classes, 2).sum(1).T
     return float(np.median(missed / size))

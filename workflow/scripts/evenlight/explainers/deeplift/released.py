@@ -41,18 +41,15 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
     entrance = entrances.released(classifier, settings["layer"])
     operations = Operations({})
     modules = [module for module in classifier.network.modules() if type(module) in RESCALED]
-    left: list[float] = []
 
-    def compute(batch: Batch) -> list[Attribution]:
+    def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         with torch.no_grad():
             end = entrance.embed(batch.token_id, batch.mask)
         start = baseline_ids(batch, classifier, settings["baseline"])[..., None].expand_as(end).to(end)
         multiplier, _ = multipliers(start, end, batch, entrance, settings["output"], operations, modules)
-        left.append(left_over(multiplier))
-        scores = aggregated(multiplier, aggregation_of(settings))
-        return [Attribution(score, forward_rows=2) for score in batch.without_padding(scores)]
+        return left_over(multiplier), aggregated(multiplier, aggregation_of(settings))
 
-    attributions = sentences_in_batches(sentences, context.evaluator, compute, rows=2)
+    left, scores = zip(*sentences_in_batches(sentences, context.evaluator, compute, rows=2), strict=True)
     rescaled = " and ".join(sorted({type(module).__name__ for module in modules}))
     remark = Remark(
         f"the rescale rule acts on {rescaled} only"
@@ -60,4 +57,5 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
         else "equals the plain gradient: no module of this model is one that the rescale rule acts on"
     )
     cancels = remarks_on_cancelling(left) if aggregation_of(settings) == "sum" else []
+    attributions = [Attribution(score, forward_rows=2) for score in scores]
     return Explanations(attributions, [remark, *remarks_on(operations), *cancels])

@@ -72,12 +72,11 @@ def rectified_gradient(
     entrance = enter(classifier, settings["layer"])
     rectifier = RECTIFIERS[settings["method"]]
     names: set[str] = set()
-    left: list[float] = []
 
     def stand_in(function: Callable, value: torch.Tensor, **_) -> torch.Tensor:
         return rectifier.apply(value)
 
-    def compute(batch: Batch) -> list[Attribution]:
+    def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         with torch.no_grad():
             embedding = entrance.embed(batch.token_id, batch.mask)
         embedding.requires_grad_()
@@ -86,11 +85,9 @@ def rectified_gradient(
             output = target_output(logits, batch.target, settings["output"], batch.foil)
         gradient = torch.autograd.grad(output.sum(), embedding)[0]
         names.update(names_in_batch)
-        left.append(left_over(gradient))
-        scores = aggregated(gradient, aggregation_of(settings))
-        return [Attribution(score, forward_rows=1) for score in batch.without_padding(scores)]
+        return left_over(gradient), aggregated(gradient, aggregation_of(settings))
 
-    attributions = sentences_in_batches(sentences, context.evaluator, compute)
+    left, scores = zip(*sentences_in_batches(sentences, context.evaluator, compute), strict=True)
     remarks = [] if names else [Remark("equals the plain gradient: this model has no rectifier (ReLU)")]
     cancels = remarks_on_cancelling(left) if aggregation_of(settings) == "sum" else []
-    return Explanations(attributions, remarks + cancels)
+    return Explanations([Attribution(score, forward_rows=1) for score in scores], remarks + cancels)

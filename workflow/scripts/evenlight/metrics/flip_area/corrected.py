@@ -13,6 +13,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.metrics import Explanation
 from evenlight.metrics.moved_inputs import REACH, Input, Moved, are_flipped, loss_gradients
 from evenlight.models.classifier import Classifier
+from evenlight.transfers import fetched, sent
 
 # Halvings of [0, 1], the released search's tolerance of 0.001.
 HALVINGS = 10
@@ -99,31 +100,32 @@ def run_attacks(attacks: Sequence[Attack], radius: np.ndarray, search: Search, e
     bound = radius.tolist()
     step = list(map(search.step, bound))
     offset = [
-        torch.zeros(len(attack.token_index), attack.input.vectors.shape[1]).to(attack.input.vectors)
-        for attack in attacks
+        attack.input.vectors.new_zeros(len(attack.token_index), attack.input.vectors.shape[1]) for attack in attacks
     ]
     taken = np.zeros(len(attacks), dtype=int)
     is_free = np.ones(len(attacks), dtype=bool)
 
-    def go(index: int, sign: torch.Tensor) -> None:
-        moved = offset[index] + step[index] * sign.to(offset[index])
-        offset[index] = moved.clamp(-bound[index], bound[index])
-        taken[index] += 1
+    def go(going: np.ndarray, signs: Sequence[torch.Tensor]) -> None:
+        farthest = []
+        for index, sign in zip(going, signs, strict=True):
+            moved = offset[index] + step[index] * sign.to(offset[index])
+            offset[index] = moved.clamp(-bound[index], bound[index])
+            farthest.append(moved.abs().max())
+        taken[going] += 1
         # Beyond the ball by more than rounding: from here on, the path is this ball's own.
-        is_free[index] &= bool(moved.abs().max() <= bound[index] + 1e-6)
+        is_free[going] &= np.array(fetched(farthest)) <= radius[going] + 1e-6
 
-    for index, attack in enumerate(attacks):
-        for sign in attack.signs:
-            if is_free[index]:
-                go(index, sign)
+    known = np.array([len(attack.signs) for attack in attacks])
+    while len(going := np.flatnonzero(is_free & (taken < known))):
+        go(going, [attacks[index].signs[taken[index]] for index in going])
     while (taken < search.steps).any():
         going = np.flatnonzero(taken < search.steps)
         rows = [Moved(attacks[index].input, attacks[index].token_index, offset[index]) for index in going]
-        for index, gradient in zip(going, loss_gradients(rows, evaluator), strict=True):
-            sign = gradient.sign()
+        signs = [gradient.sign() for gradient in loss_gradients(rows, evaluator)]
+        for index, sign in zip(going, signs, strict=True):
             if is_free[index] and taken[index] < search.common_steps:
                 attacks[index].signs.append(sign.to(torch.int8))
-            go(index, sign)
+        go(going, signs)
     rows = [Moved(attack.input, attack.token_index, moved) for attack, moved in zip(attacks, offset, strict=True)]
     return are_flipped(rows, evaluator)
 
@@ -187,11 +189,13 @@ def inputs_of(rows: Sequence[np.ndarray], search: Search, evaluator: Evaluator) 
     def compute(chosen: np.ndarray) -> list[Input]:
         token_id, mask = classifier.padded([rows[index] for index in chosen])
         embedding = classifier.embed(token_id)
-        target = classifier.logits(embedding, mask).argmax(-1).tolist()
+        [target] = fetched([classifier.logits(embedding, mask).argmax(-1)])
         vectors = search.start(classifier, embedding, mask)
+        # Where rows stand is asked of the mask, which is here, and not of the vectors' device.
+        inside = [np.flatnonzero(marks) for marks in mask]
         return [
-            Input(values[marks > 0], label, marks[marks > 0])
-            for values, label, marks in zip(vectors, target, mask, strict=True)
+            Input(values[places[0] : places[-1] + 1], int(label), marks[marks > 0])
+            for values, label, marks, places in zip(vectors, target, mask, inside, strict=True)
         ]
 
     return evaluator.in_batches([len(row) for row in rows], compute)
@@ -205,7 +209,7 @@ def attacks_on(reads: Sequence[Read], search: Search, evaluator: Evaluator) -> d
     device = evaluator.classifier.device
     # All attacks on a sentence begin with the same gradient.
     rows = [
-        Moved(inputs[key], torch.from_numpy(read.token_index).to(device), inputs[key].vectors.new_zeros(()))
+        Moved(inputs[key], sent(read.token_index, device), inputs[key].vectors.new_zeros(()))
         for key, read in distinct.items()
     ]
     first_signs = {
@@ -213,9 +217,7 @@ def attacks_on(reads: Sequence[Read], search: Search, evaluator: Evaluator) -> d
         for (key, read), gradient in zip(distinct.items(), loss_gradients(rows, evaluator), strict=True)
     }
     return {
-        (key, top): Attack(
-            inputs[key], torch.tensor(top, device=device), [torch.stack([first_signs[key][index] for index in top])]
-        )
+        (key, top): Attack(inputs[key], sent(top, device), [torch.stack([first_signs[key][index] for index in top])])
         for key, top in dict.fromkeys((read.key, top) for read in reads for top in read.tops)
     }
 
