@@ -27,10 +27,10 @@ from evenlight.engine.sentences import Sentence
 from evenlight.metrics import Origin, explanation_of
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.language_model import DECODER, Prompt, as_classifier
+from evenlight.models.transfers import sent
 from evenlight.models.way_in import WayIn
 from evenlight.models.windows import windows_of_text
 from evenlight.training import train
-from evenlight.transfers import sent
 
 aten = torch.ops.aten
 CARD = torch.device("meta")

@@ -18,8 +18,8 @@ from evenlight.concepts.question import UNLABELLED
 from evenlight.engine.representations import given_to_last_layer
 from evenlight.engine.sentences import Sentence
 from evenlight.models.classifier import Classifier
+from evenlight.models.transfers import sent
 from evenlight.training import Beside, train
-from evenlight.transfers import sent
 
 
 class _Reversed(torch.autograd.Function):

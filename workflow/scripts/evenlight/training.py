@@ -24,9 +24,9 @@ from evenlight.errors import InputError
 from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier
 from evenlight.models.regimes import train_only
+from evenlight.models.transfers import fetched, sent
 from evenlight.models.way_in import reason_of
 from evenlight.seeds import generator_for
-from evenlight.transfers import fetched, sent
 
 OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
 # Steps in whose texts like lengths are looked for.

@@ -11,8 +11,8 @@ from transformers import Cache
 
 from evenlight.errors import first_line
 from evenlight.models.classifier import Classifier
+from evenlight.models.transfers import fetched
 from evenlight.rows import row_behind
-from evenlight.transfers import fetched
 
 # What fills a graphics card.
 TOKENS_ON_CUDA = 32768

@@ -16,7 +16,7 @@ from evenlight.models.classifier import Classifier, load_network, pick_device
 from evenlight.models.language_model import KINDS, MASKED, PROMPT, Prompt, as_classifier
 from evenlight.models.prompted import NAMES
 from evenlight.models.tokenizers import NO_CODE, Reading, cannot_load, loaded_tokenizer, required_token_id, set_prompt
-from evenlight.transfers import sent
+from evenlight.models.transfers import sent
 
 # Names of the scores.
 LIKELIHOOD, RELEASED = "likelihood", "released"

@@ -13,7 +13,7 @@ from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.explainers.starts import path_ends, sound_baseline
-from evenlight.transfers import sent
+from evenlight.models.transfers import sent
 
 # The coarsest rule that is tried; its 9 points contain the 5 of the rule that it is compared with.
 FEWEST_INTERVALS = 8

@@ -10,7 +10,7 @@ from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.models.attention import attention_replaced, attention_weights, require_known_type, weighted_values
 from evenlight.models.classifier import Classifier
-from evenlight.transfers import sent
+from evenlight.models.transfers import sent
 
 # The share of a layer's output that comes past the attention, by the residual connection.
 RESIDUAL = 0.5

@@ -13,8 +13,8 @@ from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.explainers.entrances import ENTRANCES
 from evenlight.explainers.starts import path_ends, sound_baseline
+from evenlight.models.transfers import sent
 from evenlight.seeds import generator_for
-from evenlight.transfers import sent
 
 
 def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, context: Context) -> Explanations:

@@ -20,7 +20,7 @@ from evenlight.explainers.derivatives import (
     target_output,
 )
 from evenlight.explainers.starts import path_ends, sound_baseline
-from evenlight.transfers import sent
+from evenlight.models.transfers import sent
 
 
 def gauss_legendre(steps: int) -> tuple[np.ndarray, np.ndarray]:

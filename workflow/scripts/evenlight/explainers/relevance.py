@@ -35,7 +35,7 @@ from evenlight.models.attention import (
     weighted_values,
 )
 from evenlight.models.classifier import Entrance
-from evenlight.transfers import fetched
+from evenlight.models.transfers import fetched
 
 # All activations that Transformers offers by name.
 ACTIVATIONS = tuple({entry[0] if isinstance(entry, tuple) else entry for entry in ACT2CLS.values()})

@@ -11,7 +11,7 @@ from evenlight.explainers import Context
 from evenlight.explainers.attribution import Remark
 from evenlight.models.classifier import Classifier, Entrance
 from evenlight.models.tokenizers import read_words, special_token_id
-from evenlight.transfers import sent
+from evenlight.models.transfers import sent
 
 # Where the output changes evenly, it has changed by a hundredth after the first hundredth of the path. Twenty times
 # that is a jump: paths of twelve architectures with random weights have up to 2 % where words begin at another word,

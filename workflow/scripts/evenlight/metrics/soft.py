@@ -7,8 +7,8 @@ import torch
 
 from evenlight.engine.evaluator import Evaluator
 from evenlight.metrics import Explanation
+from evenlight.models.transfers import sent
 from evenlight.seeds import generator_for
-from evenlight.transfers import sent
 
 
 def unit_scores(score: np.ndarray) -> np.ndarray:

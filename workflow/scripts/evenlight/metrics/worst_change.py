@@ -13,10 +13,10 @@ from evenlight.explainers import NEED_TRAINING, Context, explain
 from evenlight.metrics import Explanation, Origin
 from evenlight.metrics.moved_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
+from evenlight.models.transfers import fetched, sent
 from evenlight.readings import Sentence
 from evenlight.rows import marks_of
 from evenlight.seeds import generator_for
-from evenlight.transfers import fetched, sent
 
 # Families that have an explanation of the text as it is and of no other.
 CANNOT_EXPLAIN_AGAIN = {"imported"}

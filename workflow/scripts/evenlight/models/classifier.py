@@ -23,11 +23,11 @@ from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageMo
 from evenlight.models.networks import embedded
 from evenlight.models.padding import padding_known
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
+from evenlight.models.transfers import sent
 from evenlight.models.way_in import WayIn, found_way
 from evenlight.models.windows import Windows, are_windowed, split
 from evenlight.rows import ids_of, marks_of, types_of
 from evenlight.sources import WEIGHT_FILES, check_no_pickle, convert
-from evenlight.transfers import sent
 
 SAFELY = NO_CODE | {"use_safetensors": True}
 # Else Transformers would ask a service for what a model lacks, and read weights that its commit does not have.

@@ -22,7 +22,7 @@ from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from evenlight.models.networks import embedded, evaluating, word_table
-from evenlight.transfers import sent
+from evenlight.models.transfers import sent
 
 # The key of config.json that makes a language model a classifier.
 PROMPT = "prompt"

@@ -18,8 +18,8 @@ import numpy as np
 import torch
 
 from evenlight.errors import InputError
+from evenlight.models.transfers import sent
 from evenlight.rows import FIRST, MOST_WINDOWS, windows_of
-from evenlight.transfers import sent
 
 # Of places between tokens, which are shares of a text.
 ROUNDING = 1e-9
