@@ -135,6 +135,20 @@ def test_all_products_with_weights_are_fast(architecture, monkeypatch):
     assert len(used) >= 2.9 * layers
 
 
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize("weights", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("given", [torch.bfloat16, torch.float32, torch.float64])
+def test_results_have_the_type_of_the_features_and_float32_at_least(given, weights, grad):
+    layer = nn.Linear(4, 3).requires_grad_(False).to(weights)
+    use_fast_layers(nn.Sequential(layer))
+    features = torch.randn(2, 5, 4, dtype=given, requires_grad=grad)
+    found = layer(features)
+    assert found.dtype == max(given, torch.float32, key=lambda kind: torch.finfo(kind).bits)
+    if grad:
+        [gradient] = torch.autograd.grad(found.sum(), features)
+        assert gradient.dtype == given
+
+
 def test_weights_that_learn_are_left_to_torch():
     layer = nn.Linear(4, 3)
     use_fast_layers(nn.Sequential(layer))

@@ -13,7 +13,8 @@ LOGS = "logs/tiny"
 GPU_JOBS = ("train/", "read_texts/", "attribute/", "score/demo/ola_cea/seed0/faithfulness")
 # What the libraries of a job have, where it trains.
 TOLD = """
-    torch.set_num_threads(arguments.threads)
+    use_processor(arguments.threads)
+    import torch
     from threadpoolctl import threadpool_info
     print("threads:", torch.get_num_threads(), *(pool["num_threads"] for pool in threadpool_info()))
 """
@@ -43,8 +44,8 @@ def test_torch_and_blas_have_the_threads_of_the_rule(tmp_path, warm):
     project = copy_of_project(tmp_path / "project", edited(SMALLER, "threads", value=2))
     script = project / "workflow" / "scripts" / "models" / "train.py"
     text = script.read_text()
-    assert text.count("\n    torch.set_num_threads(arguments.threads)\n") == 1
-    script.write_text(text.replace("\n    torch.set_num_threads(arguments.threads)\n", TOLD))
+    assert text.count("\n    use_processor(arguments.threads)\n") == 1
+    script.write_text(text.replace("\n    use_processor(arguments.threads)\n", TOLD))
     run_study(project, "--until", "train", **{SWITCH_VARIABLE: warm, "OMP_NUM_THREADS": "1"})
     told = re.search(r"^threads:((?: \d+)+)$", logs(project)["train/demo/ola_cea/seed0.log"], re.MULTILINE)
     # Torch, and each pool of threads that numpy, torch and others have brought along.

@@ -68,7 +68,7 @@ def _is_multiplied(weight: torch.Tensor) -> bool:
 
 
 def fast_linear(features: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-    """As ``torch.nn.functional.linear``, in the type of the weights; the result has as many bits as float32 or more.
+    """As ``torch.nn.functional.linear``, in the type of the weights; the result in that of the features, or float32.
 
     Args:
         features: (…, inner).
@@ -87,7 +87,7 @@ def fast_linear(features: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor
         # Torch has these done by oneDNN, too.
         return functional.linear(features, weight, bias).to(kind)
     # As a matrix, since of more dimensions oneDNN gives a view, which no network may change in place then.
-    return _Linear.apply(features.flatten(0, -2), weight, bias).unflatten(0, features.shape[:-1])
+    return _Linear.apply(features.flatten(0, -2), weight, bias).unflatten(0, features.shape[:-1]).to(kind)
 
 
 class FastLinear(nn.Linear):
