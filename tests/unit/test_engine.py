@@ -23,7 +23,7 @@ from models_for_tests import (
     tiny_tokenizer,
 )
 
-from evenlight.engine.evaluator import Evaluator, answer_in_lockstep
+from evenlight.engine.evaluator import PADDING_ON_CPU, Evaluator, answer_in_lockstep
 from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
 from evenlight.explainers.attribution import Attribution, attribution_table
@@ -95,21 +95,44 @@ def test_a_row_without_tokens_is_one_pad_token(architecture):
     np.testing.assert_allclose(evaluator.probabilities([nothing, long])[:1], expected, atol=1e-6)
 
 
-@given(st.lists(st.integers(1, 30), max_size=40), st.integers(1, 100))
-def test_batches_hold_every_row_once_and_keep_the_limit(lengths, limit):
-    batches = list(Evaluator(SimpleNamespace(way=WayIn()), limit).batches(lengths))
+LENGTHS = st.lists(st.integers(1, 30), max_size=40)
+
+
+def packed(lengths: list[int], limit: int, padding: int, rows: int = 1) -> list[list[int]]:
+    """The lengths in each batch of an evaluator with these limits."""
+    device = torch.device("cuda")
+    evaluator = Evaluator(SimpleNamespace(way=WayIn(), device=device), limit)
+    evaluator.padding_per_batch = padding
+    batches = list(evaluator.batches(lengths, rows))
     assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
-    for batch in batches:
-        tokens = len(batch) * max(lengths[index] for index in batch)
-        assert tokens <= limit or len(batch) == 1
+    return [[lengths[index] for index in batch] for batch in batches]
 
 
-@given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(1, 100))
-def test_batches_are_full(lengths, limit):
-    """The first row of the next batch would not have fitted in."""
-    batches = list(Evaluator(SimpleNamespace(way=WayIn()), limit).batches(lengths))
-    for batch, following in itertools.pairwise(batches):
-        assert (len(batch) + 1) * lengths[following[0]] > limit
+@given(LENGTHS, st.integers(1, 100), st.integers(0, 40), st.integers(1, 3))
+def test_batches_hold_every_row_once_and_keep_both_limits(lengths, limit, padding, rows):
+    for batch in packed(lengths, limit, padding, rows):
+        tokens = len(batch) * max(batch)
+        assert tokens * rows <= limit or len(batch) == 1
+        assert (tokens - sum(batch)) * rows <= padding
+
+
+@given(LENGTHS, st.integers(1, 100), st.integers(0, 40), st.integers(1, 3))
+def test_batches_are_full(lengths, limit, padding, rows):
+    """The first row of the next batch would not have fitted in, or would have had the others padded too much."""
+    for batch, following in itertools.pairwise(packed(lengths, limit, padding, rows)):
+        tokens = (len(batch) + 1) * following[0]
+        assert tokens * rows > limit or (tokens - sum([*batch, following[0]])) * rows > padding
+
+
+def test_padding_costs_less_than_another_batch():
+    # Of rows of 3 and 9 tokens; on a graphics card only what fits in counts.
+    lengths = [3] * 4 + [9] * 2
+    assert packed(lengths, 100, 24) == [lengths]
+    assert packed(lengths, 100, 23) == [[3] * 4, [9] * 2]
+    classifier = tiny_classifier("bert")
+    assert Evaluator(classifier).padding_per_batch == PADDING_ON_CPU // 16**2
+    card = SimpleNamespace(way=WayIn(), device=torch.device("cuda"))
+    assert Evaluator(card).padding_per_batch == Evaluator(card).tokens_per_batch
 
 
 def test_tokens_per_batch_is_kept_on_the_way_to_the_network():

@@ -19,6 +19,8 @@ TOKENS_ON_CUDA = 32768
 # What stays in the cache of a processor, tokens × their width; beyond that, batches become slower. Fewer tokens than
 # these are too few for its matrix products.
 NUMBERS_ON_CPU, LEAST_ON_CPU = 3 * 2**18, 1024
+# Padding that takes a processor about the time in which a batch is begun, tokens × the square of their width.
+PADDING_ON_CPU = 6 * 2**20
 # What a question yields (rows of token ids) and is sent back (their probabilities, rows × classes).
 Rows = list[np.ndarray]
 Question = Generator[Rows, np.ndarray, object]
@@ -47,6 +49,7 @@ class Evaluator:
     def __init__(self, classifier: Classifier, tokens_per_batch: int = 0, compiled: bool = False):
         self.classifier = classifier
         self.tokens_per_batch = tokens_per_batch or fitting_tokens(classifier)
+        self.padding_per_batch = fitting_padding(classifier)
         self.rows_computed = 0
         self.compiled = compiled
         self.found_out: dict = {}
@@ -64,23 +67,23 @@ class Evaluator:
         return self._asked.read_beginning()
 
     def batches(self, lengths: Sequence[int], rows: int = 1) -> Iterator[np.ndarray]:
-        """Indices of ``lengths`` in batches of similar length that keep to ``tokens_per_batch``.
+        """Indices of ``lengths`` in batches of similar length that keep to ``tokens_per_batch``, with little padding.
 
         Where the network reads padding, the lengths in a batch are equal. See :meth:`in_batches`.
         """
-        order = np.argsort(lengths, kind="stable").tolist()
-        equal = self.classifier.way.reads_padding
+        order = np.argsort(lengths, kind="stable")
+        ordered = np.array(lengths)[order].tolist()
+        most_padding = 0 if self.classifier.way.reads_padding else self.padding_per_batch
         start = 0
         while start < len(order):
             # The longest row of a batch is its last one, and every row is padded to it.
-            end = start + 1
-            while (
-                end < len(order)
-                and (end + 1 - start) * lengths[order[end]] * rows <= self.tokens_per_batch
-                and not (equal and lengths[order[end]] != lengths[order[start]])
-            ):
+            end, padding = start + 1, 0
+            while end < len(order):
+                padding += (end - start) * (ordered[end] - ordered[end - 1]) * rows
+                if (end + 1 - start) * ordered[end] * rows > self.tokens_per_batch or padding > most_padding:
+                    break
                 end += 1
-            yield np.array(order[start:end])
+            yield order[start:end]
             start = end
 
     def in_batches(self, lengths: Sequence[int], compute: Callable[[np.ndarray], Sequence], rows: int = 1) -> list:
@@ -191,9 +194,20 @@ def fitting_tokens(classifier: Classifier) -> int:
     """How many tokens at once suit the classifier's device and width."""
     if classifier.device.type == "cuda":
         return TOKENS_ON_CUDA
+    return max(LEAST_ON_CPU, NUMBERS_ON_CPU // _width(classifier))
+
+
+def fitting_padding(classifier: Classifier) -> int:
+    """How many tokens of padding a batch may have before another batch is less work."""
+    if classifier.device.type == "cuda":
+        return TOKENS_ON_CUDA
+    return PADDING_ON_CPU // _width(classifier) ** 2
+
+
+def _width(classifier: Classifier) -> int:
     # Some models embed words in fewer dimensions than their layers have.
     width = getattr(classifier.network.config, "hidden_size", None)
-    return max(LEAST_ON_CPU, NUMBERS_ON_CPU // (width or classifier.network.get_input_embeddings().weight.shape[-1]))
+    return width or classifier.network.get_input_embeddings().weight.shape[-1]
 
 
 def _compiled(network: torch.nn.Module) -> torch.nn.Module:
