@@ -367,9 +367,9 @@ def test_freed_memory_is_used_again(kept):
     done = subprocess.run(command, cwd=project, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     page = os.sysconf("SC_PAGE_SIZE")
-    largest, all_of_them = 27 * 2**20 / page, sum(range(2, 28)) * 2**20 / page
-    # What is given back must be had again.
-    assert int(done.stdout) < 2 * largest if kept else int(done.stdout) > 0.8 * all_of_them
+    all_of_them = sum(range(2, 28)) * 2**20 / page
+    # What is given back must be had again. Some is had again anyhow, where a small block lies between freed ones.
+    assert int(done.stdout) < 0.4 * all_of_them if kept else int(done.stdout) > 0.8 * all_of_them
 
 
 # bfloat16 --------------------------------------------------------------------------------------------------------
