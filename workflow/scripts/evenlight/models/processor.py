@@ -15,8 +15,8 @@ def use_processor(threads: int) -> None:
 
     A pass through a network makes and frees blocks of megabytes. By itself glibc gives many of them back, and the
     kernel clears each page again at the next pass, which takes as long as what is computed on it (but for products).
-    Until it ends, a job holds what its largest passes took, which may be 100 MB more. Where there is no glibc, memory
-    is left as it is.
+    A job holds what it took until it ends, and where passes differ in size it may hold more at most than without this.
+    Where there is no glibc, memory is left as it is.
     """
     torch.set_num_threads(threads)
     adjust = getattr(ctypes.CDLL(None), "mallopt", None)
