@@ -59,6 +59,13 @@ def measured(folder: Path, precision: str, sentences: list[dict], arguments: arg
     )
 
 
+def tasks_of(way: str, folder: str, precision: str) -> dict:
+    """The tasks of a worker that leaves freed memory to the C library, or keeps it."""
+    if way == "left":
+        worker_evenlight.use_processor = torch.set_num_threads
+    return worker_evenlight.tasks_of(folder, "1", "cpu", precision, "0")
+
+
 def main(arguments: argparse.Namespace) -> None:
     """Measure and print."""
     sentences = sentences_of(arguments.items, arguments.sentences)
@@ -71,10 +78,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"]:
-        way, folder, precision = sys.argv[2:]
-        if way == "left":
-            worker_evenlight.use_processor = torch.set_num_threads
-        serve(worker_evenlight.tasks_of(folder, "1", "cpu", precision, "0"))
+        serve(tasks_of(*sys.argv[2:]))
         sys.exit()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=named_folder, nargs="+", required=True, help="name=folder of each model")

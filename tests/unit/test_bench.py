@@ -415,18 +415,46 @@ def test_kept_memory_changes_time_and_no_score(tmp_path, capsys):
     assert all(float(peak) > 100 for peak in peaks.split("/"))
 
 
-def test_other_scores_where_memory_is_kept_are_refused(monkeypatch):
-    class OtherScores:
-        def __init__(self, python, path, serve, way, folder, precision, log):
-            self.score = float(way == "kept")
+class Answering:
+    """A worker of kept_memory that takes a second where memory is kept and two where it is not."""
 
-        def ask(self, task, sentences):
-            return {"scores": {"igxi": [[self.score]]}, "seconds": 1.0, "peak_mib": 1.0}
+    score_where_kept = 1.0
 
-        def stop(self):
-            pass
+    def __init__(self, python, path, serve, way, folder, precision, log):
+        self.way, self.asked = way, 0
 
+    def ask(self, task, sentences):
+        self.asked += 1
+        seconds = {"left": 2.0, "kept": 1.0}[self.way]
+        # The first answer is slow.
+        seconds += 100 * (self.asked == 1) * (self.way == "kept")
+        scores = {"igxi": [[self.score_where_kept if self.way == "kept" else 1.0]]}
+        return {"scores": scores, "seconds": seconds, "peak_mib": self.asked + 10 * (self.way == "kept")}
+
+    def stop(self):
+        pass
+
+
+def test_kept_memory_is_the_time_without_over_that_with_it(monkeypatch):
     kept_memory = script("kept_memory")
-    monkeypatch.setattr(kept_memory, "Worker", OtherScores)
+    monkeypatch.setattr(kept_memory, "Worker", Answering)
+    found = kept_memory.measured(Path("model"), "float32", [], argparse.Namespace(tasks=["path"], starts=2))
+    assert found.to_numpy().tolist() == [["path", "2.00 (2.00–2.00)", "3 / 13"]]
+
+
+def test_one_of_both_ways_leaves_memory_alone(tmp_path, monkeypatch):
+    kept_memory = script("kept_memory")
+    used = []
+    monkeypatch.setattr(kept_memory.worker_evenlight, "use_processor", lambda threads: used.append(threads))
+    folder = str(write_bert(tmp_path))
+    for way in ("kept", "left"):
+        kept_memory.tasks_of(way, folder, "float32")
+    assert used == [1]
+
+
+def test_other_scores_where_memory_is_kept_are_refused(monkeypatch):
+    kept_memory = script("kept_memory")
+    monkeypatch.setattr(Answering, "score_where_kept", 1.1)
+    monkeypatch.setattr(kept_memory, "Worker", Answering)
     with pytest.raises(RuntimeError, match="path: other scores"):
         kept_memory.measured(Path("model"), "float32", [], argparse.Namespace(tasks=["path"], starts=1))
