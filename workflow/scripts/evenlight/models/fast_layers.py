@@ -79,13 +79,13 @@ def fast_linear(features: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor
         return functional.linear(features, weight, bias)
     kind = torch.promote_types(features.dtype, torch.float32)
     features = features.to(weight.dtype)
-    if not _is_multiplied(weight) or weight.requires_grad:
+    asks_gradient = torch.is_grad_enabled() and features.requires_grad
+    # Products of half the bits torch has done by oneDNN, too.
+    by_torch = weight.requires_grad or (asks_gradient and weight.dtype != torch.float32)
+    if by_torch or not _is_multiplied(weight):
         return functional.linear(features, weight, bias).to(kind)
-    if not (torch.is_grad_enabled() and features.requires_grad):
+    if not asks_gradient:
         return _product(features, weight, bias).to(kind)
-    if weight.dtype != torch.float32:
-        # Torch has these done by oneDNN, too.
-        return functional.linear(features, weight, bias).to(kind)
     # As a matrix, since of more dimensions oneDNN gives a view, which no network may change in place then.
     return _Linear.apply(features.flatten(0, -2), weight, bias).unflatten(0, features.shape[:-1]).to(kind)
 
