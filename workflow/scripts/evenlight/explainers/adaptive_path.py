@@ -135,7 +135,7 @@ def _slopes(
         batch = Batch.of([sentences[index] for index in distinct], classifier)
         start, end = path_ends(batch, classifier, entrance, settings["baseline"])
         row = sent(row_index, end.device)
-        node = sent(torch.tensor(nodes[node_index], dtype=end.dtype), end.device)
+        node = sent(nodes[node_index], end.device, end.dtype)
         difference = (end - start)[row]
         embedding = start[row] + node[:, None, None] * difference
         value, gradient = target_gradient(

@@ -41,7 +41,7 @@ def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, cont
         start, end = path_ends(batch, classifier, entrance, baseline)
         generators = [generator_for(context.seed, sentence.item_id, name) for sentence in batch.sentences]
         drawn = np.array([generator.random(samples) for generator in generators]).T
-        shares = sent(torch.tensor(drawn, dtype=end.dtype), end.device)
+        shares = sent(drawn, end.device, end.dtype)
         total = torch.zeros_like(end)
         for some in evaluator.slices(samples, batch.mask.numel()):
             share = shares[some]

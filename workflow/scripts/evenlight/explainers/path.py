@@ -70,9 +70,7 @@ def _along(
     classifier = evaluator.classifier
     entrance = classifier.entrance(layer)
     baseline, remarks = sound_baseline(context, entrance, baseline)
-    nodes, weights = (
-        sent(torch.tensor(part, dtype=classifier.network.dtype), classifier.device) for part in gauss_legendre(steps)
-    )
+    nodes, weights = (sent(part, classifier.device, classifier.network.dtype) for part in gauss_legendre(steps))
 
     def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         mask, target, foil = batch.mask, batch.target, batch.foil

@@ -92,16 +92,11 @@ def draws_in_ball(
     generator = generator_for(explanation.origin.seed, explanation.item_id, "max_sensitivity", search)
     shape = (settings["draws"], *like.shape)
     if settings["norm"] == "linf":
-        return list(_as(like, generator.uniform(-radius, radius, shape)))
-    normal = _as(like, generator.standard_normal(shape))
+        return list(sent(generator.uniform(-radius, radius, shape), like.device, like.dtype))
+    normal = sent(generator.standard_normal(shape), like.device, like.dtype)
     # Of the directions all are equally likely, and of the volume within a radius.
-    lengths = radius * _as(like, generator.random(settings["draws"])) ** (1 / max(1, like.numel()))
+    lengths = radius * sent(generator.random(settings["draws"]), like.device, like.dtype) ** (1 / max(1, like.numel()))
     return [length * draw / draw.norm() for length, draw in zip(lengths, normal, strict=True)]
-
-
-def _as(like: torch.Tensor, draws: np.ndarray) -> torch.Tensor:
-    """Draws in the type and on the device of ``like``."""
-    return sent(torch.tensor(draws, dtype=like.dtype), like.device)
 
 
 def vocabulary_size(classifier: Classifier) -> int:

@@ -147,8 +147,7 @@ class ClassifyingLanguageModel:
                 words[number] = words[number] + logits[:, column, token] - total[:, column]
         of_class = [[words[i] for i, (n, _) in enumerate(self.prompt.words) if n == number] for number in self._classes]
         logits = torch.stack([torch.stack(own, dim=1).logsumexp(1) for own in of_class], dim=1)
-        prior = torch.tensor(self.prompt.log_prior, dtype=logits.dtype)
-        return SequenceClassifierOutput(logits=logits - sent(prior, logits.device))
+        return SequenceClassifierOutput(logits=logits - sent(self.prompt.log_prior, logits.device, logits.dtype))
 
     @property
     def _classes(self) -> range:

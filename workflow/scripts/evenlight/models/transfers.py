@@ -11,9 +11,14 @@ import numpy as np
 import torch
 
 
-def sent(values: np.ndarray | torch.Tensor | Sequence[float], device: torch.device) -> torch.Tensor:
-    """``values`` as a tensor on ``device``; nothing waits for the copy but what is computed of it there."""
-    values = torch.as_tensor(values)
+def sent(
+    values: np.ndarray | torch.Tensor | Sequence[float], device: torch.device, dtype: torch.dtype | None = None
+) -> torch.Tensor:
+    """``values`` as a tensor on ``device``; nothing waits for the copy but what is computed of it there.
+
+    ``dtype`` is the type of numbers; None leaves theirs.
+    """
+    values = torch.as_tensor(values, dtype=dtype)
     if device.type == "cuda" and values.device.type == "cpu":
         values = values.pin_memory()
     return values.to(device, non_blocking=True)
