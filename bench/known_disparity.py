@@ -207,6 +207,7 @@ def judging(config: dict) -> dict:
     return {key: statistics[key] for key in keys} | {
         "primary": {section[:-1]: names for section, names in statistics["primary"].items() if names},
         "noise": configuration.random_explainers(config),
+        "reach": configuration.reach_of_metrics(config),
     }
 
 
@@ -411,6 +412,7 @@ def arrangements(model: ModelScores, judged_by: dict) -> Iterator[pd.DataFrame]:
     settings = {
         "bound": judged_by["equivalence_bound"],
         "smallest": judged_by["smallest_effects"],
+        "reach": judged_by["reach"],
         "confidence": judged_by["confidence"],
         "alpha": judged_by["alpha"],
     }

@@ -2,9 +2,8 @@
 
 ``make bench-ten-units`` prints the table of docs/results/verdicts.md. Claims on regimes: 16 cells, three regimes beside
 the baseline and a contrast of all four, on four datasets that have the same sentences. Challengers: two on each
-dataset, each as good as one rival and far better than the others, so that this pair decides. The statistics are written
-out for one score per sentence, and judged by the library. With ``--results`` the first row draws the scores of that
-study.
+dataset, each as good as one rival and far better than the others, so that this pair decides. The library judges one
+score per sentence. With ``--results`` the first row draws the scores of that study.
 """
 
 import argparse
@@ -15,8 +14,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, stdtr
 
-from evenlight.statistics.familywise import deviate_of, normal_deviate
+from evenlight.statistics.cells import ExplainerScores
+from evenlight.statistics.designs import Design, Side
+from evenlight.statistics.effects import gathered, pooled_rows
+from evenlight.statistics.familywise import deviate_of
 from evenlight.statistics.many_groups import holm
+from evenlight.statistics.study import Comparison
 from evenlight.statistics.verdicts import adjusted, decidable
 
 ALPHA, DRAWS, UNITS, FORMS = 0.05, 1000, 10, (2, 2, 3, 3)
@@ -57,36 +60,34 @@ def beside_rival(of: np.ndarray) -> np.ndarray:
     return (of[:, :2] - of[:, 2:]).reshape(8, UNITS)
 
 
-def tested(differences: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """The means, their p by Student's t, and the deviates of the real ones and of resamples, (1 + draws, cells)."""
-    mean, variance = differences.mean(axis=1), differences.var(axis=1, ddof=1) / UNITS
-    weight = random.poisson(1, size=(DRAWS, UNITS)).astype(float)
-    count, centred = weight.sum(axis=1, keepdims=True), (differences - mean[:, None]).T
-    with np.errstate(all="ignore"):
-        of_draw = weight @ centred / count
-        spread = (weight @ centred**2 - count * of_draw**2) / (count * (count - 1))
-        deviates = normal_deviate(of_draw**2 / np.where(spread > 1e-14, spread, 0), np.maximum(count - 1, 1))
-    real = np.minimum(normal_deviate(mean**2 / variance, UNITS - 1), deviate_of(np.array(RAREST)))
-    return (
-        mean,
-        2 * stdtr(UNITS - 1, -np.abs(mean) / np.sqrt(variance)),
-        np.vstack([real, np.nan_to_num(deviates, nan=1e6, posinf=1e6)]),
-    )
-
-
 def claims(differences: np.ndarray, random: np.random.Generator, one_sided: bool) -> tuple[bool, float, bool]:
     """Whether any row is claimed of these models, the share of rows that is not decidable, and whether Holm claims any.
 
-    Of challengers only a positive difference is claimed, and p is not below the share of resamples as far.
+    Of challengers only a positive difference is claimed. ``differences`` are (rows, sentences).
     """
-    mean, p, deviates = tested(differences, random)
+    name = f"{random.integers(2**63):x}"
+    units = np.array([f"{name} {unit}" for unit in range(UNITS)], dtype=object)
+    sides = [Side(units, units, first + np.arange(UNITS), np.arange(UNITS)) for first in (0, UNITS)]
+    values = np.concatenate([differences, np.zeros_like(differences)], axis=1)[:, None]
+    metrics = ["mass_accuracy"] * len(differences)
+    scores = ExplainerScores("geco", "minilm", "all", [0], metrics, values, ~np.isnan(values[0]))
+    design = Design(Comparison("regime", "other", "baseline"), True, *sides)
+    settings = {"bound": 1.0, "smallest": {}, "confidence": 1 - ALPHA, "alpha": ALPHA}
+    rows, statistics = gathered([pooled_rows([scores], [design], DRAWS, **settings)])
+    table, statistics = pd.DataFrame(rows), statistics[0].copy()
+    known, p, mean = table["reason"].isna().to_numpy(), table["p_models"].to_numpy(), table["difference"].to_numpy()
     if one_sided:
-        p = np.maximum(np.maximum(p, (deviates[1:] >= deviate_of(p)).mean(axis=0)), RAREST)
-        p = np.where(mean > 0, p, 1)
-        deviates[0] = np.where(mean > 0, deviate_of(p), 0)
-    _, reached, _ = decidable(deviates, np.full(len(p), deviate_of(np.array(RAREST))), ALPHA)
-    claimed = reached.any() and (adjusted(deviates[:, reached], p[reached], p[reached])[0] <= ALPHA).any()
-    return bool(claimed), 1 - reached.mean(), bool((holm(p) <= ALPHA).any())
+        p = np.where(mean > 0, np.maximum(p, RAREST), 1)
+        statistics[0] = np.where(mean > 0, statistics[0], 0)
+    claimed = False
+    if known.any():
+        reached = known.copy()
+        reached[known] = decidable(statistics[1:, known], np.full(known.sum(), deviate_of(np.array(RAREST))), ALPHA)[1]
+        claimed = bool((adjusted(statistics[:, reached], p[reached], p[reached])[0] <= ALPHA).any())
+        known = reached
+    t = (mean / table["units_error"]).abs()
+    plain = np.where(mean > 0, 1, np.nan) if one_sided else 1.0
+    return claimed, 1 - known.mean(), bool((holm(2 * stdtr(UNITS - 1, -t) * plain) <= ALPHA).any())
 
 
 def of_study(results: Path) -> tuple[np.ndarray, np.ndarray]:

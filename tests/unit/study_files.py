@@ -68,7 +68,7 @@ def asked(function: Callable, settings: dict) -> dict:
     kinds: dict[str, list[str]] = {}
     for name, entry in entries.items():
         kinds.setdefault(entry.get("metric", name), []).append(name)
-    known = {"smallest_effects": {}, "primary": {}, "noise": [], "verdict_permutations": 3} | statistics
+    known = {"smallest_effects": {}, "primary": {}, "noise": [], "reach": {}, "verdict_permutations": 3} | statistics
     known |= {
         **{part: list(settings.get(part, ())) for part in ("datasets", "explainers")},
         "models": {name: list(settings["seeds"]) for name in settings.get("models", ())},

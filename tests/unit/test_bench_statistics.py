@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from bench_scripts import script
-from scipy.stats import ttest_1samp
 
 from evenlight.seeds import generator_for
 
@@ -93,16 +92,6 @@ def test_differences_of_regimes_and_of_challengers_by_hand(ten):
     assert (ten.contrasts(of)[:4] == np.array([[1.0], [3.0], [7.0], [-1.5]])).all()
     assert ten.contrasts(of).shape == (16, ten.UNITS)
     assert (ten.beside_rival(of[:, :3])[:2] == np.array([[-3.0], [-2.0]])).all()
-
-
-def test_means_are_tested_by_students_t(ten):
-    differences = np.random.default_rng(1).normal(0.4, 1, (5, ten.UNITS))
-    mean, p, deviates = ten.tested(differences, np.random.default_rng(2))
-    np.testing.assert_allclose(mean, differences.mean(axis=1))
-    np.testing.assert_allclose(p, ttest_1samp(differences, 0, axis=1).pvalue)
-    assert deviates.shape == (1 + ten.DRAWS, 5)
-    # No test of ten units tells less than that all have the same sign.
-    assert deviates[0].max() <= ten.deviate_of(np.array(ten.RAREST))
 
 
 @pytest.mark.parametrize("one_sided", [False, True])

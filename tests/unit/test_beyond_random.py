@@ -75,8 +75,8 @@ def row_of(scores: np.ndarray, noise: np.ndarray, design: Design, **settings) ->
 # Differences
 
 
-def test_three_differences_in_one_standard_deviation():
-    """Of pairs, each with Student's interval of its own differences."""
+def test_three_differences_in_one_standard_deviation(without_reserve):
+    """Of pairs, each with Student's interval of its own differences, or that of resamples where it is wider."""
     a, b, noise_a, noise_b = numbers("student").normal(size=(4, 40)) + np.array([1, 0, 0.5, 0])[:, None]
     row = row_of(np.r_[a, b], np.r_[noise_a, noise_b], design_of((40, 40)))
     sd = np.sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2)
@@ -85,7 +85,11 @@ def test_three_differences_in_one_standard_deviation():
     for name, differences in parts.items():
         interval = ttest_1samp(differences, 0).confidence_interval(0.95)
         expected = [differences.mean(), interval.low, interval.high]
-        assert row[[name + end for end in ENDS]].tolist() == pytest.approx(list(np.array(expected) / sd))
+        value, low, high = row[[name + end for end in ENDS]]
+        assert value == pytest.approx(expected[0] / sd)
+        assert low + high == pytest.approx(2 * value)
+        student = (interval.high - interval.low) / sd
+        assert high - low == pytest.approx(student) if name == "random" else student <= high - low < 1.2 * student
         assert row[f"{name}_difference"] == pytest.approx(differences.mean())
     assert row["plain"] == pytest.approx(row["random"] + row["beyond"])
     assert row["plain"] == pytest.approx(cohens_d(a, b) * np.sqrt(39 / 40))
@@ -102,9 +106,10 @@ def test_random_scores_are_treated_as_the_others(kind):
     noise[0, 3:9] = NAN
     row = row_of(2 * noise, noise, design_of(sizes, kind == "pairs", clusters, strata))
     for end in ("_difference", *ENDS, "_low", "_high"):
-        assert [row[f"random{end}"], 2 * row[f"random{end}"]] == pytest.approx(
-            [row[f"beyond{end}"], row[f"plain{end}"]]
-        )
+        assert 2 * row[f"beyond{end}"] == pytest.approx(row[f"plain{end}"])
+    assert row["random_difference"] == pytest.approx(row["beyond_difference"])
+    # Student's interval, and that of resamples where it is wider.
+    assert row["beyond_models_low"] <= row["random_models_low"] + 1e-9
     assert row["random_low"] < row["random_models_low"] < row["random"]
     assert row["seeds"] == 2
 
@@ -244,10 +249,10 @@ def test_a_disparity_of_the_model_is_not_found_beyond_random(paired):
     wrong, found, gone = 0, [], []
     for number in range(60):
         random = numbers("model", paired, number)
-        by_text = random.exponential(size=(1, 4, 1, 96)) * np.repeat([0.1, 1], 48)
-        noise = by_text + 0.05 * random.normal(size=(2, 4, 1, 96))
-        values = by_text + 0.5 + 0.1 * skewed(random, (6, 4, 1, 96))
-        table = table_of(values, noise, design_of((48, 48), paired))
+        by_text = random.exponential(size=(1, 4, 1, 240)) * np.repeat([0.1, 1], 120)
+        noise = by_text + 0.05 * random.normal(size=(2, 4, 1, 240))
+        values = by_text + 0.5 + 0.1 * skewed(random, (6, 4, 1, 240))
+        table = table_of(values, noise, design_of((120, 120), paired))
         wrong += is_disparity(table["beyond_verdict"], False).any()
         found.append(is_disparity(table["plain_verdict"], False).mean())
         gone.append((table["outcome"] == "gone").mean())
@@ -270,7 +275,7 @@ def placed(a: np.ndarray, b: np.ndarray, paired: bool, **options) -> list[float]
     return [column.item() for column in reached(added, best, pooled, 0.95)]
 
 
-def test_shares_of_what_is_attainable_by_hand():
+def test_shares_of_what_is_attainable_by_hand(without_reserve):
     # The first group: 1 and 3 of 4 each beyond random; the second: 1 of 2 and 1 of 4.
     a = np.array([[[1.0, 3.0, 1.0, 3.0]], [[4.0, 4.0, 4.0, 4.0]]])
     b = np.array([[[1.0, 1.0, 1.0, 1.0]], [[2.0, 4.0, 2.0, 4.0]]])
@@ -284,7 +289,7 @@ def test_shares_of_what_is_attainable_by_hand():
 
 
 @pytest.mark.parametrize("kind", ["pairs", "groups", "clusters"])
-def test_shares_are_those_of_a_jackknife(kind):
+def test_shares_are_those_of_a_jackknife(without_reserve, kind):
     """Both ratios computed anew without each pair, text or cluster."""
     random = numbers("reached", kind)
     best = 1 + 0.5 * random.exponential(size=(2, 2, 60))
@@ -351,6 +356,7 @@ def study_settings() -> dict:
             "bootstrap_draws": 300,
             "power": 0.8,
             "noise": ["dice", "coin"],
+            "reach": {},
             "attainable": {"drop": "best"},
         },
     }
@@ -440,7 +446,7 @@ def test_script_writes_the_table_and_its_page_counts_what_is_left(study, tmp_pat
     lines = dict(dict(summary.rows)["Plots"])
     # Cells, disparities; left, turned round, gone, undecided; others with a disparity beyond random.
     assert [cell.text for cell in lines["Drop"]][:7] == ["2", "2", "0", "0", "0", "2", "0"]
-    assert [cell.text for cell in lines["Gini"]][:7] == ["2", "2", "1", "0", "1", "0", "0"]
+    assert [cell.text for cell in lines["Gini"]][:7] == ["2", "2", "1", "0", "0", "1", "0"]
     assert "what share of the way from random" in page
     assert "The draws of the random explanations are" in page
     assert "Dice" not in page

@@ -92,6 +92,14 @@ def test_a_dial_is_the_correlation_of_what_it_ties_and_ties_nothing_else(dial, p
             assert share_is(agree, (1 + correlation) / 2), (one, other)
 
 
+def test_a_shared_cause_ties_what_does_not_follow_the_gender():
+    """With base rates b a share b of `care` follows the gender, and of the others alone the cause is shared."""
+    for rates, expected in ((0.4, 0.3), (0.8, 0.1)):
+        agree = [world["care"] == world["dress"] for world in worlds(base_rates=rates, shared_cause=0.5)]
+        assert share_is(agree, (1 + expected) / 2)
+        assert not share_is(agree, (1 + 0.5) / 2)
+
+
 def test_the_label_is_what_most_causes_say():
     for value in worlds(shared_cause=0.5):
         assert value["label"] == (sum(value[concept] for concept in CAUSAL_CONCEPTS) >= 2)

@@ -121,10 +121,12 @@ def test_a_pair_is_a_test_of_the_means_of_pairs_of_forms(made):
     of_pairs = (scores["tied"] - scores["grad"]).to_numpy()
     assert row["difference"] == pytest.approx(of_pairs.mean())
     expected = ttest_1samp(of_pairs, 0)
-    low, high = expected.confidence_interval(0.95)
-    assert (row["models_low"], row["models_high"]) == (pytest.approx(low), pytest.approx(high))
-    # Not below the share of resamples that are as far.
-    assert expected.pvalue <= row["p_models"] <= expected.pvalue + 0.1
+    # With what three more pairs could change: seven standard deviations off each.
+    interval, reserve = expected.confidence_interval(0.95), 21 * of_pairs.std(ddof=1) / (len(of_pairs) + 3)
+    least = np.hypot((interval.high - interval.low) / 2, reserve)
+    assert least <= row["models_high"] - row["difference"] + 1e-12 < 1.1 * least
+    assert row["models_high"] + row["models_low"] == pytest.approx(2 * row["difference"])
+    assert expected.pvalue <= row["p_models"]
     assert np.isnan(row["p"])
 
 
@@ -147,12 +149,15 @@ def test_few_texts_show_no_more_than_their_exchanges_can(tmp_path):
     """Ten pairs of forms with the same sign have p 2 · 2⁻¹⁰, however far they are from 0."""
     files = StudyFiles(tmp_path)
     table = scores_of("zero", 0)
+    # So far apart that three more pairs would change nothing.
+    table["mass"] += 3 * ((table["explainer"] == "new").astype(float) - (table["explainer"] == "last"))
     files.write(table[table["pair_id"].astype(int) < 10], 0, "correctness", model="zero")
     asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "metrics": {"mass": "correctness"}}
     verdicts, _ = challenger_tables(*files.folders, **asked | {"higher_is_better": {"mass": True}})
     rows = verdicts.set_index("explainer")
     for p in (rows.loc["new", "p_best_models"], rows.loc["last", "p_behind_models"]):
-        assert 2**-9 <= p < 0.01
+        # Twice the share of resamples, of which the real one is one: 400 show no less than 0.005.
+        assert 2**-9 <= p < 0.05
     assert rows.loc["new", "p_behind_models"] == rows.loc["last", "p_best_models"] == 1
 
 
@@ -171,8 +176,8 @@ def test_few_texts_without_a_bad_one_do_not_make_the_best(tmp_path):
     asked |= {"metrics": {"mass": "correctness"}, "higher_is_better": {"mass": True}}
     verdicts, _ = challenger_tables(*files.folders, **asked)
     of_models = verdicts[verdicts["model"] != "all"]
-    # Each row by itself, and Holm's method, would have it.
-    assert (multipletests(of_models["p_best_models"], method="holm")[1] < 0.05).all()
+    # Each row by itself has it, though with three more texts, seven standard deviations off; Holm's method has not.
+    assert (of_models["p_best_models"] < 0.05).all()
     assert set(of_models["verdict"]) == {"not decidable"}
 
 

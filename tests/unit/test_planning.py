@@ -35,6 +35,7 @@ SETTINGS = {
     "smallest_effects": {},
     "primary": {},
     "noise": [],
+    "reach": {},
     "confidence": 0.95,
     "bootstrap_draws": 300,
 }
@@ -99,6 +100,24 @@ def test_as_many_simulated_studies_find_the_effect(pilot, units, seeds, effect, 
         else:
             # What two pilots and twelve studies of four models leave open.
             assert power == pytest.approx(expected, abs=0.13)
+
+
+@pytest.mark.parametrize("shape", ["normal", "skewed"])
+def test_the_range_is_that_of_the_answer_where_small_pilots_plan_larger_studies(shape, monkeypatch):
+    """Pilots of 24 pairs, as people have them, plan 100; the error of the draws alone is .02, that of pilots .1."""
+    row, effect = Row(1, 24, shape=shape, cells=24), 0.45
+    truth = found_in_fresh(replace(row, units=100), effect, 16)[1]
+    inside = narrow = 0
+    for number in range(6):
+        read(monkeypatch, pilot_of(row, number))
+        plan = planned([100], [1], effect, 16).iloc[0]
+        power, low, high = (plan[f"disparity_of_these_models{end}"] for end in ("", "_low", "_high"))
+        assert plan["pilot"] == 24
+        assert 0 <= low <= power <= high <= 1
+        inside += low - 0.03 <= truth <= high + 0.03
+        narrow += abs(power - truth) <= 0.02
+    # With nine of ten, four or more of six are there but in one of 60 tests.
+    assert inside >= 4 >= narrow
 
 
 def test_few_or_skewed_pairs_find_less_than_t_tests_would(monkeypatch):
@@ -166,7 +185,7 @@ def test_an_effect_is_smaller_by_what_draws_of_few_pairs_vary_less(monkeypatch):
 
 def test_larger_studies_find_more(monkeypatch):
     read(monkeypatch, pilot_of(Row(3, 60, "pairs", "normal", 0.2, "equal", 4)))
-    plan = planned([20, 80], [2, 5, 10], 0.6, 20)
+    plan = planned([20, 80], [2, 5, 10], 1.0, 20)
     assert plan[["units", "seeds"]].to_numpy().tolist() == [[20, 2], [20, 5], [20, 10], [80, 2], [80, 5], [80, 10]]
     assert plan["cells"].tolist() == [4] * 6
     power = plan["disparity"].to_numpy().reshape(2, 3)

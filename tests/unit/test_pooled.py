@@ -10,6 +10,7 @@ from statsmodels.api import OLS
 from statsmodels.stats.weightstats import ttost_paired
 
 from evenlight.seeds import generator_for
+from evenlight.statistics import pooled
 from evenlight.statistics.effect_sizes import pooled_sd
 from evenlight.statistics.pooled import farthest, pooled_effects
 
@@ -20,6 +21,9 @@ BOUND = 0.2
 RECORDED = Path(__file__).parent / "recorded" / "clusters.json"
 MIXED_MODEL = RECORDED.with_name("mixed_model.json")
 STEPS = np.linspace(0.1, 0.9, 20)
+
+# Held against other libraries, which know of no units that nobody saw.
+pytestmark = pytest.mark.usefixtures("without_reserve")
 
 
 def drawn(name, *shape: int) -> np.ndarray:
@@ -310,6 +314,45 @@ def test_levels_of_different_strata_are_confounded_no_more():
     assert (within.p(False) <= 0.05).mean() <= 0.09
 
 
+# Units that nobody saw
+
+
+def _with_more(scores: np.ndarray, distance: float) -> np.ndarray:
+    return np.append(scores, scores.mean() + distance * np.ones(3))
+
+
+def test_the_reserve_is_what_three_far_units_would_change(monkeypatch):
+    monkeypatch.setattr(pooled, "UNSEEN", 3)
+    a, b = drawn("reserve a", 1, 1, 40), 3 * drawn("reserve b", 1, 1, 9)
+    [[[*first]]], [[[*second]]] = a, b
+    sds = [np.std(level, ddof=1) for level in (first, second)]
+    moved = np.mean(_with_more(np.array(second), 7 * max(sds))) - np.mean(second)
+    assert pooled_effects(a, b, False, BOUND).difference.reserve.item() == pytest.approx(moved)
+    # Of pairs by their differences; and as far as the farthest, where that is farther than seven deviations.
+    pairs = np.r_[np.zeros(60) + 0.01 * drawn("few", 60), 5.0]
+    effects = pooled_effects(pairs[None, None], np.zeros((1, 1, 61)), True, BOUND)
+    farthest = 5.0 - pairs.mean()
+    assert effects.farthest.item() == pytest.approx(farthest)
+    assert farthest > 7 * pairs.std(ddof=1)
+    moved = np.mean(_with_more(pairs, farthest)) - pairs.mean()
+    assert effects.difference.reserve.item() == pytest.approx(moved)
+    assert effects.alike(np.array([20.0])).difference.reserve.item() == pytest.approx(20 * 3 / 64)
+    assert effects.alike(np.array([1.0])).difference.reserve.item() == pytest.approx(moved)
+
+
+def test_carriers_are_the_units_on_which_a_variance_rests():
+    normal = drawn("carriers", 1, 1, 3000)
+    zero = np.zeros_like(normal)
+    assert pooled_effects(normal, zero, True, BOUND).carriers.item() == pytest.approx(1000, rel=0.15)
+    signs = np.resize([1.0, -1.0], (1, 1, 30))
+    assert pooled_effects(signs, 0 * signs, True, BOUND).carriers.item() == pytest.approx(30)
+    one = np.r_[1.0, np.zeros(99)][None, None]
+    assert pooled_effects(one, 0 * one, True, BOUND).carriers.item() == pytest.approx(1, abs=0.05)
+    # Of two levels it is the smaller one that carries most.
+    a, b = drawn("carry a", 1, 1, 3000), drawn("carry b", 1, 1, 30)
+    assert pooled_effects(a, b, False, BOUND).carriers.item() < 25
+
+
 # What decides nothing
 
 
@@ -345,6 +388,7 @@ def test_a_constant_difference_is_one_and_no_certainty(paired):
     difference = effects.difference
     chance = 2 * 0.5**20 if paired else 2 / 137846528820  # choices of 20 of 40
     assert difference.value.item() == pytest.approx(0.1)
+    assert effects.carriers.item() == 0
     assert difference.p(False).item() == pytest.approx(chance)
     assert effects.p_equivalence(False).item() == pytest.approx(chance)
     # Two trainings that do not differ at all say nothing about others.

@@ -5,7 +5,7 @@
 
 Draws studies of each size from the pilot's scores, with a difference of so many standard deviations in half of the
 cells, and judges them. Prints a row for each size: in how many per cent of these cells it is called a disparity, and a
-disparity of these models at least.
+disparity of these models at least, each with the range in which nine of ten pilots of this size would answer.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import numpy as np
 import yaml
 
 from evenlight import command_line, configuration
-from evenlight.statistics.planning import planned_studies
+from evenlight.statistics.planning import PARTS, TOO_WIDE, planned_studies, units_to_tell
 
 # What of the statistics leads to a verdict.
 JUDGED = ("strata", "alpha", "equivalence_bound", "smallest_effects", "confidence", "bootstrap_draws")
@@ -34,6 +34,7 @@ def settings_of(config: dict) -> dict:
         "smallest_group": statistics["smallest_group"],
         "primary": {section[:-1]: names for section, names in statistics["primary"].items() if names},
         "noise": configuration.random_explainers(config),
+        "reach": configuration.reach_of_metrics(config),
         **{key: statistics[key] for key in JUDGED},
     }
 
@@ -56,18 +57,33 @@ def main(arguments: argparse.Namespace) -> None:
     )
     print(
         f"{plan['cells'].iloc[0]} cells, an effect of {arguments.effect:g} standard deviations in half of them; "
-        f"{arguments.studies} studies of each size, ± one standard error\n"
+        f"{arguments.studies} studies of each size; in brackets the range of the answer, as far as a pilot of "
+        f"{plan['pilot'].iloc[0]} units can tell\n"
     )
     print("| units | seeds | disparity | … of these models |\n| ---: | ---: | ---: | ---: |")
     for row in plan.itertuples():
-        power = [
-            "–" if np.isnan(share) else f"{100 * share:.0f} ± {100 * error:.0f} %"
-            for share, error in (
-                (row.disparity, row.error),
-                (row.disparity_of_these_models, row.error_of_these_models),
-            )
-        ]
+        power = [said_of_power(*(getattr(row, part + end) for end in ("", "_low", "_high"))) for part in PARTS]
         print(f"| {row.units} | {row.seeds} | {' | '.join(power)} |", flush=True)
+    needed = [
+        units_to_tell(row["pilot"], row[f"{part}_low"], row[f"{part}_high"])
+        for row in plan.to_dict("records")
+        for part in PARTS
+        if not np.isnan(row[part])
+    ]
+    if any(needed):
+        print(
+            f"\nThis pilot cannot tell the power of every size: a range is wider than {100 * TOO_WIDE:.0f} points. "
+            f"A pilot of about {max(number for number in needed if number)} units could."
+        )
+
+
+def said_of_power(share: float, low: float, high: float) -> str:
+    """A power with its range in per cent.
+
+    >>> said_of_power(0.5, 0.312, 0.66), said_of_power(float("nan"), float("nan"), float("nan"))
+    ('50 % [31, 66]', '–')
+    """
+    return "–" if np.isnan(share) else f"{100 * share:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ class Metric(Entry):
             the table of definitions; empty where it is the metric itself.
         from_probability: whether the model's probability of the text is part of the score, which then goes along with
             it whatever is explained.
+        reach: how far a single text's score may lie from all others though none was seen so far off: 1 where one jump
+            of the model's probability, or of its class, decides it; 0 where nothing of the kind is known.
     """
 
     key: ClassVar[str] = "metric"
@@ -34,6 +36,7 @@ class Metric(Entry):
     better: ClassVar[str]
     measures: ClassVar[str] = ""
     from_probability: ClassVar[bool] = False
+    reach: ClassVar[float] = 0.0
 
     metric: str
     label: Heading | None = Field(None, description="Heading in tables and figures; `null` is the metric's title.")
@@ -118,6 +121,7 @@ class AopcMetric(Metric):
     """What the areas over a perturbation curve have in common."""
 
     from_probability: ClassVar[bool] = True
+    reach: ClassVar[float] = 1.0
     asks_inside: ClassVar[bool] = False
 
     definition: AopcDefinition = "share"
@@ -188,6 +192,7 @@ class SoftMetric(Metric):
     """What the soft metrics have in common."""
 
     from_probability: ClassVar[bool] = True
+    reach: ClassVar[float] = 1.0
     family: ClassVar[str] = "soft"
     better: ClassVar[str] = "higher"
 
@@ -262,6 +267,7 @@ class FlipArea(Metric):
 
     title: ClassVar[str] = "Flip area"
     family: ClassVar[str] = "flip_area"
+    reach: ClassVar[float] = 1.0
     better: ClassVar[str] = "lower"
     measures: ClassVar[str] = "sensitivity"
 

@@ -395,7 +395,8 @@ class CausalWorld(Reader):
         0.0,
         description=(
             "Correlation of a concept that causes the class (`care`) with one that does not (`dress`) by a common "
-            "cause."
+            "cause, in the units whose `care` does not follow the gender: over all units it is the share "
+            "1 - `base_rates` of this number."
         ),
     )
     label_effect: Share = Field(

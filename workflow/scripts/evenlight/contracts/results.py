@@ -66,11 +66,13 @@ EFFECTS = Contract(
             *with_interval("common_language_effect"),
             # The pooled difference, for these models and for further trainings, in the metric's units and in sds.
             pa.field("difference", pa.float64()),
-            *columns(pa.float64(), "models_low", "models_high", "low", "high", "sd", missing=True),
+            *columns(pa.float64(), "models_low", "models_high", "low", "high", missing=True),
+            *columns(pa.float64(), "family_low", "family_high", "sd", missing=True),
             pa.field("standardised", pa.float64()),
             *columns(pa.float64(), "standardised_models_low", "standardised_models_high", missing=True),
             *columns(pa.float64(), "standardised_low", "standardised_high", missing=True),
-            *columns(pa.float64(), "units_error", "trainings_error", "degrees", missing=True),
+            *columns(pa.float64(), "standardised_family_low", "standardised_family_high", missing=True),
+            *columns(pa.float64(), "units_error", "reserve", "trainings_error", "degrees", missing=True),
             *columns(pa.float64(), "lowest_seed", "highest_seed", missing=True),  # differences of single seeds
             pa.field("apart_seed", pa.string()),  # the one that lies apart from the others
             # Of these models' effect, and of its significance: the strength of a confounder that explains it away.

@@ -76,7 +76,8 @@ def noise_of(*parts: str | int) -> Noise:
 def variables(noise: Noise, dials: Mapping, do: Mapping[str, bool] | None = None) -> dict[str, bool]:
     """The value of every variable, True for its first level, where ``do`` sets some of them.
 
-    A variable that follows a cause in a share s of the units, and else is a fair coin, correlates with it by s.
+    A variable that follows a cause in a share s of the units, and else is a fair coin, correlates with it by s. Of
+    ``care`` this holds in the share 1 − ``base_rates`` of the units, in which it does not follow the gender.
     """
     do = do or {}
     value: dict[str, bool] = {}

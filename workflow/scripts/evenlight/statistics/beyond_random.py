@@ -23,7 +23,7 @@ import pandas as pd
 from evenlight.contracts.results import BEYOND_RANDOM
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design
-from evenlight.statistics.effects import gathered, pooled_rows
+from evenlight.statistics.effects import PooledRows, gathered, pooled_rows
 from evenlight.statistics.pooled import Estimate, pooled_effects
 from evenlight.statistics.study import Comparison
 from evenlight.statistics.verdicts import UNDECIDABLE, UNDECIDED, check_level, family_of, judged
@@ -47,6 +47,7 @@ def beyond_random_table(
     smallest_effects: Mapping[str, float],
     primary: Mapping[str, Sequence[str]],
     noise: Sequence[str],
+    reach: Mapping[str, float],
     confidence: float,
     bootstrap_draws: int,
     **scored: Any,
@@ -65,7 +66,7 @@ def beyond_random_table(
         read_models(scores, datasets_folder, **scored | {"explainers": names}) for names in (explainers, ends)
     )
 
-    def of_models() -> Iterator[tuple[list[dict], list[np.ndarray]]]:
+    def of_models() -> Iterator[PooledRows]:
         for model, model_ends in zip(models, models_ends, strict=True):
             values = {end.explainer: _in_order(end, model_ends, model) for end in model_ends.explainers}
             best = np.full_like(values[noise[0]], np.nan)
@@ -80,6 +81,7 @@ def beyond_random_table(
                 bootstrap_draws,
                 bound=equivalence_bound,
                 smallest=smallest_effects,
+                reach=reach,
                 confidence=confidence,
                 alpha=alpha,
             )
@@ -113,7 +115,7 @@ def rows_beyond(
     best: np.ndarray,
     draws: int,
     **settings: Any,
-) -> tuple[list[dict], list[np.ndarray]]:
+) -> PooledRows:
     """What :func:`evenlight.statistics.effects.pooled_rows` makes of a model's scores, and of them beyond random.
 
     Args:

@@ -62,9 +62,9 @@ def challenger_tables(
     have a score. The model ``all`` is the mean over all models, text by text. Columns, besides the names: ``seeds``;
     ``texts``; ``mean`` and ``mean_other``; their ``difference`` with the ends of two intervals, for these models and
     further texts (``models_low``, ``models_high``) and for the mean of further trainings (``low``, ``high``); and its
-    two-sided p-values ``p_models`` and ``p``, of this pair alone. They are those of the difference, not below the share
-    of ``bootstrap_draws`` resamples that are as far from it, nor below what exchanges of so few texts could show. No p
-    where nothing can be decided.
+    two-sided p-values ``p_models`` and ``p``, of this pair alone. They are those of the difference
+    (:func:`evenlight.statistics.effects.effect_table`), not below what exchanges of so few texts could show. No p where
+    nothing can be decided.
 
     The first has a row per dataset, model, metric and challenger:
 
@@ -72,9 +72,9 @@ def challenger_tables(
     - ``others``, ``best_other``: how many rivals, and which of them has the best mean;
     - ``p_best_models``, ``p_best``: that the challenger is better than each of the rivals, for these models and for
       further trainings: the largest p of the pairs, 1 where another one has the better mean;
-    - ``p_behind_models``, ``p_behind``: that another is better than it: the share of resamples in which any pair is as
-      far from its difference as the farthest is from 0; not below the least p of the pairs, times their number, nor
-      below what exchanges could show;
+    - ``p_behind_models``, ``p_behind``: that another is better than it: twice the share of resamples in which any pair
+      is as far from its difference as the farthest is from 0; not below the least p of the pairs, times their number,
+      nor below what exchanges could show;
     - these with ``_adjusted``: over the rows of the family, as :func:`evenlight.statistics.verdicts.adjusted` has it;
       NaN where so few texts could not show the claim beside so many rows;
     - ``verdict``: :func:`verdict_of`.
@@ -129,7 +129,7 @@ def _judged(
             if len(rows):
                 of_rows = [claims[row][claim] for row in rows]
                 statistics = np.stack([np.append(of.real, of.resampled) for of in of_rows], axis=1)
-                _, reached, _ = decidable(statistics, np.array([of.most for of in of_rows]), alpha)
+                _, reached = decidable(statistics[1:], np.array([of.most for of in of_rows]), alpha)
                 if reached.any():
                     values = adjusted(statistics[:, reached], *p_values[rows[reached]].T)
                     of_families[rows[reached]] = np.stack(values, axis=1)
@@ -230,23 +230,19 @@ def _pairs(
     rows, deviates = pooled_rows([scores], designs, draws, bound=1.0, smallest={}, confidence=confidence, alpha=alpha)
     if not rows:
         return pd.DataFrame(columns=["metric", "other"]), np.empty((draws, 0))
-    table, resampled = pd.DataFrame(rows), np.concatenate(deviates, axis=2)[0, 1:]
+    table, statistics = pd.DataFrame(rows), np.concatenate(deviates, axis=2)[0]
     found = [means[names] for names in zip(table["level_b"], table["metric"], strict=True)]
-    # No p is below what resamples, and exchanges of so few texts, can show.
-    real = deviate_of(table["p_models"].to_numpy())
-    least = np.maximum((resampled >= real).mean(axis=0), table["rarest"])
-    p_models = np.where(table["p_models"].isna(), np.nan, np.maximum(table["p_models"], least))
+    # No p is below what exchanges of so few texts can show.
+    p_models = np.maximum(table["p_models"], table["rarest"])
     return table.assign(
         other=table["level_b"],
         texts=table["units_a"],
         mean=[of_both[0] for of_both in found],
         mean_other=[of_both[1] for of_both in found],
-        real=real,
-        t_models=table["p_models"],
-        t=table["p"],
+        real=statistics[0],
         p_models=p_models,
         p=np.maximum(table["p"], p_models),
-    ), resampled
+    ), statistics[1:]
 
 
 def _mean_of_runs(values: np.ndarray) -> float:
@@ -275,13 +271,13 @@ def _of_pairs(
         "best": _Claim(most[least], max(0.0, np.sign(lead[least]) * real[least]), resampled[:, least]),
         "behind": _Claim(most[known].max(), farthest, any_resampled),
     }
-    any_as_far = (any_resampled >= farthest).mean() if is_behind.any() else 0.0
+    any_as_far = 2 * (any_resampled >= farthest).mean() if is_behind.any() else 0.0
     rarest = pairs["rarest"].to_numpy()[is_behind].min(initial=1) if is_behind.any() else 0.0
     for of in ("_models", ""):
         p = pairs[f"p{of}"].to_numpy()
         if not np.isnan(p[known]).all():
             row[f"p_best{of}"] = np.where(known & (lead > 0), p, 1).max()
-            smallest = np.where(is_behind, pairs[f"t{of}"], 1).min()
+            smallest = np.where(is_behind, pairs[f"p{of}"], 1).min()
             row[f"p_behind{of}"] = min(1, max(len(pairs) * smallest, any_as_far, rarest))
     return row, claims
 

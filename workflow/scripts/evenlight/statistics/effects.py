@@ -1,6 +1,7 @@
 """One row per cell of the study, over all its seeds: effect sizes with intervals, the pooled effect, and a verdict."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,69 @@ from evenlight.seeds import generator_for
 from evenlight.statistics.blocks import NUMBERS
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design
-from evenlight.statistics.familywise import statistics
+from evenlight.statistics.familywise import (
+    critical_deviates,
+    real_deviates,
+    resampled_deviates,
+    single_p,
+    t_of_deviate,
+)
 from evenlight.statistics.intervals import bootstrap_intervals
 from evenlight.statistics.pooled import Estimate, Part, PooledEffects, cluster_names, farthest, pooled_effects
 from evenlight.statistics.power import detectable_effect_paired, detectable_effect_pooled, detectable_effect_unpaired
 from evenlight.statistics.regimes import read_compared
 from evenlight.statistics.robustness import robustness_value
 from evenlight.statistics.verdicts import check_level, family_of, few_of, judged, reason_of
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Cells whose resamples were drawn together: rows, effects without what single clusters add, and the resamples."""
+
+    rows: list[dict]
+    effects: PooledEffects
+    resampled: np.ndarray
+
+
+@dataclass(frozen=True)
+class PooledRows:
+    """What :func:`pooled_rows` makes of a model; unpacks into the rows and their statistics."""
+
+    blocks: list[_Block]
+    confidence: float
+    alpha: float
+    reach: Mapping[str, float]
+
+    def __iter__(self) -> Iterator[list]:
+        return iter(self.finished(_farthest(self.blocks, self.reach)))
+
+    def finished(self, seen: Mapping[str, float]) -> tuple[list[dict], list[np.ndarray]]:
+        """The rows, with what follows from resamples, and the statistics of each block, (2, 1 + draws, cells).
+
+        ``seen`` is how far the farthest unit of each metric lies from the mean of its cell.
+        """
+        rows, statistics = [], []
+        for block in self.blocks:
+            effects = block.effects.alike(np.array([seen[row["metric"]] for row in block.rows]))
+            real = np.stack([real_deviates(effects.difference), real_deviates(effects.within(), signed=True)])
+            statistics.append(np.concatenate([real[:, None].astype(np.float32), block.resampled], axis=1))
+            columns = _of_resamples(effects, real, block.resampled, self.confidence)
+            columns |= _robustness(effects.difference, self.alpha)
+            rows += [
+                row | {name: values[number] if row["reason"] is None else np.nan for name, values in columns.items()}
+                for number, row in enumerate(block.rows)
+            ]
+        return rows, statistics
+
+
+def _farthest(blocks: Sequence[_Block], *reaches: Mapping[str, float]) -> dict[str, float]:
+    """How far the farthest unit of each metric lies from the mean of its cell, or is known to reach; in its units."""
+    seen: dict[str, float] = {}
+    for block in blocks:
+        for row, distance in zip(block.rows, block.effects.farthest, strict=True):
+            known = (reach.get(row["metric"], 0.0) for reach in reaches)
+            seen[row["metric"]] = max(seen.get(row["metric"], 0.0), float(distance), *known)
+    return seen
 
 
 def effect_table(
@@ -31,6 +88,7 @@ def effect_table(
     smallest_effects: Mapping[str, float],
     primary: Mapping[str, Sequence[str]],
     noise: Sequence[str],
+    reach: Mapping[str, float],
     confidence: float,
     bootstrap_draws: int,
     power: float,
@@ -47,11 +105,16 @@ def effect_table(
     - ``cohens_d``, ``hedges_g``, ``cliffs_delta``, ``common_language_effect``: means over seeds, each with ``_low``
       and ``_high`` from :func:`evenlight.statistics.intervals.bootstrap_intervals`, for these trained models;
     - ``difference``, ``models_low``, ``models_high``, ``low``, ``high``: the pooled difference in the metric's own
-      units, with the interval for these models and with that for the mean of further trainings (NaN of a single run);
+      units, with the interval for these models and with that for the mean of further trainings (NaN of a single run),
+      each of this cell alone. It is the test by resamples, turned into an interval: what has a verdict has an interval
+      without 0. A cell that is not decidable for its own scores has none;
+    - ``family_low``, ``family_high``: the same for these models and all cells of the family at once
+      (:func:`with_family_intervals`); ``reserve``: what of their half-widths is for units that nobody saw. These lie as
+      far off as any unit of the metric in any cell, or as its scores are known to ``reach``;
     - ``lowest_seed``, ``highest_seed``: the least and the largest difference of a seed; ``apart_seed``: of three seeds
       or more, the one that lies so far from the others as one of normal differences does in a share ``alpha`` of cells
       (:func:`evenlight.statistics.pooled.farthest`);
-    - ``sd``, ``standardised`` and its four ends: the same, divided by the standard deviation within levels;
+    - ``sd``, ``standardised`` and its six ends: the same, divided by the standard deviation within levels;
     - ``p_models``, ``p``: of the difference, for these models and for the mean of further trainings;
     - ``p_models_equivalence``, ``p_equivalence``: of the claim that the difference is within the smallest effect of
       interest, that of the metric in ``smallest_effects``, else ``equivalence_bound`` standard deviations;
@@ -77,7 +140,7 @@ def effect_table(
                 cell_a[counted], cell_b[counted], design, strata, scores.dataset, bootstrap_draws, confidence
             )
 
-    def of_models() -> Iterator[tuple[list[dict], list[np.ndarray]]]:
+    def of_models() -> Iterator[PooledRows]:
         for model in read_compared(scores, datasets_folder, **scored):
             check_compared(
                 model.dataset,
@@ -93,6 +156,7 @@ def effect_table(
                 described,
                 bound=equivalence_bound,
                 smallest=smallest_effects,
+                reach=reach,
                 confidence=confidence,
                 alpha=alpha,
             )
@@ -102,12 +166,33 @@ def effect_table(
         return pd.DataFrame(columns=EFFECTS.schema.names)
     table = pd.DataFrame(rows)
     table["family"] = [family_of(row, primary, noise) for row in rows]
-    table = judged(table, deviates, alpha)
+    table = with_family_intervals(judged(table, deviates, alpha), alpha)
     table["detectable_pooled"] = [
-        detectable_effect_pooled(row.units_error, row.degrees, row.sd, row.critical, power)
+        detectable_effect_pooled(row.units_error, row.degrees, row.sd, row.critical, power, row.reserve)
         for row in table.itertuples()
     ]
     return table[EFFECTS.schema.names].astype({"reason": "str", "apart_seed": "str"})
+
+
+def with_family_intervals(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
+    """The table with intervals of these models that hold in all cells of a family at once with the chance 1 − alpha.
+
+    They reach to the deviate ``critical``, beyond which a cell is found in the first step. A cell that is found in a
+    later step has one that ends at 0, as its sign is what is known of it (Guilbaud 2008). NaN where a cell is not
+    decidable.
+    """
+    t = t_of_deviate(table["critical"].to_numpy(), table["degrees"].to_numpy())
+    half = np.hypot(t * table["units_error"], table["reserve"])
+    # Never narrower than that of the cell alone.
+    half = np.fmax(half, table["difference"] - table["models_low"]).where(table["critical"].notna())
+    low, high = table["difference"] - half, table["difference"] + half
+    found = table["p_models_adjusted"] <= alpha
+    low = low.mask(found & (table["difference"] > 0), low.clip(lower=0))
+    high = high.mask(found & (table["difference"] < 0), high.clip(upper=0))
+    sd = table["sd"].where(table["sd"] > 0)
+    return table.assign(
+        family_low=low, family_high=high, standardised_family_low=low / sd, standardised_family_high=high / sd
+    )
 
 
 def pooled_rows(
@@ -116,18 +201,21 @@ def pooled_rows(
     draws: int,
     described: Callable | None = None,
     **settings: Any,
-) -> tuple[list[dict], list[np.ndarray]]:
+) -> PooledRows:
     """The rows of all cells of a model, comparison by comparison, and their statistics in parts, (2, 1 + draws, cells).
 
-    The first are those of a difference, the second those of equivalence.
+    The first are those of a difference, the second those of equivalence. The result is a pair of both, which
+    :func:`gathered` joins with those of other models.
 
     Args:
         explainers: the scores.
         designs: of the comparisons.
         draws: resamples.
         described: is given the scores of an explainer, a design, its rows, the arrays (cells, seeds, units) of both
-            levels and which seeds count (cells, seeds), and may enter more into the rows.
-        settings: ``bound``, ``smallest`` by metric, ``confidence`` and ``alpha``, as in :func:`effect_table`.
+            levels and which seeds count (cells, seeds), and may enter more into the rows. What follows from resamples
+            (intervals and p-values) is entered later.
+        settings: ``bound``, ``smallest`` by metric, ``confidence`` and ``alpha``, and maybe ``reach``, as in
+            :func:`effect_table`.
     """
     by_design = [_Rows(design, draws) for design in designs]
     for scores in explainers:
@@ -141,57 +229,107 @@ def pooled_rows(
                 if described:
                     described(scores, of_design.design, rows, a, b, effects.counted)
                 of_design.add(rows, effects)
-    for of_design in by_design:
-        of_design.test()
-    return [row for of_design in by_design for row in of_design.rows], [
-        part for of_design in by_design for part in of_design.statistics
-    ]
+    blocks = [block for of_design in by_design for block in of_design.blocks()]
+    return PooledRows(blocks, settings["confidence"], settings["alpha"], settings.get("reach", {}))
 
 
-def gathered(of_models: Iterable[tuple[list[dict], list[np.ndarray]]]) -> tuple[list[dict], np.ndarray]:
-    """The rows of several models and their statistics, (2, 1 + draws, cells), from :func:`pooled_rows` of each."""
-    rows, statistics = [], []
-    for rows_of_model, statistics_of_model in of_models:
-        rows += rows_of_model
-        statistics += statistics_of_model
+def gathered(of_models: Iterable[PooledRows]) -> tuple[list[dict], np.ndarray]:
+    """The rows of several models and their statistics, (2, 1 + draws, cells), from :func:`pooled_rows` of each.
+
+    Cells of one metric are alike: as far as a unit lies from the mean in any of them, so far may one lie in the others
+    that nobody saw. So intervals and p-values are those of all models together.
+    """
+    models = list(of_models)
+    seen = _farthest([block for model in models for block in model.blocks], *(model.reach for model in models))
+    finished = [model.finished(seen) for model in models]
+    statistics = [part for _, parts in finished for part in parts]
+    rows = [row for of_model, _ in finished for row in of_model]
     return rows, np.concatenate(statistics, axis=2) if statistics else np.empty((2, 0, 0))
 
 
 class _Rows:
-    """The rows of one comparison. Cells of several explainers are tested together, since they have the same weights."""
+    """The rows of one comparison. Cells of several explainers are resampled together: they have the same weights."""
 
     def __init__(self, design: Design, draws: int) -> None:
         self.design, self.draws = design, draws
-        self.rows: list[dict] = []
-        self.statistics: list[np.ndarray] = []
-        self.waiting: list[PooledEffects] = []
+        self.finished: list[_Block] = []
+        self.waiting: list[tuple[list[dict], PooledEffects]] = []
 
     def add(self, rows: list[dict], effects: PooledEffects) -> None:
-        self.rows += rows
-        self.waiting.append(effects)
-        if sum(2 * part.added.size for effects in self.waiting for part in effects.difference.parts) > NUMBERS // 4:
-            self.test()
+        self.waiting.append((rows, effects))
+        if sum(2 * part.added.size for _, effects in self.waiting for part in effects.difference.parts) > NUMBERS // 4:
+            self._resample()
 
-    def test(self) -> None:
+    def blocks(self) -> list[_Block]:
+        self._resample()
+        return self.finished
+
+    def _resample(self) -> None:
+        """Draw resamples of what waits; what single clusters add is not kept after it."""
         if not self.waiting:
             return
         # The claim of a difference, in either direction, and that it is within the bound, in one.
-        claims = [(effects.difference.value, effects.difference.parts) for effects in self.waiting]
-        claims += [effects.within() for effects in self.waiting]
-        parts = [
+        parts = [effects.difference.parts for _, effects in self.waiting]
+        parts += [effects.within().parts for _, effects in self.waiting]
+        together = [
             Part(*(np.concatenate([getattr(part, name) for part in level]) for name in ("added", "share", "means")))
-            for level in zip(*(of_claim for _, of_claim in claims), strict=True)
+            for level in zip(*parts, strict=True)
         ]
-        value = np.concatenate([number for number, _ in claims])
-        rarest = np.tile(np.concatenate([effects.difference.rarest for effects in self.waiting]), 2)
-        signed = np.arange(len(value)) >= len(value) // 2
-        tested = statistics(parts, value, rarest, self._names(), self.draws, signed)
-        self.statistics.append(np.stack(np.split(tested, 2, axis=1)))
+        tested = np.stack(np.split(resampled_deviates(together, self._names(), self.draws), 2, axis=1))
+        ends = np.cumsum([len(rows) for rows, _ in self.waiting])[:-1]
+        self.finished += [
+            _Block(rows, effects.without_parts(), resampled)
+            for (rows, effects), resampled in zip(self.waiting, np.split(tested, ends, axis=2), strict=True)
+        ]
         self.waiting = []
 
     def _names(self) -> list[list]:
         names = self.design.clusters[: 1 if self.design.paired else 2]
-        return cluster_names(names, self.waiting[0].joined)
+        return cluster_names(names, self.waiting[0][1].joined)
+
+
+def _of_resamples(
+    effects: PooledEffects, real: np.ndarray, resampled: np.ndarray, confidence: float
+) -> dict[str, np.ndarray]:
+    """Intervals and p-values of single cells, (cells,) each; the interval ends at 0 where p is its level.
+
+    Args:
+        effects: of some cells.
+        real, resampled: the deviates of both claims, (2, cells) and (2, draws, cells).
+        confidence: of the intervals.
+    """
+    difference, level = effects.difference, 1 - confidence
+    wider = [
+        _wider(estimate, critical_deviates(drawn, level), confidence)
+        for estimate, drawn in zip((difference, effects.within()), resampled, strict=True)
+    ]
+    values = {}
+    for prefix, trainings in (("models_", False), ("", True)):
+        half = difference.half_width(confidence, trainings, wider[0])
+        values |= {f"{prefix}low": difference.value - half, f"{prefix}high": difference.value + half}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        in_sds = {
+            f"standardised_{name}": np.where(effects.sd > 0, value / effects.sd, np.nan)
+            for name, value in values.items()
+        }
+    p_models = np.fmax(single_p(real[0], resampled[0]), difference.p(False))
+    p_within = np.fmax(single_p(real[1], resampled[1]), effects.p_equivalence(False))
+    return {
+        **values,
+        **in_sds,
+        "reserve": difference.reserve,
+        "p": difference.p(True, wider[0]),
+        "p_models": p_models,
+        "p_equivalence": effects.p_equivalence(True, wider[1]),
+        "p_models_equivalence": p_within,
+    }
+
+
+def _wider(estimate: Estimate, critical: np.ndarray, confidence: float) -> np.ndarray:
+    """By what variances over units are multiplied, so that an interval reaches as far as resamples do; at least 1."""
+    reach = t_of_deviate(np.maximum(critical, 0), estimate.degrees) ** 2 * estimate.units_variance
+    plain = estimate.half_width(confidence, False) ** 2 - estimate.reserve**2
+    return np.maximum(np.divide(reach, plain, out=np.ones_like(reach), where=plain > 0), 1)
 
 
 def _cells(scores: ExplainerScores, design: Design) -> tuple[list[dict], np.ndarray, np.ndarray]:
@@ -216,10 +354,10 @@ def _pooled(
     *,
     bound: float,
     smallest: Mapping[str, float],
-    confidence: float,
     alpha: float,
+    **_: Any,
 ) -> tuple[dict[str, np.ndarray], PooledEffects]:
-    """The columns of what is pooled over seeds, (cells,), from scores (cells, seeds, units)."""
+    """The columns of what is pooled over seeds and needs no resamples, (cells,), from scores (cells, seeds, units)."""
     metrics = [cell["metric"] for cell in cells]
     sd_of = None
     if scores.sd_of is not None:
@@ -236,23 +374,13 @@ def _pooled(
         sd_of=sd_of,
     )
     difference = effects.difference
-    values = {"": difference.value}
-    for prefix, trainings in (("models_", False), ("", True)):
-        half = difference.half_width(confidence, trainings)
-        values |= {f"{prefix}low": difference.value - half, f"{prefix}high": difference.value + half}
     with np.errstate(divide="ignore", invalid="ignore"):
-        in_sds = {name: np.where(effects.sd > 0, value / effects.sd, np.nan) for name, value in values.items()}
+        standardised = np.where(effects.sd > 0, difference.value / effects.sd, np.nan)
     units = (effects.clusters, effects.differing)
-    reasons = [reason_of(*of_cell, alpha) for of_cell in zip(*units, effects.same, difference.rarest, strict=True)]
-    decidable = np.array([reason is None for reason in reasons])
+    of_cells = zip(*units, effects.same, effects.carriers, difference.rarest, strict=True)
+    reasons = [reason_of(*of_cell, alpha) for of_cell in of_cells]
     apart, p_apart = farthest(effects.by_seed)
     p_apart[np.isnan(difference.trainings.value)] = np.nan
-    p = {
-        "p": difference.p(True),
-        "p_models": difference.p(False),
-        "p_equivalence": effects.p_equivalence(True),
-        "p_models_equivalence": effects.p_equivalence(False),
-    }
     left_out = [", ".join(str(scores.seeds[seed]) for seed in np.flatnonzero(~counted)) for counted in effects.counted]
     names = ("units_a", "units_b", "left_out_a", "left_out_b", "sd")
     return {
@@ -260,31 +388,30 @@ def _pooled(
         "seeds": effects.counted.sum(axis=1),
         "left_out_seeds": np.array(left_out, dtype=object),
         "paired": np.full(len(a), design.paired),
-        **{name or "difference": value for name, value in values.items()},
-        **{f"standardised_{name}".rstrip("_"): value for name, value in in_sds.items()},
-        "units_error": np.sqrt(sum(part.value for part in difference.units)),
+        "difference": difference.value,
+        "standardised": standardised,
+        "units_error": np.sqrt(difference.units_variance),
         "trainings_error": np.sqrt(difference.trainings.value),
         "lowest_seed": np.nan_to_num(effects.by_seed, nan=np.inf).min(axis=1),
         "highest_seed": np.nan_to_num(effects.by_seed, nan=-np.inf).max(axis=1),
         "apart_seed": np.where(
             p_apart <= alpha, np.array([str(seed) for seed in scores.seeds], dtype=object)[apart], None
         ),
-        **_robustness(difference, decidable, alpha),
-        "degrees": np.min([part.degrees for part in difference.units], axis=0).astype(float),
+        "degrees": difference.degrees,
         "reason": np.array(reasons, dtype=object),
         "few": np.array(list(map(few_of, *units)), dtype=object),
         "rarest": difference.rarest,
-        **{name: np.where(decidable, values, np.nan) for name, values in p.items()},
     }, effects
 
 
-def _robustness(difference: Estimate, decidable: np.ndarray, alpha: float) -> dict[str, np.ndarray]:
+def _robustness(difference: Estimate, alpha: float) -> dict[str, np.ndarray]:
+    error = np.sqrt(difference.units_variance)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(decidable, difference.value / np.sqrt(sum(part.value for part in difference.units)), np.nan)
+        t, beyond = difference.value / error, difference.beyond_reserve / error
     degrees = sum(part.degrees for part in difference.units)
     return {
         "robustness": robustness_value(t, degrees),
-        "robustness_significance": robustness_value(t, degrees, alpha),
+        "robustness_significance": robustness_value(beyond, degrees, alpha),
     }
 
 

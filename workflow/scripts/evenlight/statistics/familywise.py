@@ -5,6 +5,11 @@ statistic, how far its difference is from the real one in its own standard error
 the largest of so many, and so dependent, cells gets by chance (Romano & Wolf 2005). A cell whose real statistic is
 larger differs. Cells that differ are then taken out, and the next ones are held against the rest.
 
+Samples of skewed scores often lack the rare large ones, and look regular. Three things keep such cells from being
+called different. The real statistic has a reserve for a unit that nobody saw (:func:`evenlight.statistics.pooled.
+reserve_of`). Resamples are counted on the side to which a cell's reach farther, and twice. And cells of one metric stay
+on one scale, so that those whose samples hold rare scores speak for those whose samples lack them (:func:`scales`).
+
 A resample gives each cluster of units a weight from a Poisson distribution with mean 1, how often it is drawn (Hanley &
 MacGibbon 2006). The weight is a function of the cluster's name and the resample's number alone: it is the same in all
 cells, and in datasets that have the same units, and no weight is stored. Resamples are used in the place of exchanged
@@ -21,7 +26,7 @@ from scipy.stats import poisson
 
 from evenlight.seeds import derived_seed
 from evenlight.statistics.blocks import row_blocks
-from evenlight.statistics.pooled import Part
+from evenlight.statistics.pooled import Estimate, Part
 
 # Of a resample that leaves nothing to estimate a variance with: it says that anything may be.
 LARGEST = 1e6
@@ -30,8 +35,10 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 # The weight of each 16-bit number: the quantiles of the Poisson distribution, right to 2⁻¹⁶.
 WEIGHTS = poisson.ppf((np.arange(2**16) + 0.5) / 2**16, 1).astype(np.int8)
 PER_NUMBER = 4  # 16-bit numbers in a 64-bit one
-# A cell whose resamples reach, but for this share of them, so many times as far as those of the middle cell is scaled.
-RARELY, MUCH = 0.01, 1.5
+# Resamples that reach farther than all but this share of them show to which side, and how far, a cell may err.
+RARELY = 0.01
+# Cells of a metric that are enough to tell how far such cells may err.
+LEAST_ALIKE = 6
 
 
 def keys_of(names: Sequence) -> np.ndarray:
@@ -70,9 +77,10 @@ def normal_deviate(square: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     return (8 * degrees + 1) / (8 * degrees + 3) * np.sqrt(degrees * np.log1p(square / degrees))
 
 
-def t_of_deviate(deviate: float, degrees: float) -> float:
-    """The t, at least 0, whose :func:`normal_deviate` this is."""
-    return float(np.sqrt(degrees * np.expm1((deviate * (8 * degrees + 3) / (8 * degrees + 1)) ** 2 / degrees)))
+def t_of_deviate(deviate: np.ndarray | float, degrees: np.ndarray | float) -> np.ndarray:
+    """The t, at least 0, whose :func:`normal_deviate` this is; infinite where it has no number."""
+    with np.errstate(over="ignore"):
+        return np.sqrt(degrees * np.expm1((deviate * (8 * degrees + 3) / (8 * degrees + 1)) ** 2 / degrees))
 
 
 def deviate_of(p: np.ndarray) -> np.ndarray:
@@ -105,46 +113,51 @@ class _Level:
         return np.maximum(total**2 / (drawn @ self.share**2) - self.means, 1)
 
 
-def statistics(
-    parts: Sequence[Part],
-    value: np.ndarray,
-    rarest: np.ndarray,
-    names: Sequence[Sequence],
-    draws: int,
-    signed: bool | np.ndarray = False,
-) -> np.ndarray:
-    """How far each estimate is from zero, and how far resamples are from it; float32 (1 + draws, cells).
+def real_deviates(estimate: Estimate, signed: bool = False) -> np.ndarray:
+    """How far each estimate is from zero: the normal deviate that is as rare as its t; (cells,).
 
-    The first row is the real statistic, that of the value; the others are those of the value of a resample less the
-    real one. Each is the normal deviate that is as rare as |t|, where the variance behind t is that of
+    t is that of :attr:`evenlight.statistics.pooled.Estimate.beyond_reserve`. The deviate is not larger than that of
+    :attr:`evenlight.statistics.pooled.Estimate.rarest`; 0 where the estimate is, or is not known.
+
+    Args:
+        estimate: of some cells.
+        signed: whether it has the sign of the value, for the claim that a value is above zero.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviates = normal_deviate(estimate.beyond_reserve**2 / estimate.units_variance, estimate.degrees)
+    deviates = np.where(estimate.value == 0, 0, np.nan_to_num(deviates, nan=0, posinf=LARGEST))
+    deviates = np.minimum(deviates, deviate_of(estimate.rarest))
+    return np.where(estimate.value < 0, -deviates, deviates) if signed else deviates
+
+
+def resampled_deviates(parts: Sequence[Part], names: Sequence[Sequence], draws: int) -> np.ndarray:
+    """How far resamples of each estimate are from it, float32 (draws, cells).
+
+    Each is the normal deviate that is as rare as the resample's t, whose variance is that of
     :func:`evenlight.statistics.pooled.unit_variances`, of a resample with clusters as often as they are drawn, as are
-    the degrees of freedom, which of two levels are Welch's. The real one is not rarer than ``rarest``. Estimates that
-    do not vary have 0 in all resamples.
+    the degrees of freedom, which of two levels are Welch's. It has a sign: above zero is the side to which resamples
+    of this cell reach farther. Of skewed scores that is the side to which samples err that lack the rare large ones.
+    Estimates that do not vary have 0 in all resamples, a resample without a variance has :data:`LARGEST`.
 
     Args:
         parts: what clusters add, of pairs or of either level.
-        value: float (cells,).
-        rarest: the least two-sided p of so few clusters, float (cells,).
         names: of the clusters of each part; the same in both where levels have a cluster in common.
         draws: resamples.
-        signed: whether the real deviate has the sign of t, for the claim that a value is above zero; one or (cells,).
-            Resamples have none: that a difference is within a bound is a claim about either end, and so two.
     """
     levels = [_Level.of(part) for part in parts]
     joined = len(parts) == 2 and not set(names[0]).isdisjoint(names[1])
-    result = np.empty((1 + draws, len(value)), dtype=np.float32)
-    _, variance, degrees = _moments(levels, [np.ones((1, len(part))) for part in names], joined)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        real = normal_deviate(value**2 / variance, degrees)[0]
-    real = np.where(value == 0, 0, np.nan_to_num(real, nan=0, posinf=LARGEST))
-    result[0] = np.where(signed & (value < 0), -1, 1) * np.minimum(real, deviate_of(rarest))
     varies = np.max([np.abs(part.added).max(axis=1, initial=0) for part in parts], axis=0) > 0
+    result = np.empty((draws, len(varies)), dtype=np.float32)
     for rows, drawn in _drawn(names, draws, joined):
         mean, variance, degrees = _moments(levels, drawn, joined)
         with np.errstate(divide="ignore", invalid="ignore"):
-            part = normal_deviate(mean**2 / variance, degrees)
-        result[1 + rows.start : 1 + rows.stop] = np.where(varies, np.nan_to_num(part, nan=LARGEST, posinf=LARGEST), 0)
-    return result
+            deviates = normal_deviate(mean**2 / variance, degrees)
+        known = np.isfinite(deviates)
+        result[rows] = np.where(varies, np.where(known, np.sign(mean) * deviates, LARGEST), 0)
+    with np.errstate(invalid="ignore"):
+        ends = np.quantile(np.where(result < LARGEST, result, np.float32(np.nan)), [RARELY, 1 - RARELY], axis=0)
+    turned = np.where((-ends[0] > ends[1]) & (result < LARGEST), -1, 1)
+    return result * turned.astype(np.float32)
 
 
 def _drawn(names: Sequence[Sequence], draws: int, joined: bool) -> Iterator[tuple[slice, list[np.ndarray]]]:
@@ -198,7 +211,8 @@ def step_down_p(statistics: np.ndarray) -> np.ndarray:
     """The adjusted p of each cell (cells,), from statistics (1 + draws, cells), the real ones first.
 
     Romano & Wolf 2005, Algorithm 4.1 with Westfall and Young's way from large to small; the real one counts as one of
-    the resamples, so that no p is 0.
+    the resamples, so that no p is 0. A p is twice the share of resamples that are as large, since resamples have their
+    sign, and the side on which a cell errs is not known of samples that lack its rare scores.
     """
     order = np.argsort(statistics[0], kind="stable")
     p = np.empty(len(order))
@@ -206,27 +220,59 @@ def step_down_p(statistics: np.ndarray) -> np.ndarray:
     for cell in order:
         np.maximum(largest, statistics[:, cell], out=largest)
         # Equal but for rounding counts as equally large.
-        p[cell] = (largest >= statistics[0, cell] - 1e-5 * abs(statistics[0, cell])).mean()
+        p[cell] = min(1, 2 * (largest >= statistics[0, cell] - 1e-5 * abs(statistics[0, cell])).mean())
     # The larger the statistic, the smaller p: from the largest down, no p is below that of a larger one.
     p[order[::-1]] = np.maximum.accumulate(p[order[::-1]])
     return p
 
 
-def critical_deviate(statistics: np.ndarray, alpha: float) -> float:
+def single_p(real: np.ndarray, resampled: np.ndarray) -> np.ndarray:
+    """What :func:`step_down_p` is of each cell alone, (cells,), from (cells,) and (draws, cells)."""
+    beyond = (resampled >= real - 1e-5 * np.abs(real)).sum(axis=0)
+    return np.minimum(1, 2 * (1 + beyond) / (1 + len(resampled)))
+
+
+def critical_deviate(resampled: np.ndarray, alpha: float) -> float:
     """The normal deviate beyond which any of these cells would be found at this level in the first step."""
-    return float(np.quantile(statistics[1:].max(axis=1), 1 - alpha, method="higher"))
+    return float(critical_deviates(resampled.max(axis=1, keepdims=True), alpha)[0])
 
 
-def scales(statistics: np.ndarray) -> np.ndarray:
-    """By what the statistics of each cell, real and resampled, are to be divided, at least 1; (cells,).
+def critical_deviates(resampled: np.ndarray, alpha: float) -> np.ndarray:
+    """The normal deviate of each cell beyond which it would be found alone, (cells,), from (draws, cells)."""
+    draws = len(resampled)
+    place = max(int(np.floor(alpha * (draws + 1) / 2 + 1e-9)) - 1, 0)
+    return np.partition(resampled, draws - 1 - place, axis=0)[draws - 1 - place].astype(float)
 
-    Of a cell in which few clusters carry all, resamples reach so far that no other cell would ever be found. So it is
-    brought down to what is usual in the family (Beran 1988, who brings all cells to one reach). Others stay as they
-    are: of skewed scores those samples that hold no rare large one have the shortest reach, and it is too short; that
-    most cells reach farther is what protects these.
+
+def scales(resampled: np.ndarray, alike: Sequence | None = None) -> np.ndarray:
+    """By what the statistics of each cell, real and resampled, are to be divided; (cells,).
+
+    Cells that are ``alike`` stay on one scale, in which the one that shows how far such cells may err speaks for those
+    that do not: samples that lack the rare scores have the shortest reach, and it is too short. Groups of such cells
+    are brought to one reach (Beran 1988), since of a group in which few clusters carry all, resamples reach so far
+    that no cell of another would ever be found. Groups of fewer than six cells know too little of themselves, and are
+    one group.
+
+    Args:
+        resampled: float (draws, cells).
+        alike: a name for each cell, that of its metric; None where all are alike.
     """
-    if not statistics.shape[1]:
-        return np.ones(0)
-    reach = np.quantile(statistics[1:], 1 - RARELY, axis=0)
-    varies = reach > 0
-    return np.maximum(1, reach / (MUCH * np.median(reach[varies]))) if varies.any() else np.ones(len(reach))
+    groups = groups_of(alike, resampled.shape[1])
+    result = np.ones(resampled.shape[1])
+    for group in np.unique(groups):
+        cells = groups == group
+        reach = critical_deviates(resampled[:, cells].max(axis=1, keepdims=True), 2 * RARELY).item()
+        result[cells] = reach if reach > 0 else 1
+    return result
+
+
+def groups_of(alike: Sequence | None, cells: int) -> np.ndarray:
+    """A number for the group of each cell, int (cells,); groups of fewer than six are one.
+
+    >>> groups_of(["gini"] * 6 + ["sparsity"] * 7 + ["flip", "flip", "mass"], 16).tolist()
+    [1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0]
+    """
+    if alike is None:
+        return np.zeros(cells, dtype=int)
+    codes, counts = np.unique(np.asarray(alike, dtype=str), return_inverse=True, return_counts=True)[1:]
+    return np.where(counts[codes] < LEAST_ALIKE, 0, 1 + codes)

@@ -13,6 +13,9 @@ A study is drawn so:
 
 Then everything is done that leads to a verdict. With more runs than the pilot has, the error of single scores does not
 become smaller, so that such a study finds at least what is said of it.
+
+Another pilot would give another answer, and few units differ much. So the pilot is drawn anew, too, as large as it is,
+and studies are planned from each of these: the range of their answers is the range of the answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 
 from evenlight.errors import InputError
 from evenlight.seeds import derived_seed, generator_for
@@ -31,7 +35,10 @@ from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.pooled import pooled_effects
 from evenlight.statistics.verdicts import PRIMARY, STUDY, check_level, family_of, is_disparity, judged
 
-COLUMNS = ["units", "seeds", "cells", "disparity", "error", "disparity_of_these_models", "error_of_these_models"]
+PARTS = ("disparity", "disparity_of_these_models")
+COLUMNS = ["units", "seeds", "cells", "pilot", *(part + end for part in PARTS for end in ("", "_low", "_high"))]
+# Pilots that are drawn anew; a range of answers that is wider tells too little.
+PILOTS, TOO_WIDE = 16, 0.3
 
 
 def planned_studies(
@@ -47,6 +54,7 @@ def planned_studies(
     smallest_effects: Mapping[str, float],
     primary: Mapping[str, Sequence[str]],
     noise: Sequence[str],
+    reach: Mapping[str, float],
     confidence: float,
     bootstrap_draws: int,
     **scored: Any,
@@ -56,14 +64,17 @@ def planned_studies(
     A row for each number of ``units`` (pairs, or texts of the smaller level, of each dataset) and of ``seeds``; a model
     of which the pilot has one run has one in each. ``disparity`` and ``disparity_of_these_models`` are the shares of
     the cells with the effect that are called a disparity in its direction, of the mean of further trainings (NaN
-    without any), and of these models at least, with their standard errors over ``studies`` drawn studies. ``cells`` are
-    those of the primary family, or of the study, that the pilot could decide: no others are drawn. The other arguments
-    are those of :func:`evenlight.statistics.effects.effect_table`, of the pilot.
+    without any), and of these models at least, over ``studies`` drawn studies. ``_low`` and ``_high`` are the ends of a
+    90 % interval: nine in ten pilots of this size have an answer so near to that of very large ones. ``cells`` are
+    those of the primary family, or of the study, that the pilot could decide: no others are drawn; ``pilot`` is how
+    many units the pilot has. The other arguments are those of
+    :func:`evenlight.statistics.effects.effect_table`, of the pilot.
 
     Raises :class:`InputError` where the pilot has no decidable cell, or no second run where several are planned.
     """
     check_level(alpha, bootstrap_draws)
-    settings = {"bound": equivalence_bound, "smallest": smallest_effects, "confidence": confidence, "alpha": alpha}
+    settings = {"bound": equivalence_bound, "smallest": smallest_effects, "reach": reach}
+    settings |= {"confidence": confidence, "alpha": alpha}
     pilots = _pilots(scores, datasets_folder, primary, noise, settings, scored)
     if not pilots:
         raise InputError("the pilot study has no cell that is decidable; give it more texts")
@@ -72,15 +83,42 @@ def planned_studies(
             f"--seeds: found {max(seeds)}, and the pilot study has one run of each model, which does not tell how "
             "trainings vary; give it a second seed, or plan with --seeds 1"
         )
+    others = [_drawn_again(pilots, number) for number in range(PILOTS)]
+    pilot_units = min(pilot.units for pilot in pilots)
     rows = []
     for count in units:
         for number in seeds:
-            power = np.array(
-                [_power(pilots, count, number, effect, draw, bootstrap_draws, settings) for draw in range(studies)]
+            size = (count, number, effect)
+            power = np.array([_power(pilots, *size, draw, bootstrap_draws, settings) for draw in range(studies)])
+            # A few studies of each other pilot: their means differ by the pilots, and by chance.
+            few = max(studies // PILOTS, 2)
+            of_others = np.array(
+                [[_power(other, *size, draw, bootstrap_draws, settings) for draw in range(few)] for other in others]
             )
-            means, errors = power.mean(axis=0), power.std(axis=0, ddof=1) / np.sqrt(studies)
-            rows.append((count, number, sum(map(len, pilots)), means[0], errors[0], means[1], errors[1]))
+            answer = power.mean(axis=0)
+            # Of the other pilots alone: what is added by drawing few studies of each is no uncertainty of the pilot.
+            by_chance = of_others.var(axis=1, ddof=1).mean(axis=0) / few
+            by_pilot = np.maximum(of_others.mean(axis=1).var(axis=0, ddof=1) - by_chance, 0)
+            error = np.sqrt(by_pilot + power.var(axis=0, ddof=1) / studies)
+            half = t.isf(0.05, PILOTS - 1) * error
+            # Resamples of a pilot lack some of what the pilot has, as the pilot lacks some of what there is.
+            middle = 2 * answer - of_others.mean(axis=(0, 1))
+            ends = np.clip([np.minimum(answer, middle) - half, np.maximum(answer, middle) + half], 0, 1)
+            rows.append(
+                (count, number, sum(map(len, pilots)), pilot_units, *np.stack([answer, *ends]).T.ravel().tolist())
+            )
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def units_to_tell(pilot: int, low: float, high: float) -> int | None:
+    """How many units a pilot needs for a range of :data:`TOO_WIDE`, by one that has fewer; None where it is enough.
+
+    Ranges shrink with the root of the number of units.
+
+    >>> units_to_tell(24, 0.2, 0.8), units_to_tell(24, 0.6, 0.8)
+    (96, None)
+    """
+    return round(pilot * ((high - low) / TOO_WIDE) ** 2) if high - low > TOO_WIDE else None
 
 
 @dataclass(frozen=True)
@@ -111,6 +149,11 @@ class _Pilot:
     def runs(self) -> int:
         return self.trainings.shape[1]
 
+    @property
+    def units(self) -> int:
+        """Clusters of the level that has fewer: pairs, or texts."""
+        return min(map(len, map(set, self.design.clusters)))
+
     def study(self, units: int, seeds: int, effects: np.ndarray, draw: int) -> tuple[Design, ExplainerScores]:
         """The design and the scores of the study ``draw``, with ``effects`` (cells,) in standard deviations."""
         seeds = seeds if self.runs > 1 else 1
@@ -124,9 +167,7 @@ class _Pilot:
         normal = random.normal(size=(self.runs, seeds))
         trainings = self.trainings @ normal / np.sqrt(random.chisquare(max(self.runs - 1, 1)))
         # Draws of K clusters vary less than what these were drawn from, by (K - 1) / K.
-        shift = np.sqrt(1 - 1 / min(map(len, map(set, self.design.clusters)))) * (
-            (effects * self.sd)[:, None] + trainings
-        )
+        shift = np.sqrt(1 - 1 / self.units) * ((effects * self.sd)[:, None] + trainings)
         levels, sides, column = [], [], 0
         for scores, side, index, of_units in zip(
             self.levels, (self.design.a, self.design.b), chosen, clusters, strict=True
@@ -193,6 +234,18 @@ def _pilots(
         # No resamples are needed here.
         pooled_rows(model.explainers, model.designs, 4, described, **settings)
     return [_joined(parts) for parts in pilots.values()]
+
+
+def _drawn_again(pilots: Sequence[_Pilot], number: int) -> list[_Pilot]:
+    """What another pilot of the same size could be."""
+    drawn = []
+    for pilot in pilots:
+        # Numbers of studies are 0 and above.
+        design, scores = pilot.study(pilot.units, pilot.runs, np.zeros(len(pilot)), -1 - number)
+        levels = tuple(side.scores(scores.values) for side in (design.a, design.b))
+        scores_of_levels, trainings, sd = _taken_apart(*levels, design)
+        drawn.append(replace(pilot, design=design, levels=scores_of_levels, trainings=trainings, sd=sd))
+    return drawn
 
 
 def _joined(pilots: Sequence[_Pilot]) -> _Pilot:

@@ -55,20 +55,23 @@ def _detectable_difference(pairs: int, alpha: float, power: float) -> float:
     return _smallest(lambda effect: ttest_power(effect, effective, alpha / 2, alternative="larger"), power)
 
 
-def detectable_effect_pooled(standard_error: float, degrees: float, sd: float, critical: float, power: float) -> float:
+def detectable_effect_pooled(
+    standard_error: float, degrees: float, sd: float, critical: float, power: float, reserve: float = 0.0
+) -> float:
     """The effect in units of ``sd`` that is found with ``power`` where ``critical`` is the normal deviate it must pass.
 
-    ``standard_error`` and ``degrees`` are those of the difference, in the units of the scores like ``sd``; NaN where
-    ``sd`` is 0, where no effect is large enough, and without a ``critical`` deviate.
+    ``standard_error``, ``degrees`` and ``reserve`` (for units that nobody saw) are those of the difference, in the
+    units of the scores like ``sd``; NaN where ``sd`` is 0, where no effect is large enough, and without a ``critical``
+    deviate.
     """
-    if not sd > 0 or not critical <= MOST:
+    if not sd > 0 or not critical <= MOST or not standard_error > 0:
         return float("nan")
-    return _noncentrality(degrees, critical, power) * standard_error / sd
+    return _noncentrality(degrees, critical, power, reserve / standard_error) * standard_error / sd
 
 
 @lru_cache
-def _noncentrality(degrees: float, critical: float, power: float) -> float:
-    alpha = float(t.sf(t_of_deviate(critical, degrees), degrees))
+def _noncentrality(degrees: float, critical: float, power: float, reserve: float) -> float:
+    alpha = float(t.sf(np.hypot(t_of_deviate(critical, degrees), reserve), degrees))
     # With one observation the effect of this function is the non-centrality itself.
     return _smallest(lambda effect: ttest_power(effect, 1, alpha, df=degrees, alternative="larger"), power)
 

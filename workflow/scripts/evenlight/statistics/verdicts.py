@@ -1,6 +1,6 @@
 """What can be claimed of the cells of a study: families of cells, adjusted p-values, and words for them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,8 @@ from evenlight.statistics.study import UNDECIDABLE, UNDECIDED
 STUDY, PRIMARY, EXPLORATORY, CONTROL = "study", "primary", "exploratory", "control"
 # What few units can say must be rarer than this share of the level, or it would decide about all other cells.
 SHARE = 0.1
+# On about so many units a variance must rest: of fewer, the next unit may change all.
+LEAST_CARRIERS = 3
 
 
 def family_of(cell: Mapping[str, str], primary: Mapping[str, Collection[str]], noise: Collection[str]) -> str:
@@ -41,34 +43,44 @@ def few_of(clusters: int, differing: int) -> str:
     return f"{clusters} units are too few" if differing >= clusters else f"{differing} units that differ are too few"
 
 
-def reason_of(clusters: int, differing: int, same: bool, rarest: float, alpha: float) -> str | None:
+def reason_of(clusters: int, differing: int, same: bool, carriers: float, rarest: float, alpha: float) -> str | None:
     """Why scores decide nothing, or None.
 
     Args:
         clusters: the fewest clusters of a level.
         differing: how many clusters differ.
         same: whether all scores are the same.
+        carriers: on about how many clusters the variance rests (:func:`evenlight.statistics.pooled.carriers_of`).
         rarest: the least p that so few can have.
         alpha: the level of the study.
 
     Resamples of few clusters often hold one of them only, which has no variance; this must be rarer than a tenth of the
     level, since such a resample says of no cell that it differs. So must be what few clusters that differ can say.
 
-    >>> reason_of(7, 7, False, 2 * 0.5**7, 0.05), reason_of(48, 5, False, 2 * 0.5**5, 0.05)
+    Where one or two units carry what varies, nobody can tell how far the next one lies; where nothing varies, as where
+    all pairs differ by the same, even less.
+
+    >>> reason_of(7, 7, False, 3, 2 * 0.5**7, 0.05), reason_of(48, 5, False, 4, 2 * 0.5**5, 0.05)
     ('7 units are too few', '5 units that differ are too few')
+    >>> reason_of(48, 48, False, 1.3, 2 * 0.5**48, 0.05), reason_of(48, 48, False, 0, 2 * 0.5**48, 0.05)
+    ('what varies rests on one or two units', 'the differences do not vary, which tells nothing of further units')
     """
     if same:
         return "all scores are the same"
     if np.exp(-clusters) * (1 + clusters * (np.e - 1)) > SHARE * alpha:
         return few_of(clusters, clusters)
-    return few_of(clusters, differing) if rarest > SHARE * alpha else None
+    if rarest > SHARE * alpha:
+        return few_of(clusters, differing)
+    if not carriers > 0:
+        return "the differences do not vary, which tells nothing of further units"
+    return "what varies rests on one or two units" if carriers < LEAST_CARRIERS else None
 
 
 def check_level(alpha: float, draws: int) -> None:
     """Refuse a level below what so many resamples can tell."""
-    if alpha < 1 / (draws + 1):
+    if alpha < 2 / (draws + 1):
         raise InputError(
-            f"statistics.bootstrap_draws: found {draws}, with which no p is below 1/{draws + 1}, and statistics.alpha "
+            f"statistics.bootstrap_draws: found {draws}, with which no p is below 2/{draws + 1}, and statistics.alpha "
             f"is {alpha:g}; take more draws"
         )
 
@@ -84,13 +96,15 @@ def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.Data
     - ``p_adjusted``, ``p_equivalence_adjusted``: Holm's (1979), and not below that of these models, whose resamples
       know of skewed scores.
 
-    Statistics are divided by :func:`evenlight.statistics.familywise.scales`. ``critical`` is the normal deviate beyond
-    which a cell would be found in the first step; where so few units as it has could never reach it, the cell is not
-    decidable either, and out of the family. That is seen without looking at the cell's difference.
+    Statistics are divided by :func:`evenlight.statistics.familywise.scales`, where cells of one metric are alike.
+    ``critical`` is the normal deviate beyond which a cell would be found in the first step; where so few units as it
+    has could never reach it, the cell is not decidable either, and out of the family. That is seen without looking at
+    the cell's difference.
 
     Args:
         table: a row per cell, with ``family``, ``reason``, the p-values, and, of the cell's units, ``rarest`` (see
-            :class:`evenlight.statistics.pooled.Estimate`) and ``few``, the words for them.
+            :class:`evenlight.statistics.pooled.Estimate`) and ``few``, the words for them; and ``metric``, without
+            which all cells are alike.
         statistics: of differences and of equivalence, (2, 1 + resamples, cells), from
             :func:`evenlight.statistics.familywise.statistics`.
         alpha: the level.
@@ -102,19 +116,18 @@ def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.Data
     }
     critical, reasons = np.full(len(table), np.nan), table["reason"].to_numpy(dtype=object, na_value=None, copy=True)
     few, deviates = table["few"].to_numpy(), deviate_of(table["rarest"].to_numpy())
+    metrics = table["metric"].to_numpy() if "metric" in table else np.full(len(table), "")
     for family in table["family"].unique():
         cells = np.flatnonzero(table["reason"].isna() & (table["family"] == family))
         if not len(cells):
             continue
-        needed, reached, scale = decidable(statistics[0][:, cells], deviates[cells], alpha)
-        # Of a cell that is scaled down it is not the number of its units that is too small.
-        words = np.where(scale > 1, "too much rests on few units", few[cells])
-        reasons[cells[~reached]] = [f"{what} among {len(cells)} cells" for what in words[~reached]]
+        needed, reached = decidable(statistics[0][1:, cells], deviates[cells], alpha, metrics[cells])
+        reasons[cells[~reached]] = [f"{what} among {len(cells)} cells" for what in few[cells[~reached]]]
         critical[cells] = np.where(reached, needed, np.nan)
         cells = cells[reached]
         for claim, name in enumerate(("", "_equivalence")):
             of_models, p = (table[f"{part}{name}"].to_numpy()[cells] for part in ("p_models", "p"))
-            of_models, p = adjusted(statistics[claim][:, cells], of_models, p)
+            of_models, p = adjusted(statistics[claim][:, cells], of_models, p, metrics[cells])
             new[f"p_models{name}_adjusted"][cells], new[f"p{name}_adjusted"][cells] = of_models, p
     columns = zip(*new.values(), reasons, strict=True)
     verdicts = [
@@ -124,26 +137,36 @@ def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.Data
     return table.assign(**new, critical=critical, reason=reasons, verdict=verdicts)
 
 
-def decidable(statistics: np.ndarray, rarest: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def decidable(
+    resampled: np.ndarray, rarest: np.ndarray, alpha: float, alike: Sequence | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Which cells of a family could be found at all, which is seen without looking at their differences.
 
     Args:
-        statistics: (1 + resamples, cells), from :func:`evenlight.statistics.familywise.statistics`.
+        resampled: (resamples, cells), from :func:`evenlight.statistics.familywise.resampled_deviates`.
         rarest: the largest normal deviate that the units of a cell can have, float (cells,).
         alpha: the level.
+        alike: names of cells that are alike (:func:`evenlight.statistics.familywise.scales`).
 
     Returns:
-        Of each cell the normal deviate beyond which it would be found in the first step; whether its units can reach
-        it; and its :func:`evenlight.statistics.familywise.scales`.
+        Of each cell the normal deviate beyond which it would be found in the first step, and whether its units can
+        reach it.
     """
-    scale = scales(statistics)
-    needed = scale * critical_deviate(statistics / scale, alpha)
-    return needed, rarest >= needed, scale
+    scale = scales(resampled, alike)
+    needed = scale * critical_deviate(resampled / scale, alpha)
+    return needed, rarest >= needed
 
 
-def adjusted(statistics: np.ndarray, p_models: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The adjusted p-values of decidable cells: of these models by resamples, of further trainings by Holm's method."""
-    of_models = np.fmax(step_down_p(statistics / scales(statistics)), p_models)
+def adjusted(
+    statistics: np.ndarray, p_models: np.ndarray, p: np.ndarray, alike: Sequence | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The adjusted p-values of decidable cells: of these models by resamples, of further trainings by Holm's method.
+
+    ``statistics`` are the real ones and those of resamples, (1 + resamples, cells).
+    """
+    if not len(p):
+        return p_models, p
+    of_models = np.fmax(step_down_p(statistics / scales(statistics[1:], alike)), p_models)
     return of_models, np.maximum(holm(p), of_models)
 
 

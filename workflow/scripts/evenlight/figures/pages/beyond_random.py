@@ -146,7 +146,7 @@ def _cell(row) -> Cell:
 def _said(name: str, row, part: str) -> str:
     """A difference with its interval for these models and, if it was judged, its verdict and adjusted p."""
     value, low, high = (getattr(row, f"{part}{end}") for end in ("", "_models_low", "_models_high"))
-    said = f"{name} {signed(value)} [{signed(low)}, {signed(high)}]"
+    said = f"{name} {signed(value)}" + (f" [{signed(low)}, {signed(high)}]" if pd.notna(low) else "")
     if part == "random":
         return said
     verdict = getattr(row, f"{part}_verdict")
