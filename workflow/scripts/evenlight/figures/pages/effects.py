@@ -219,8 +219,9 @@ def effect_cell(row) -> Cell:
     units = f"{row.units_a:,}" if row.paired else f"{row.units_a:,} + {row.units_b:,}"
     interval = f"[{signed(row.standardised_models_low)}, {signed(row.standardised_models_high)}]"
     title = (
-        f"{row.verdict}; difference {row.difference:.3g} [{row.models_low:.3g}, {row.models_high:.3g}], of all cells at "
-        f"once [{row.family_low:.3g}, {row.family_high:.3g}]; Cliff's delta {signed(row.cliffs_delta)}; adjusted p for these models {row.p_models_adjusted:.2g}, of equivalence "
+        f"{row.verdict}; difference {row.difference:.3g} [{row.models_low:.3g}, {row.models_high:.3g}], of all cells "
+        f"at once [{row.family_low:.3g}, {row.family_high:.3g}]; Cliff's delta {signed(row.cliffs_delta)}; adjusted p "
+        f"for these models {row.p_models_adjusted:.2g}, of equivalence "
         f"{row.p_models_equivalence_adjusted:.2g}; {_about_trainings(row)}smallest detectable effect "
         f"{signed(row.detectable_pooled)}; robustness {row.robustness:.0%}, of significance "
         f"{row.robustness_significance:.0%}{_contradiction(row)}"
