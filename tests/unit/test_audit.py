@@ -16,7 +16,7 @@ from evenlight import tables
 from evenlight.contracts.explanations import ATTRIBUTIONS
 from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.figures.audit.content import PAIRS, Found, audit_content
+from evenlight.figures.audit.content import PAIRS, Found, _growth, audit_content
 from evenlight.figures.audit.leaning import WORDS, Reliance, leaning, read_reliance
 from evenlight.figures.audit.page import card, page, write_audit
 from evenlight.figures.explorer.content import Folders
@@ -136,18 +136,20 @@ def test_every_question_is_counted_once(effects, audit):
 
 
 def test_so_many_pairs_as_it_names_find_what_it_says(tmp_path):
-    """The square root law against the smallest detectable effects of a study of that size."""
+    """What it takes to show what nine times as many pairs show is about nine times as many."""
     few, many = (AuditedStudy(tmp_path / str(pairs), pairs=pairs).effects() for pairs in (30, 270))
     cells = few[few["verdict"] == "undecided"].index
     assert len(cells)
-    ratio = few.loc[cells, "detectable_pooled"] / many.loc[cells, "detectable_pooled"]
-    assert ratio.median() == pytest.approx(3, rel=0.25)
+    few, many = few.loc[cells], many.loc[cells]
+    growth = _growth(few["detectable_pooled"], few["reserve"] / few["sd"], many["detectable_pooled"])
+    assert growth.median() == pytest.approx(9, rel=0.3)
 
 
 def test_how_many_pairs_would_decide_is_in_words(study, effects, audit):
     (said,) = [text for text in audit["found"][0]["open"] if "undecided" in text]
     open_cells = effects[effects["verdict"] == "undecided"]
-    needed = open_cells["units_a"] * (open_cells["detectable_pooled"] / 0.2) ** 2
+    reserve = open_cells["reserve"] / open_cells["sd"]
+    needed = open_cells["units_a"] * _growth(open_cells["detectable_pooled"], reserve, pd.Series(0.2, open_cells.index))
     numbers = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) pairs", said)]
     assert numbers[0] == 30
     assert numbers[1] == pytest.approx(needed.median(), rel=0.1)

@@ -1,6 +1,7 @@
 """The power of a planned study: what is planned from a pilot's scores is what simulated studies of that size find."""
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -40,6 +41,12 @@ SETTINGS = {
     "bootstrap_draws": 300,
 }
 HOW = {"confidence": 0.95, "alpha": 0.05, "bound": 0.5, "smallest": {}}
+
+
+@pytest.fixture(autouse=True)
+def few_pilots(monkeypatch) -> None:
+    """Other pilots take most of the time, and only the range of an answer is theirs."""
+    monkeypatch.setattr(planning, "PILOTS", 2)
 
 
 def read(monkeypatch: pytest.MonkeyPatch, models: list[tuple[Design, ExplainerScores]]) -> None:
@@ -105,6 +112,7 @@ def test_as_many_simulated_studies_find_the_effect(pilot, units, seeds, effect, 
 @pytest.mark.parametrize("shape", ["normal", "skewed"])
 def test_the_range_is_that_of_the_answer_where_small_pilots_plan_larger_studies(shape, monkeypatch):
     """Pilots of 24 pairs, as people have them, plan 100; the error of the draws alone is .02, that of pilots .1."""
+    monkeypatch.setattr(planning, "PILOTS", 12)
     row, effect = Row(1, 24, shape=shape, cells=24), 0.45
     truth = found_in_fresh(replace(row, units=100), effect, 16)[1]
     inside = narrow = 0
@@ -294,7 +302,9 @@ def test_the_command_prints_a_row_for_each_size(tmp_path):
     done = subprocess.run([*command, "--seeds", "3"], capture_output=True, text=True, cwd=tmp_path, env=LIBRARY)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("2 cells, an effect of 0.5 standard deviations in half of them; 4 studies of each")
-    assert [line.split("|")[1:3] for line in done.stdout.splitlines()[-2:]] == [[" 20 ", " 3 "], [" 40 ", " 3 "]]
+    rows = [line for line in done.stdout.splitlines() if line.startswith("| ")][2:]
+    assert [line.split("|")[1:3] for line in rows] == [[" 20 ", " 3 "], [" 40 ", " 3 "]]
+    assert all(re.fullmatch(r" \d+ % \[\d+, \d+\] ", line.split("|")[4]) for line in rows)
     settings = plan_study.settings_of(complete(config))
     asked = set(signature(effect_table).parameters) | set(signature(read_models).parameters)
     assert asked - set(settings) == {"scores", "datasets_folder", "readings", "power", "scored"}

@@ -47,7 +47,7 @@ def beyond_random_table(
     smallest_effects: Mapping[str, float],
     primary: Mapping[str, Sequence[str]],
     noise: Sequence[str],
-    reach: Mapping[str, float],
+    reach: Mapping[str, float] | None = None,
     confidence: float,
     bootstrap_draws: int,
     **scored: Any,
@@ -81,7 +81,7 @@ def beyond_random_table(
                 bootstrap_draws,
                 bound=equivalence_bound,
                 smallest=smallest_effects,
-                reach=reach,
+                reach=reach or {},
                 confidence=confidence,
                 alpha=alpha,
             )

@@ -88,7 +88,7 @@ def effect_table(
     smallest_effects: Mapping[str, float],
     primary: Mapping[str, Sequence[str]],
     noise: Sequence[str],
-    reach: Mapping[str, float],
+    reach: Mapping[str, float] | None = None,
     confidence: float,
     bootstrap_draws: int,
     power: float,
@@ -156,7 +156,7 @@ def effect_table(
                 described,
                 bound=equivalence_bound,
                 smallest=smallest_effects,
-                reach=reach,
+                reach=reach or {},
                 confidence=confidence,
                 alpha=alpha,
             )

@@ -54,7 +54,7 @@ def planned_studies(
     smallest_effects: Mapping[str, float],
     primary: Mapping[str, Sequence[str]],
     noise: Sequence[str],
-    reach: Mapping[str, float],
+    reach: Mapping[str, float] | None = None,
     confidence: float,
     bootstrap_draws: int,
     **scored: Any,
@@ -73,7 +73,7 @@ def planned_studies(
     Raises :class:`InputError` where the pilot has no decidable cell, or no second run where several are planned.
     """
     check_level(alpha, bootstrap_draws)
-    settings = {"bound": equivalence_bound, "smallest": smallest_effects, "reach": reach}
+    settings = {"bound": equivalence_bound, "smallest": smallest_effects, "reach": reach or {}}
     settings |= {"confidence": confidence, "alpha": alpha}
     pilots = _pilots(scores, datasets_folder, primary, noise, settings, scored)
     if not pilots:

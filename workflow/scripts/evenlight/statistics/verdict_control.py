@@ -29,7 +29,7 @@ def permuted_verdicts(
     smallest_effects: Mapping[str, float],
     primary: Mapping[str, Sequence[str]],
     noise: Sequence[str],
-    reach: Mapping[str, float],
+    reach: Mapping[str, float] | None = None,
     confidence: float,
     bootstrap_draws: int,
     verdict_permutations: int,
@@ -41,7 +41,7 @@ def permuted_verdicts(
     ``disparities``, of the mean of further trainings; ``disparities_of_models``, these and those of these models.
     """
     check_level(alpha, bootstrap_draws)
-    settings = {"bound": equivalence_bound, "smallest": smallest_effects, "reach": reach}
+    settings = {"bound": equivalence_bound, "smallest": smallest_effects, "reach": reach or {}}
     settings |= {"confidence": confidence, "alpha": alpha}
     counts = []
     # Scores are read anew for each, so that the statistics of one permutation only are in memory.

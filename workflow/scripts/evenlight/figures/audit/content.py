@@ -383,10 +383,7 @@ def _units(row) -> str:
 
 
 def _open(cells: pd.DataFrame, interest: Interest) -> list[str]:
-    """What these texts would show, and how many would show the smallest disparity that matters.
-
-    Errors shrink with the square root of the number of texts.
-    """
+    """What these texts would show, and how many would show the smallest disparity that matters."""
     if cells.empty:
         return []
     said = "1 question is undecided." if len(cells) == 1 else f"{len(cells)} questions are undecided."
@@ -394,7 +391,7 @@ def _open(cells: pd.DataFrame, interest: Interest) -> list[str]:
     if known.empty:
         return [f"{said} Which disparity these texts would show is not known."]
     shown = known["detectable_pooled"]
-    growth = ((shown / interest.in_sds(known)) ** 2).clip(lower=1)
+    growth = _growth(shown, known["reserve"] / known["sd"], interest.in_sds(known)).clip(lower=1)
     now = known[["units_a", "units_b"]].min(axis=1)
     needed = np.ceil(now * growth)
     what = "pairs" if known["paired"].iloc[0] else "texts of the smaller group"
@@ -411,6 +408,21 @@ def _open(cells: pd.DataFrame, interest: Interest) -> list[str]:
     first, last = _rounded(needed.median()), _rounded(needed.max())
     half = f" for half of the questions, and {last:,} for all of them" if last > first else ""
     return [f"{said}For {wanted} it takes about {first:,} {what}{half}{others}."]
+
+
+def _growth(shown: pd.Series, reserve: pd.Series, wanted: pd.Series) -> pd.Series:
+    """How many times as many texts show a disparity of ``wanted`` where these show one of ``shown``.
+
+    Of the square of what is shown the share of errors shrinks with the number of texts, that of the ``reserve`` for
+    units that nobody saw with its square.
+
+    >>> one = pd.Series([1.0])
+    >>> _growth(2 * one, 0 * one, one).item(), _growth(2 * one, 2 * one, one).item()
+    (4.0, 2.0)
+    """
+    reserve = np.minimum(reserve, shown)
+    errors = shown**2 - reserve**2
+    return (errors + np.sqrt(errors**2 + 4 * (wanted * reserve) ** 2)) / (2 * wanted**2)
 
 
 def _rounded(number: float) -> int:
