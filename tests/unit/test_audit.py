@@ -172,7 +172,7 @@ def test_where_it_is_not_known_what_would_decide_nothing_is_promised(study, effe
 
 
 def test_where_there_are_enough_texts_no_more_are_asked_for(study, effects):
-    enough = effects.assign(detectable_pooled=0.15, verdict="undecided")
+    enough = effects.assign(detectable_pooled=0.15, verdict="undecided", reserve=0.0)
     (said,) = open_sentences(study, enough)
     assert said.endswith("these are enough: what is undecided may be a smaller disparity.")
     # One of them is not enough.
@@ -181,7 +181,9 @@ def test_where_there_are_enough_texts_no_more_are_asked_for(study, effects):
 
 
 def test_of_groups_of_unequal_size_both_have_to_grow(study, effects):
-    unpaired = effects.assign(detectable_pooled=0.4, verdict="undecided", paired=False, units_a=400, units_b=30)
+    unpaired = effects.assign(
+        detectable_pooled=0.4, verdict="undecided", reserve=0.0, paired=False, units_a=400, units_b=30
+    )
     (said,) = open_sentences(study, unpaired)
     assert "With 30 texts of the smaller group" in said
     assert said.endswith("it takes about 120 texts of the smaller group, and of the other group in proportion.")
