@@ -2,10 +2,7 @@
 random weights. That each is read as it is meant, is trained, and is explained; and what is said where one is not."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +13,6 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import AutoConfig, BertForPreTraining, BertForSequenceClassification, GPT2Model, RobertaForMaskedLM
 
-import evenlight
 from evenlight import training
 from evenlight.configuration.trainings import Training
 from evenlight.errors import InputError
@@ -239,19 +235,6 @@ def test_unreachable_hub_of_a_tokenizer(offline):
     }
     with pytest.raises(InputError, match=REMEDIES.format(key=r"tokenizer\.source")):
         new_classifier(settings, WORDS, 2, seed=0)
-
-
-@pytest.mark.slow
-def test_hub_without_a_network():
-    """Nothing answers at this address; the hub's client tries for up to a minute before it gives up."""
-    library = Path(evenlight.__file__).parents[1]
-    program = (
-        "from evenlight.errors import InputError\nfrom evenlight.models.tokenizers import loaded_tokenizer\n"
-        "try: loaded_tokenizer('facebook/FairBERTa')\nexcept InputError as error: print(error)"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(library), "HF_ENDPOINT": "http://127.0.0.1:9"}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("model facebook/FairBERTa: cannot be loaded (the Hugging Face hub cannot be reached")
 
 
 @pytest.mark.parametrize("name", ["tinybert", "gpt2"])

@@ -4,6 +4,7 @@ A file's name is its path in a mirror, a folder that holds some or all of the fi
 downloaded. Nothing is accepted whose SHA-256 is not the one written here.
 """
 
+import difflib
 import hashlib
 import os
 import shutil
@@ -142,6 +143,20 @@ def is_missing_folder(source: str) -> bool:
     """
     is_path = source.startswith(("/", ".", "~")) or source.endswith("/") or source.count("/") > 1
     return is_path and not Path(source).is_dir()
+
+
+def nearest_folder(source: str) -> str | None:
+    """The folder whose path is nearest to one that is not there, as it would be written; None where none is near."""
+    path = Path(source)
+    there = next((parent for parent in path.parents if parent.is_dir()), None)
+    if there is None:
+        return None
+    wrong, *below = path.relative_to(there).parts
+    names = [each.name for each in there.iterdir() if each.is_dir() and not each.name.startswith(".")]
+    for name in difflib.get_close_matches(wrong, names):
+        if (near := Path(there, name, *below)).is_dir():
+            return str(near)
+    return None
 
 
 def model_files(folder: str | Path) -> list[Path]:

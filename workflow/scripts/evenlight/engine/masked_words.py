@@ -13,6 +13,7 @@ from transformers import AutoConfig
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier, load_network, pick_device
+from evenlight.models.hub import located
 from evenlight.models.language_model import KINDS, MASKED, PROMPT, Prompt, as_classifier
 from evenlight.models.prompted import NAMES
 from evenlight.models.tokenizers import NO_CODE, Reading, cannot_load, loaded_tokenizer, required_token_id, set_prompt
@@ -34,7 +35,10 @@ def why_without_head(folder: str, source: str | None, revision: str | None) -> s
         InputError: a configuration cannot be loaded.
     """
     try:
-        config = AutoConfig.from_pretrained(source or folder, revision=revision if source else None, **NO_CODE)
+        with located(source or folder, revision):
+            config = AutoConfig.from_pretrained(source or folder, revision=revision if source else None, **NO_CODE)
+    except InputError:
+        raise
     except Exception as error:
         raise InputError(cannot_load(source or folder, error)) from None
     if source is None:

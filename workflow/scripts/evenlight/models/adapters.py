@@ -16,8 +16,9 @@ from transformers.utils import cached_file
 from evenlight.errors import InputError, first_line
 from evenlight.models.classifier import MULTI_LABEL, belongs_to_head, load_network, weights_alone
 from evenlight.models.fast_layers import linear_layers
+from evenlight.models.hub import located
 from evenlight.models.tokenizers import NO_CODE
-from evenlight.sources import ADAPTER_FILES, check_no_pickle, is_missing_folder
+from evenlight.sources import ADAPTER_FILES, check_no_pickle
 
 WITHIN = "base_model.model."  # what peft puts before the names of the base model's weights
 
@@ -46,16 +47,15 @@ def adapted_network(source: str, revision: str | None, adapter: str, excluding: 
     options = {"revision": revision} if revision else {}
     check_no_pickle(adapter, ADAPTER_FILES)
     try:
-        # Where there is no such file, peft would read another kind.
-        cached_file(adapter, *ADAPTER_FILES)
-        with weights_alone(adapter):
+        with located(adapter, what="adapter", key="adapter"), weights_alone(adapter):
+            # Where there is no such file, peft would read another kind.
+            cached_file(adapter, *ADAPTER_FILES)
             weights = load_peft_weights(adapter, device="cpu")
     except InputError:
         raise
     # Files may be wrong in any way, and neither library raises anything more precise.
     except Exception as error:
-        reason = "there is no such folder" if is_missing_folder(adapter) else first_line(error)
-        raise InputError(f"adapter {adapter}: cannot be loaded ({reason}); name what peft saved") from None
+        raise InputError(f"adapter {adapter}: cannot be loaded ({first_line(error)}); name what peft saved") from None
     brought = {name.removeprefix(WITHIN): weight for name, weight in weights.items()}
     labels = _labels_of_head(source, brought, options)
     if labels:
@@ -63,7 +63,7 @@ def adapted_network(source: str, revision: str | None, adapter: str, excluding: 
         options["problem_type"] = None if excluding else MULTI_LABEL
     network = load_network(source, with_head=True, elsewhere=brought, ignore_mismatched_sizes=True, **options)
     try:
-        with weights_alone(adapter):
+        with located(adapter), weights_alone(adapter):
             adapted = PeftModel.from_pretrained(network, adapter)
         fits = get_peft_model_state_dict(adapted).keys() == weights.keys()
         merged = adapted.merge_and_unload()
@@ -81,7 +81,8 @@ def adapted_network(source: str, revision: str | None, adapter: str, excluding: 
 
 def _labels_of_head(source: str, brought: Mapping[str, torch.Tensor], options: dict) -> int | None:
     """How many labels the head has that an adapter brings; None where it brings none."""
-    config = AutoConfig.from_pretrained(source, **NO_CODE, **options)
+    with located(source, options.get("revision")):
+        config = AutoConfig.from_pretrained(source, **NO_CODE, **options)
     with torch.device("meta"), weights_alone(source):
         network = AutoModelForSequenceClassification.from_config(config, **NO_CODE)
     base = f"{network.base_model_prefix}."

@@ -34,8 +34,8 @@ from transformers.tokenization_utils_base import TOKENIZER_CONFIG_FILE
 from transformers.utils import CONFIG_NAME
 
 from evenlight.errors import InputError, first_line
+from evenlight.models.hub import located
 from evenlight.readings import PROMPT, SPECIAL
-from evenlight.sources import is_missing_folder
 
 SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
@@ -109,13 +109,28 @@ def loaded_tokenizer(
             ``special_tokens``.
     """
     try:
-        _check_names(source, revision)
-        tokenizer = AutoTokenizer.from_pretrained(source, revision=revision, **NO_CODE)
+        with located(source, revision, key=key):
+            _check_names(source, revision)
+            tokenizer = AutoTokenizer.from_pretrained(source, revision=revision, **NO_CODE)
     except InputError:
         raise
     # Files may be wrong in any way, and the library in Rust raises nothing more precise.
     except Exception as error:
         raise InputError(cannot_load(source, error, key)) from None
+    return checked_tokenizer(tokenizer, source, special_tokens, key)
+
+
+def checked_tokenizer(
+    tokenizer: PreTrainedTokenizerBase,
+    source: str | Path,
+    special_tokens: dict[str, str | None] | None = None,
+    key: str = "source",
+) -> PreTrainedTokenizerBase:
+    """The same tokenizer, wherever it is from, with the ``special_tokens`` that it lacks; see :func:`loaded_tokenizer`.
+
+    Raises:
+        InputError: it has no vocabulary or is no fast tokenizer, or lacks one of ``special_tokens``.
+    """
     if not tokenizer.is_fast:
         raise InputError(
             f"tokenizer {source}: {type(tokenizer).__name__} has no fast version, which is needed to align tokens with "
@@ -432,7 +447,7 @@ def cannot_load(source: str | Path, reason: Exception | str, key: str = "source"
         key: of ``models.<model>`` that names the source.
     """
     is_unreachable = isinstance(getattr(reason, "__cause__", None), LocalEntryNotFoundError)
-    reason = "there is no such folder" if is_missing_folder(str(source)) else first_line(reason)
+    reason = first_line(reason)
     if is_unreachable:
         reason = f"the Hugging Face hub cannot be reached and its cache has no such files: {reason}"
     return (

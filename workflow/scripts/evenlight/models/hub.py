@@ -1,0 +1,82 @@
+"""Where a model lies: in a folder here, or on the Hugging Face hub, which may not answer."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from huggingface_hub import constants
+from huggingface_hub.file_download import repo_folder_name
+from huggingface_hub.utils import get_session
+
+from evenlight.errors import InputError
+from evenlight.sources import is_missing_folder, nearest_folder
+
+# How often the hub is asked for an answer, and the seconds in which it is not asked again where it gave none.
+ATTEMPTS, SILENCE = 2, 60.0
+_silent_since: dict[str, float] = {}
+
+
+@contextmanager
+def located(
+    source: str | Path, revision: str | None = None, what: str = "model", key: str = "source"
+) -> Iterator[None]:
+    """Within it, a library may ask the hub for ``source``; one that does not answer has its cache read instead.
+
+    Left to itself, the hub's client tries for half a minute per file.
+
+    Args:
+        source: hub id or folder.
+        revision: on the hub; where it is named, the source is an id.
+        what: the source is, for messages.
+        key: of ``models.<model>`` that names the source, for messages.
+
+    Raises:
+        InputError: the source looks like a path, and there is no such folder.
+    """
+    if said := missing_folder(str(source), revision):
+        raise InputError(f"{what} {source}: cannot be loaded ({said}). Give an existing folder as models.<model>.{key}")
+    if Path(source).is_dir() or constants.HF_HUB_OFFLINE or _answers(str(source), revision or "main"):
+        yield
+        return
+    constants.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = False
+
+
+def missing_folder(source: str, revision: str | None = None) -> str | None:
+    """What is wrong with a source that looks like a path and is no folder; None where it may be loaded.
+
+    A name such as ``models/mien`` may be an id on the hub. It is taken for a path where there is a folder ``models``,
+    unless a revision is named or the hub's cache has it.
+    """
+    if Path(source).is_dir():
+        return None
+    is_path = is_missing_folder(source)
+    if not is_path:
+        parent = source.rpartition("/")[0]
+        cached = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=source, repo_type="model")
+        if not parent or revision or not Path(parent).is_dir() or cached.is_dir():
+            return None
+    near = nearest_folder(source)
+    said = f"there is no such folder{f'; did you mean {near}?' if near else ''}"
+    return said if is_path else f"{said}; an id on the hub beside a folder of that name needs a revision, such as main"
+
+
+def _answers(source: str, revision: str) -> bool:
+    """Whether the hub says anything of a model, be it that there is none."""
+    endpoint = constants.ENDPOINT
+    if time.monotonic() - _silent_since.get(endpoint, -SILENCE) < SILENCE:
+        return False
+    for _ in range(ATTEMPTS):
+        try:
+            address = f"{endpoint}/{source}/resolve/{revision}/config.json"
+            if get_session().head(address, timeout=constants.HF_HUB_ETAG_TIMEOUT).status_code < 500:
+                return True
+        # Which library is below the hub's client, and with it the errors of a network, changes with its version.
+        except Exception:
+            continue
+    _silent_since[endpoint] = time.monotonic()
+    return False
