@@ -1,12 +1,13 @@
 """What the functions for notebooks refuse, in words that a notebook's reader understands."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from models_for_tests import MAX_TOKENS, tiny_classifier
 
 from evenlight import explain, load_classifier, plot, probabilities, score
 from evenlight.errors import InputError
-from evenlight.models.service import save_service
 
 TEXTS = ["He waits .", "They find the lighthouse ."]
 
@@ -97,16 +98,27 @@ def test_a_long_text_in_windows_is_explained_as_one():
 
 def test_the_home_folder_may_be_written_as_in_a_shell(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    with pytest.raises(InputError, match=f"^{tmp_path}/seed0/manifest.json: no such file"):
-        load_classifier("~/seed0")
+    (tmp_path / "seed0").mkdir()
+    for source in ("~/seed", Path("~/seed")):
+        said = rf"^model {tmp_path}/seed: cannot be loaded \(there is no such folder; did you mean {tmp_path}/seed0\?\)"
+        with pytest.raises(InputError, match=said):
+            load_classifier(source)
 
 
-def test_a_list_of_explanations_is_no_explanation(classifier):
-    with pytest.raises(InputError, match=r"found list; give one of a list, as explanations\[0\]"):
-        plot(explain(classifier, TEXTS, "saliency"))
+def test_what_is_no_explanation_is_not_drawn(classifier):
+    with pytest.raises(InputError, match=r"explanations: found Explanations; plot shows what explain gives"):
+        plot([explain(classifier, TEXTS, "saliency")])
+    with pytest.raises(InputError, match=r"beside: found Classifier; plot shows what explain gives"):
+        plot(explain(classifier, TEXTS, "saliency"), classifier)
+    with pytest.raises(InputError, match="beside has 1 explanations for 2; give one for each"):
+        plot(explain(classifier, TEXTS, "saliency"), explain(classifier, TEXTS[:1], "saliency"))
+    with pytest.raises(InputError, match=r"explanations is empty; give at least one"):
+        plot([])
 
 
 def test_classes_of_numpy_and_lists_are_taken(classifier):
+    by_name = explain(classifier, TEXTS, "saliency", targets=["LABEL_1", "LABEL_0"])
+    assert [each.target for each in by_name] == [1, 0]
     by_list = explain(classifier, TEXTS, "saliency", targets=[1, 0])
     by_array = explain(classifier, TEXTS, "saliency", targets=np.array([1, 0]))
     assert [each.target for each in by_list] == [each.target for each in by_array] == [1, 0]
@@ -118,9 +130,3 @@ def test_what_is_about_concepts_is_refused(classifier):
         explain(classifier, TEXTS, "leace")
     with pytest.raises(InputError, match="icace_error is about changes of a concept"):
         score(classifier, explain(classifier, TEXTS, "saliency"), "icace_error")
-
-
-def test_the_folder_of_a_classifier_behind_an_address_is_refused_with_a_remedy(tmp_path):
-    save_service(tmp_path / "seed0", {"address": "http://127.0.0.1:1/", "version": None}, ["no", "yes"], [["He"]])
-    with pytest.raises(InputError, match=r"seed0: a classifier behind an address.* explain it by a study"):
-        load_classifier(tmp_path / "seed0")

@@ -12,6 +12,7 @@ from evenlight.configuration.architectures import is_trained_here as is_trained_
 from evenlight.configuration.architectures import services_of as services_of
 from evenlight.configuration.combinations import CHECKS, labels
 from evenlight.configuration.combinations import WORDS as WORDS
+from evenlight.configuration.combinations import beyond_probabilities as beyond_probabilities
 from evenlight.configuration.combinations import contrasts as contrasts
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import TENTHS, Metric
@@ -67,7 +68,7 @@ def complete(config: dict) -> dict:
 
 
 def completed_entry(section: str, name: str, settings: dict) -> dict:
-    """One explainer or metric alone, checked and with all defaults; ``section`` is ``explainers`` or ``metrics``.
+    """One entry of ``models``, ``explainers`` or ``metrics`` alone, checked and with all defaults.
 
     Raises InputError with every problem found.
     """

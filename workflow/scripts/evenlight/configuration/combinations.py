@@ -208,24 +208,36 @@ def _check_services(config: dict) -> Iterator[str]:
     if not services:
         return
     why = f"and models.{services[0]} is a service, which gives probabilities alone"
-    for section, key, registry in (("explainers", "method", Explainer), ("metrics", "metric", Metric)):
-        able = [name for name, entry in registry.entries.items() if _asks_probabilities(entry)]
+    for section in ("explainers", "metrics"):
         for name, settings in config[section].items():
-            entry = registry.entries[settings[key]]
-            if entry.asks_model and entry.asks_inside:
-                found = f"found {shown(settings[key])}, which looks into the network"
-                yield f"{section}.{name}.{key}: {found}, {why}; use one of {', '.join(able)}"
-            elif settings.get("hidden_token") == "pad":
-                yield f'{section}.{name}.hidden_token: found "pad", {why}; use mask or removed'
-            elif section == "explainers" and _tokenises_anew(settings):
-                found = 'found "released", which tokenises texts anew'
-                yield f"explainers.{name}.definition: {found}, {why}; use paper"
+            for key, problem in beyond_probabilities(section, settings, why):
+                yield f"{section}.{name}.{key}: {problem}"
     if config["kind"] == "concepts":
         yield f"kind: concepts needs what the last layer of a network is given, {why}; take the model out"
     if config["randomisation"] is not None:
         yield f"randomisation: makes layers of a network random, {why}; leave the key out"
     for second in _second_parts(config):
         yield f"models.{services[0]}: is asked about one text at a time, and {second}; leave one of the two out"
+
+
+def beyond_probabilities(section: str, settings: dict, why: str) -> Iterator[tuple[str, str]]:
+    """The keys of an explainer or metric that ask for more than probabilities, and what is said of each.
+
+    Args:
+        section: ``explainers`` or ``metrics``.
+        settings: completed.
+        why: there is nothing else, to stand behind a comma.
+    """
+    registry = {"explainers": Explainer, "metrics": Metric}[section]
+    entry = registry.entries[settings[registry.key]]
+    if entry.asks_model and entry.asks_inside:
+        able = [name for name, each in registry.entries.items() if _asks_probabilities(each)]
+        found = f"found {shown(settings[registry.key])}, which looks into the network"
+        yield registry.key, f"{found}, {why}; use one of {', '.join(able)}"
+    elif settings.get("hidden_token") == "pad":
+        yield "hidden_token", f'found "pad", {why}; use mask or removed'
+    elif section == "explainers" and _tokenises_anew(settings):
+        yield "definition", f'found "released", which tokenises texts anew, {why}; use paper'
 
 
 def _asks_probabilities(entry: type[Explainer] | type[Metric]) -> bool:

@@ -36,6 +36,21 @@ style="background: rgb(86 180 233 / 0.00); padding: 0.15em">sails<rt>0.00</rt></
     return Page(word_scores(words, scores / largest if largest > 0 else np.zeros(len(words)), title))
 
 
+def rows_of_pages(rows: Sequence[Sequence[Page]]) -> Page:
+    """Texts below each other, those of a row side by side where the screen is wide enough; one alone as it is.
+
+    >>> print(rows_of_pages([["a", "b"]]))
+    <div style="display: flex; flex-wrap: wrap; gap: 0 2em"><div style="flex: 1 1 20em">a</div>\
+<div style="flex: 1 1 20em">b</div></div>
+    """
+    return Page("".join(row[0] if len(row) == 1 else _side_by_side(row) for row in rows))
+
+
+def _side_by_side(pages: Sequence[Page]) -> str:
+    columns = "".join(f'<div style="flex: 1 1 20em">{page}</div>' for page in pages)
+    return f'<div style="display: flex; flex-wrap: wrap; gap: 0 2em">{columns}</div>'
+
+
 def word_scores(words: Sequence[str], shares: Iterable[float], title: str) -> str:
     """As :func:`word_scores_page`, of shares between -1 and 1, which stay as they are."""
     marked = " ".join(_marked(word, share) for word, share in zip(words, shares, strict=True))

@@ -1,6 +1,7 @@
 """The registry of architectures: settings to an untrained or pre-trained classifier."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -9,7 +10,7 @@ from transformers import BertConfig, BertForSequenceClassification, PreTrainedTo
 
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier, load_network, untrained_network
-from evenlight.models.limits import refuse_beyond_limit
+from evenlight.models.limits import longest_text, refuse_beyond_limit
 from evenlight.models.lstm_attention import LstmAttention, LstmAttentionConfig
 from evenlight.models.one_layer_attention import OneLayerAttention, OneLayerAttentionConfig
 from evenlight.models.regimes import begin_anew
@@ -22,6 +23,8 @@ from evenlight.models.tokenizers import (
 from evenlight.models.way_in import reason_of
 from evenlight.models.word_vectors import begin_with_vectors
 
+# Where nobody says how long texts may be, no longer ones are read, whatever the model would read.
+MOST_TOKENS = 512
 Sentences = Sequence[Sequence[str]]
 Parts = tuple[nn.Module, PreTrainedTokenizerBase]
 
@@ -159,16 +162,21 @@ def new_classifier(settings: dict, sentences: Sentences, classes: int, seed: int
 
 
 def checked_classifier(
-    network: nn.Module, tokenizer: PreTrainedTokenizerBase, max_tokens: int, sentences: Sentences
+    network: nn.Module, tokenizer: PreTrainedTokenizerBase, max_tokens: int | None, sentences: Sentences
 ) -> Classifier:
     """The classifier of a network and its tokenizer, which must read ``sentences`` alike once it is saved.
+
+    Without ``max_tokens`` it is given texts as long as it reads, and at most :data:`MOST_TOKENS`.
 
     Raises:
         InputError: it does not, or the network cannot be asked, or is shorter than ``max_tokens``.
     """
     # Where a network reads more than text, its decoder looks into a configuration inside.
     network.config.get_text_config().pad_token_id = network.config.pad_token_id
-    classifier = Classifier(network.eval(), tokenizer, max_tokens)
-    refuse_unstable(tokenizer, network.config, sentences)
+    classifier = Classifier(network.eval(), tokenizer, max_tokens or MOST_TOKENS)
+    if sentences:
+        refuse_unstable(tokenizer, network.config, sentences)
+    if max_tokens is None:
+        return replace(classifier, max_tokens=longest_text(classifier))
     refuse_beyond_limit(classifier)
     return classifier

@@ -4,7 +4,7 @@ import inspect
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from evenlight.errors import InputError, first_line
 from evenlight.models import lstm_attention, one_layer_attention  # noqa: F401 (registers the architectures)
 from evenlight.models.attention import FURTHER_TYPES, KNOWN_TYPES
 from evenlight.models.fast_layers import linear_layers, use_fast_layers
+from evenlight.models.hub import located
+from evenlight.models.in_a_line import in_a_line
 from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageModel, Prompt, as_classifier
 from evenlight.models.networks import embedded
 from evenlight.models.padding import padding_known
@@ -36,7 +38,7 @@ os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "true")
 MULTI_LABEL = "multi_label_classification"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Classifier:
     """A sequence classification network with its tokenizer.
 
@@ -52,6 +54,7 @@ class Classifier:
             at the embeddings are float32 in both cases, and so is all that is made of them.
         on_rows: called with the number of rows of every pass through the network.
         way: how the network is asked; None finds it out.
+        check_texts: called with the words of texts before they are read, and refuses them; None where all may be.
 
     Raises:
         InputError: there is no way to ask the network, see :func:`evenlight.models.way_in.found_way`.
@@ -63,6 +66,12 @@ class Classifier:
     precision: str = "float32"
     on_rows: Callable[[int], None] | None = None
     way: WayIn | None = None
+    check_texts: Callable[[Sequence[Sequence[str]]], None] | None = None
+
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        where = f"{self.precision} on {self.device}"
+        return in_a_line(self, self.network.config.model_type, f"texts of at most {self.max_tokens} tokens", where)
 
     def __post_init__(self):
         """Find the way in, so that there is no classifier that reads its texts otherwise than Transformers does."""
@@ -78,6 +87,12 @@ class Classifier:
     def classes(self) -> int:
         """How many classes the network tells apart."""
         return self.network.config.num_labels
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Of the classes, in the order of the logits."""
+        names = getattr(self.network.config, "id2label", {})
+        return tuple(str(names.get(label, f"class {label}")) for label in range(self.classes))
 
     @property
     def pads_left(self) -> bool:
@@ -340,7 +355,7 @@ def load_network(
     check_no_pickle(str(source), WEIGHT_FILES)
     options = {"dtype": torch.float32, "output_loading_info": True} | SAFELY | options
     try:
-        with weights_alone(source):
+        with located(source, options.get("revision")), weights_alone(source):
             network, loading = kind.from_pretrained(source, **options)
     except InputError:
         raise
@@ -414,7 +429,8 @@ def untrained_network(source: str | Path, **options) -> nn.Module:
         InputError: the configuration cannot be loaded.
     """
     try:
-        config = AutoConfig.from_pretrained(source, **NO_CODE, **options)
+        with located(source, options.get("revision")):
+            config = AutoConfig.from_pretrained(source, **NO_CODE, **options)
         with weights_alone(source):
             return AutoModelForSequenceClassification.from_config(config, dtype=torch.float32, **NO_CODE)
     except InputError:
@@ -462,10 +478,23 @@ def load_classifier(
         network = as_classifier(network, Prompt.from_json(prompt))
     if change:
         change(network)
-    tokenizer = loaded_tokenizer(folder)
-    way = found_way(network, tokenizer)
-    network = prepared(network.to(pick_device(device)), precision)
-    classifier = Classifier(network, tokenizer, max_tokens, precision, way=way)
+    return on_device(Classifier(network, loaded_tokenizer(folder), max_tokens), device, precision)
+
+
+def on_device(classifier: Classifier, device: str = "cpu", precision: str = "float32") -> Classifier:
+    """The classifier where it is asked and as fast as it can be; its network is no longer to be changed.
+
+    Args:
+        classifier: in float32.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        precision: ``float32`` or ``bfloat16``, see :class:`Classifier`.
+
+    Raises:
+        InputError: there is no such device, or the network does not take the precision.
+    """
+    classifier.network.eval().requires_grad_(False)
+    network = prepared(classifier.network.to(pick_device(device)), precision)
+    classifier = replace(classifier, network=network, precision=precision)
     if precision != "float32":
         _refuse_precision(classifier)
     return classifier

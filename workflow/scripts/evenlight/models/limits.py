@@ -11,13 +11,34 @@ from evenlight.models.classifier import Classifier
 SHORTEST = 3  # the least that a configuration may allow
 
 
+def longest_text(classifier: Classifier) -> int:
+    """The most tokens, of at most ``max_tokens``, that the model reads, and reads alike in every batch."""
+    return int(min(classifier.max_tokens, _limit(classifier), _dependent_positions(classifier)[0]))
+
+
 def refuse_beyond_limit(classifier: Classifier) -> None:
     """Refuse ``max_tokens`` beyond what the model reads, by what is declared and by what it does.
 
     Raises:
         InputError: with the longest text that the model reads, or reads alike in every batch.
     """
-    _refuse_dependent_positions(classifier)
+    limit, rope_type = _dependent_positions(classifier)
+    if classifier.max_tokens > limit:
+        raise InputError(
+            f"models.<model>.max_tokens is {classifier.max_tokens}, but the positions of this "
+            f"{classifier.network.config.model_type} model (rope_type: {rope_type}) do not depend on the other texts "
+            f"of a batch as long as all have at most {limit} tokens, and do beyond; lower max_tokens to {limit} or less"
+        )
+    limit = _limit(classifier)
+    if classifier.max_tokens > limit:
+        raise InputError(
+            f"models.<model>.max_tokens is {classifier.max_tokens}, but this "
+            f"{classifier.network.config.model_type} model reads at most {limit} tokens; lower max_tokens"
+        )
+
+
+def _limit(classifier: Classifier) -> float:
+    """How many tokens the model reads, by what is declared and, up to ``max_tokens``, by what it does."""
     limit = _declared(classifier)
     longest = min(classifier.max_tokens, limit)
     # A table of positions may allow less than its length: RoBERTa's has two rows that are no positions.
@@ -26,15 +47,11 @@ def refuse_beyond_limit(classifier: Classifier) -> None:
         while beyond - limit > 1:
             middle = (limit + beyond) // 2
             limit, beyond = (middle, beyond) if _reads(classifier, middle) else (limit, middle)
-    if classifier.max_tokens > limit:
-        raise InputError(
-            f"models.<model>.max_tokens is {classifier.max_tokens}, but this "
-            f"{classifier.network.config.model_type} model reads at most {limit} tokens; lower max_tokens"
-        )
+    return limit
 
 
-def _refuse_dependent_positions(classifier: Classifier) -> None:
-    """Refuse texts so long that a network takes other rotary positions for all texts that share a batch with them.
+def _dependent_positions(classifier: Classifier) -> tuple[float, str]:
+    """The most tokens up to which a network takes no other rotary positions for all texts of a batch, and their type.
 
     Texts by which the way in is tried out are too short to show it.
     """
@@ -51,15 +68,9 @@ def _refuse_dependent_positions(classifier: Classifier) -> None:
             elif "dynamic" in rope_type:
                 found[rope_type] = min(config.max_position_embeddings, found.get(rope_type, math.inf))
     if not found:
-        return
+        return math.inf, ""
     rope_type = min(found, key=found.get)
-    limit = found[rope_type] - _further(classifier)
-    if classifier.max_tokens > limit:
-        raise InputError(
-            f"models.<model>.max_tokens is {classifier.max_tokens}, but the positions of this "
-            f"{classifier.network.config.model_type} model (rope_type: {rope_type}) do not depend on the other texts "
-            f"of a batch as long as all have at most {limit} tokens, and do beyond; lower max_tokens to {limit} or less"
-        )
+    return found[rope_type] - _further(classifier), rope_type
 
 
 def _further(classifier: Classifier) -> int:

@@ -6,17 +6,19 @@ the end. The tokens of a label word are those that stand there once the word is 
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 import numpy as np
 import torch
-from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from evenlight.errors import InputError
-from evenlight.models.architectures import Sentences, checked_classifier
+from evenlight.models.architectures import MOST_TOKENS, Sentences, checked_classifier
 from evenlight.models.classifier import Classifier, load_network, name_classes
+from evenlight.models.hub import located
 from evenlight.models.language_model import DECODER, KINDS, MASKED, Prompt, as_classifier
 from evenlight.models.networks import word_table
 from evenlight.models.tokenizers import (
@@ -42,7 +44,13 @@ WITH_HEAD = (
 )
 
 
-def prompted_classifier(settings: dict, classes: Sequence[str], sentences: Sentences) -> tuple[Classifier, dict]:
+def prompted_classifier(
+    settings: dict,
+    classes: Sequence[str],
+    sentences: Sentences,
+    network: PreTrainedModel | None = None,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+) -> tuple[Classifier, dict]:
     """A classifier that asks a language model for the label words of the classes.
 
     The logit of class c is log Σ p(w | prompt) over its label words w, less the logarithm of its prior p̄(c), the mean
@@ -54,6 +62,7 @@ def prompted_classifier(settings: dict, classes: Sequence[str], sentences: Sente
         settings: of a model of the architecture ``prompted`` in one run (``configuration.checkpoint``).
         classes: names of the dataset's classes, in the order of its labels.
         sentences: words of the texts that it will read.
+        network, tokenizer: in place of those at its source.
 
     Returns:
         the classifier, and what its manifest says of it: ``language_model``, ``label_tokens`` by class and word, and
@@ -67,11 +76,11 @@ def prompted_classifier(settings: dict, classes: Sequence[str], sentences: Sente
     source, revision = settings["source"], settings["revision"]
     options = {"revision": revision} if revision else {}
     words = _words_of(classes, settings["label_words"])
-    tokenizer = loaded_tokenizer(source, revision, settings["special_tokens"])
-    kind = kind_of(source, options, settings["language_model"])
+    tokenizer = tokenizer or loaded_tokenizer(source, revision, settings["special_tokens"])
+    kind = kind_of(source, options, settings["language_model"], network and network.config)
     template = Template.of(settings["template"], kind, tokenizer)
     set_prompt(tokenizer, template.before, template.behind)
-    _refuse_too_long(tokenizer, settings["max_tokens"])
+    _refuse_too_long(tokenizer, settings["max_tokens"] or MOST_TOKENS)
     tokens = _Tokens(template, tokenizer, [word for name in classes for word in words[name]])
     texts = sentences or [["a"]]
     for start in range(0, len(texts), AT_ONCE):
@@ -79,13 +88,9 @@ def prompted_classifier(settings: dict, classes: Sequence[str], sentences: Sente
     _refuse_read_otherwise(tokens, settings["content_free"])
     of_words = dict(tokens.of_words)
     _refuse_alike(words, of_words, kind, tokenizer)
-    network = load_network(
-        source,
-        with_head=True,
-        kind=KINDS[kind],
-        remedy=WITH_HEAD,
-        **options,
-    ).eval()
+    if network is None:
+        network = load_network(source, with_head=True, kind=KINDS[kind], remedy=WITH_HEAD, **options)
+    network.eval()
     if kind == DECODER:
         _refuse_looking_ahead(network, source)
     prompt = Prompt(
@@ -100,6 +105,7 @@ def prompted_classifier(settings: dict, classes: Sequence[str], sentences: Sente
     network = as_classifier(network, prompt)
     name_classes(network, classes)
     classifier = checked_classifier(network, tokenizer, settings["max_tokens"], sentences)
+    classifier = replace(classifier, check_texts=tokens.read)
     prior = None
     if settings["content_free"]:
         prior = _prior(classifier, settings["content_free"])
@@ -114,19 +120,23 @@ def prompted_classifier(settings: dict, classes: Sequence[str], sentences: Sente
     }
 
 
-def kind_of(source: str, options: dict, wanted: str = "auto") -> str:
+def kind_of(source: str, options: dict, wanted: str = "auto", config: PreTrainedConfig | None = None) -> str:
     """Whether the language model at ``source`` is asked as ``decoder`` or ``masked``.
 
     Args:
         source: hub id or folder.
         options: for Transformers.
         wanted: one of the two, or ``auto``, which takes the class that the files name.
+        config: in place of the one at the source.
 
     Raises:
         InputError: they name neither, or Transformers has no such language model of the type.
     """
     try:
-        config = AutoConfig.from_pretrained(source, **NO_CODE, **options)
+        with located(source, options.get("revision")) if config is None else nullcontext():
+            config = config or AutoConfig.from_pretrained(source, **NO_CODE, **options)
+    except InputError:
+        raise
     except Exception as error:
         raise InputError(cannot_load(source, error)) from None
     if wanted != "auto":

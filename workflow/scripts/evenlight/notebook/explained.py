@@ -1,0 +1,129 @@
+"""Explanations as a notebook has them: in a line, as a table, and drawn."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from evenlight.errors import InputError
+from evenlight.figures.word_scores import Page, rows_of_pages, word_scores_page
+from evenlight.metrics import Explanation
+
+# So many are drawn where a list ends a cell, and so many words of a text stand in a line about it.
+MOST_DRAWN, MOST_WORDS = 20, 8
+
+
+@dataclass(frozen=True, repr=False)
+class TextExplanation(Explanation):
+    """An explanation that knows the names of what it is about.
+
+    Attributes:
+        text: number of the text among those that were explained together.
+        class_name: of the class that was explained.
+        probability: of this class.
+        tokens: as the tokenizer's vocabulary has them; (tokens,).
+    """
+
+    text: int = 0
+    class_name: str = ""
+    probability: float = float("nan")
+    tokens: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What was explained, and by which explainer."""
+        return f"{self.origin.explainer}, {self.class_name} ({self.probability:.2f})"
+
+    def __repr__(self) -> str:
+        """The beginning of the text, and what was explained."""
+        beginning = " ".join(self.words[:MOST_WORDS]) + " …" * (len(self.words) > MOST_WORDS)
+        return f"<{self.title}: {beginning}>"
+
+    def _repr_html_(self) -> str:
+        return plot(self)
+
+
+class Explanations(list[TextExplanation]):
+    """Explanations of several texts, by one explainer or several; parts and sums of such lists are such lists."""
+
+    def __add__(self, others: Iterable[Explanation]) -> "Explanations":
+        """Those of both."""
+        return Explanations([*self, *others])
+
+    def __getitem__(self, place):
+        """One of them, or some."""
+        found = super().__getitem__(place)
+        return Explanations(found) if isinstance(place, slice) else found
+
+    def __repr__(self) -> str:
+        """How many there are, and by which explainers."""
+        explainers = dict.fromkeys(each.origin.explainer for each in self)
+        return f"<{len(self)} explanations{' by ' if explainers else ''}{', '.join(explainers)}>"
+
+    def _repr_html_(self) -> str:
+        return plot(self[:MOST_DRAWN]) if self else repr(self)
+
+    def to_frame(self, per: str = "token") -> pd.DataFrame:
+        """A row for each token, or for each word, of every text.
+
+        Args:
+            per: ``token``, whose ``word`` is missing for special tokens and those of a prompt; or ``word``, which is
+                the sum over its tokens.
+
+        Returns:
+            ``text`` (its number), ``explainer``, ``class``, ``position`` in the text, ``token`` (as the vocabulary has
+            it) and ``word``, or ``word`` alone, and ``score``.
+
+        Raises:
+            InputError: of another ``per``.
+        """
+        if per not in ("token", "word"):
+            raise InputError(f"per: found {per!r}; allowed are 'token' and 'word'")
+        return pd.concat([_rows(each, per) for each in self], ignore_index=True) if self else pd.DataFrame()
+
+
+def _rows(explanation: TextExplanation, per: str) -> pd.DataFrame:
+    columns = {"text": explanation.text, "explainer": explanation.origin.explainer, "class": explanation.class_name}
+    if per == "word":
+        scores = explanation.sentence.word_sums(explanation.token_score)
+        return pd.DataFrame(columns | {"position": range(len(scores)), "word": explanation.words, "score": scores})
+    words = [explanation.words[word] if word >= 0 else None for word in explanation.word_id]
+    tokens = {"position": range(len(words)), "token": explanation.tokens, "word": pd.Series(words, dtype=object)}
+    return pd.DataFrame(columns | tokens | {"score": explanation.token_score})
+
+
+def plot(explanations: Explanation | Iterable[Explanation], beside: Explanation | Iterable[Explanation] = ()) -> Page:
+    """Explained texts, each word in the colour of its score, the sum over its tokens; shown by notebooks.
+
+    Args:
+        explanations: one, or several, which stand below each other.
+        beside: as many others, each of which stands to the right of its neighbour: of another explainer, or of
+            another form of the text.
+
+    Raises:
+        InputError: there are none, or other things, or not as many beside them.
+    """
+    left, right = (_checked(name, given) for name, given in (("explanations", explanations), ("beside", beside)))
+    if not left:
+        raise InputError("explanations is empty; give at least one, such as explanations[0]")
+    if right and len(right) != len(left):
+        raise InputError(f"beside has {len(right)} explanations for {len(left)}; give one for each")
+    return rows_of_pages(
+        [[_page(each) for each in row] for row in (zip(left, right, strict=True) if right else zip(left))]
+    )
+
+
+def _checked(name: str, given: Explanation | Iterable[Explanation]) -> list[Explanation]:
+    given = [given] if isinstance(given, Explanation) or not isinstance(given, Iterable) else list(given)
+    for each in given:
+        if not isinstance(each, Explanation):
+            raise InputError(
+                f"{name}: found {type(each).__name__}; plot shows what explain gives, such as explanations[0]"
+            )
+    return given
+
+
+def _page(explanation: Explanation) -> Page:
+    title = getattr(explanation, "title", f"{explanation.origin.explainer}, class {explanation.target}")
+    scores = explanation.sentence.word_sums(explanation.token_score)
+    return word_scores_page(explanation.words, scores, title)

@@ -1,0 +1,205 @@
+"""Classifiers as users of Transformers have them: a folder, an id, a network in memory, an address."""
+
+import copy
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import nn
+from transformers import PreTrainedTokenizerBase
+
+from evenlight import configuration
+from evenlight.configuration import OF_RUNS
+from evenlight.errors import InputError
+from evenlight.models import classifier as classifiers
+from evenlight.models.architectures import MOST_TOKENS
+from evenlight.models.classifier import Classifier
+from evenlight.models.limits import refuse_beyond_limit
+from evenlight.models.prompted import prompted_classifier
+from evenlight.models.ready import ready_classifier
+from evenlight.models.service import ServedClassifier, is_service, load_service, word_tokenizer
+from evenlight.models.tokenizers import checked_tokenizer, loaded_tokenizer, special_token_id, token_ids
+from evenlight.services.asking import Service
+from evenlight.services.client import Manner
+
+Source = str | Path | tuple[nn.Module, PreTrainedTokenizerBase]
+# What a study says of each model, and a notebook of each call.
+OF_CALLS = ("long_items", "overlap")
+# Of keys of a study, and what a notebook has in their place.
+KEYS = (
+    (r"the configuration as models\.<model>\.special_tokens\.(\w+)", r'load_classifier: special_tokens={"\1": …}'),
+    (r"train this one: architecture: pretrained", "train this one first"),
+    (r"models\.(<model>|classifier)(: |\.)", ""),
+)
+
+
+@dataclass(frozen=True, repr=False)
+class AskedService(ServedClassifier):
+    """A classifier behind an address with what is needed to ask it.
+
+    Attributes:
+        answers: folder of the answers of all services.
+        asking: how it is asked, see :class:`evenlight.services.client.Manner`.
+    """
+
+    answers: Path = Path()
+    asking: Mapping = field(default_factory=dict)
+
+
+@contextmanager
+def in_words_of_a_notebook() -> Iterator[None]:
+    """Within it, what is refused is said without the keys of a study."""
+    try:
+        yield
+    except InputError as error:
+        said = str(error)
+        for key, words in KEYS:
+            said = re.sub(key, words, said)
+        raise InputError(said) from None
+
+
+def load_classifier(
+    source: Source,
+    device: str = "auto",
+    precision: str = "float32",
+    *,
+    max_tokens: int | None = None,
+    answers: str | Path = "results/answers",
+    **settings: object,
+) -> Classifier | AskedService:
+    """A classifier, ready to be explained: one of Transformers, of a study, behind an address, or by a prompt.
+
+    Args:
+        source: folder that ``save_pretrained``, or a study's rule ``train`` or ``load_model``, wrote; an id on the
+            hub; ``(model, tokenizer)``, which stay as they are; or the address of a service, ``https://…``.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        precision: ``float32`` or ``bfloat16``, as ``explain.precision`` of the configuration.
+        max_tokens: longest text; by default as long as the model reads, and at most 512.
+        answers: folder in which answers of services are kept, so that no text is paid for twice.
+        **settings: further keys of the model in the configuration, such as ``revision``, ``adapter``, ``classes``,
+            ``special_tokens``; with ``template`` and ``label_words`` it is a language model that is asked by a prompt.
+
+    Raises:
+        InputError: it cannot be loaded or explained, or a key or its value is not allowed.
+    """
+    with in_words_of_a_notebook():
+        if isinstance(source, str) and "://" in source:
+            return _service(source, max_tokens, Path(answers), settings)
+        if not isinstance(source, tuple):
+            # A text may be an id on the hub, and a path is none.
+            source = os.path.expanduser(source) if isinstance(source, str) else str(source.expanduser().absolute())
+            folder = Path(source)
+            if is_service(folder):
+                return _described_service(folder, max_tokens, Path(answers), settings)
+            if not settings and (of_study := _settings_of_study(folder)):
+                classifier = classifiers.load_classifier(
+                    folder, max_tokens or of_study["max_tokens"], device, precision
+                )
+                refuse_beyond_limit(classifier)
+                return classifier
+        return classifiers.on_device(_brought_along(source, max_tokens, settings), device, precision)
+
+
+def _settings_of_study(folder: Path) -> dict | None:
+    """Those of the model in a folder that a study wrote; None of any other."""
+    manifest = folder / "manifest.json"
+    if not manifest.exists():
+        return None
+    settings = json.loads(manifest.read_text(encoding="utf-8")).get("settings")
+    # Those of a training are of the model and of its seed.
+    return settings and settings.get("model", settings)
+
+
+def _completed(architecture: str, settings: dict, max_tokens: int | None) -> dict:
+    """The settings of a model, checked and with all defaults; without ``max_tokens`` the model says how many."""
+    for key in OF_CALLS:
+        if key in settings:
+            raise InputError(f"{key}: is said of each call; explain(…, overlap=32) reads long texts in windows")
+    for key in OF_RUNS:
+        if not isinstance(value := settings.get(key), str | None):
+            raise InputError(f"{key}: found {value!r}; a notebook loads one model at a time, so give one text")
+    entry = {"architecture": architecture, **settings} | ({"max_tokens": max_tokens} if max_tokens else {})
+    return configuration.completed_entry("models", "classifier", entry) | {"max_tokens": max_tokens}
+
+
+def _brought_along(source: Source, max_tokens: int | None, settings: dict) -> Classifier:
+    architecture = "prompted" if {"template", "label_words"} & settings.keys() else "trained"
+    network = tokenizer = None
+    if isinstance(source, tuple):
+        network, tokenizer = _copies(source)
+    name = source if network is None else type(network).__name__
+    settings = _completed(architecture, settings | {"source": name}, max_tokens)
+    if tokenizer is None:
+        tokenizer = loaded_tokenizer(name, settings["revision"])
+    tokenizer = checked_tokenizer(tokenizer, name, _with_pad(tokenizer, settings["special_tokens"]))
+    if architecture == "prompted":
+        return prompted_classifier(settings, list(settings["label_words"]), [], network, tokenizer)[0]
+    if network is not None:
+        _refuse_without_classes(network, tokenizer)
+    return ready_classifier(settings, list(settings["classes"]) or None, [], network, tokenizer)[0]
+
+
+def _copies(source: tuple) -> tuple[nn.Module, PreTrainedTokenizerBase]:
+    """The network, with an adapter merged into it, and the tokenizer; what explains them changes both."""
+    kinds = [type(part).__name__ for part in source]
+    if len(source) != 2 or not isinstance(source[0], nn.Module) or not isinstance(source[1], PreTrainedTokenizerBase):
+        raise InputError(f"source: found ({', '.join(kinds)}); give (model, tokenizer), as Transformers gives them")
+    if getattr(source[0], "is_quantized", False):
+        raise InputError(f"source: the weights of this {kinds[0]} are quantised; load it without quantization_config")
+    network, tokenizer = copy.deepcopy(source)
+    if hasattr(network, "merge_and_unload"):
+        network = network.merge_and_unload()
+    return network.float(), tokenizer
+
+
+def _with_pad(tokenizer: PreTrainedTokenizerBase, named: dict[str, str | None]) -> dict[str, str | None]:
+    """The special tokens that stand in, with one for padding, of which nothing is ever read."""
+    if special_token_id(tokenizer, "pad") is not None or named["pad"] is not None:
+        return named
+    return named | {"pad": tokenizer.eos_token or tokenizer.unk_token or tokenizer.bos_token}
+
+
+@torch.no_grad()
+def _refuse_without_classes(network: nn.Module, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Refuse a network that gives something else than a logit for each class."""
+    row = torch.from_numpy(token_ids(tokenizer, [["a"]])[0])[None].to(network.device)
+    try:
+        logits = getattr(network.eval()(input_ids=row), "logits", None)
+    except Exception:  # why it cannot be asked at all, others say
+        return
+    if logits is None or logits.shape != (1, network.config.num_labels):
+        raise InputError(
+            f"source: a {type(network).__name__} has no classes; load the model by AutoModelForSequenceClassification, "
+            "or name template and label_words, by which a language model tells classes apart"
+        )
+
+
+# Behind an address ----------------------------------------------------------------------------------------------------
+
+
+def _service(address: str, max_tokens: int | None, answers: Path, settings: dict) -> AskedService:
+    entry = configuration.completed_entry(
+        "models", "classifier", {"architecture": "service", "address": address, **settings}
+    )
+    asking = entry.pop("asking")
+    if not entry["classes"]:
+        # Nothing but an answer says what the labels are.
+        service = Service(entry, answers, Manner(**asking | {"asked_again": 0}))
+        if not service.labels:
+            service.probabilities(["text"])
+        entry["classes"] = {label: label for label in service.labels}
+    most = max_tokens or settings.get("max_tokens", MOST_TOKENS)
+    return AskedService(entry, tuple(entry["classes"]), word_tokenizer([]), most, answers, asking)
+
+
+def _described_service(folder: Path, max_tokens: int | None, answers: Path, settings: dict) -> AskedService:
+    """The service of a study, whose classes are the dataset's."""
+    if settings.keys() - {"asking"}:
+        raise InputError(f"{folder}: a service of a study has its settings; only asking= may be given with it")
+    served = load_service(folder, max_tokens or MOST_TOKENS)
+    return AskedService(**vars(served), answers=answers, asking=settings.get("asking", {}))

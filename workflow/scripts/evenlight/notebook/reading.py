@@ -1,0 +1,84 @@
+"""Texts as a notebook has them, in words and in tokens."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from evenlight.engine.sentences import encoded
+from evenlight.errors import InputError
+from evenlight.models.classifier import Classifier
+from evenlight.models.two_parts import require_reads_parts
+from evenlight.notebook.loading import AskedService
+from evenlight.readings import Sentence
+
+Text = str | Sequence[str]
+
+
+def words_of(text: Text) -> list[str]:
+    """The words of one text: those between the spaces of a string, or a list that has them already."""
+    return text.split() if isinstance(text, str) else list(text)
+
+
+def sentences_of(
+    classifier: Classifier | AskedService, texts: Sequence[Text], second: Sequence[Text] | None, overlap: int | None
+) -> list[Sentence]:
+    """The texts in tokens, with class 0 as target; refuse what the classifier does not read."""
+    items = _items(texts, second)
+    is_served = isinstance(classifier, AskedService)
+    if is_served:
+        if second is not None or overlap is not None:
+            name = "second" if overlap is None else "overlap"
+            raise InputError(f"{name}: a service is asked about one text at a time, as it stands; leave {name} out")
+        classifier.learn(items["words"])
+    elif overlap is not None and overlap not in range(classifier.max_tokens // 2 + 1):
+        half = f"from 0 to half of the {classifier.max_tokens} tokens that this classifier reads"
+        raise InputError(f"overlap: found {overlap!r}; allowed is a whole number {half}")
+    try:
+        if second is not None:
+            require_reads_parts(classifier, items["words"][0], items["part"][0])
+        if not is_served and classifier.check_texts:
+            classifier.check_texts(items["words"])
+        sentences = encoded(classifier, items, [0] * len(items), overlap)
+    except InputError as error:
+        # The remedies are those of a study.
+        said = str(error).removeprefix("models.<model>: ").partition("; ")[0]
+        raise InputError(f"{said}; change the texts or the overlap, or load another model") from None
+    for sentence in sentences:
+        if sentence.windows is None and len(sentence.token_id) > classifier.max_tokens:
+            unit = "words" if is_served else "tokens"
+            windows = "" if is_served else f"have it read in windows, by overlap={classifier.max_tokens // 4}, or "
+            raise InputError(
+                f"{sentence.item_id} has {len(sentence.token_id)} {unit} and this classifier reads at most "
+                f"{classifier.max_tokens}; {windows}load a model with a larger max_tokens"
+            )
+    return sentences
+
+
+def check_one_per_text(name: str, values: Sequence, texts: int) -> None:
+    """Refuse an argument that has not one value for each text."""
+    if len(values) != texts:
+        raise InputError(f"{name} has {len(values)} entries for {texts} texts; give one per text")
+
+
+def _words(name: str, texts: Sequence[Text], text: str) -> list[list[str]]:
+    """The words of each of the texts that the argument ``name`` gives, each of which messages call ``text``."""
+    if isinstance(texts, str):
+        raise InputError(f"{name} is one string; give a list of texts, here a list of one")
+    words = [words_of(given) for given in texts]
+    if not words:
+        raise InputError(f"{name} is empty; give at least one text")
+    if [] in words:
+        raise InputError(f"{text} {words.index([])} has no words; give it some, or leave it out")
+    return words
+
+
+def _items(texts: Sequence[Text], second: Sequence[Text] | None) -> pd.DataFrame:
+    """The texts as rows of the contract ``items``."""
+    words = _words("texts", texts, "text")
+    items = pd.DataFrame({"item_id": [f"text {number}" for number in range(len(words))], "words": words})
+    if second is None:
+        return items
+    behind = _words("second", second, "the second part of text")
+    check_one_per_text("second", behind, len(words))
+    parts = [[0] * len(first) + [1] * len(more) for first, more in zip(words, behind, strict=True)]
+    return items.assign(words=[first + more for first, more in zip(words, behind, strict=True)], part=parts)
