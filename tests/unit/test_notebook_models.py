@@ -290,7 +290,7 @@ def served():
 
 
 def test_a_service_is_explained_by_its_answers_and_asked_once(served, tmp_path):
-    classifier = load_classifier(served.address, answers=tmp_path, asking={"asked_again": 0})
+    classifier = load_classifier(served.address, answers_folder=tmp_path, asking={"asked_again": 0})
     assert repr(classifier) == (
         f"<AskedService: {served.address}, 2 classes (dull, eager), texts of at most 512 words>"
     )
@@ -309,13 +309,14 @@ def test_a_service_is_explained_by_its_answers_and_asked_once(served, tmp_path):
     assert np.isfinite(score(classifier, first + later, "aopc_comprehensiveness")).all()
     assert first.to_frame("word")["word"].tolist() == [word for text in TEXTS for word in text.split()]
     asked = len(served.texts)
-    again = load_classifier(served.address, answers=tmp_path, asking={"asked_again": 0})
+    again = load_classifier(served.address, answers_folder=tmp_path, asking={"asked_again": 0})
     probabilities(again, TEXTS)
     assert (len(served.texts), len(set(served.texts))) == (asked, asked)
 
 
 def test_a_service_has_the_classes_that_are_named(served, tmp_path):
-    classifier = load_classifier(served.address, answers=tmp_path, classes={"yes": "eager", "no": "dull"}, max_tokens=6)
+    classes = {"yes": "eager", "no": "dull"}
+    classifier = load_classifier(served.address, answers_folder=tmp_path, classes=classes, max_tokens=6)
     assert served.texts == []
     assert list(probabilities(classifier, TEXTS[:1]).columns) == ["yes", "no"]
     with pytest.raises(InputError, match=r"text 0 has 10 words and this classifier reads at most 6; load a model"):
@@ -323,7 +324,7 @@ def test_a_service_has_the_classes_that_are_named(served, tmp_path):
 
 
 def test_a_service_is_not_looked_into_and_read_as_it_stands(served, tmp_path):
-    classifier = load_classifier(served.address, answers=tmp_path, classes={"yes": "eager", "no": "dull"})
+    classifier = load_classifier(served.address, answers_folder=tmp_path, classes={"yes": "eager", "no": "dull"})
     with pytest.raises(InputError, match=r'^method: found "saliency", which looks into the network.*; use one of lime'):
         explain(classifier, TEXTS, "saliency")
     for more in ({"overlap": 4}, {"second": TEXTS}):
@@ -334,9 +335,9 @@ def test_a_service_is_not_looked_into_and_read_as_it_stands(served, tmp_path):
 
 
 def test_the_service_of_a_study_is_asked_on(served, tmp_path):
-    settings = load_classifier(served.address, answers=tmp_path, classes={"yes": "eager", "no": "dull"}).settings
+    settings = load_classifier(served.address, answers_folder=tmp_path, classes={"yes": "eager", "no": "dull"}).settings
     save_service(tmp_path / "seed0", settings, ["no", "yes"], [["He"]])
-    classifier = load_classifier(tmp_path / "seed0", answers=tmp_path)
+    classifier = load_classifier(tmp_path / "seed0", answers_folder=tmp_path)
     assert list(probabilities(classifier, TEXTS).columns) == ["no", "yes"]
     with pytest.raises(InputError, match="seed0: a service of a study has its settings"):
         load_classifier(tmp_path / "seed0", classes={})

@@ -1,6 +1,5 @@
-"""The functions for notebooks, on a model that the workflow trained: its numbers, and the page about them."""
+"""The functions for notebooks, on a model that the workflow trained: its numbers."""
 
-import re
 import subprocess
 import sys
 
@@ -30,24 +29,6 @@ def items(finished_smaller) -> pd.DataFrame:
 def parameters(section: str, name: str) -> dict:
     """What the smaller study says of an explainer or a metric, without the name of the method."""
     return {key: value for key, value in SMALLER[section][name].items() if key not in ("method", "metric")}
-
-
-def test_example_of_the_documentation_runs(finished_smaller, tmp_path, monkeypatch):
-    (tmp_path / "results/demo/models/demo_subj/small_bert").mkdir(parents=True)
-    (tmp_path / "results/demo/models/demo_subj/small_bert/seed0").symlink_to(results(finished_smaller) / "models" / RUN)
-    monkeypatch.chdir(tmp_path)
-    page = (PROJECT / "docs" / "notebook.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    names = {}
-    for block in blocks:
-        exec(compile(block, "docs/notebook.md", "exec"), names)
-    np.testing.assert_allclose(names["shares"].sum(axis=1), 1)
-    assert names["values"].shape == (2,)
-    assert names["complexity"].shape == (4,)
-    drawn = (tmp_path / "results" / "text.html").read_text(encoding="utf-8")
-    assert re.findall(r">([^<>]+)<rt>", drawn) == names["texts"][0].split()
-    explained = ("female", "male")[names["explanations"][0].target]
-    assert f"<figcaption>integrated_gradients, {explained}</figcaption>" in drawn
 
 
 def test_explanations_are_those_of_the_workflow(finished_smaller, classifier, items):

@@ -22,7 +22,7 @@ from evenlight.notebook.explained import Explanations, TextExplanation
 from evenlight.notebook.explained import plot as plot
 from evenlight.notebook.loading import AskedService, in_words_of_a_notebook
 from evenlight.notebook.loading import load_classifier as load_classifier
-from evenlight.notebook.progress import Progress, progress
+from evenlight.notebook.progress import Progress, counted
 from evenlight.notebook.reading import Text, check_one_per_text, sentences_of
 from evenlight.readings import Sentence, runner_up
 from evenlight.statistics.one_cell import one_cell
@@ -105,7 +105,7 @@ def explain(
     if settings.get("output") == "contrast":
         foils = runner_up(probability, np.asarray(targets)) if foils is None else foils
         sentences = [replace(sentence, foil=int(foil)) for sentence, foil in zip(sentences, foils, strict=True)]
-    with progress(method, len(sentences)) as bar:
+    with counted(method, len(sentences)) as bar:
         context = explainers.Context(_evaluator(classifier, bar), seed, training)
         attributions = [
             attribution
@@ -142,7 +142,7 @@ def score(classifier: Asked, explanations: Sequence[Explanation], metric: str, *
     _refuse_beyond(classifier, "metrics", settings)
     family = family_of("metrics", metric)
     explanations = list(explanations)
-    with progress(metric, len(explanations)) as bar:
+    with counted(metric, len(explanations)) as bar:
         evaluator = _evaluator(classifier, bar) if asks_model("metrics", family) else None
         values = [
             metrics.score(family, group, {metric: settings}, evaluator)[metric] for group in bar.groups(explanations)
@@ -218,13 +218,13 @@ def _class_numbers(name: str, values: Sequence[int | str], classifier: Asked, te
 
 def _evaluator(classifier: Asked, bar: Progress) -> Evaluator | ServiceEvaluator:
     if isinstance(classifier, AskedService):
-        return ServiceEvaluator(classifier, classifier.answers, classifier.asking, bar.count_rows)
+        return ServiceEvaluator(classifier, classifier.answers_folder, classifier.asking, bar.count_rows)
     return Evaluator(replace(classifier, on_rows=bar.count_rows))
 
 
 def _probabilities(classifier: Asked, sentences: Sequence[Sentence]) -> np.ndarray:
     """Those of the classes, float64 (texts, classes)."""
-    with progress("probabilities", len(sentences)) as bar:
+    with counted("probabilities", len(sentences)) as bar:
         evaluator = _evaluator(classifier, bar)
         rows = [evaluator.probabilities([each.row for each in group]) for group in bar.groups(sentences)]
     return np.concatenate(rows)

@@ -43,11 +43,11 @@ class AskedService(ServedClassifier):
     """A classifier behind an address with what is needed to ask it.
 
     Attributes:
-        answers: folder of the answers of all services.
+        answers_folder: of the answers of all services.
         asking: how it is asked, see :class:`evenlight.services.client.Manner`.
     """
 
-    answers: Path = Path()
+    answers_folder: Path = Path()
     asking: Mapping = field(default_factory=dict)
 
 
@@ -69,7 +69,7 @@ def load_classifier(
     precision: str = "float32",
     *,
     max_tokens: int | None = None,
-    answers: str | Path = "results/answers",
+    answers_folder: str | Path = "results/answers",
     **settings: object,
 ) -> Classifier | AskedService:
     """A classifier, ready to be explained: one of Transformers, of a study, behind an address, or by a prompt.
@@ -80,7 +80,7 @@ def load_classifier(
         device: ``auto``, ``cpu`` or ``cuda``.
         precision: ``float32`` or ``bfloat16``, as ``explain.precision`` of the configuration.
         max_tokens: longest text; by default as long as the model reads, and at most 512.
-        answers: folder in which answers of services are kept, so that no text is paid for twice.
+        answers_folder: where answers of services are kept, so that no text is paid for twice.
         **settings: further keys of the model in the configuration, such as ``revision``, ``adapter``, ``classes``,
             ``special_tokens``; with ``template`` and ``label_words`` it is a language model that is asked by a prompt.
 
@@ -89,13 +89,13 @@ def load_classifier(
     """
     with in_words_of_a_notebook():
         if isinstance(source, str) and "://" in source:
-            return _service(source, max_tokens, Path(answers), settings)
+            return _service(source, max_tokens, Path(answers_folder), settings)
         if not isinstance(source, tuple):
             # A text may be an id on the hub, and a path is none.
             source = os.path.expanduser(source) if isinstance(source, str) else str(source.expanduser().absolute())
             folder = Path(source)
             if is_service(folder):
-                return _described_service(folder, max_tokens, Path(answers), settings)
+                return _described_service(folder, max_tokens, Path(answers_folder), settings)
             if not settings and (of_study := _settings_of_study(folder)):
                 classifier = classifiers.load_classifier(
                     folder, max_tokens or of_study["max_tokens"], device, precision
@@ -182,24 +182,24 @@ def _refuse_without_classes(network: nn.Module, tokenizer: PreTrainedTokenizerBa
 # Behind an address ----------------------------------------------------------------------------------------------------
 
 
-def _service(address: str, max_tokens: int | None, answers: Path, settings: dict) -> AskedService:
+def _service(address: str, max_tokens: int | None, answers_folder: Path, settings: dict) -> AskedService:
     entry = configuration.completed_entry(
         "models", "classifier", {"architecture": "service", "address": address, **settings}
     )
     asking = entry.pop("asking")
     if not entry["classes"]:
         # Nothing but an answer says what the labels are.
-        service = Service(entry, answers, Manner(**asking | {"asked_again": 0}))
+        service = Service(entry, answers_folder, Manner(**asking | {"asked_again": 0}))
         if not service.labels:
             service.probabilities(["text"])
         entry["classes"] = {label: label for label in service.labels}
     most = max_tokens or settings.get("max_tokens", MOST_TOKENS)
-    return AskedService(entry, tuple(entry["classes"]), word_tokenizer([]), most, answers, asking)
+    return AskedService(entry, tuple(entry["classes"]), word_tokenizer([]), most, answers_folder, asking)
 
 
-def _described_service(folder: Path, max_tokens: int | None, answers: Path, settings: dict) -> AskedService:
+def _described_service(folder: Path, max_tokens: int | None, answers_folder: Path, settings: dict) -> AskedService:
     """The service of a study, whose classes are the dataset's."""
     if settings.keys() - {"asking"}:
         raise InputError(f"{folder}: a service of a study has its settings; only asking= may be given with it")
     served = load_service(folder, max_tokens or MOST_TOKENS)
-    return AskedService(**vars(served), answers=answers, asking=settings.get("asking", {}))
+    return AskedService(**vars(served), answers_folder=answers_folder, asking=settings.get("asking", {}))
