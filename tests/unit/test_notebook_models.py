@@ -202,6 +202,8 @@ def test_an_adapter_that_is_not_merged_is_merged_into_a_copy(tmp_path):
     ("source", "settings", "message"),
     [
         ("network", {}, r"source: found \(BertForSequenceClassification\); give \(model, tokenizer\)"),
+        ("alone", {}, "source: found BertForSequenceClassification; give a folder, an id on the hub, "),
+        ("pair", {"max_tokens": 0}, "max_tokens: found 0"),
         ("swapped", {}, r"source: found \(\w+, BertForSequenceClassification\); give \(model, tokenizer\)"),
         ("headless", {}, "a BertModel has no classes; load the model by AutoModelForSequenceClassification"),
         ("masked", {}, "a BertForMaskedLM has no classes; .* or name template and label_words"),
@@ -216,6 +218,7 @@ def test_what_is_no_classifier_is_refused_in_words_of_a_notebook(tmp_path, sourc
     network, tokenizer = loaded(folder := saved(tmp_path, "bert"))
     sources = {
         "network": (network,),
+        "alone": network,
         "swapped": (tokenizer, network),
         "headless": (AutoModel.from_pretrained(folder), tokenizer),
         "masked": (AutoModelForMaskedLM.from_pretrained(folder), tokenizer),
@@ -290,7 +293,7 @@ def served():
 
 
 def test_a_service_is_explained_by_its_answers_and_asked_once(served, tmp_path):
-    classifier = load_classifier(served.address, answers_folder=tmp_path, asking={"asked_again": 0})
+    classifier = load_classifier(served.address, answers_folder=tmp_path)
     assert repr(classifier) == (
         f"<AskedService: {served.address}, 2 classes (dull, eager), texts of at most 512 words>"
     )
@@ -309,7 +312,7 @@ def test_a_service_is_explained_by_its_answers_and_asked_once(served, tmp_path):
     assert np.isfinite(score(classifier, first + later, "aopc_comprehensiveness")).all()
     assert first.to_frame("word")["word"].tolist() == [word for text in TEXTS for word in text.split()]
     asked = len(served.texts)
-    again = load_classifier(served.address, answers_folder=tmp_path, asking={"asked_again": 0})
+    again = load_classifier(served.address, answers_folder=tmp_path)
     probabilities(again, TEXTS)
     assert (len(served.texts), len(set(served.texts))) == (asked, asked)
 
@@ -341,3 +344,5 @@ def test_the_service_of_a_study_is_asked_on(served, tmp_path):
     assert list(probabilities(classifier, TEXTS).columns) == ["no", "yes"]
     with pytest.raises(InputError, match="seed0: a service of a study has its settings"):
         load_classifier(tmp_path / "seed0", classes={})
+    with pytest.raises(InputError, match=r"asking\.batches: .*did you mean batch"):
+        load_classifier(tmp_path / "seed0", asking={"batches": 4})

@@ -90,6 +90,11 @@ def load_classifier(
     with in_words_of_a_notebook():
         if isinstance(source, str) and "://" in source:
             return _service(source, max_tokens, Path(answers_folder), settings)
+        if not isinstance(source, str | Path | tuple):
+            raise InputError(
+                f"source: found {type(source).__name__}; give a folder, an id on the hub, (model, tokenizer), or the "
+                "address of a service"
+            )
         if not isinstance(source, tuple):
             # A text may be an id on the hub, and a path is none.
             source = os.path.expanduser(source) if isinstance(source, str) else str(source.expanduser().absolute())
@@ -123,7 +128,7 @@ def _completed(architecture: str, settings: dict, max_tokens: int | None) -> dic
     for key in OF_RUNS:
         if not isinstance(value := settings.get(key), str | None):
             raise InputError(f"{key}: found {value!r}; a notebook loads one model at a time, so give one text")
-    entry = {"architecture": architecture, **settings} | ({"max_tokens": max_tokens} if max_tokens else {})
+    entry = {"architecture": architecture, **settings} | ({} if max_tokens is None else {"max_tokens": max_tokens})
     return configuration.completed_entry("models", "classifier", entry) | {"max_tokens": max_tokens}
 
 
@@ -183,13 +188,10 @@ def _refuse_without_classes(network: nn.Module, tokenizer: PreTrainedTokenizerBa
 
 
 def _service(address: str, max_tokens: int | None, answers_folder: Path, settings: dict) -> AskedService:
-    entry = configuration.completed_entry(
-        "models", "classifier", {"architecture": "service", "address": address, **settings}
-    )
-    asking = entry.pop("asking")
+    entry, asking = _completed_service({"address": address, **settings})
     if not entry["classes"]:
         # Nothing but an answer says what the labels are.
-        service = Service(entry, answers_folder, Manner(**asking | {"asked_again": 0}))
+        service = Service(entry, answers_folder, Manner(**asking))
         if not service.labels:
             service.probabilities(["text"])
         entry["classes"] = {label: label for label in service.labels}
@@ -202,4 +204,14 @@ def _described_service(folder: Path, max_tokens: int | None, answers_folder: Pat
     if settings.keys() - {"asking"}:
         raise InputError(f"{folder}: a service of a study has its settings; only asking= may be given with it")
     served = load_service(folder, max_tokens or MOST_TOKENS)
-    return AskedService(**vars(served), answers_folder=answers_folder, asking=settings.get("asking", {}))
+    _, asking = _completed_service({**served.settings, **settings})
+    return AskedService(**vars(served), answers_folder=answers_folder, asking=asking)
+
+
+def _completed_service(settings: dict) -> tuple[dict, dict]:
+    """The settings of a service with all defaults, and how it is asked.
+
+    No text is asked about a second time: every call would do so, and nobody reads the notes of what has changed.
+    """
+    entry = configuration.completed_entry("models", "classifier", {"architecture": "service", **settings})
+    return entry, entry.pop("asking") | {"asked_again": 0}
