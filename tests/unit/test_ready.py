@@ -346,19 +346,33 @@ def test_what_is_ambiguous_is_refused_with_both_lists(classes, labels, mapping, 
     assert f"The labels of model someone/model are {', '.join(labels)};" in message
     assert f"the classes of the dataset are {', '.join(classes)}." in message
     # As it would be read from a configuration.
-    example = yaml.safe_load(message.partition("Say which label each class is, such as ")[2])["classes"]
-    if excluding:
-        assert example == dict(zip(classes, labels, strict=False))
-    else:
-        assert example == {classes[0]: None, classes[-1]: labels[0]}
+    said, _, example = message.partition(", such as ")
+    example = yaml.safe_load(example)["classes"]
+    assert ("of two classes one has none (null)" in said) != excluding
+    # A label stands there by its name only.
+    assert list(example) == classes
+    assert all(label == "<label>" or label.lower() == name.lower() for name, label in example.items())
+
+
+def test_no_label_is_suggested_by_its_position():
+    """A mapping by position runs, with every class turned round, and nothing looks wrong."""
+    classes, labels = ["high", "low"], ["not urgent", "urgent"]
+    with pytest.raises(InputError) as raised:
+        matched_labels(classes, labels, {}, True, "models/mine")
+    assert "The labels of model models/mine are not urgent, urgent;" in str(raised.value)
+    example = yaml.safe_load(str(raised.value).partition("such as ")[2])["classes"]
+    assert example == {"high": "<label>", "low": "<label>"}
+    # Copied as it stands, it does not run.
+    with pytest.raises(InputError, match="no label '<label>'"):
+        matched_labels(classes, labels, example, True, "models/mine")
 
 
 def test_the_remedy_keeps_labels_that_yaml_would_read_otherwise():
     with pytest.raises(InputError, match="the labels and the classes have different names") as raised:
-        matched_labels(["no", "on: é"], ["YES", "1"], {}, True, "someone/model")
-    assert str(raised.value).endswith('such as classes: {"no": "YES", "on: é": "1"}')
+        matched_labels(["no", "on: é"], ["NO", "1"], {}, True, "someone/model")
+    assert str(raised.value).endswith('such as classes: {"no": "NO", "on: é": "<label>"}')
     example = yaml.safe_load(str(raised.value).partition("such as ")[2])
-    assert example == {"classes": {"no": "YES", "on: é": "1"}}
+    assert example == {"classes": {"no": "NO", "on: é": "<label>"}}
 
 
 # Adapters ------------------------------------------------------------------------------------------------------------

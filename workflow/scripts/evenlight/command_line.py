@@ -2,12 +2,16 @@
 
 import argparse
 import json
+import re
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from evenlight.errors import InputError
+
+# Where the files of a model lie, and what is made of one.
+OF_MODEL = re.compile(r"/[^/]+/(?P<model>[^/]+)/seed\d+")
 
 
 def settings_argument(text: str) -> dict:
@@ -105,7 +109,18 @@ def run(command: Callable[[argparse.Namespace], None], parser: argparse.Argument
     try:
         command(arguments)
     except InputError as error:
-        sys.exit(f"error: {error}")
+        sys.exit(f"error: {_with_model(str(error), arguments)}")
+
+
+def _with_model(message: str, arguments: argparse.Namespace) -> str:
+    """A message with the name of the model in place of ``models.<model>``, where a script works on one.
+
+    >>> _with_model("models.<model>.classes: which?", argparse.Namespace(output=Path("models/texts/mine/seed0")))
+    'models.mine.classes: which?'
+    """
+    paths = [str(getattr(arguments, flag, None)) for flag in ("model", "output")]
+    found = next(filter(None, map(OF_MODEL.search, paths)), None)
+    return message.replace("models.<model>", f"models.{found['model']}") if found else message
 
 
 def _stop(number: int, frame: object) -> None:

@@ -20,6 +20,8 @@ from evenlight.sources import adapter_files, digest, model_files
 
 # What Transformers calls labels that nobody has named.
 NO_NAME = re.compile(r"LABEL_\d+")
+# What the remedy has for a class whose label only the user knows: no model has such a label, so that it is refused.
+UNKNOWN = "<label>"
 
 
 def ready_classifier(
@@ -122,14 +124,12 @@ def matched_labels(
     """
 
     def refused(problem: str) -> InputError:
-        example = dict(zip(classes, labels, strict=False))
-        if not excluding:
-            example = {classes[0]: None, classes[-1]: labels[0]}
+        said = "Say which label each class is" + ("" if excluding else ", of two classes one has none (null)")
         return InputError(
             f"models.<model>.classes: {problem}. The labels of model {source} are {', '.join(labels)}; the classes of "
-            f"the dataset are {', '.join(classes)}. Say which label each class is, such as "
+            f"the dataset are {', '.join(classes)}. {said}, such as "
             # JSON is YAML in which labels such as YES and NO stay texts.
-            f"classes: {json.dumps(example, ensure_ascii=False)}"
+            f"classes: {json.dumps(_suggested(classes, labels), ensure_ascii=False)}"
         )
 
     if not mapping and not excluding:
@@ -164,6 +164,16 @@ def _same_names(classes: Sequence[str], labels: Sequence[str], refused) -> list[
     if sorted(spelled) != sorted(map(_spelled, classes)) or len(set(spelled)) < len(spelled):
         raise refused("the labels and the classes have different names")
     return [spelled.index(_spelled(name)) for name in classes]
+
+
+def _suggested(classes: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
+    """The label of each class by its name, :data:`UNKNOWN` where no name agrees: positions say nothing.
+
+    >>> _suggested(["high", "not urgent"], ["urgent", "not_urgent"])
+    {'high': '<label>', 'not urgent': 'not_urgent'}
+    """
+    by_name = {_spelled(label): label for label in labels}
+    return {name: by_name.get(_spelled(name), UNKNOWN) for name in classes}
 
 
 def _spelled(name: str) -> str:
