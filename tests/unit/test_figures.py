@@ -20,6 +20,7 @@ from evenlight import tables
 from evenlight.contracts.results import SUMMARY
 from evenlight.errors import InputError
 from evenlight.figures.disparity_map import draw_disparity_map
+from evenlight.figures.page_parts import BETTER_COLOURS
 from evenlight.figures.score_boxes import draw_score_boxes
 from evenlight.figures.style import draw
 from evenlight.statistics.study import Metric
@@ -202,7 +203,25 @@ def test_every_pair_of_groups_has_its_panel():
     summary = summarise_disparity(both, **asked(summarise_disparity, SETTINGS))
     figure = draw_disparity_map(summary, {"small": "Small"}, EXPLAINERS, {"gini": GINI}, 0.2, "")
     labels = [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()]
-    assert labels == [f"Cohen's d: {group} higher ← 0 → male higher" for group in ("female", "neutral")]
+    assert labels == [f"Cohen's d: {group} better ← 0 → male better" for group in ("female", "neutral")]
+
+
+def test_map_and_table_have_one_colour_for_the_group_with_better_explanations():
+    """Of a metric whose lower scores are better, a d below 0 is in favour of the first group."""
+    summary = summarise_disparity(
+        disparity().assign(cohens_d=-1.0, cliffs_delta=-0.5), **asked(summarise_disparity, SETTINGS)
+    )
+    metrics = {"gini": GINI, "sparsity": Metric("sparsity", "Sparsity", higher_is_better=False)}
+    figure = draw_disparity_map(summary, {"small": "Small"}, EXPLAINERS, metrics, 0.2, "")
+    axes = figure.axes[0]
+    colours = {
+        round(patch.get_x() + 0.5): patch.get_facecolor()[:3] for patch in axes.patches if patch.get_facecolor()[3]
+    }
+    by_group = dict(zip(("male", "female"), (tuple(part / 255 for part in rgb) for rgb in BETTER_COLOURS), strict=True))
+    better = summary.drop_duplicates("metric").set_index("metric")["better_group"]
+    assert better.to_dict() == {"gini": "female", "sparsity": "male"}
+    for place, metric in enumerate(metrics):
+        assert colours[place] == pytest.approx(by_group[better[metric]], abs=0.01)
 
 
 def test_unknown_suffix_is_refused(tmp_path):

@@ -3,20 +3,24 @@
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize, to_rgb
+from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from evenlight.figures.contrast import ink_on
+from evenlight.figures.page_parts import BETTER_COLOURS
 from evenlight.figures.text import signed
-from evenlight.statistics.study import Metric, comparisons_in
+from evenlight.statistics.study import Comparison, Metric, comparisons_in
 
-# Purple to green, safe for every colour vision, and not the colours of the tables: there a colour means the better
-# group, here the group with the higher scores.
-COLOUR_MAP = "PRGn"
+# The colours of the tables, which mean the same there: the group with the better explanations.
+FIRST, SECOND = ([part / 255 for part in colour] for colour in BETTER_COLOURS)
+COLOUR_MAP = LinearSegmentedColormap.from_list("better", [SECOND, (1, 1, 1), FIRST])
 # The same scale for all datasets, so that maps can be compared; beyond it the number in the cell tells.
 COLOUR_LIMIT = 1.0
-LEGEND = "Outlined: significant in most seeds. Bold: considerable effect. Arrow: direction of better scores."
+LEGEND = (
+    "Colour: who has better explanations. Number: Cohen's d, above 0 where the first group has higher scores.\n"
+    "Arrow: which scores are better. Outlined: significant in most seeds. Bold: considerable effect."
+)
 
 
 def draw_disparity_map(
@@ -30,7 +34,8 @@ def draw_disparity_map(
     """Mean Cohen's d over all seeds, one panel per pair of groups, from one dataset's rows of
     :func:`evenlight.statistics.summary.summarise_disparity`.
 
-    Rows and columns stand in the order of ``models``, ``explainers`` and ``metrics``.
+    Rows and columns stand in the order of ``models``, ``explainers`` and ``metrics``. The colour is of the group with
+    the better explanations, as in the tables, the number with its sign that of the scores.
     """
     pairs = comparisons_in(summary)
     rows = len(models) * len(explainers)
@@ -49,7 +54,9 @@ def draw_disparity_map(
     return figure
 
 
-def _draw_panel(axes: Axes, summary: pd.DataFrame, pair, names, considerable_effect: float, label_rows: bool) -> None:
+def _draw_panel(
+    axes: Axes, summary: pd.DataFrame, pair: Comparison, names, considerable_effect: float, label_rows: bool
+) -> None:
     models, explainers, metrics = names
     cells = summary.set_index(["model", "explainer", "metric"])
     scale = ScalarMappable(Normalize(-COLOUR_LIMIT, COLOUR_LIMIT), COLOUR_MAP)
@@ -58,7 +65,7 @@ def _draw_panel(axes: Axes, summary: pd.DataFrame, pair, names, considerable_eff
         for x, metric in enumerate(metrics):
             key = (*row, metric)
             if key in cells.index:
-                _draw_cell(axes, x, y, cells.loc[key], scale, considerable_effect)
+                _draw_cell(axes, x, y, cells.loc[key], metrics[metric], scale, considerable_effect)
             else:
                 axes.text(x, y, "–", ha="center", va="center")
     axes.set_xlim(-0.5, len(metrics) - 0.5)
@@ -74,11 +81,15 @@ def _draw_panel(axes: Axes, summary: pd.DataFrame, pair, names, considerable_eff
     for boundary in range(1, len(models)):
         axes.axhline(boundary * len(explainers) - 0.5, color="black", linewidth=1.2)
     bar = axes.figure.colorbar(scale, ax=axes, extend="both", fraction=0.05, pad=0.03)
-    bar.set_label(f"Cohen's d: {pair.level_b} higher ← 0 → {pair.level_a} higher")
+    bar.set_label(f"Cohen's d: {pair.level_b} better ← 0 → {pair.level_a} better")
+    # On either side how much better, whichever scores are.
+    bar.ax.yaxis.set_major_formatter(lambda value, place: signed(abs(value)))
 
 
-def _draw_cell(axes: Axes, x: int, y: int, cell: pd.Series, scale: ScalarMappable, considerable_effect: float) -> None:
-    fill = to_rgb(scale.to_rgba(cell["mean_d"]))
+def _draw_cell(
+    axes: Axes, x: int, y: int, cell: pd.Series, metric: Metric, scale: ScalarMappable, considerable_effect: float
+) -> None:
+    fill = to_rgb(scale.to_rgba(cell["mean_d"] if metric.higher_is_better else -cell["mean_d"]))
     axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, edgecolor="white", linewidth=1))
     if 2 * cell["significant_seeds"] > cell["seeds"]:
         outline = {"facecolor": "none", "edgecolor": "black", "linewidth": 1.4}
