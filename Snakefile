@@ -47,3 +47,7 @@ rule all:
 
 
 include: "rules/archive.smk"
+
+
+# Here, since a rule above may make what a dataset is read from.
+check_named_files()

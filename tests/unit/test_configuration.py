@@ -715,7 +715,11 @@ def test_a_study_of_trained_models_needs_no_training():
             {"source": ["{seed}"]},
             r"ready\.source: has 1 entries, but where {seed} stands, there is a run for each of the 2",
         ),
-        ({"classes": {False: "x"}}, r"ready\.classes\.0: the name false is not allowed; allowed is text, not empty"),
+        (
+            {"classes": {False: "x"}},
+            r"ready\.classes\.false: the name false is not allowed; allowed is text, not empty, "
+            r'which is how YAML reads no, off and false; put it in quotes, such as "no"',
+        ),
         (
             {"classes": {"yes": 1}},
             r"ready\.classes\.yes: found 1; allowed is null or text, not empty; put it in quotes",

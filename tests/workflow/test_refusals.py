@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from running import (
+    PROJECT,
     SMALLER,
     TINY,
     all_jobs,
@@ -64,6 +66,30 @@ def test_configuration(project, study, messages):
     configure(project, study)
     said = refusal(project, "--dry-run")
     assert [message for message in messages if message not in said] == [], said
+
+
+TABLE = {
+    **{"reader": "table", "text": "said", "label": "kind", "classes": ["no", "yes"]},
+    "attributes": {"gender": {"column": "who", "levels": ["male", "female"]}},
+}
+
+
+def test_a_table_that_is_not_there_is_named_with_the_nearest_name(project):
+    """Before anything runs, and for all datasets at once."""
+    (project / "reviews.csv").write_text("said,kind,who\n")
+    tables = {"near": TABLE | {"file": "revews.csv"}, "far": TABLE | {"file": "nowhere/texts.csv"}}
+    configure(project, TINY | {"datasets": tables})
+    try:
+        said = refusal(project, "--dry-run")
+        assert "datasets.near: revews.csv: no such file; did you mean reviews.csv?" in said
+        assert "datasets.far: nowhere/texts.csv: no such file, since there is no nowhere;" in said
+        assert "MissingInputException" not in said
+        # What another rule makes need not be there.
+        configure(project, yaml.safe_load((PROJECT / "config" / "demo.yaml").read_text(encoding="utf-8")))
+        done = snakemake(project, "--dry-run", "results/demo/datasets/demo_books/items.parquet")
+        assert "resolve_annotations" in done.stdout, done.stdout
+    finally:
+        configure(project, TINY)
 
 
 def test_data_that_cannot_be_had(tmp_path):
@@ -167,11 +193,11 @@ def test_models_that_cannot_read_or_hide(finished, tmp_path):
     project = copy_of_project(tmp_path / "project", SMALLER | {"models": models})
     said = refusal(project, "--cores", "2")
 
-    assert "are longer than models.<model>.max_tokens = 5 (item " in said
-    assert "set models.<model>.long_items to 'windows' or 'drop'" in said
+    assert "are longer than models.short.max_tokens = 5 (item " in said
+    assert "set models.short.long_items to 'windows' or 'drop'" in said
     for role in ("pad", "mask"):
         assert f"the tokenizer of this bert model has no {role} token, which is needed here" in said
-        assert f"models.<model>.special_tokens.{role}" in said
+        assert f"models.without_{role}.special_tokens.{role}" in said
     # Those that train refuses leave no model behind.
     assert [path.name for path in (results(project) / "models" / "demo").glob("*/seed0")] == ["seed0"]
     # What needs no mask is explained all the same.

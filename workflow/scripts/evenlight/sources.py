@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from evenlight.errors import InputError
@@ -133,6 +134,19 @@ def digest(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def missing(path: str | Path) -> str:
+    """What is said of a path with nothing there: the nearest name beside the first part of it that is missing.
+
+    >>> missing("/no/such/folder/mine.csv")
+    '/no/such/folder/mine.csv: no such file, since there is no /no; paths begin where Snakemake is started'
+    """
+    path = Path(path)
+    absent = next(part for part in (*reversed(path.parents), path) if not part.exists())
+    near = get_close_matches(absent.name, [other.name for other in absent.parent.iterdir()], n=1)
+    why = f"; did you mean {absent.with_name(near[0])}?" if near else f", since there is no {absent};"
+    return f"{path}: no such file{why} paths begin where Snakemake is started"
+
+
 def is_missing_folder(source: str) -> bool:
     """Whether a source can only be a path, since the hub has no such names, and there is no such folder.
 
@@ -199,8 +213,16 @@ def convert(source: str | Path) -> str:
     """Why such weights are not read, and what to do."""
     return (
         "weights are read as safetensors only, since a file of another kind can hold a program; where you trust its "
-        f"author, convert it: python workflow/tools/convert_weights.py {source} NEW_FOLDER"
+        f"author, convert it: python {tool('convert_weights.py')} {source} NEW_FOLDER"
     )
+
+
+def tool(name: str) -> str:
+    """Where a command of ``workflow/tools`` is, from where the run was started; a library alone has none of them."""
+    path = Path(__file__).parents[2] / "tools" / name
+    if not path.is_file():
+        return f"workflow/tools/{name} (of Evenlight's repository)"
+    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def mirror_folder(named: str | Path | None = None) -> Path | None:

@@ -29,7 +29,11 @@ def _problem(problem: dict, config: dict, schema: dict) -> tuple[str, str]:
     if last == "[key]":
         key, part, _ = _place(path[:-1], config, schema)
         allowed = allowed_values({"type": "string"} | part["propertyNames"])
-        return joined(key, path[-1]), f"the name {shown(value)} is not allowed; allowed is {allowed}"
+        remedy = _as_text(value) if isinstance(value, int | float) else ""
+        # Of a name that is a truth value pydantic's place has a number.
+        return joined(
+            key, shown(value).strip('"')
+        ), f"the name {shown(value)} is not allowed; allowed is {allowed}{remedy}"
     if kind in ("extra_forbidden", "invalid_key"):
         key, part, mapping = _place(path, config, schema)
         known = _alternative(part, mapping)["properties"]
@@ -53,8 +57,20 @@ def _problem(problem: dict, config: dict, schema: dict) -> tuple[str, str]:
         value = given  # as it was written
     remedy = suggestion(value, part.get("enum", ())) or _such_as(part, value)
     if "string" in _kinds(part) and isinstance(value, int | float):
-        remedy = "; put it in quotes"
+        remedy = _as_text(value)
     return key, wrong(value, allowed_values(part), remedy)
+
+
+def _as_text(value: float) -> str:
+    """How a text is written that YAML has read as a number or as a truth value.
+
+    >>> _as_text(3), _as_text(False)
+    ('; put it in quotes', ', which is how YAML reads no, off and false; put it in quotes, such as "no"')
+    """
+    if not isinstance(value, bool):
+        return "; put it in quotes"
+    words = ("yes", "on", "true") if value else ("no", "off", "false")
+    return f', which is how YAML reads {words[0]}, {words[1]} and {words[2]}; put it in quotes, such as "{words[0]}"'
 
 
 def _no_entry(key: str, value: dict, part: dict, discriminator: str) -> tuple[str, str]:

@@ -1,7 +1,11 @@
 """The rows of a table in CSV, as the readers of datasets need them: each with its place, for messages."""
 
+import codecs
 import csv
+import re
+import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from evenlight.errors import InputError
@@ -32,8 +36,28 @@ def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[t
                 if len(values) != len(header):
                     raise InputError(f"{location}: {len(values)} values, the header names {len(header)}; {remedy}")
                 yield location, dict(zip(header, values, strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not CSV in UTF-8 ({error.reason}); {_other_encoding(path)}") from None
+    except csv.Error as error:
         raise InputError(f"{path}: not CSV in UTF-8 ({error}); {remedy}") from None
+
+
+def _other_encoding(path: str | Path) -> str:
+    """How a file that is not in UTF-8 can be written so, with a line by which it is seen whether the guess is right."""
+    content = Path(path).read_bytes()
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding, text = "UTF-16", content.decode("utf-16", errors="replace")
+    else:
+        # What Windows writes in Western Europe and America; it has no letter for five bytes, Latin-1 for every one.
+        for encoding in ("WINDOWS-1252", "ISO-8859-1"):
+            with suppress(UnicodeDecodeError):
+                text = content.decode(encoding)
+                break
+    there = re.search(r"\w*[^\x00-\x7f]\w*", text)
+    example = f" (a word of it is then {there[0]!r})" if there else ""
+    return (
+        f"it may be {encoding}{example}: iconv -f {encoding} -t UTF-8 {shlex.quote(str(path))} > NEW.csv, and name that"
+    )
 
 
 def choice(row: dict, field: str, choices: dict, location: str, remedy: str):
