@@ -14,6 +14,7 @@ import yaml
 from evenlight import configuration, datasets
 from evenlight.configuration.readers import Reader
 from evenlight.contracts.texts import ITEMS
+from evenlight.datasets.rows import csv_rows
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
 from evenlight.items import assign_validation, check_items, units_of, wholes
@@ -127,6 +128,75 @@ def test_texts_of_one_group_or_none_may_all_be_for_the_test(loaded):
             }
         )
         assert set(completed["datasets"]["mine"]["attributes"]) == set(attributes)
+
+
+def of_study(**changed) -> dict:
+    """What becomes of the table of a study that trains nothing, and of its settings that it leaves out."""
+    table = {"reader": "table", "file": "mine.csv", "text": "said", "label": "kind", "classes": ["b", "a"]}
+    study = {
+        "study": "shares",
+        "kind": "description",
+        "datasets": {"mine": table | {"attributes": {}} | changed.pop("table", {}), "people": {"reader": "compas"}},
+        "models": {"ready": {"architecture": "trained", "source": "someone/model"}},
+        "explainers": {"grad": {"method": "saliency"}},
+        "metrics": {"gini": {"metric": "gini"}},
+    }
+    return configuration.complete(study | changed)["datasets"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "named", "word"), [("cp1252", "WINDOWS-1252", "naïve"), ("utf-16", "UTF-16", "naïve")]
+)
+def test_a_file_in_another_encoding_is_told_which(tmp_path, encoding, named, word):
+    path = tmp_path / "mine.csv"
+    path.write_bytes("said,kind,who\nHow naïve.,a,x\n".encode(encoding))
+    with pytest.raises(InputError) as raised:
+        list(csv_rows(path, ["said"], "correct it"))
+    said = str(raised.value)
+    assert f"it may be {named} (a word of it is then '{word}')" in said
+    command = said.partition(": iconv")[2].partition(" > NEW.csv")[0]
+    done = subprocess.run(f"iconv{command}", shell=True, capture_output=True, check=True)
+    assert "How naïve." in done.stdout.decode()
+
+
+def test_a_study_that_trains_nothing_uses_all_texts():
+    """What is left out of the test would be for nobody."""
+    assert [settings["test_share"] for settings in of_study().values()] == [1.0, 1.0]
+    assert of_study(table={"test_share": 0.3})["mine"]["test_share"] == 0.3
+
+
+def test_a_study_that_learns_from_its_texts_keeps_most_of_them_for_that():
+    trained = {
+        "models": {"own": {"architecture": "pretrained", "source": "someone/model", "training": "short"}},
+        "trainings": {"short": {"epochs": 1, "batch_size": 2, "learning_rate": 0.001}},
+    }
+    learning = {"explainers": {"pattern": {"method": "pattern_variant"}}}
+    for changed in (trained, learning):
+        assert [settings["test_share"] for settings in of_study(**changed).values()] == [0.2, 0.2]
+
+
+def test_equal_texts_are_one_cluster_and_on_one_side_of_the_split(loaded):
+    """Rows 2 and 7 repeat row 0; row 4 shares a cluster with row 7, and so with all of them."""
+    rows = [row | {"said": "The same."} if number in (0, 2, 7) else row for number, row in enumerate(ROWS)]
+    dataset = loaded(rows, test_share=0.4)
+    assert dataset.notes == ["2 of 10 texts are copies of others; equal texts are one cluster"]
+    assert loaded(ROWS).notes == []
+    items = dataset.items
+    clusters = items["cluster"].tolist()
+    assert clusters[0] == clusters[2] == clusters[7] == "000001"
+    assert len(set(clusters)) == 8
+    assert items.loc[[0, 2, 7], "split"].nunique() == 1
+    linked = [row | {"source": "s" if number in (4, 7) else str(number)} for number, row in enumerate(rows)]
+    clusters = loaded(linked, cluster="source").items["cluster"]
+    assert clusters[[0, 2, 4, 7]].nunique() == 1
+    assert clusters.nunique() == 7
+
+
+def test_texts_with_equal_words_in_other_parts_are_different(loaded):
+    rows = [{"first": "a b", "then": "c"}, {"first": "a", "then": "b c"}, {"first": "a", "then": "b c"}]
+    rows = [row | {"kind": "ab"[place % 2], "who": "xxy"[place]} for place, row in enumerate(rows)]
+    items = loaded(rows, text="first", second="then", test_share=1).items
+    assert items["cluster"].tolist() == ["000001", "000002", "000002"]
 
 
 def test_all_columns(loaded):
@@ -322,7 +392,8 @@ def test_the_example_of_two_attributes_compares_them_together(tmp_path):
     study = completed(documented("yaml")[1])
     [settings] = study["datasets"].values()
     kinds = itertools.product(("female", "male"), ("asian", "black", "white"), ("refused", "granted"))
-    rows = [("I ask for a loan.", decision, gender, origin) for gender, origin, decision in kinds] * 10
+    people = enumerate(list(kinds) * 10)
+    rows = [(f"I ask for a loan, {number}.", decision, *of) for number, (*of, decision) in people]
     table = pd.DataFrame(rows, columns=["letter", "decision", "gender", "origin"])
     table.to_csv(tmp_path / "applications.csv", index=False)
     loaded = datasets.load({"applications.csv": tmp_path / "applications.csv"}, settings)

@@ -70,6 +70,33 @@ def wholes(items: pd.DataFrame, units: pd.DataFrame) -> pd.Series:
     return items["item_id"].map(whole_of_item).fillna(items["item_id"])
 
 
+def joined_clusters(items: pd.DataFrame) -> pd.Series:
+    """The cluster of each of ``items``, where clusters that have a text in common are one, named by the first of them.
+
+    Copies of a text say nothing new, so they are neither independent of each other nor on both sides of a split.
+
+    >>> joined_clusters(pd.DataFrame({"words": [["a"], ["b"], ["a"]], "cluster": ["1", "2", "3"]})).tolist()
+    ['1', '2', '1']
+    """
+    text = texts_of(items)
+    cluster = items["cluster"]
+    while True:
+        wider = cluster.groupby(text).transform("min")
+        wider = wider.groupby(items["cluster"]).transform("min")
+        if wider.equals(cluster):
+            return cluster
+        cluster = wider
+
+
+def texts_of(items: pd.DataFrame) -> pd.Series:
+    """What is equal for equal texts: the words of each of ``items``, those of a second part apart."""
+    words = items["words"].map(tuple)
+    if "part" not in items:
+        return words
+    parts = items["part"].map(lambda part: tuple(part) if _is_known(part) else ())
+    return pd.Series(list(zip(words, parts, strict=True)), index=items.index)
+
+
 def clustered_wholes(items: pd.DataFrame, units: pd.DataFrame) -> pd.Series:
     """What must stay together with each of ``items`` where clusters do: its cluster, or, if this has one whole, that.
 

@@ -29,6 +29,8 @@ NOISE = ("uniform_random", "random_effects")
 DRAWING_FAMILIES = {"gradient_shap", "kernel_shap", "lime", "shapley_sampling", "baseline", "imported"}
 # Of one section; the largest that we know of has some thousands.
 MOST_VALUES = 100_000
+# Of the texts of a dataset without a test split of its own, where a study learns from the others.
+TEST_SHARE = 0.2
 REGISTRIES: dict[str, type[Entry]] = {
     "datasets": Reader,
     "models": Architecture,
@@ -64,7 +66,23 @@ def complete(config: dict) -> dict:
     for section in ("explainers", "metrics"):
         for name, label in labels(section, completed).items():
             completed[section][name]["label"] = label
+    for settings in completed["datasets"].values():
+        if settings.get("test_share", TEST_SHARE) is None:
+            settings["test_share"] = TEST_SHARE if learns(completed) else 1.0
     return completed
+
+
+def learns(config: dict) -> bool:
+    """Whether a study with all its keys learns anything from the texts of its datasets, which then are not tested.
+
+    Models do that are trained here, some explainers, and those that estimate effects of concepts.
+    """
+    explainers = (Explainer.entries[settings["method"]] for settings in config["explainers"].values())
+    return (
+        config["kind"] == "concepts"
+        or any(is_trained_here(config, name) for name in config["models"])
+        or any(explainer.learns for explainer in explainers)
+    )
 
 
 def completed_entry(section: str, name: str, settings: dict) -> dict:
@@ -156,6 +174,11 @@ def reach_of_metrics(config: dict) -> dict[str, float]:
 def random_explainers(config: dict) -> list[str]:
     """The explainers of a complete configuration that know nothing."""
     return [name for name, settings in config["explainers"].items() if settings["method"] in NOISE]
+
+
+def beyond_random(config: dict) -> bool:
+    """Whether a study has explainers of which something may be left beyond random ones."""
+    return 0 < len(random_explainers(config)) < len(config["explainers"])
 
 
 def explaining_methods(config: dict) -> dict[str, str]:

@@ -17,6 +17,7 @@ class Explainer(Entry):
     Attributes:
         family: what is computed together: one module of the library, one job.
         asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
+        learns: True where the method learns from the texts of the training split.
         asks_inside: False where probabilities are all that the method asks for, so that it explains services too.
     """
 
@@ -24,6 +25,7 @@ class Explainer(Entry):
     entries: ClassVar[dict[str, type[Entry]]] = {}
     family: ClassVar[str]
     asks_model: ClassVar[bool] = True
+    learns: ClassVar[bool] = False
     asks_inside: ClassVar[bool] = True
 
     method: str
@@ -582,6 +584,7 @@ class PatternVariant(Explainer):
     title: ClassVar[str] = "Pattern Variant"
     family: ClassVar[str] = "baseline"
     asks_model: ClassVar[bool] = False
+    learns: ClassVar[bool] = True
 
     method: Literal["pattern_variant"]
 

@@ -61,14 +61,18 @@ Words = Annotated[
         )
     ),
 ]
+# Said of every share that the study completes (``configuration.complete``).
+DRAWN = (
+    "`null` takes 0.2 where the study learns from the other texts, and all (1) where its models are trained elsewhere."
+)
 TestShare = Annotated[
-    float,
+    float | None,
     Field(
         gt=0,
-        lt=0.5,
+        le=1,
         description=(
             "Share of the pairs that is drawn for the test split, where the dataset has none. An item without "
-            "variants is a pair of its own."
+            f"variants is a pair of its own. {DRAWN}"
         ),
     ),
 ]
@@ -150,12 +154,13 @@ class AnnotatedSentences(Reader):
     )
     classes: Classes = "binary"
     words: Words = "all"
-    test_share: float = Field(
-        0.2,
+    test_share: float | None = Field(
+        None,
         gt=0,
-        lt=0.5,
+        le=1,
         description=(
-            "Share of the sentences that is set aside for the test split, with all their variants; GECO has 0.2."
+            "Share of the sentences that is set aside for the test split, with all their variants; GECO has 0.2. "
+            f"{DRAWN}"
         ),
     )
     validation_share: ValidationShare = 0.1
@@ -170,7 +175,7 @@ class Compas(Reader):
     title: ClassVar[str] = "COMPAS"
 
     reader: Literal["compas"]
-    test_share: TestShare = 0.2
+    test_share: TestShare = None
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0
     match: Annotated[Different[Text], Field(min_length=2, max_length=2)] | None = Field(
@@ -232,7 +237,7 @@ class CrowsPairs(Reader):
             "and `female`."
         ),
     )
-    test_share: TestShare = 0.2
+    test_share: TestShare = None
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0
 
@@ -341,7 +346,7 @@ class Stereotypes(Reader):
             "of seen themes in both cases."
         ),
     )
-    test_share: TestShare = 0.2
+    test_share: TestShare = None
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0
 
@@ -569,13 +574,13 @@ class OwnColumns(Reader):
             "`0 1 0`; empty where this is not known. Of a text of two parts, for the words of both."
         ),
     )
-    test_share: float = Field(
-        0.2,
+    test_share: float | None = Field(
+        None,
         gt=0,
         le=1,
         description=(
             "Share of the pairs, or of the clusters, that is drawn for the test split where nothing else says what "
-            "is in it. 1 takes all, for models that are trained already."
+            f"is in it. {DRAWN}"
         ),
     )
     validation_share: ValidationShare = 0.1

@@ -14,7 +14,7 @@ from evenlight.datasets import Dataset, reader_for
 from evenlight.datasets.rows import choice, csv_rows
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
-from evenlight.items import assign_test, separated
+from evenlight.items import assign_test, joined_clusters, separated, texts_of
 
 REMEDY = "correct the table or the dataset's settings"
 SPLITS = {"train": "train", "test": "test"}
@@ -29,7 +29,8 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     ``label`` may have. ``attributes`` gives for each factor the ``column`` and its ``levels``, of numbers with the
     ``cuts`` between them; where the column is empty, the text has no level of the factor.
     Without a column of its own an item is a unit by itself, its cluster is its unit, it is named after its row (from
-    1), has no ground truth, and ``test_share`` of the clusters are drawn for the test split by ``split_seed``.
+    1), has no ground truth, and ``test_share`` of the clusters are drawn for the test split by ``split_seed``. Clusters
+    that have a text in common are one.
 
     Raises :class:`InputError` with file, row, field and remedy for the first thing that is wrong.
     """
@@ -53,9 +54,12 @@ def dataset_of(rows: Iterable[tuple[str, dict]], settings: dict, origin: Path | 
     if not items:
         raise InputError(f"{origin}: no rows; {REMEDY}")
     rows = pd.DataFrame(items)
+    rows["cluster"] = joined_clusters(rows)
     if settings["split"] is None:
         rows = assign_test(rows, rows["cluster"], settings["test_share"], settings["split_seed"])
-    return Dataset(*separated(rows, factors), list(settings["classes"]))
+    copies = int(texts_of(rows).duplicated().sum())
+    notes = [f"{copies} of {len(rows)} texts are copies of others; equal texts are one cluster"] if copies else []
+    return Dataset(*separated(rows, factors), list(settings["classes"]), notes)
 
 
 def _rows(path: Path, fields: list[str]) -> Iterator[tuple[str, dict]]:
