@@ -299,7 +299,7 @@ TABLES = {
         csv=["disparity"],
     ),
     "effects": Page(
-        ["effects", "tests", "verdict_control"],
+        ["effects", "tests", "verdict_control", "balanced_accuracy"],
         shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")),
         "Disparity",
     ),
@@ -320,7 +320,7 @@ if compared_datasets():
 # What only some studies have.
 if any(len(levels) > 2 for levels in compared_sets()):
     TABLES["groups"] = Page(["groups", "group_pairs"], shown(*COMPARED, **of_statistics("alpha")), "Disparity")
-if configuration.random_explainers(config):
+if configuration.beyond_random(config):
     TABLES["beyond_random"] = Page(
         ["beyond_random"], shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")), "Disparity"
     )

@@ -9,6 +9,7 @@ from study_files import StudyFiles, asked
 
 from evenlight import tables
 from evenlight.configuration import attainable, complete, random_explainers
+from evenlight.configuration import beyond_random as beyond_random_of
 from evenlight.contracts.results import BEYOND_RANDOM
 from evenlight.figures.html_table import render
 from evenlight.seeds import generator_for
@@ -487,6 +488,24 @@ def configured(explainers: dict, metrics: dict) -> dict:
             "statistics": {"compare": {"gender": [["male", "female"]]}},
         }
     )
+
+
+def test_random_explainers_alone_have_nothing_beyond_them(tmp_path):
+    """Such a study ended in an IndexError."""
+    study = {"explainers": {"noise": {"method": "uniform_random"}, "lime": {"method": "lime"}}}
+    alone = {"explainers": {"noise": study["explainers"]["noise"]}}
+    assert beyond_random_of(study)
+    assert not beyond_random_of(alone)
+    assert not beyond_random_of({"explainers": {"lime": study["explainers"]["lime"]}})
+    table = beyond_random_table(
+        tmp_path,
+        tmp_path,
+        **{"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["noise"], "metrics": {"gini": "made"}},
+        **{"comparisons": {}, "attainable": {}, "alpha": 0.05, "equivalence_bound": 0.2, "smallest_effects": {}},
+        **{"primary": {}, "noise": ["noise"], "confidence": 0.95, "bootstrap_draws": 99},
+    )
+    assert table.empty
+    assert list(table.columns) == BEYOND_RANDOM.schema.names
 
 
 def test_random_and_attainable_explainers_of_a_configuration():

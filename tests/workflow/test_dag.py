@@ -22,6 +22,16 @@ def test_study_is_the_full_grid(project):
     assert planned_jobs(project) == all_jobs(TINY)
 
 
+def test_random_explainers_alone_are_audited_without_what_is_beyond_them(project):
+    configure(project, SMALLER | {"explainers": {"random": {"method": "uniform_random"}}})
+    try:
+        planned = {rule for rule, _ in planned_jobs(project, "all", "audit")}
+        assert "write_audit" in planned
+        assert not planned & {"measure_beyond_random", "tabulate_beyond_random"}
+    finally:
+        configure(project, TINY)
+
+
 def test_two_datasets_double_what_depends_on_them(project):
     study = SMALLER | {"datasets": TINY["datasets"] | {"other": DATASET}}
     configure(project, study)

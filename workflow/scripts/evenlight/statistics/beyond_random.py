@@ -61,6 +61,8 @@ def beyond_random_table(
     """
     check_level(alpha, bootstrap_draws)
     explainers = [name for name in scored["explainers"] if name not in noise]
+    if not explainers:
+        return pd.DataFrame(columns=BEYOND_RANDOM.schema.names)
     ends = [*noise, *dict.fromkeys(attainable.values())]
     models, models_ends = (
         read_models(scores, datasets_folder, **scored | {"explainers": names}) for names in (explainers, ends)
