@@ -13,7 +13,7 @@ rule write_audit:
         script=script("figures/write_audit.py"),
         tables=[
             f"<results>/tables/{table}.parquet"
-            for table in ("effects", "disparity", "verdict_control", "models", *audited_tables())
+            for table in ("effects", "disparity", "verdict_control", "models", "balanced_accuracy", *audited_tables())
         ],
         # The page names them as the evidence.
         evidence=[f"<results>/tables/{page}.html" for page in TABLES],
@@ -47,7 +47,9 @@ rule write_audit:
         code=code_of("figures/write_audit.py"),
     shell:
         'python {input.script:q} {params.folders} --tables "$(dirname {input.tables[0]:q})" --settings {params.settings:q} '
-        "--output {output.html:q} --json {output.json:q} --card {output.card:q} > {log:q} 2>&1"
+        "--output {output.html:q} --json {output.json:q} --card {output.card:q} > {log:q} 2>&1 && "
+        # What must be read first is said where the run ends.
+        "sed -n '/^warning: /p' {log:q}"
 
 
 rule audit:

@@ -1,8 +1,8 @@
 # From scores and readings to what every kind of study sums up of them.
 #
 # Comes in: <results>/scores/, <results>/readings/, <results>/datasets/, <results>/randomised/.
-# Goes out: <results>/tables/scores.parquet, models.parquet, models_per_seed.parquet, randomisation.parquet,
-# agreement.parquet; and the helpers of all rules that compute tables.
+# Goes out: <results>/tables/scores.parquet, models.parquet, models_per_seed.parquet, balanced_accuracy.parquet,
+# randomisation.parquet, agreement.parquet; and the helpers of all rules that compute tables.
 
 
 include: "helpers/statistics.smk"
@@ -34,7 +34,7 @@ rule summarise_scores:
 
 
 rule measure_quality:
-    """Accuracy, recall per class and group, and average prediction difference of every model."""
+    """Accuracy, recall per class and group, and average prediction difference of every model, beside guessing."""
     input:
         script=script("statistics/measure_quality.py"),
         datasets=every(TEXTS, table=["items", "units"]),
@@ -42,6 +42,7 @@ rule measure_quality:
     output:
         table="<results>/tables/models.parquet",
         per_seed="<results>/tables/models_per_seed.parquet",
+        balanced="<results>/tables/balanced_accuracy.parquet",
     log:
         "<logs>/measure_quality.log",
     benchmark:
@@ -57,8 +58,9 @@ rule measure_quality:
         folders=folders(datasets=TEXTS, readings=READINGS),
         code=code_of("statistics/measure_quality.py"),
     shell:
-        "python {input.script:q} {params.folders} --settings {params.settings:q} "
-        "--output {output.table:q} --per-seed {output.per_seed:q} > {log:q} 2>&1"
+        # Which models have learnt nothing is read where one looks.
+        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output.table:q} "
+        "--per-seed {output.per_seed:q} --balanced {output.balanced:q} > {log:q} 2>&1 && sed -n '/^warning: /p' {log:q}"
 
 
 rule summarise_learning_rates:

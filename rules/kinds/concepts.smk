@@ -368,7 +368,7 @@ FIGURES = [every(rules.draw_concepts.output), rules.draw_concept_grid.output]
 # Are the estimates equally good for every concept, every kind of change and every group of texts?
 if comparisons():
     TABLES["effects"] = Page(
-        ["effects", "tests", "verdict_control"],
+        ["effects", "tests", "verdict_control", "balanced_accuracy"],
         shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")),
         "Concepts",
     )

@@ -407,7 +407,7 @@ rule draw_masked_words:
 TABLES = {
     "regimes": Page(["regimes"], regimes_shown(**of_statistics("confidence")), "Regimes"),
     "effects": Page(
-        ["effects", "tests", "verdict_control"],
+        ["effects", "tests", "verdict_control", "balanced_accuracy"],
         shown(*COMPARED, **names_compared(), **of_statistics("equivalence_bound", "confidence")),
         "Regimes",
     ),

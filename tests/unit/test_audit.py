@@ -37,6 +37,9 @@ QUALITY = pd.DataFrame(
         "sd": 0.0,
     }
 )
+LEARNT = pd.DataFrame(
+    {"dataset": "plots", "model": "small", "seed": [0, 1], "value": 0.9, "low": 0.8, "high": 0.96, "chance": 0.5}
+)
 CONTROL = pd.DataFrame(
     {"permutation": [0, 1], "family": "study", "cells": 4, "disparities": 0, "disparities_of_models": [0, 1]}
 )
@@ -45,12 +48,19 @@ CONTROL = pd.DataFrame(
 class AuditedStudy(ExplorerStudy):
     """A made study with its audit."""
 
-    def audit(self, effects: pd.DataFrame, texts: bool = True, beyond: pd.DataFrame | None = None, **changed) -> dict:
+    def audit(
+        self,
+        effects: pd.DataFrame,
+        texts: bool = True,
+        beyond: pd.DataFrame | None = None,
+        balanced: pd.DataFrame = LEARNT,
+        **changed,
+    ) -> dict:
         leaning = {"random": [], "words": texts, "confidence": 0.95}
         settings = self.settings(**{"power": 0.8, "smallest_effects": {}, "reliance": leaning} | changed)
         del settings["formats"]
         folders = self.folders if texts else Folders(self.folders.scores, self.folders.datasets)
-        found = Found(effects, CONTROL, QUALITY, beyond, self.reliance(), ["a note"])
+        found = Found(effects, CONTROL, QUALITY, balanced, beyond, self.reliance(), ["a note"])
         made = {"settings": {"source": "hub/model"}, "loaded": {"source": "hub/model", "files": {"w": "ab" * 32}}}
         return audit_content(folders, found, {Run("plots", "small", 0): made}, **settings)
 
@@ -133,6 +143,82 @@ def test_every_question_is_counted_once(effects, audit):
     assert counts.pop("asked") == len(effects) == sum(counts.values())
     assert told["said"].startswith(f"Of {len(effects)} questions")
     assert "1 of 2 studies has any disparity" in " ".join(audit["controls"])
+
+
+def test_the_first_line_says_how_many_questions_have_which_answer(study, effects):
+    verdicts = ["disparity of these models", "equivalent", "undecided", "not decidable"]
+    content = study.audit(effects.assign(verdict=verdicts, reason="all scores are the same"))
+    said = (
+        "Of 4 questions, each an explainer and a metric, a disparity is confirmed in 1, ruled out in 1, and 2 are open."
+    )
+    assert content["verdicts"]["said"] == said
+    assert content["found"][0]["said"].startswith(said)
+    for text in (page(content), card(content)):
+        assert text.index(said) < text.index("Explained is" if text.startswith("<!") else "How good are")
+    assert re.findall(r'<li class="(\w+)">([^<]*)</li>', page(content)) == [
+        ("confirmed", "1 confirmed"),
+        ("excluded", "1 ruled out"),
+        ("open", "2 open, 1 of them not decidable"),
+    ]
+
+
+def test_where_nothing_was_decided_nothing_looks_as_if_it_had_passed(study, effects):
+    content = study.audit(effects.assign(verdict="undecided", detectable_pooled=np.nan))
+    said = "confirmed in 0, ruled out in 0, and 4 are open. Nothing is decided, which does not show that explanations"
+    for text in (page(content), card(content)):
+        assert said in text
+        assert "none shows a disparity" not in text
+
+
+def test_a_model_that_only_guesses_is_told_of_before_everything_else(study, effects):
+    guessing = LEARNT.assign(value=0.0, low=0.0, high=0.1)
+    content = study.audit(effects, balanced=guessing)
+    (warning,) = content["warnings"]
+    assert warning.startswith("Small BERT on plots is worse than guessing in 2 of 2 runs")
+    assert warning.endswith("Explanations of a model that has learnt nothing say nothing.")
+    assert list(content)[:2] == ["study", "warnings"]
+    html, markdown = page(content), card(content)
+    assert html.index("Read this first.") < html.index("Of 4 questions")
+    assert markdown.index("Read this first.") < markdown.index("Of 4 questions")
+    assert "Read this first." not in page(study.audit(effects)) + card(study.audit(effects))
+
+
+def test_groups_stand_in_the_order_of_the_study_with_their_numbers(tmp_path):
+    study = AuditedStudy(tmp_path, seeds=(0,), unpaired=True)
+    level = np.array(["over 60", "30 to 60", "under 30"])[np.arange(len(study.units)) % 3]
+    units = pd.concat([study.units, study.units.assign(factor="age", level=level)])
+    tables.write_table(units, units_path(study.folders.datasets, "plots"), UNITS)
+    path = items_path(study.folders.datasets, "plots")
+    declared = {"attributes": {"age": {"levels": ["under 30", "30 to 60", "over 60"]}}}
+    tables.write_table(study.items, path, ITEMS, tables.read_metadata(path, ITEMS) | {"settings": declared})
+    comparisons = {"age": [["under 30", "over 60"]], "gender": [["female", "male"]]}
+    content = study.audit(study.effects(), texts=False, comparisons=comparisons)
+    (dataset,) = content["audited"]["datasets"]
+    ordered = [("age", "under 30"), ("age", "over 60"), ("age", "30 to 60"), ("gender", "female"), ("gender", "male")]
+    assert [(group["factor"], group["level"]) for group in dataset["groups"]] == ordered
+    assert "| under 30: 20, over 60: 20, female: 30, male: 30 |" in card(content)
+
+
+def test_copies_of_texts_are_counted_and_so_is_what_is_left_out_of_the_test(tmp_path):
+    study = AuditedStudy(tmp_path, seeds=(0,))
+    path = items_path(study.folders.datasets, "plots")
+    metadata = tables.read_metadata(path, ITEMS)
+    kept = study.items.assign(item_id="x" + study.items["item_id"], cluster="x" + study.items["cluster"], split="train")
+    items = study.items.copy()
+    # The first text of the second pair is that of the first pair.
+    items.at[2, "words"] = items.at[0, "words"]
+    told = {}
+    for name, cluster in (("apart", items["cluster"]), ("one", items["cluster"].replace("p1", "p0"))):
+        tables.write_table(pd.concat([items.assign(cluster=cluster), kept]), path, ITEMS, metadata)
+        told[name] = study.audit(study.effects(), texts=False)["not_tested"]
+    left = "Of the 120 texts of dataset plots 60 were left out of the test"
+    copies = "Of the 60 texts for the test of dataset plots 1 is a copy of another. "
+    for name, said in (
+        ("one", "Equal texts are one cluster"),
+        ("apart", "Copies that the dataset counts as different"),
+    ):
+        assert any(text.startswith(left) for text in told[name])
+        assert any(text.startswith(copies + said) for text in told[name])
 
 
 def test_so_many_pairs_as_it_names_find_what_it_says(tmp_path):

@@ -12,6 +12,7 @@ from evenlight import tables
 from evenlight.contracts.results import DISPARITY, EFFECTS, VERDICT_CONTROL
 from evenlight.errors import InputError
 from evenlight.figures.html_table import render
+from evenlight.figures.latex_table import latex
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.counts import count_tests
 from evenlight.statistics.designs import Design, Side
@@ -46,6 +47,12 @@ SETTINGS = {
     "statistics": STATISTICS,
 }
 NO_CONTROL = pd.DataFrame(columns=VERDICT_CONTROL.schema.names)
+LEARNT = pd.DataFrame(
+    {
+        **{"dataset": "plots", "model": "small", "seed": 0, "size": 8, "clusters": 4},
+        **{"value": [0.9], "low": 0.8, "high": 0.96, "chance": 0.5},
+    }
+)
 SHIFTED = {"shifted": SETTINGS["metrics"]["shifted"]}
 NOISY = {"noisy": SETTINGS["metrics"]["noisy"]}
 OF_EFFECTS = {"equivalence_bound": 0.2, "confidence": 0.95}
@@ -425,10 +432,15 @@ def test_page_shows_every_cell_with_its_verdict(paths):
         computed(effect_table, paths, SETTINGS),
         computed(disparity_table, paths, SETTINGS),
     )
-    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), NO_CONTROL, **SHOWN)
+    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), NO_CONTROL, LEARNT, **SHOWN)
     [(_, [(_, cells)])] = page.tables[1].rows
     assert [cell.text[0] for cell in cells] == ["≠", "=", "?"]
-    assert [cell.background is None for cell in cells] == [False, False, True]
+    # No cell looks like one that was not coloured for having passed; what is open is grey.
+    assert [cell.background for cell in cells] == ["#f5c9a0", "#b5dcf3", "#d0d4d9"]
+    assert page.introduction.startswith(
+        "Of 3 cells, a disparity is confirmed in 1, ruled out in 1 and open in 1 (grey)."
+    )
+    assert page.warnings == []
     assert "equivalent; difference" in render(page)
     assert [cell.text.partition("] ")[2] for cell in cells] == ["n 60"] * 3
 
@@ -442,7 +454,7 @@ def test_page_says_how_few_texts_an_interval_rests_on(files):
     few = SETTINGS | {"datasets": ["apart"]}
     effects, (seeds, _) = (computed(function, files, few) for function in (effect_table, disparity_table))
     page = page_of(
-        "effects", effects, count_tests(seeds, alpha=0.05), NO_CONTROL, **shown(few, *COMPARED, **OF_EFFECTS)
+        "effects", effects, count_tests(seeds, alpha=0.05), NO_CONTROL, LEARNT, **shown(few, *COMPARED, **OF_EFFECTS)
     )
     [(_, [(_, cells)])] = page.tables[1].rows
     assert [cell.text.partition("] ")[2] for cell in cells] == ["n 12 + 11", "n 12 + 11", "n 11 + 11"]
@@ -453,7 +465,7 @@ def test_page_of_one_run_speaks_of_these_weights(paths):
     one = SETTINGS | {"seeds": [1]}
     effects, (seeds, _) = (computed(function, paths, one) for function in (effect_table, disparity_table))
     counts = count_tests(seeds, alpha=0.05)
-    page = page_of("effects", effects, counts, NO_CONTROL, **shown(one, *COMPARED, **OF_EFFECTS))
+    page = page_of("effects", effects, counts, NO_CONTROL, LEARNT, **shown(one, *COMPARED, **OF_EFFECTS))
     assert page.title == "Effects"
     assert page.introduction.endswith("holds for these weights and not for further trainings.")
     [(_, [(_, cells)])] = page.tables[1].rows
@@ -464,10 +476,10 @@ def test_page_of_one_run_speaks_of_these_weights(paths):
     about = shown(
         SETTINGS | {"models": {"ready": {"label": "Ready"}, "small": {"label": "Small"}}}, *COMPARED, **OF_EFFECTS
     )
-    page = page_of("effects", both, counts, NO_CONTROL, **about)
+    page = page_of("effects", both, counts, NO_CONTROL, LEARNT, **about)
     assert page.title == "Effects over all seeds"
     assert "One run each: Ready. What is said of it holds" in page.introduction
-    page = page_of("effects", several, counts, NO_CONTROL, **SHOWN)
+    page = page_of("effects", several, counts, NO_CONTROL, LEARNT, **SHOWN)
     assert "One run" not in page.introduction
     [(_, [(_, cells)])] = page.tables[1].rows
     assert all("for the mean of further trainings [" in cell.title for cell in cells)
@@ -476,7 +488,7 @@ def test_page_of_one_run_speaks_of_these_weights(paths):
 def test_page_says_of_which_family_a_cell_is(paths):
     settings = asked(effect_table, SETTINGS) | {"primary": {"metric": ["noisy"]}}
     effects, (seeds, _) = effect_table(*paths.folders, **settings), computed(disparity_table, paths, SETTINGS)
-    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), NO_CONTROL, **SHOWN)
+    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), NO_CONTROL, LEARNT, **SHOWN)
     assert [table.caption for table in page.tables[1:]] == [
         "Pooled effect, male against female, primary hypothesis",
         "Pooled effect, male against female, exploratory",
@@ -484,12 +496,23 @@ def test_page_says_of_which_family_a_cell_is(paths):
     assert "The primary hypothesis has 1 cells, which were named beforehand; the 2 others are" in page.introduction
 
 
+def test_page_says_first_that_a_model_only_guesses(paths, tmp_path):
+    effects, (seeds, _) = (computed(function, paths, SETTINGS) for function in (effect_table, disparity_table))
+    guessing = LEARNT.assign(value=0.0, low=0.0, high=0.1)
+    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), NO_CONTROL, guessing, **SHOWN)
+    (warning,) = page.warnings
+    assert warning.endswith("Explanations of a model that has learnt nothing say nothing.")
+    text = render(page)
+    assert text.index("has learnt nothing") < text.index("Of 3 cells")
+    assert latex(page).index("has learnt nothing") < latex(page).index("Of 3 cells")
+
+
 def test_page_counts_verdicts_of_permuted_labels(paths):
     effects, (seeds, _) = (computed(function, paths, SETTINGS) for function in (effect_table, disparity_table))
     control = computed(permuted_verdicts, paths, SETTINGS)
     assert control["permutation"].tolist() == [0, 1, 2]
     assert control[["cells", "disparities_of_models"]].sum().tolist() == [9, 0]
-    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), control, **SHOWN)
+    page = page_of("effects", effects, count_tests(seeds, alpha=0.05), control, LEARNT, **SHOWN)
     # Three permutations leave much open: up to 1 - 0.025^(1/3).
     said = "With the labels of the groups permuted, 0 of 3 studies have any disparity (0% to 71%; 0 of 9 cells)"
     assert said in page.introduction
@@ -507,7 +530,7 @@ def test_scripts_write_what_the_library_computes(paths, tmp_path):
     written = tables.read_table(effects, EFFECTS)
     pd.testing.assert_frame_equal(written, computed(effect_table, paths, SETTINGS))
     counts = count_tests(tables.read_table(disparity, DISPARITY), alpha=0.05)
-    page = tabulated(tmp_path, "effects", written, counts, tables.read_table(control, VERDICT_CONTROL), **SHOWN)
+    page = tabulated(tmp_path, "effects", written, counts, tables.read_table(control, VERDICT_CONTROL), LEARNT, **SHOWN)
     assert page.csv[0]["verdict"].tolist() == written["verdict"].tolist()
     assert page.csv[1]["tests"].tolist() == [3, 3, 3]
     assert "tabular" in page.latex

@@ -11,12 +11,15 @@ from rendering import page_of, run_script, tabulated
 from study_files import asked
 
 from evenlight import tables
-from evenlight.contracts.results import QUALITY, QUALITY_PER_SEED
+from evenlight.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY_PER_SEED
 from evenlight.contracts.texts import READINGS
 from evenlight.contracts.texts import UNITS as UNITS_CONTRACT
 from evenlight.errors import InputError
+from evenlight.figures.chance_level import said_of_chance
+from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.model_quality import (
     average_prediction_difference,
+    balanced_accuracy,
     model_quality,
     predicted_items,
     quality_per_seed,
@@ -269,10 +272,17 @@ def test_dataset_without_items_is_refused(files):
 def test_scripts_write_all_tables(files, tmp_path):
     summary, per_seed = tmp_path / "models.parquet", tmp_path / "models_per_seed.parquet"
     datasets, readings = folders_of(files)
+    balanced = tmp_path / "balanced_accuracy.parquet"
     flags = ("--datasets", datasets, "--readings", readings, "--output", summary, "--per-seed", per_seed)
+    flags += ("--balanced", balanced)
     done = run_script("statistics/measure_quality.py", asked(quality_per_seed, SETTINGS), *flags)
     assert done.returncode == 0, done.stderr
     read = tables.read_table(summary, QUALITY), tables.read_table(per_seed, QUALITY_PER_SEED)
+    of_runs = tables.read_table(balanced, BALANCED_ACCURACY)
+    assert of_runs["value"].tolist() == pytest.approx([5 / 6, 1])
+    assert of_runs[["size", "clusters", "chance"]].to_numpy().tolist() == [[6, 3, 0.5]] * 2
+    # So few texts show of neither run that it has learnt.
+    assert done.stdout == f"warning: {said_of_chance(of_runs)[0]}\n"
     page = tabulated(tmp_path, "models", *read, datasets={"plots": "Plots"}, models={"small": "Small"})
     assert list(page.csv[1].columns) == ["dataset", "model", "seed", "measure", "factor", "subset", "size", "value"]
     assert set(page.csv[1]["seed"]) == {0, 1}
@@ -290,3 +300,76 @@ def test_page_of_one_run_has_no_deviation_over_seeds(files):
     [[(_, [(_, cells)])]] = [table.rows for table in page.tables]
     assert re.fullmatch(r"\d\.\d{3}", cells[0].text)
     assert "One run each: Small." in page.introduction
+
+
+# Guessing
+
+
+def answers(label: list[int], predicted: list[int], cluster: list[str] | None = None) -> pd.DataFrame:
+    """Texts as balanced_accuracy takes them; without clusters each is its own."""
+    return pd.DataFrame(
+        {"label": label, "predicted": predicted, "cluster": cluster or list(map(str, range(len(label))))}
+    )
+
+
+def test_of_independent_texts_the_interval_is_that_of_a_share():
+    """Classes of one size with the same recall: the accuracy, and Clopper and Pearson's interval of so many texts."""
+    right = [1] * 15 + [0] * 5
+    told = balanced_accuracy(answers([0] * 20 + [1] * 20, [1 - x for x in right] + right))
+    low, high = share_interval(30, 40)
+    assert told["value"] == 0.75
+    assert told["chance"] == 0.5
+    assert (told["low"], told["high"]) == (pytest.approx(low, abs=0.01), pytest.approx(high, abs=0.01))
+
+
+def test_one_answer_for_all_texts_is_guessing_however_unequal_the_classes_are():
+    told = balanced_accuracy(answers([0] * 95 + [1] * 5, [0] * 100))
+    assert told["value"] == told["chance"] == 0.5
+    assert told["low"] < 0.5 < told["high"]
+
+
+def test_copies_of_texts_tell_no_more_than_the_texts():
+    generator = np.random.default_rng(0)
+    label = generator.integers(0, 2, 40)
+    predicted = np.where(generator.random(40) < 0.7, label, 1 - label)
+    once = balanced_accuracy(answers(list(label), list(predicted)))
+    names = [str(number) for number in range(40)] * 5
+    copied = balanced_accuracy(answers(list(label) * 5, list(predicted) * 5, names))
+    apart = balanced_accuracy(answers(list(label) * 5, list(predicted) * 5))
+    assert (copied["size"], copied["clusters"]) == (200, 40)
+    assert copied["high"] - copied["low"] == pytest.approx(once["high"] - once["low"], rel=0.02)
+    assert apart["high"] - apart["low"] < 0.6 * (once["high"] - once["low"])
+
+
+def test_intervals_of_guessing_contain_chance_as_often_as_they_say():
+    """Forms of a sentence are answered alike, so that half of the texts say nothing new."""
+    generator = np.random.default_rng(1)
+    missed = 0
+    for _ in range(400):
+        label = np.repeat(generator.permutation([0, 1] * 20), 2)
+        predicted = np.repeat(generator.integers(0, 2, 40), 2)
+        told = balanced_accuracy(answers(list(label), list(predicted), list(np.repeat(np.arange(40), 2).astype(str))))
+        missed += not told["low"] <= told["chance"] <= told["high"]
+    assert missed <= 400 * 0.075
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "said"),
+    [
+        (0.0, 0.0, 0.05, "is worse than guessing: with every class counted alike it is right about 0.0% of the"),
+        (0.52, 0.43, 0.61, "is not shown to be better than guessing: with every class counted alike it is right about"),
+        (0.7, 0.6, 0.8, None),
+    ],
+)
+def test_who_has_learnt_nothing_is_told_and_nobody_else(value, low, high, said):
+    runs = {"dataset": "plots", "model": "small", "seed": [0, 1], "chance": 0.5}
+    balanced = pd.DataFrame(runs | {"value": [0.9, value], "low": [0.8, low], "high": [0.95, high]})
+    told = said_of_chance(balanced.iloc[1:], {"plots": "Plots"}, {"small": "Small BERT"})
+    assert bool(told) == bool(said)
+    if said:
+        assert told[0].startswith(f"Small BERT on Plots {said}")
+        assert told[0].endswith("Explanations of a model that has learnt nothing say nothing.")
+        assert ("(key classes)" in told[0]) == (high < 0.5)
+        assert "in 1 of 2 runs (seed 1; here the worst)" in said_of_chance(balanced)[0]
+    # A dataset with one class has no such question.
+    assert said_of_chance(balanced.assign(chance=1.0)) == []

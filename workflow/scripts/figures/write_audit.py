@@ -17,6 +17,8 @@ def main(arguments: argparse.Namespace) -> None:
     found = read_found(arguments.tables, settings.pop("pages"))
     content = audit_content(folders, found, manifests, **settings)
     write_audit(content, arguments.output, arguments.json, arguments.card)
+    for text in content["warnings"]:
+        print(f"warning: {text}", flush=True)
 
 
 if __name__ == "__main__":

@@ -383,6 +383,19 @@ QUALITY_PER_SEED = Contract(
         ]
     ),
 )
+# How a run classifies the test texts, every class counted alike: guessing is right about `chance` of them.
+BALANCED_ACCURACY = Contract(
+    "the balanced accuracies",
+    "measure_quality",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model"),
+            required("seed", pa.int64()),
+            *columns(pa.int64(), "size", "clusters"),
+            *columns(pa.float64(), "value", "low", "high", "chance"),
+        ]
+    ),
+)
 CONTROL = Contract(
     "the control",
     "permute_groups",

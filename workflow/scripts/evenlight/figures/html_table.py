@@ -35,13 +35,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Page:
-    """A page: a title, one paragraph, a legend (example cell, meaning), tables and notes."""
+    """A page: a title, what must be read first, one paragraph, a legend (example cell, meaning), tables and notes."""
 
     title: str
     introduction: str
     tables: list[Table]
     legend: list[tuple[Cell, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 # The template stands here, not in a file of its own, so that the digest of the code that a rule runs covers it.
@@ -58,6 +59,7 @@ body { margin: 2rem; background: #ffffff; color: {{ ink }};
        font: 16px/1.45 system-ui, "Segoe UI", "Helvetica Neue", Arial, "DejaVu Sans", sans-serif; }
 h1 { font-size: 1.5rem; }
 p, ul, dl { max-width: 48rem; }
+.warning { padding: 0.6rem 0.8rem; border-left: 0.4rem solid #b3261e; background: #fdecea; }
 .scroll { overflow-x: auto; margin: 2rem 0; }
 table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: 0.5rem; }
@@ -78,6 +80,9 @@ td, dt { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 <body>
 <main>
 <h1>{{ page.title }}</h1>
+{%- for warning in page.warnings %}
+<p class="warning"><strong>Read this first.</strong> {{ warning }}</p>
+{%- endfor %}
 <p>{{ page.introduction }}</p>
 {%- macro content(cell) -%}
 {% if cell.bold %}<strong>{{ cell.text }}</strong>{% else %}{{ cell.text }}{% endif %}

@@ -58,7 +58,7 @@ def escaped(text: str) -> str:
 
 
 def latex(page: Page) -> str:
-    r"""The page as LaTeX: title and introduction, a ``table*`` for each table, then legend and notes.
+    r"""The page as LaTeX: title, warnings and introduction, a ``table*`` for each table, then legend and notes.
 
     Colours, bold type and both levels of headers are those of the HTML; what a pointer would tell is left out. A
     table that is wider than the text is made smaller to fit.
@@ -68,6 +68,7 @@ def latex(page: Page) -> str:
         [
             BEGIN,
             rf"\section*{{{escaped(page.title)}}}",
+            *(rf"\textbf{{Read this first.}} {escaped(warning)}" + "\n" for warning in page.warnings),
             f"{escaped(page.introduction)}\n",
             *map(_table, page.tables),
             _list("Legend", legend),

@@ -40,8 +40,10 @@ class Interval:
     high: float
 
 
-def share_interval(count: int, total: int, confidence: float = 0.95) -> tuple[float, float]:
+def share_interval(count: float, total: float, confidence: float = 0.95) -> tuple[float, float]:
     """The interval of a share of which ``count`` in ``total`` were seen (Clopper & Pearson 1934).
+
+    Numbers of texts that are independent need not be whole.
 
     >>> low, high = share_interval(0, 20)
     >>> low, round(high, 3)

@@ -18,6 +18,7 @@ from evenlight.errors import InputError
 from evenlight.items import forms_of
 from evenlight.readings import COUNTERPART_TOO_LONG, TOO_LONG
 from evenlight.statistics.files import items_path, notes_of_runs, reading_path, runs, units_path
+from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import ALL, Comparison, ordered_levels, pairs_of
 from evenlight.statistics.summary import summarise_over_seeds
 
@@ -83,7 +84,7 @@ def predicted_items(items_file: str | Path, readings_file: str | Path) -> pd.Dat
 
     Items that are too long for the model (``long_items: drop``) are left out, with their counterparts.
     """
-    items = tables.read_table(items_file, ITEMS.only("item_id", "label", "split"))
+    items = tables.read_table(items_file, ITEMS.only("item_id", "cluster", "label", "split"))
     columns = ("item_id", "split", "left_out", "probability", "predicted")
     readings = tables.read_table(readings_file, READINGS.only(*columns))
     items = items[items["split"] == "test"]
@@ -132,6 +133,53 @@ def quality_per_seed(
         parts.append(part.assign(dataset=run.dataset, model=run.model, seed=run.seed))
         notes[run] = tables.read_metadata(path, READINGS).get("notes", [])
     return pd.concat(parts, ignore_index=True)[["dataset", "model", "seed", *COLUMNS]], notes_of_runs(notes)
+
+
+def balanced_accuracies(
+    datasets_folder: str | Path, readings: str | Path, *, datasets: Sequence[str], models: Mapping[str, Sequence[int]]
+) -> pd.DataFrame:
+    """:func:`balanced_accuracy` of every run, arguments as for :func:`quality_per_seed`.
+
+    Columns: dataset, model, seed, and those of the contract ``BALANCED_ACCURACY``.
+    """
+    rows = []
+    for run in runs(datasets, models):
+        items = predicted_items(items_path(datasets_folder, run.dataset), reading_path(readings, run))
+        rows.append({"dataset": run.dataset, "model": run.model, "seed": run.seed} | balanced_accuracy(items))
+    return pd.DataFrame(rows)
+
+
+def balanced_accuracy(items: pd.DataFrame) -> dict[str, float]:
+    """The mean recall of the classes that texts have, beside its ``chance``, one by their number.
+
+    A model that answers without regard to the text, as by one and the same class, has this chance, however unequal
+    the classes are. The interval (95%) is that of Korn and Graubard (1998): of Clopper and Pearson, with so many texts
+    as vary as much as these, which depend on one another within clusters; where nothing varies, as many as clusters.
+
+    Args:
+        items: one row per text with ``cluster``, ``label`` and ``predicted``.
+
+    Returns:
+        ``size`` (texts), ``clusters``, ``value``, ``low``, ``high`` and ``chance``.
+    """
+    correct = (items["predicted"] == items["label"]).astype(float)
+    by_class = correct.groupby(items["label"])
+    classes, value = by_class.ngroups, by_class.mean().mean()
+    # What each text adds to the mean of the recalls, summed up in its cluster.
+    added = (correct - by_class.transform("mean")) / (classes * by_class.transform("size"))
+    of_clusters = added.groupby(items["cluster"]).sum()
+    clusters = len(of_clusters)
+    variance = (of_clusters**2).sum() * clusters / max(clusters - 1, 1)
+    effective = min(value * (1 - value) / variance, len(items)) if variance > 0 else clusters
+    low, high = share_interval(value * effective, effective)
+    return {
+        "size": len(items),
+        "clusters": clusters,
+        "value": value,
+        "low": low,
+        "high": high,
+        "chance": 1 / classes,
+    }
 
 
 def _classes_of(items_file: Path) -> list[str]:

@@ -4,6 +4,7 @@ Sentences are put together here, so that all three say the same words.
 """
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +15,14 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from evenlight import tables
-from evenlight.contracts.results import BEYOND_RANDOM, DISPARITY, EFFECTS, QUALITY, VERDICT_CONTROL
+from evenlight.contracts.results import BALANCED_ACCURACY, BEYOND_RANDOM, DISPARITY, EFFECTS, QUALITY, VERDICT_CONTROL
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.figures.audit.leaning import Reliance, leaning, read_reliance
+from evenlight.figures.chance_level import said_of_chance
 from evenlight.figures.explorer.content import Explained, Folders, Level, levels_of, unit_means
 from evenlight.figures.pages.effects import said_of_control
-from evenlight.figures.text import json_number
-from evenlight.items import JOINT, PLACEBO, units_of
+from evenlight.figures.text import json_number, ordered_levels
+from evenlight.items import JOINT, PLACEBO, texts_of, units_of
 from evenlight.sources import digest
 from evenlight.statistics.beyond_random import GONE, LEFT, TURNED_ROUND
 from evenlight.statistics.cells import CELL, ModelScores, read_models
@@ -55,6 +57,7 @@ class Found:
     effects: pd.DataFrame
     control: pd.DataFrame
     quality: pd.DataFrame
+    balanced: pd.DataFrame
     beyond_random: pd.DataFrame | None
     reliance: Reliance | None
     notes: list[str]
@@ -73,6 +76,7 @@ def read_found(folder: Path, pages: Collection[str]) -> Found:
         read("effects", EFFECTS),
         read("verdict_control", VERDICT_CONTROL),
         read("models", QUALITY),
+        read("balanced_accuracy", BALANCED_ACCURACY),
         read("beyond_random", BEYOND_RANDOM) if "beyond_random" in pages else None,
         read_reliance(folder) if "reliance" in pages else None,
         tables.read_metadata(folder / "disparity.parquet", DISPARITY).get("notes", []),
@@ -134,6 +138,8 @@ def audit_content(
     of_words = {"datasets": datasets, "models": models, "explainers": explainers, "comparisons": comparisons}
     return {
         "study": study,
+        "warnings": said_of_chance(found.balanced, datasets, models),
+        "verdicts": _verdicts(compared, len(found.effects)),
         "audited": {
             "models": [_model_said(name, label, manifests) for name, label in models.items()],
             "datasets": audited,
@@ -213,8 +219,10 @@ def _origin(manifest: Mapping) -> str:
 def _dataset_said(folder: Path, name: str, label: str, comparisons: Mapping[str, list[list[str]]]) -> dict:
     """A dataset's label, digest, classes, and how many texts of its test split each level of each factor has."""
     path = items_path(folder, name)
-    items = tables.read_table(path, ITEMS.only("item_id", "split"))
-    test = set(items.loc[items["split"] == "test", "item_id"])
+    items = tables.read_table(path, ITEMS.only("item_id", "words", "part", "cluster", "split"))
+    metadata = tables.read_metadata(path, ITEMS)
+    tested = items[items["split"] == "test"]
+    test = set(tested["item_id"])
     units = tables.read_table(units_path(folder, name), UNITS)
     units = units[units["item_id"].isin(test) & (units["factor"] != PLACEBO)]
     there = set(units["factor"])
@@ -229,19 +237,33 @@ def _dataset_said(folder: Path, name: str, label: str, comparisons: Mapping[str,
         for level in levels
     }
     counts = pd.concat([units, *joint]).groupby(["factor", "level"], sort=False)["item_id"].nunique()
+    order = _order(comparisons, metadata.get("settings", {}).get("attributes", {}))
+    text = texts_of(tested)
     return {
         "name": name,
         "label": label,
         "sha256": digest(path),
-        "classes": tables.read_metadata(path, ITEMS).get("classes", []),
+        "classes": metadata.get("classes", []),
         "texts": len(items),
         "test_texts": len(test),
+        "repeated_texts": int(text.duplicated().sum()),
+        # The same text in several clusters counts as several texts that are independent.
+        "repeated_apart": bool((tested["cluster"].groupby(text).nunique() > 1).any()),
         "groups": [
-            {"factor": factor, "level": level, "texts": int(count), "compared": (factor, level) in compared}
-            for (factor, level), count in counts.items()
-            if JOINT not in factor or (factor, level) in compared
+            {"factor": factor, "level": level, "texts": int(counts[factor, level]), "compared": is_compared}
+            for factor in dict.fromkeys([*order, *counts.index.unique("factor")])
+            if factor in counts.index
+            for level in ordered_levels(counts[factor].index, order.get(factor, []))
+            if (is_compared := (factor, level) in compared) or JOINT not in factor
         ],
     }
+
+
+def _order(comparisons: Mapping[str, list[list[str]]], attributes: Mapping[str, Mapping]) -> dict[str, list[str]]:
+    """The levels of each factor as the study names them: first those that are compared, then a table's others."""
+    compared = {factor: [level for levels in sets for level in levels] for factor, sets in comparisons.items()}
+    named = {factor: compared.get(factor, []) + list(of["levels"]) for factor, of in attributes.items()}
+    return {factor: list(dict.fromkeys(levels)) for factor, levels in (compared | named).items()}
 
 
 def _explained_texts(
@@ -296,6 +318,13 @@ def told_of_comparison(
     different = cells["verdict"].str.contains("disparity")
     alike = cells["verdict"].str.contains("equivalent")
     undecided, undecidable = (cells["verdict"] == verdict for verdict in (UNDECIDED, UNDECIDABLE))
+    counts = {
+        "asked": len(cells),
+        "disparity": int(different.sum()),
+        "no disparity": int(alike.sum()),
+        UNDECIDED: int(undecided.sum()),
+        UNDECIDABLE: int(undecidable.sum()),
+    }
     order = cells[different].sort_values("p_models_adjusted", kind="stable")
     findings = [_finding(row, labels, outcomes) for row in order.itertuples(index=False)]
     return {
@@ -305,36 +334,66 @@ def told_of_comparison(
         "levels": list(pair.levels),
         "paired": bool(first["paired"]),
         "units": sorted({_units(row) for row in cells.itertuples(index=False)}),
-        "counts": {
-            "asked": len(cells),
-            "disparity": int(different.sum()),
-            "no disparity": int(alike.sum()),
-            UNDECIDED: int(undecided.sum()),
-            UNDECIDABLE: int(undecidable.sum()),
-        },
-        "said": _said(pair, len(cells), findings, int(alike.sum()), interest.in_words(cells[alike])),
+        "counts": counts,
+        "said": _said(pair, counts, findings, interest.in_words(cells[alike])),
         "findings": findings,
         "open": _open(cells[undecided], interest) + _reasons(cells[undecidable]),
     }
 
 
-def _said(pair: Comparison, asked: int, findings: Sequence[dict], alike: int, interest: str) -> str:
-    """The comparison in a sentence or two.
+def _verdicts(compared: Sequence[Mapping], cells: int) -> dict:
+    """The counts of all comparisons together, and what they say; ``cells`` are those of random explanations, too.
+
+    >>> _verdicts([], 0)
+    {'counts': {}, 'said': 'Nothing could be compared: no dataset has both groups with scores.'}
+    """
+    total = Counter()
+    for of in compared:
+        total.update(of["counts"])
+    if compared:
+        return {"counts": dict(total), "said": counted(total)}
+    why = (
+        "every explainer is random or every group drawn by chance"
+        if cells
+        else "no dataset has both groups with scores"
+    )
+    return {"counts": {}, "said": f"Nothing could be compared: {why}."}
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """How many questions have which answer, in a sentence; ``counts`` as those of a comparison.
+
+    >>> counted({"asked": 6, "disparity": 0, "no disparity": 0, "undecided": 4, "not decidable": 2})[:84]
+    'Of 6 questions, each an explainer and a metric, a disparity is confirmed in 0, ruled'
+    """
+    still_open = counts[UNDECIDED] + counts[UNDECIDABLE]
+    said = (
+        f"Of {_number(counts['asked'], 'question')}, each an explainer and a metric, a disparity is confirmed in "
+        f"{counts['disparity']}, ruled out in {counts['no disparity']}, and {still_open} "
+        f"{'is' if still_open == 1 else 'are'} open."
+    )
+    if still_open < counts["asked"]:
+        return said
+    return f"{said} Nothing is decided, which does not show that explanations are equally good."
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _said(pair: Comparison, counts: Mapping[str, int], findings: Sequence[dict], interest: str) -> str:
+    """The comparison in a few sentences.
 
     >>> pair, found = Comparison("gender", "male", "female"), [{"better": "male"}] * 3
-    >>> _said(pair, 12, found, 0, "")
-    'Of 12 questions, each an explainer and a metric, 3 show a disparity: in 3 explanations of male texts are better.'
+    >>> counts = {"asked": 12, "disparity": 3, "no disparity": 0, "undecided": 9, "not decidable": 0}
+    >>> _said(pair, counts, found, "").partition("disparity is ")[2]
+    'confirmed in 3, ruled out in 0, and 9 are open. In 3 explanations of male texts are better.'
     """
-    counts = pd.Series([finding["better"] for finding in findings], dtype=object).value_counts()
-    in_words = ", ".join(
-        f"in {counts[level]} explanations of {level} texts are better" for level in pair.levels if level in counts
-    )
-    texts = [
-        f"Of {asked} questions, each an explainer and a metric, {len(findings) or 'none'} "
-        + (f"{'show' if len(findings) > 1 else 'shows'} a disparity: {in_words}." if findings else "shows a disparity.")
-    ]
-    if alike:
-        texts.append(f"In {alike} a disparity of more than {interest} is ruled out.")
+    better = Counter(finding["better"] for finding in findings)
+    texts = [counted(counts)]
+    texts += [f"In {better[level]} explanations of {level} texts are better." for level in pair.levels if better[level]]
+    if counts["no disparity"]:
+        texts.append(f"In {counts['no disparity']} a disparity of more than {interest} is ruled out.")
     return " ".join(texts)
 
 
@@ -468,8 +527,8 @@ def _random_said(effects: pd.DataFrame) -> str:
         return ""
     count = int(control["verdict"].str.contains("disparity").sum())
     said = (
-        f"Of {len(control)} questions about random explanations or groups drawn by chance, {count or 'none'} "
-        f"{'show' if count > 1 else 'shows'} a disparity."
+        f"Of {_number(len(control), 'question')} about random explanations or groups drawn by chance, "
+        f"{count or 'none'} {'show' if count > 1 else 'shows'} a disparity."
     )
     why = " Where explanations know nothing, texts make the difference, or how the model reads changed texts."
     return said + (why if count else "")
@@ -591,6 +650,21 @@ def _not_tested(
     compared = {(row.dataset, row.factor) for row in effects.itertuples(index=False)}
     for dataset in datasets:
         where = f"dataset {dataset['label']}"
+        if kept := dataset["texts"] - dataset["test_texts"]:
+            told.append(
+                f"Of the {_number(dataset['texts'], 'text')} of {where} {kept:,} were left out of the test: they are "
+                "for training and validation, by the dataset's own split or by test_share."
+            )
+        if repeated := dataset["repeated_texts"]:
+            told.append(
+                f"Of the {_number(dataset['test_texts'], 'text')} for the test of {where} {repeated:,} "
+                f"{'is a copy of another' if repeated == 1 else 'are copies of others'}. "
+                + (
+                    "Copies that the dataset counts as different cases are tested as independent."
+                    if dataset["repeated_apart"]
+                    else "Equal texts are one cluster, and not tested as independent."
+                )
+            )
         if dataset["explained_texts"] < dataset["test_texts"]:
             told.append(
                 f"Of the {dataset['test_texts']:,} texts for the test of {where} {dataset['explained_texts']:,} were "
@@ -598,7 +672,7 @@ def _not_tested(
             )
         groups = pd.DataFrame(dataset["groups"], columns=["factor", "level", "compared"])
         for factor, part in groups.groupby("factor", sort=False):
-            left = sorted(part.loc[~part["compared"], "level"])
+            left = list(part.loc[~part["compared"], "level"])
             if (dataset["name"], factor) not in compared:
                 joined = any(name == dataset["name"] and factor in of.split(JOINT) for name, of in compared)
                 alone = " by itself, only together with others" if joined else ", though the texts have it"
@@ -646,6 +720,7 @@ def _evidence(found: Found, comparisons: Mapping[str, list[list[str]]]) -> list[
         "tables/control.csv": "significant tests with the labels of the groups permuted",
         "tables/associated.csv": "what goes along with each disparity: length, confidence, correctness",
         "tables/models.csv": "accuracy and recall of the models, by group",
+        "tables/balanced_accuracy.csv": "accuracy of every run with every class counted alike, beside guessing",
         "readings/": "tokens, probabilities and predictions of every text",
         "attributions/": "every explanation",
         "scores/": "every score",

@@ -14,6 +14,8 @@ from evenlight.statistics.summary import seeds_that_disagree
 
 TABLES = (SUMMARY,)
 DISAGREE, CONTRADICTED = "*", "†"
+# Of a cell that is not significant: white would look like a test that was passed.
+OPEN = "#e4e6e9"
 
 
 def page(
@@ -108,7 +110,7 @@ def _legend(pairs: list[Comparison], considerable_effect: float) -> list[tuple[C
             Cell(CONTRADICTED),
             "the mean of d has the other direction than that of delta, which letter and colour follow",
         ),
-        (Cell("0"), "no significant seed"),
+        (Cell("0", background=OPEN), "no significant seed, which does not show that there is no disparity"),
         (Cell("–"), "not tested, the metric is undefined here"),
     ]
 
@@ -137,7 +139,7 @@ def _disparity_cell(row, text) -> Cell:
         "in units of the metric"
     )
     if not isinstance(row.better_group, str):
-        return Cell(f"{text(row)}{mark}", f"{title}; {effects}")
+        return Cell(f"{text(row)}{mark}", f"{title}; {effects}", OPEN if row.significant_seeds == 0 else None)
     side = (row.level_a, row.level_b).index(row.better_group)
     counts = (
         f"{row.level_a} better in {row.significant_seeds_a_better}, {row.level_b} in {row.significant_seeds_b_better}"

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from evenlight.contracts.results import EFFECTS, TEST_COUNTS, VERDICT_CONTROL
+from evenlight.contracts.results import BALANCED_ACCURACY, EFFECTS, TEST_COUNTS, VERDICT_CONTROL
+from evenlight.figures.chance_level import said_of_chance
 from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.page_parts import rows_by_model, said_of_single_runs
 from evenlight.figures.text import signed
@@ -10,7 +11,7 @@ from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import Comparison, Metric, comparisons_in, said_of
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY, UNDECIDABLE, UNDECIDED
 
-TABLES = (EFFECTS, TEST_COUNTS, VERDICT_CONTROL)
+TABLES = (EFFECTS, TEST_COUNTS, VERDICT_CONTROL, BALANCED_ACCURACY)
 # A sign and a colour each (Okabe and Ito, lightened), so that neither stands alone; of these models alone in brackets.
 VERDICTS = {
     "disparity": ("≠", "#f5c9a0"),
@@ -19,8 +20,9 @@ VERDICTS = {
     "disparity of these models": ("(≠)", "#fbe8d6"),
     "negligible disparity of these models": ("(≈)", "#f9ecf3"),
     "equivalent in these models": ("(=)", "#e3f2fb"),
-    UNDECIDED: ("?", None),
-    UNDECIDABLE: ("–", None),
+    # Grey: white would look like a test that was passed.
+    UNDECIDED: ("?", "#d0d4d9"),
+    UNDECIDABLE: ("–", "#d0d4d9"),
 }
 
 
@@ -51,6 +53,7 @@ def page(
     effects: pd.DataFrame,
     counts: pd.DataFrame,
     control: pd.DataFrame,
+    balanced: pd.DataFrame,
     *,
     datasets: dict[str, str],
     models: dict[str, str],
@@ -61,10 +64,14 @@ def page(
 ) -> Page:
     """A page from :func:`evenlight.statistics.effects.effect_table`,
     :func:`evenlight.statistics.counts.count_tests` and
-    :func:`evenlight.statistics.verdict_control.permuted_verdicts`: what the tests find, then every cell."""
+    :func:`evenlight.statistics.verdict_control.permuted_verdicts`: what the tests find, then every cell.
+
+    First stands which models only guess, from :func:`evenlight.statistics.model_quality.balanced_accuracies`.
+    """
     single = (effects["seeds"] <= 1).all()
     introduction = (
-        "How large is the difference of the groups, over all runs of a model, and what can be said of it? Every cell "
+        _said_of_verdicts(effects.loc[effects["family"] != CONTROL, "verdict"])
+        + "How large is the difference of the groups, over all runs of a model, and what can be said of it? Every cell "
         "has the mean difference in standard deviations of the scores, positive where the first-named group has the "
         f"higher scores, with its {confidence:.0%} interval for these models and further sentences; n is the number of "
         "pairs that it rests on, or, without pairs, of texts in the first and in the second group (variants of one "
@@ -92,7 +99,9 @@ def page(
                 names = ({name: label for name, label in explainers.items() if name in set(cells["explainer"])},)
                 names += ({name: metric for name, metric in metrics.items() if name in set(cells["metric"])},)
                 parts.append(_effect_table(caption, datasets[dataset], cells, models, *names))
-    return Page("Effects" if single else "Effects over all seeds", introduction, parts, legend_of(equivalence_bound))
+    title = "Effects" if single else "Effects over all seeds"
+    warnings = said_of_chance(balanced, datasets, models)
+    return Page(title, introduction, parts, legend_of(equivalence_bound), warnings=warnings)
 
 
 def legend_of(equivalence_bound: float) -> list[tuple[Cell, str]]:
@@ -114,6 +123,24 @@ def meanings(equivalence_bound: float) -> dict[str, str]:
         UNDECIDED: "this study is too small to tell",
         UNDECIDABLE: "scores that are all the same, or too few units that differ",
     }
+
+
+def _said_of_verdicts(verdicts: pd.Series) -> str:
+    """How many cells have which answer, of those that ask a question.
+
+    >>> _said_of_verdicts(pd.Series(["disparity of these models", "equivalent", "undecided", "not decidable"]))
+    'Of 4 cells, a disparity is confirmed in 1, ruled out in 1 and open in 2 (grey). '
+    >>> _said_of_verdicts(pd.Series([], dtype=object))
+    ''
+    """
+    confirmed, excluded = (int(verdicts.str.contains(name).sum()) for name in ("disparity", "equivalent"))
+    still_open = len(verdicts) - confirmed - excluded
+    if verdicts.empty:
+        return ""
+    return (
+        f"Of {len(verdicts):,} cells, a disparity is confirmed in {confirmed:,}, ruled out in {excluded:,} and open in "
+        f"{still_open:,} (grey). "
+    )
 
 
 def _said_of_families(effects: pd.DataFrame) -> str:
