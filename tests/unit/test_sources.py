@@ -248,3 +248,19 @@ def test_every_geco_file_of_the_mirror_is_accepted(mirror, tmp_path):
     for name in names:
         sources.fetch(name, tmp_path / name, mirror)
         assert (tmp_path / name).read_bytes() == (mirror / name).read_bytes()
+
+
+def test_advice_names_a_command_that_is_there_wherever_a_run_is_started(tmp_path, monkeypatch):
+    for folder in (tmp_path, SCRIPTS, SCRIPTS.parents[1]):
+        monkeypatch.chdir(folder)
+        assert Path(sources.tool("convert_weights.py")).is_file()
+    assert sources.tool("none.py") == "workflow/tools/none.py (of Evenlight's repository)"
+
+
+def test_a_file_that_is_not_there_is_told_with_the_nearest_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "reviews.csv").touch()
+    assert "data/revews.csv: no such file; did you mean data/reviews.csv?" in sources.missing("data/revews.csv")
+    assert "date/reviews.csv: no such file; did you mean data?" in sources.missing("date/reviews.csv")
+    assert "elsewhere.csv: no such file, since there is no elsewhere.csv;" in sources.missing("elsewhere.csv")
