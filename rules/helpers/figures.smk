@@ -1,20 +1,29 @@
 # What rules/figures.smk asks: its settings, and which files it needs.
 
 from dataclasses import dataclass, field
+from urllib.parse import quote
 
 import yaml
 from evenlight import provenance
 
 
 def how_it_was_made(files):
-    """What is behind the files of a report, and the whole configuration; resources/report/study.rst asks, when the report is written."""
+    """What is behind the files of a report, and the whole configuration as an address that holds it.
+
+    resources/report/study.rst asks, when the report is written.
+    """
     whole = yaml.safe_dump(json.loads(json.dumps(config)), sort_keys=False, allow_unicode=True, width=100)
-    return provenance.summed_up([str(file.path) for file in files], provenance.Records()) | {"configuration": whole}
+    made = provenance.summed_up([str(file.path) for file in files], provenance.Records())
+    return made | {"configuration": f"data:text/plain;charset=utf-8,{quote(whole, safe=' :/,')}"}
 
 
 def labelled(shows, form="figure", **place):
-    """The columns that the report lists a table or a figure with."""
-    return {"shows": shows, "as": form, "dataset": "all", "model": "all", "metric": "all"} | place
+    """Under which name the report lists a table or a figure.
+
+    All in one column: of several, Snakemake's report makes a switch of one that has two values, and breaks where a figure
+    has only one of both.
+    """
+    return {"shows": f"{', '.join([shows, *place.values()])} ({form})"}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,130 @@
+"""Snakemake's report in a real browser: everything that it lists opens, and its introduction can be read."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from reading import PHONE, Reader
+from running import copy_of_project, environment, results, snakemake
+from selenium.webdriver.support.wait import WebDriverWait
+
+TABLE = "<!DOCTYPE html><title>made</title><p>made</p>"
+# Taller than any page.
+FIGURE = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="2000"><rect width="300" height="2000"/></svg>'
+
+
+class Report(Reader):
+    """A person before the report of a study."""
+
+    def wait(self) -> "Report":
+        WebDriverWait(self.driver, 30, 0.02).until(lambda _: self.ask("typeof app === 'object' && app.state !== null"))
+        return self
+
+    def problems(self) -> list[str]:
+        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+    def click(self, selector: str, text: str = "") -> "Report":
+        """Press the first element that has the text."""
+        found = "[...document.querySelectorAll(arguments[0])].find((one) => one.textContent.includes(arguments[1]))"
+        self.ask(f"{found}.click()", selector, text)
+        return self
+
+    def box(self, selector: str) -> dict:
+        return self.ask("document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", selector)
+
+
+def made_up(project: Path, configfile: str, target: str) -> Path:
+    """The report of a study that was never run: everything that it would make stands there, with nothing to be read."""
+
+    def asked(*arguments: str) -> str:
+        command = ["snakemake", target, "--configfile", configfile, *arguments]
+        done = subprocess.run(command, cwd=project, env=environment(), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    for line in asked("--summary").splitlines()[1:]:
+        path = project / line.split("\t")[0]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text({".svg": FIGURE, ".html": TABLE}.get(path.suffix, "made"))
+    path = project / f"{target}.html"
+    asked("--report", path.name)
+    return path
+
+
+@pytest.fixture(scope="module")
+def never_run(tmp_path_factory) -> dict[str, Path]:
+    project = copy_of_project(tmp_path_factory.mktemp("never_run") / "project")
+    demo = made_up(project, "config/demo.yaml", "all")
+    # It audits a model of the demo.
+    return {"demo": demo, "audit": made_up(project, "config/studies/audit_example.yaml", "audit")}
+
+
+@pytest.fixture(scope="module")
+def finished_report(finished, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    done = snakemake(finished, "--report", str(path))
+    assert done.returncode == 0, done.stdout
+    return path
+
+
+@pytest.fixture(params=["demo", "audit"])
+def of_shipped_study(request, driver, never_run) -> Report:
+    return Report(driver, never_run[request.param])
+
+
+@pytest.fixture
+def report(driver, finished_report) -> Report:
+    return Report(driver, finished_report)
+
+
+def test_everything_in_every_category_opens(of_shipped_study):
+    report = of_shipped_study.open()
+    listed = report.ask("categories")
+    assert {"Disparity", "Models", "Scores"} <= set(listed)
+    for category, subcategories in listed.items():
+        report.open().click("nav a", category)
+        shown = report.ask("[...document.querySelectorAll('nav tbody tr')].map((row) => row.textContent)")
+        assert report.problems() == [], category
+        assert len(set(shown)) == len(shown) == sum(map(len, subcategories.values())), category
+        opened = set()
+        for place in range(len(shown)):
+            report.ask("document.querySelectorAll('nav tbody tr')[arguments[0]].querySelector('a').click()", place)
+            opened.add(report.ask("app.state.resultPath"))
+        assert report.problems() == [], category
+        paths = {path for paths in subcategories.values() for path in paths}
+        # Other files are downloaded.
+        assert opened - {None} == {path for path in paths if path.endswith((".svg", ".html"))}
+
+
+def test_a_figure_that_is_taller_than_the_page_can_be_seen_from_its_top(driver, never_run):
+    report = Report(driver, never_run["demo"]).open().click("nav a", "Scores").click("nav tbody tr:nth-child(2) a")
+    figure = "#app > div > :last-child img"
+    WebDriverWait(driver, 30, 0.02).until(lambda _: report.box(figure)["height"] > report.ask("innerHeight"))
+    assert report.box(figure)["top"] >= 0
+
+
+@pytest.mark.parametrize("width", [1366, PHONE])
+def test_the_introduction_can_be_read_from_its_beginning(report, width):
+    report.open(width=width)
+    text, page, menu = report.box(".prose"), report.box("#app > div > :last-child"), report.box("nav")
+    assert page["top"] <= text["top"] < page["top"] + 100
+    assert 0 <= text["left"] < text["right"] <= width
+    assert report.ask("document.querySelector('.prose').textContent").strip().startswith("Study tiny. Are the")
+    # Nothing lies upon it.
+    assert menu["right"] <= text["left"] or menu["bottom"] <= text["top"]
+    assert page["bottom"] - page["top"] > 400
+    assert report.problems() == []
+
+
+def test_the_configuration_has_a_page_of_its_own(report, finished):
+    report.open()
+    assert "vocabulary_size" not in report.text(".prose")
+    report.click(".prose a", "configuration")
+    report.driver.switch_to.frame(report.driver.find_element("tag name", "iframe"))
+    told = yaml.safe_load(report.ask("document.body.innerText"))
+    report.driver.switch_to.default_content()
+    assert told["study"] == results(finished).name
+    assert told["models"]["small_bert"]["tokenizer"]["vocabulary_size"] == 300
+    assert 0 < told["statistics"]["equivalence_bound"] < 1  # a default
+    assert report.problems() == []
