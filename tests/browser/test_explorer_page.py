@@ -294,6 +294,52 @@ def test_a_word_and_its_number_stay_on_one_line(driver, tmp_path):
     assert reader.ask("document.documentElement.scrollWidth") <= width
 
 
+def test_no_word_is_cut_at_the_edge_of_its_card(driver, tmp_path):
+    subjects = dict.fromkeys(("male", "female"), ("misdemeanour", "counterrevolutionaries" * 3))
+    study = ExplorerStudy(tmp_path, pairs=6, seeds=(0,), words=subjects, length=40)
+    reader = Explorer(driver, study.write(tmp_path / "explorer.html", None))
+    beyond = """((text) => [...text.querySelectorAll(".word, rt")].filter((word) =>
+      word.getBoundingClientRect().right > text.getBoundingClientRect().right + 1).map((word) => word.textContent))"""
+    for width in (PHONE, 768, 1024, 1280, 1366):
+        for pair in ("p0", "p1"):
+            reader.open(f"#pair={pair}", width=width)
+            assert reader.ask("document.querySelectorAll('.marked .word').length") > 8
+            assert reader.ask(f"[...document.querySelectorAll('.marked')].flatMap({beyond})") == [], width
+
+
+def test_a_thin_interval_that_is_far_longer_is_cut_and_its_ends_are_told(driver, tmp_path):
+    study = ExplorerStudy(tmp_path)
+    effects = study.effects()
+    chosen = (effects["explainer"] == "ig") & (effects["metric"] == "comprehensiveness")
+    effects.loc[chosen, ["standardised_low", "standardised_high"]] = (-170.0, 135.0)
+    reader = Explorer(driver, study.write(tmp_path / "explorer.html", effects)).open()
+    told = reader.ask("[...document.querySelectorAll('#effects svg text')].map((text) => text.textContent)")
+    assert {"← −170", "+135 →"} <= set(told)
+    width = "(line) => line.getBoundingClientRect().width"
+    chart = reader.ask(f"({width})(document.querySelector('#effects svg'))")
+    thick = reader.ask(f"[...document.querySelectorAll('#effects svg [stroke-width=\"3.5\"]')].map({width})")
+    assert max(thick) > chart / 30
+
+
+@pytest.mark.parametrize("width", [PHONE, 1366])
+def test_what_assistive_technology_needs_is_there(reader, width):
+    reader.open(width=width)
+    unnamed = "(part) => !part.getAttribute('aria-label') && !part.closest('[aria-hidden=true]')"
+    parts = "[...document.querySelectorAll('svg [role=graphics-symbol], svg [role=img]')]"
+    assert reader.ask(f"{parts}.length") > 3
+    assert reader.ask(f"{parts}.filter({unnamed}).map((part) => part.outerHTML)") == []
+    unreached = (
+        "(box) => ['auto', 'scroll'].includes(getComputedStyle(box).overflowX) && box.scrollWidth > box.clientWidth"
+    )
+    boxes = "[...document.querySelectorAll('main *')]"
+    assert (
+        reader.ask(f"{boxes}.filter({unreached}).filter((box) => box.tabIndex < 0).map((box) => box.outerHTML)") == []
+    )
+    nodes = reader.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    regions = [node["name"]["value"] for node in nodes if not node["ignored"] and node["role"]["value"] == "region"]
+    assert len(regions) == len(set(regions)) > 5
+
+
 @pytest.mark.parametrize(("media", "scheme"), [("screen", "light"), ("screen", "dark"), ("print", "dark")])
 def test_all_text_can_be_read(reader, media, scheme):
     reader.open(media=media, scheme=scheme)

@@ -53,7 +53,11 @@ def forest(table=None, metrics=METRICS):
 
 
 def marks(axes):
-    return [line for line in axes.lines if line.get_marker() != "None"]
+    return [line for line in axes.lines if line.get_marker() not in ("None", "<", ">")]
+
+
+def arrows(axes):
+    return [(line.get_marker(), *line.get_xydata()[0]) for line in axes.lines if line.get_marker() in ("<", ">")]
 
 
 def intervals(axes):
@@ -98,6 +102,24 @@ def test_effects_beyond_the_axis_stand_at_its_end_with_their_number():
     axes = forest(effects(far)).axes[0]
     assert [text.get_text() for text in axes.texts] == ["3.00 →", "← −4.00"]
     assert [line.get_xdata()[0] for line in marks(axes)] == [2.5, -2.5, 0.0, 0.1]
+
+
+def test_lines_that_go_on_beyond_the_axis_have_an_arrow():
+    table = effects()
+    long = (table["model"] == "small") & (table["explainer"] == "lime")
+    table.loc[long, ["standardised_low", "standardised_high"]] = (-17.0, 13.5)
+    table.loc[~long, ["standardised_low", "standardised_high"]] = np.nan  # of single runs
+    axes = forest(table).axes[0]
+    assert sorted(arrows(axes)) == [("<", -0.7, 1), (">", 0.7, 1)]
+
+
+@pytest.mark.parametrize("panels", [1, 2, 3, 7])
+def test_the_legend_is_as_wide_as_the_figure_at_most(panels):
+    metrics = {f"m{place}": Metric(f"m{place}", f"Metric {place}", higher_is_better=True) for place in range(panels)}
+    figure = forest(effects(metrics=tuple(metrics)), metrics)
+    FigureCanvasAgg(figure).draw()
+    legend = figure.legends[0].get_window_extent()
+    assert 0 <= legend.x0 < legend.x1 <= figure.bbox.width
 
 
 def test_what_is_undefined_is_left_out_and_said_of_a_whole_metric():

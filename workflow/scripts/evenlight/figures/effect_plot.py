@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
@@ -52,6 +53,7 @@ BAND = "#dcdcdc"
 MOST_COLUMNS = 4
 PANEL_WIDTH = 2.6  # inches
 ROW_HEIGHT = 0.2
+LEGEND_WIDTH = 3.1  # of one column
 
 
 def draw_effects(
@@ -70,31 +72,33 @@ def draw_effects(
     undefined, which is left out), its interval for these models, a thick line, and that for the mean of further
     trainings, a thin one (NaN of a single run), and ``verdict``, one of :data:`VERDICTS`. Effects within
     ``equivalence_bound`` of zero lie on the grey band. All panels of a pair have the same scale; what lies beyond its
-    end is printed. With ``factors`` only comparisons by these are drawn.
+    end has an arrow, and an effect its value. With ``factors`` only comparisons by these are drawn.
     """
     if factors is not None:
         effects = effects[effects["factor"].isin(factors)]
     pairs = comparisons_in(effects)
     rows, columns = shape = grid_shape(len(metrics), MOST_COLUMNS)
     panel_height = 0.55 + ROW_HEIGHT * len(models) * len(explainers)
-    width = row_labels_width(models, explainers) + columns * PANEL_WIDTH
-    height = 1.0 + len(pairs) * (0.4 + panel_height * rows)
-    figure = Figure(figsize=(max(7.5, width), height), layout="constrained")
+    width = max(7.5, row_labels_width(models, explainers) + columns * PANEL_WIDTH)
+    handles = [Line2D([], [], label=verdict, **_look(verdict)) for verdict in VERDICTS]
+    handles.append(Patch(facecolor=BAND, label=f"within ±{equivalence_bound:g}"))
+    in_legend = int(width / LEGEND_WIDTH)
+    height = 1.0 + ROW_HEIGHT * -(-len(handles) // in_legend) + len(pairs) * (0.4 + panel_height * rows)
+    figure = Figure(figsize=(width, height), layout="constrained")
     for pair, block in zip(pairs, figure.subfigures(len(pairs), 1, squeeze=False)[:, 0], strict=True):
         pair_rows = pair.rows(effects)
         _draw_pair(block, pair_rows, (models, explainers, metrics), equivalence_bound, shape)
         label = direction_label("Effect in standard deviations", pair)
         block.supxlabel(f"{label}{said_of(pair, pairs)}", fontsize=10)
     figure.suptitle(title, x=0.01, ha="left")
-    handles = [Line2D([], [], label=verdict, **_look(verdict)) for verdict in VERDICTS]
-    band = Patch(facecolor=BAND, label=f"within ±{equivalence_bound:g}")
     figure.legend(
-        handles=[*handles, band],
+        handles=handles,
         loc="outside lower center",
-        ncols=(len(handles) + 2) // 2,
+        ncols=in_legend,
         frameon=False,
-        title=f"Thick line: {confidence:.0%} interval of the cell alone for these models; thin: for the mean of "
-        "further trainings. Verdicts are adjusted for the number of cells.\nArrow: beyond the axis, with the value.",
+        title=f"Thick line: {confidence:.0%} interval of the cell alone for these models;\n"
+        "thin: for the mean of further trainings. Verdicts are adjusted for the number of cells.\n"
+        "Arrow: beyond the axis; of an effect, with the value.",
     )
     return figure
 
@@ -129,6 +133,8 @@ def _draw_panel(axes: Axes, effects: pd.DataFrame, rows: dict[tuple[str, str], i
         ):
             within = [min(max(value, -limit), limit) for value in ends]
             axes.plot(within, [y, y], color=colour, linewidth=width, solid_capstyle="butt", zorder=2)
+            for end in sorted({np.copysign(limit, value) for value in ends if abs(value) > limit}):
+                axes.plot(end, y, marker=">" if end > 0 else "<", color=colour, markersize=3, clip_on=False, zorder=2)
         estimate = min(max(cell.standardised, -limit), limit)
         axes.plot(estimate, y, zorder=3, clip_on=False, **look)
         print_beyond(axes, cell.standardised, y, limit)

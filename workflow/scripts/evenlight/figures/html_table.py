@@ -96,7 +96,8 @@ td, dt { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 </dl>
 {%- endif %}
 {%- for table in page.tables %}
-<div class="scroll" role="region" tabindex="0" aria-label="{{ table.caption }}">
+{%- set groups = table.columns | map(attribute=0) | join(", ") %}
+<div class="scroll" role="region" tabindex="0" aria-label="{{ table.caption }}, {{ groups }}">
 <table>
 <caption>{{ table.caption }}</caption>
 <colgroup span="2"></colgroup>

@@ -47,7 +47,10 @@ def _whole(chart: alt.LayerChart, description: str) -> dict:
 
 
 def _effects(explainers: int) -> alt.LayerChart:
-    """A row per explainer: the interval for these models thick, that for further trainings thin."""
+    """A row per explainer: the interval for these models thick, that for further trainings thin.
+
+    Ends of it that lie beyond the axis are printed.
+    """
     explainer = alt.Y("explainer:N", sort=None, title=None)
     rows = alt.Chart(ROWS).encode(y=explainer)
     title = "effect (sd)"
@@ -56,12 +59,24 @@ def _effects(explainers: int) -> alt.LayerChart:
     def interval(low: str, high: str, width: float) -> alt.Chart:
         return rows.mark_rule(strokeWidth=width).encode(x=alt.X(f"{low}:Q", title=title), x2=f"{high}:Q", color=chosen)
 
+    def beyond(end: str, align: str) -> alt.Chart:
+        # Above the line, which goes on to the end of the axis.
+        text = rows.mark_text(align=align, dy=-8, fontSize=11, fill=INK)
+        return text.encode(x=f"{end}:Q", text=f"beyond_{end}:N")
+
     return alt.layer(
-        alt.Chart().mark_rule(stroke=INK, strokeDash=[4, 3]).encode(x=alt.datum(0)),
+        _zero(),
         interval("low", "high", 1),
         interval("models_low", "models_high", 3.5),
         rows.mark_point(size=70, opacity=1, filled=True).encode(x="effect:Q", color=chosen),
+        beyond("low", "left"),
+        beyond("high", "right"),
     ).properties(height=26 * explainers)
+
+
+def _zero() -> alt.Chart:
+    """The upright line at zero, of which a screen reader has nothing to say."""
+    return alt.Chart().mark_rule(stroke=INK, strokeDash=[4, 3], aria=False).encode(x=alt.datum(0))
 
 
 def _bars(colour: str) -> alt.Chart:
@@ -95,6 +110,5 @@ def _scores() -> alt.LayerChart:
 
 
 def _differences() -> alt.LayerChart:
-    zero = alt.Chart().mark_rule(stroke=INK, strokeDash=[4, 3]).encode(x=alt.datum(0))
     bars = _bars(INK).encode(x=alt.X("from:Q", title="difference")).transform_filter("datum.share > 0")
-    return alt.layer(bars, zero, _mean(INK, [])).properties(height=140)
+    return alt.layer(bars, _zero(), _mean(INK, [])).properties(height=140)

@@ -248,13 +248,21 @@ async function showVerdict(effects, [factor, a, b]) {
   at("effects-figure").hidden = !drawn.length;
   if (!drawn.length) return;
   at("effects-caption").textContent = `The effects of all explainers in standard deviations of the scores, positive where ${a} has the higher ones: the thick line is the ` +
-    "interval for these models, the thin one that for further trainings, where there are several runs. The chosen explainer has a ◂ and is orange.";
+    "interval for these models, the thin one that for further trainings, where there are several runs. The chosen explainer has a ◂ and is orange. " +
+    "A thin line that is far longer than the thick ones is cut; where it ends stands beside an arrow.";
   files("effects-files", `effects/${state.dataset}`);
   const order = Object.keys(study.explainers);
-  await draw("effects", drawn.sort((x, y) => order.indexOf(x.explainer) - order.indexOf(y.explainer)).map((row) => ({
-    explainer: study.explainers[row.explainer] + (row.explainer === state.explainer ? " ◂" : ""),
-    effect: row.standardised, models_low: row.standardised_models_low,
-    models_high: row.standardised_models_high, low: row.standardised_low ?? row.standardised, high: row.standardised_high ?? row.standardised, chosen: row.explainer === state.explainer })));
+  // With two runs the thin lines may be so long that they would flatten all else.
+  const reach = Math.max(...drawn.flatMap((row) => [row.standardised, row.standardised_models_low, row.standardised_models_high].map(Math.abs)));
+  const end = 2 * reach || Infinity;
+  await draw("effects", drawn.sort((x, y) => order.indexOf(x.explainer) - order.indexOf(y.explainer)).map((row) => {
+    const low = row.standardised_low ?? row.standardised, high = row.standardised_high ?? row.standardised;
+    return { explainer: study.explainers[row.explainer] + (row.explainer === state.explainer ? " ◂" : ""),
+             effect: row.standardised, models_low: row.standardised_models_low, models_high: row.standardised_models_high,
+             low: Math.max(low, -end), high: Math.min(high, end),
+             beyond_low: low < -end ? `← ${signed(low)}` : "", beyond_high: high > end ? `${signed(high)} →` : "",
+             chosen: row.explainer === state.explainer };
+  }));
 }
 
 const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
