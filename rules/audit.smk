@@ -53,6 +53,11 @@ rule write_audit:
 
 
 rule audit:
-    """The page that answers an auditor's question."""
+    """The page that answers an auditor's question, and where it is."""
     input:
         rules.write_audit.output,
+    localrule: True
+    params:
+        said=f"The audit is done. Open results/{config['study']}/audit.html in a browser.",
+    shell:
+        "echo {params.said:q}"

@@ -207,6 +207,23 @@ onstart:
             workflow.scheduler.job_rate_limiter = None
 
 
-# Snakemake heeds no `onstart` of a module, but snakedeploy copies the profile into the folder of one.
+def last_errors(jobs):
+    """The last line that begins with ``error:`` in the log of each of these jobs, each line once."""
+    logs = [Path(log) for group in jobs for job in getattr(group, "jobs", [group]) for log in job.log]
+    lines = [log.read_text(encoding="utf-8", errors="replace").splitlines() for log in logs if log.is_file()]
+    errors = [[line for line in of_log if line.startswith("error:")][-1:] for of_log in lines]
+    return list(dict.fromkeys(line for of_log in errors for line in of_log))
+
+
+# Without the profile Snakemake shows no log, and with it the log of one job may stand far above those of others.
+onerror:
+    if workflow.is_main_process and not workflow.globals.get("_errors_told"):
+        workflow.globals["_errors_told"] = True
+        for line in last_errors(workflow.scheduler.failed):
+            print(line, file=sys.stderr)
+
+
+# Snakemake heeds no `onstart` or `onerror` of a module, but snakedeploy copies the profile into the folder of one.
 if not workflow.modifier.is_main_snakefile():
     workflow._onstart = lambda log, ours=onstart, theirs=workflow._onstart: (ours(), theirs(log))
+    workflow._onerror = lambda log, ours=onerror, theirs=workflow._onerror: (ours(), theirs(log))

@@ -110,6 +110,33 @@ def test_data_that_cannot_be_had(tmp_path):
     assert not (project / "results" / "sources" / "geco" / "binary_gender_all" / "train.jsonl").exists()
 
 
+@pytest.mark.parametrize("way", ["profile", "no profile", "module"])
+def test_the_message_of_a_failed_job_is_the_last_that_is_said(tmp_path, way):
+    """Two jobs fail, and each message stands at the end once, whether or not the profile shows logs above."""
+    table = {"reader": "table", "file": "people.csv", "text": "said", "label": "kind", "classes": ["x", "y"]}
+    people = table | {"attributes": {"origin": {"column": "origin", "levels": ["a", "b"]}}}
+    compared = {"statistics": {"compare": {"origin": [["a", "b"]]}}}
+    study = SMALLER | {"datasets": {"people": people, "others": people | {"file": "others.csv"}}} | compared
+    project = folder = copy_of_project(tmp_path / "project", study)
+    if way == "module":
+        folder = tmp_path / "empty"
+        folder.mkdir()
+        configure(folder, study)
+        module = f'module evenlight:\n    snakefile: "{project}/workflow/Snakefile"\n    config: config\n'
+        uses = "use rule train from evenlight as again\nuse rule * from evenlight\n"
+        (folder / "Snakefile").write_text(f"{module}\n{uses}")
+    for name in ("people", "others"):
+        (folder / f"{name}.csv").write_text("origin,kind,words\na,x,Number one waits.\n")
+    targets = [f"results/tiny/datasets/{name}/items.parquet" for name in ("people", "others")]
+    without = ["--workflow-profile", "none"] if way == "no profile" else []
+    said = snakemake(folder, "--cores", "1", "--keep-going", *without, *targets).stdout
+    ending = said[said.index("Exiting because a job execution failed") :]
+    told = [line for line in ending.splitlines() if line.startswith("error:")]
+    assert sorted("people.csv" in line for line in told) == [False, True], said
+    assert all("said" in line for line in told)
+    assert (said.count("error:") == 2) == (way != "profile")
+
+
 def test_a_group_that_is_too_small_is_refused_before_anything_is_trained(tmp_path):
     """People of whom the test split has one of 'c'; then 'c' is not compared, and then too few are explained."""
     lines = [f"{split},{level},y" for split in ("train", "test") for level in "ab" * 6] + ["train,c,x", "test,c,x"]
