@@ -108,6 +108,32 @@ def test_what_was_packed_is_unpacked_and_dated_alike(packed, clone):
     assert not any(path.name.startswith(".unpacked") for path in clone.iterdir())
 
 
+def test_two_that_pack_into_the_same_file_at_once_leave_a_whole_archive(project, packed, monkeypatch):
+    before = packed.read_bytes()
+    copy, others = shutil.copyfileobj, [lambda: archive.pack(project, archive.files_of(project, "demo"), TEXTS, packed)]
+
+    def copy_while_another_packs(*arguments):
+        if others:
+            others.pop()()
+        copy(*arguments)
+
+    monkeypatch.setattr(shutil, "copyfileobj", copy_while_another_packs)
+    archive.pack(project, archive.files_of(project, "demo"), TEXTS, packed)
+    assert packed.read_bytes() == before
+    assert archive.check(packed) == "demo"
+
+
+@pytest.mark.parametrize("moved", range(3))
+def test_unpacking_that_is_killed_leaves_no_results_without_the_rest(packed, clone, monkeypatch, moved):
+    rename, left = Path.rename, iter(range(moved, -1, -1))
+    monkeypatch.setattr(Path, "rename", lambda path, to: rename(path, to) if next(left) else os.kill(os.getpid(), 9))
+    if (process := os.fork()) == 0:
+        archive.unpack(packed, clone)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == -9
+    assert not (clone / "results/demo").exists()
+
+
 def test_a_study_that_is_there_is_not_overwritten(packed, clone):
     archive.unpack(packed, clone)
     (clone / "results/demo/tables/effects.csv").write_text("mine\n")

@@ -1,6 +1,8 @@
 """The page store, robots.txt, and how a site is asked; the browser itself is tested in tests/browser."""
 
+import fcntl
 import json
+import threading
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -62,6 +64,19 @@ def test_a_killed_run_loses_only_the_line_it_was_writing(tmp_path, cut):
     assert list(read_index(tmp_path)) == ["https://example.org/1"]
     keep(tmp_path, page("https://example.org/3"))
     assert list(read_index(tmp_path)) == ["https://example.org/1", "https://example.org/3"]
+
+
+def test_jobs_that_keep_pages_at_once_wait_for_each_other(tmp_path):
+    """Else the one that has read the index would cut off the line that the other one has written since."""
+    keep(tmp_path, page("https://example.org/1"))
+    with (tmp_path / "index.jsonl").open("a") as index:
+        fcntl.flock(index, fcntl.LOCK_EX)
+        other = threading.Thread(target=keep, args=(tmp_path, page("https://example.org/2")))
+        other.start()
+        other.join(0.5)
+        assert list(read_index(tmp_path)) == ["https://example.org/1"]
+    other.join()
+    assert list(read_index(tmp_path)) == ["https://example.org/1", "https://example.org/2"]
 
 
 def test_a_changed_file_is_refused(tmp_path):

@@ -1,6 +1,8 @@
 """Services: what is sent, what comes back, what is kept, and what becomes of every kind of failure."""
 
+import itertools
 import json
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -295,6 +297,74 @@ def test_jobs_at_the_same_time_ask_nothing_twice(served, ask):
     assert len(results) == 4
     assert all((each == expected(TEXTS)).all() for each in results)
     assert sorted(served.texts) == sorted(TEXTS)
+
+
+# Keeps an answer of its own and reads it, in each folder that is named on a line of the standard input.
+KEEPING = """
+import sys
+sys.path[:0] = sys.argv[2:]
+from evenlight.services.store import Answers
+for line in sys.stdin:
+    answers = Answers(line.strip(), {})
+    answers.keep({sys.argv[1]: {"dull": 0.25, "eager": 0.75}})
+    print(answers.known([sys.argv[1]])[sys.argv[1]].tolist(), answers.labels, flush=True)
+"""
+# As above, and ends itself before the statement of that number.
+KILLED_AT = """
+import os, sqlite3, sys
+connect = sqlite3.connect
+def connected(*arguments, **settings):
+    opened, left = connect(*arguments, **settings), iter(range(int(sys.argv[1]), -1, -1))
+    opened.set_trace_callback(lambda statement: next(left) or os.kill(os.getpid(), 9))
+    return opened
+sqlite3.connect = connected
+"""
+KEPT = "[0.25, 0.75] ['dull', 'eager']"
+
+
+def keeping(program: str, name: str) -> subprocess.Popen:
+    command = [sys.executable, "-c", program, name, *filter(None, sys.path)]
+    return subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_many_jobs_that_make_the_file_at_once_all_find_its_tables(tmp_path):
+    jobs = [keeping(KEEPING, str(number)) for number in range(8)]
+    folders = [str(tmp_path / f"new{number}") for number in range(20)]
+    for folder in folders:
+        for job in jobs:
+            job.stdin.write(f"{folder}\n")
+            job.stdin.flush()
+        for job in jobs:
+            assert job.stdout.readline().strip() == KEPT, job.communicate()[1]
+    for job in jobs:
+        assert job.communicate() == ("", "")
+    assert [len(Answers(folder, {})) for folder in folders] == [len(jobs)] * len(folders)
+
+
+def test_a_job_that_is_killed_at_any_step_leaves_a_file_of_which_others_go_on(tmp_path):
+    for step in itertools.count():
+        folder = tmp_path / str(step)
+        job = keeping(KILLED_AT + KEEPING, str(step))
+        said, _ = job.communicate(f"{folder}\n")
+        answers = Answers(folder, {})
+        if job.returncode == 0:
+            break
+        assert (job.returncode, said) == (-signal.SIGKILL, "")
+        assert answers.path.exists()
+        answers.keep({"text": {"dull": 0.5, "eager": 0.5}})
+        np.testing.assert_array_equal(answers.known(["text"])["text"], [0.5, 0.5])
+        assert answers.labels == ["dull", "eager"]
+    assert said.strip() == KEPT
+    assert step > 5
+
+
+def test_answers_that_cannot_be_written_are_read(served, ask, monkeypatch):
+    found, _ = ask()
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda path, **settings: connect(f"{path.as_uri()}?mode=ro", uri=True))
+    again, _ = ask()
+    np.testing.assert_array_equal(again, found)
+    assert len(served.texts) == len(TEXTS)
 
 
 def test_a_file_that_holds_no_answers_is_named(ask, tmp_path):

@@ -1,7 +1,7 @@
 """Train a small spaCy pipeline (tagger, morphologizer, parser) on a treebank in CoNLL-U."""
 
 import argparse
-import shutil
+import contextlib
 import tempfile
 from pathlib import Path
 
@@ -28,11 +28,11 @@ def write_folder(nlp, folder: Path) -> None:
     """The pipeline in its folder, whole or not at all."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
-        nlp.to_disk(temporary)
-        shutil.rmtree(folder, ignore_errors=True)
-        Path(temporary).rename(folder)
-        Path(temporary).mkdir()  # for the context to remove
-    folder.chmod(0o755)
+        new, old = Path(temporary, "new"), Path(temporary, "old")
+        nlp.to_disk(new)
+        with contextlib.suppress(FileNotFoundError):
+            folder.rename(old)
+        new.rename(folder)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,9 @@ def pack(project: Path, names: Iterable[str], texts: Mapping[str, str], output: 
 
     Names, dates and rights are set, so the same content gives the same bytes (with the same version of zlib).
     """
+    # Unpacking needs no package but Python's own.
+    from evenlight.tables import replacing
+
     contents: dict[str, bytes | Path] = {name: text.encode() for name, text in texts.items()}
     contents |= {name: project / name for name in names}
     for name in contents:
@@ -91,24 +94,18 @@ def pack(project: Path, names: Iterable[str], texts: Mapping[str, str], output: 
         for name, content in sorted(contents.items())
     }
     contents[MANIFEST] = "".join(f"{value}  {name}\n" for name, value in sums.items()).encode()
-    output.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = output.with_name(f".{output.name}.unfinished")
-    try:
-        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in sorted(contents.items()):
-                about = zipfile.ZipInfo(name, FIRST_DATE)
-                about.compress_type = zipfile.ZIP_DEFLATED
-                about.create_system = 3  # Unix, wherever it is packed
-                about.external_attr = (stat.S_IFREG | 0o644) << 16
-                with archive.open(about, "w", force_zip64=True) as member:
-                    if isinstance(content, bytes):
-                        member.write(content)
-                    else:
-                        with open(content, "rb") as file:
-                            shutil.copyfileobj(file, member, BLOCK)
-        unfinished.replace(output)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(output) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(contents.items()):
+            about = zipfile.ZipInfo(name, FIRST_DATE)
+            about.compress_type = zipfile.ZIP_DEFLATED
+            about.create_system = 3  # Unix, wherever it is packed
+            about.external_attr = (stat.S_IFREG | 0o644) << 16
+            with archive.open(about, "w", force_zip64=True) as member:
+                if isinstance(content, bytes):
+                    member.write(content)
+                else:
+                    with open(content, "rb") as file:
+                        shutil.copyfileobj(file, member, BLOCK)
 
 
 def check(path: Path) -> str:
@@ -146,7 +143,8 @@ def unpack(path: Path, project: Path) -> str:
                 place = f"results/{study}/{ARCHIVE}/{name}" if name in DESCRIBING else name
                 _copy(path, archive, name, sums.get(name), unpacked / place)
             _set_dates(unpacked, time.time())
-            for root in FOLDERS:
+            # The results come last: where they are, all is there.
+            for root in reversed(FOLDERS):
                 if (unpacked / root / study).is_dir():
                     (project / root).mkdir(exist_ok=True)
                     (unpacked / root / study).rename(project / root / study)

@@ -6,6 +6,7 @@ the HTML) and ``file``, below the folder; where its name ends in ``.gz`` the fil
 twice, the later line holds.
 """
 
+import fcntl
 import gzip
 import hashlib
 import json
@@ -119,6 +120,7 @@ def keep(store: Path, page: Page) -> Entry:
     entry = Entry(page.url, page.final_url, page.status, page.retrieved, digest, file)
     line = json.dumps(vars(entry), ensure_ascii=False).encode("utf-8") + b"\n"
     with open(store / INDEX, "a+b") as index:
+        fcntl.flock(index, fcntl.LOCK_EX)  # else the line of another job would be cut off with what a killed one left
         index.seek(0)
         index.truncate(index.read().rfind(b"\n") + 1)  # what a killed run left of a line
         index.write(line)

@@ -18,11 +18,11 @@ import numpy as np
 
 from evenlight.errors import InputError
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS service (description TEXT);
-CREATE TABLE IF NOT EXISTS labels (place INTEGER PRIMARY KEY, label TEXT);
-CREATE TABLE IF NOT EXISTS answers (text BLOB PRIMARY KEY, probability BLOB, asked REAL) WITHOUT ROWID;
-"""
+_TABLES = (
+    "service (description TEXT)",
+    "labels (place INTEGER PRIMARY KEY, label TEXT)",
+    "answers (text BLOB PRIMARY KEY, probability BLOB, asked REAL) WITHOUT ROWID",
+)
 # How many texts one query names; SQLite has a limit.
 _AT_ONCE = 500
 
@@ -42,18 +42,20 @@ class Answers:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """The file, made if it is not there; what is written within is kept as a whole."""
+        """The file in one transaction, which makes what is not there; what is written within is kept as a whole.
+
+        That a file exists says nothing of its tables: another job may just be making them, or was killed before.
+        """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            is_new = not self.path.exists()
-            with closing(sqlite3.connect(self.path, timeout=60)) as opened:
-                if is_new:
-                    opened.executescript(_TABLES)
-                    opened.execute(
-                        "INSERT INTO service SELECT ? WHERE NOT EXISTS (SELECT * FROM service)", [self._description]
-                    )
-                with opened:
-                    yield opened
+            with closing(sqlite3.connect(self.path, timeout=60)) as opened, opened:
+                # At once, since SQLite refuses without waiting where two who read want to write.
+                opened.execute("BEGIN IMMEDIATE")
+                for table in _TABLES:
+                    opened.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+                if not opened.execute("SELECT * FROM service").fetchone():
+                    opened.execute("INSERT INTO service VALUES (?)", [self._description])
+                yield opened
         except (sqlite3.Error, OSError) as error:
             raise InputError(
                 f"{self.path}: the answers of a service cannot be kept there ({error}); make room, or "
