@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-statistics populations verdicts bench-ten-units bench-statements bench-associated estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-associated estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -256,6 +256,9 @@ bench-start: .venv/ready  ## how much of the demo's processor time goes into sta
 
 bench-audit: .venv/ready-for-tests  ## what an audit of 100,000 texts costs, by kind of job
 	$(BIN)/python bench/large_audit.py --folder results/large_audit_texts --cores $(CORES)
+
+bench-minutes: $(MINILM)  ## how many minutes each explainer of an audit takes on this machine (ten minutes)
+	$(BIN)/python bench/explainer_minutes.py --model $(<D) --device cpu --threads $$(nproc) --output results/bench/explainer_minutes.md
 
 populations: .venv/ready  ## real scores without a difference, from which `make verdicts` draws (half an hour)
 	$(BIN)/snakemake --cores $(CORES) --until score --configfile config/studies/populations_cpu.yaml

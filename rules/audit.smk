@@ -56,6 +56,7 @@ rule audit:
     """The page that answers an auditor's question, and where it is."""
     input:
         rules.write_audit.output,
+        to_be_planned(),
     localrule: True
     params:
         said=f"The audit is done. Open results/{config['study']}/audit.html in a browser.",

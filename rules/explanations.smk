@@ -12,6 +12,53 @@
 include: "helpers/explanations.smk"
 
 
+rule plan_explanations:
+    """Say how long each explainer will take on this machine, by the pace of a first batch."""
+    input:
+        script=script("explanations/plan_explanations.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        readings=lambda wildcards: of_first_seed("<results>/readings/{dataset}/{model}/seed{seed}.parquet", wildcards),
+        model=lambda wildcards: of_first_seed(MODEL, wildcards),
+    output:
+        PLAN,
+    log:
+        "<logs>/plan_explanations/{dataset}/{model}.log",
+    benchmark:
+        "<benchmarks>/plan_explanations/{dataset}/{model}.tsv"
+    wildcard_constraints:
+        model=any_of(PLANNED_MODELS),
+    # Before the explanations, which can begin at the same time.
+    priority: 1
+    conda:
+        "../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        device=config["device"],
+        tokens_per_batch=config["explain"]["tokens_per_batch"],
+        gpu=GPU,
+        mem_mb=growing(4000),
+        runtime=growing(30),
+    params:
+        settings=plan_settings,
+        code=code_of("explanations/plan_explanations.py"),
+    shell:
+        # Where it is read.
+        "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
+        "--model $(dirname {input.model[0]:q}) --settings {params.settings:q} --device {resources.device} "
+        "--threads {threads} --tokens-per-batch {resources.tokens_per_batch} --output {output:q} 2>&1 | tee {log:q}"
+
+
+if PLANNED_MODELS and ASKING_FAMILIES:
+
+    rule plan:
+        """Print how long each explainer will take on this machine."""
+        input:
+            expand(PLAN, dataset=config["datasets"], model=PLANNED_MODELS),
+        localrule: True
+        shell:
+            "cat {input:q}"
+
+
 # The explainers of a family share their passes through the model, so one job writes the shards of all of them.
 # Snakemake needs the outputs of a rule written out, hence one rule per configured family.
 for family, explainers in ATTRIBUTING_FAMILIES.items():

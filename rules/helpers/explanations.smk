@@ -2,6 +2,7 @@
 
 SHARD = "<results>/attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}/{explainer}.parquet"
+PLAN = "<results>/plans/{dataset}/{model}.txt"
 RANDOMISED = "<results>/randomised/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 MODEL = [
     *(
@@ -16,6 +17,9 @@ ENGINE = "evenlight.engine.opening"
 EXPLAINING_AGAIN = ("worst_change",)
 # What attributes nothing to tokens and scores no such thing has rules of its own (rules/kinds/concepts.smk).
 ATTRIBUTING_FAMILIES = {family: names for family, names in EXPLAINER_FAMILIES.items() if family != "concepts"}
+ASKING_FAMILIES = [family for family in ATTRIBUTING_FAMILIES if configuration.asks_model("explainers", family)]
+# How fast a service answers is not for this machine to say; of it, questions are estimated.
+PLANNED_MODELS = [name for name in config["models"] if name not in SERVICES]
 SCORED_FAMILIES = [family for family in METRIC_FAMILIES if family != "concepts"]
 FAMILY_OF = {name: family for family, names in EXPLAINER_FAMILIES.items() for name in names}
 # Explainers that can be asked again about another model.
@@ -78,6 +82,44 @@ def attribute_settings(family):
         seed=int(wildcards.seed),
         **asking_settings("explainers", family, wildcards.model),
     )
+
+
+def of_first_seed(path, wildcards):
+    """The files of a model's first run, whose pace stands for those of all."""
+    return expand(path, seed=seeds_of(wildcards.model)[0], allow_missing=True)
+
+
+def plan_settings(wildcards):
+    """What decides how many rows the explainers take, and of which network."""
+    seed = seeds_of(wildcards.model)[0]
+    explainers = {family: methods_of(family, {**wildcards, "seed": seed}) for family in ASKING_FAMILIES}
+    differentiating = [
+        name
+        for methods in explainers.values()
+        for name, settings in methods.items()
+        if configuration.differentiates(settings["method"])
+    ]
+    return as_json(
+        explainers=explainers,
+        differentiating=differentiating,
+        seed=seed,
+        precision=config["explain"]["precision"],
+        max_tokens=config["models"][wildcards.model]["max_tokens"],
+    )
+
+
+def to_be_planned():
+    """The plans of models of which explanations are missing; what is there needs none."""
+    results = Path("results", config["study"])
+    explainers = [name for family in ASKING_FAMILIES for name in ATTRIBUTING_FAMILIES[family]]
+    shards = {
+        PLAN.format(dataset=dataset, model=model): every(
+            SHARD.replace("<results>", str(results)), dataset=dataset, model=model, explainer=explainers
+        )
+        for dataset in config["datasets"]
+        for model in PLANNED_MODELS
+    }
+    return [plan for plan, paths in shards.items() if not all(Path(path).exists() for path in paths)]
 
 
 def attribute_code(family):

@@ -852,6 +852,7 @@ def test_a_damaged_group_is_refused(tmp_path):
 
 
 def test_progress_in_plain_lines_now_and_then(capsys):
+    """Of jobs whose rows nobody can plan."""
     now = [0.0]
     progress = Progress(100, seconds_between=10, clock=lambda: now[0])
     progress.count_items(20, done_before=True)
@@ -862,9 +863,18 @@ def test_progress_in_plain_lines_now_and_then(capsys):
     progress.count_items(40)
     assert capsys.readouterr().out.splitlines() == [
         "20 of 100 items, 100 rows/s",
+        "20 of 100 items, 100 rows/s",
         "60 of 100 items, 64 rows/s, about 25 s left",
     ]
     assert progress.summary() == "40 items, 1,600 rows, 25.0 s, 64 rows/s, 20 items done before"
+
+
+def test_an_explanation_says_its_rows_and_the_time_left_from_the_first_batch_on(study, tmp_path, monkeypatch, capsys):
+    """With all texts in one group."""
+    monkeypatch.setattr("evenlight.engine.progress.FIRST_LINE", 0.0)
+    attribute.main(attribute_arguments(study, tmp_path, "lime", size=1000))
+    first = next(line for line in capsys.readouterr().out.splitlines() if "rows/s" in line)
+    assert re.fullmatch(r"0 of \d+ items, [\d,]+ of about [\d,]+ rows, [\d,]+ rows/s, about .+ left", first)
 
 
 def test_settings_of_the_command_line_are_those_of_the_tests(study, tmp_path):

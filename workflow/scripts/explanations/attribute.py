@@ -16,6 +16,7 @@ from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.explainers import Context, explain, explained_again, training_items
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
+from evenlight.explainers.planned import planned_rows
 from evenlight.parts import Parts, digest_of, is_done, make_in_parts, write_part
 from evenlight.readings import explained_items, read_explained, sentences_of
 from evenlight.tables import read_metadata
@@ -50,14 +51,16 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     settings = arguments.settings
     items = explained_items(arguments.readings).to_pylist()
     count = len(items)
+    methods = {name: settings["explainers"][name] for name in parts.names}
     drawn = explained_again.drawn_items(settings["family"], items, settings["seed"])
-    progress = Progress(count)
+    texts = read_explained(arguments.readings, arguments.items, arguments.items_per_group)
+    planned = [planned_rows(settings["family"], methods, sentences_of(some), drawn) for some in texts]
+    progress = Progress(count, [rows for some in planned for rows in some])
     evaluator = open_evaluator(arguments, progress.count_rows)
     device = f" on {evaluator.classifier.device}" if evaluator else ""
     print(f"{settings['family']}: explaining {count:,} items with {', '.join(parts.names)}{device}", flush=True)
     progress.start()
     context = Context(evaluator, settings["seed"], training_items(settings["family"], arguments.items))
-    methods = {name: settings["explainers"][name] for name in parts.names}
     groups = 0
     texts_in_groups = read_explained(arguments.readings, arguments.items, arguments.items_per_group, "words")
     for number, texts in enumerate(texts_in_groups):

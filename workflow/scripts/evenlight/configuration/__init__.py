@@ -217,6 +217,16 @@ def asks_model(section: str, family: str) -> bool:
     return any(entry.asks_model for entry in REGISTRIES[section].entries.values() if entry.family == family)
 
 
+def differentiates(method: str) -> bool:
+    """Whether a method of ``explainers`` looks into the network, which mostly is for derivatives.
+
+    >>> differentiates("saliency"), differentiates("lime"), differentiates("uniform_random")
+    (True, False, False)
+    """
+    entry = REGISTRIES["explainers"].entries[method]
+    return entry.asks_model and entry.asks_inside
+
+
 def draws(method: str) -> bool:
     """Whether a method of ``explainers`` draws at random, so that it may explain a text in another way again.
 

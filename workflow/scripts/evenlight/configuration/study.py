@@ -371,13 +371,17 @@ class Study(Settings):
         ),
     )
     explainers: dict[Name, Explainer] = Field(
-        {"lime": {"method": "lime"}, "occlusion": {"method": "occlusion"}, "random": {"method": "uniform_random"}},
+        {
+            "lime": {"method": "lime", "samples": 5000, "asked": 256},
+            "occlusion": {"method": "occlusion"},
+            "random": {"method": "uniform_random"},
+        },
         min_length=1,
         validate_default=True,
         description=(
             "The explainers of the study, each under a name of your choice; the same method may occur several times "
-            "with different parameters. Left out, they are two that every model can be asked by, and random "
-            "explanations as a control."
+            "with different parameters. Left out, they are two that every model can be asked by, LIME with 256 of its "
+            "5,000 texts asked, and random explanations as a control."
         ),
     )
     explain: Explain = Field(default_factory=Explain, description="What is explained.")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from threadpoolctl import ThreadpoolController
 
 # Scales that are tried: from almost linear in the features to hardly smooth.
 SCALES = np.geomspace(0.01, 2.56, 9)
@@ -23,6 +24,8 @@ REFINEMENTS = 2
 LEAST_RELEVANCE = 0.1
 # Added to the diagonal, relative to it: more than the rounding of float32 probabilities, less than any error here.
 JITTER = 1e-8
+# Matrices this small gain nothing by threads, and beside other work wait for them many times as long.
+_in_one_thread = ThreadpoolController().wrap(limits=1, user_api="blas")
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ def _kernel(first: np.ndarray, second: np.ndarray, scale: np.ndarray, odd: bool)
     return (np.exp((agreement - total) / 2) - np.exp((-agreement - total) / 2)) / -np.expm1(-total)
 
 
+@_in_one_thread
 def fit(shown: np.ndarray, value: np.ndarray, odd: bool = False) -> Surrogate:
     """The surrogate through ``value`` at ``shown``.
 

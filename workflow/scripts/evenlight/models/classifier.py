@@ -164,13 +164,13 @@ class Classifier:
 
     def _read(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
         """Logits of rows that the network reads as they are."""
-        if self.on_rows:
-            self.on_rows(len(embedding))
         # Networks may do another thing with types that are all 0 than without any (XLNet).
         types = sent(types_of((mask - 1).clamp(min=0)).clamp(min=0), self.device) if (mask > 1).any() else None
         inside = mask > 0
         with self._autocast(), self._padding_known(not inside.all()):
             logits = self.way.logits(self.network, embedding, sent(inside, self.device).long(), beginning, types)
+        if self.on_rows:
+            self.on_rows(len(embedding))
         return logits.float() if self._is_autocast else logits
 
     def read_beginning(self) -> Cache | None:

@@ -1,0 +1,137 @@
+"""How many rows explanations take, told beforehand, and how long: held against what they took."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
+
+from evenlight.configuration import completed_entry, family_of
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.pace import seconds_per_row
+from evenlight.engine.progress import Progress
+from evenlight.explainers import explain
+from evenlight.explainers.planned import planned_rows, rows_of
+from evenlight.readings import Sentence
+
+# Of each method: settings, and by how much of the rows the plan may be off; null where it decides as it goes.
+METHODS = {
+    "lime": ({"method": "lime"}, 0.02),
+    "lime of few": ({"method": "lime", "asked": 20}, 0.05),
+    "lime of words": ({"method": "lime", "features": "word", "samples": 100}, 0.15),
+    "lime without special tokens": ({"method": "lime", "special_tokens": "excluded"}, 0.02),
+    "occlusion": ({"method": "occlusion"}, 0),
+    "kernel_shap": ({"method": "kernel_shap", "evaluations": 60}, 0),
+    "kernel_shap of all": ({"method": "kernel_shap", "evaluations": 2**20}, 0),
+    "sampled": ({"method": "kernel_shap", "evaluations": 60, "estimator": "sampled"}, 0.2),
+    "orders": ({"method": "shapley_sampling", "permutations": 3, "estimator": "independent"}, 0.05),
+    "paired orders": ({"method": "shapley_sampling", "permutations": 3, "estimator": "paired"}, 0.05),
+    "partition_shap": ({"method": "partition_shap", "evaluations": 40}, 0.2),
+    "attainable": ({"method": "attainable", "exact": 6}, 0.02),
+    "saliency": ({"method": "saliency"}, 0),
+    "integrated_gradients": ({"method": "integrated_gradients", "steps": 7}, 0.3),
+    "adaptive": ({"method": "adaptive_integrated_gradients"}, None),
+    "gradient_shap": ({"method": "gradient_shap", "samples": 6}, 0.5),
+    "uniform_random": ({"method": "uniform_random"}, 0),
+}
+
+
+# Texts of 1 to 14 words.
+CUT = [WORDS[6][: 1 + place] for place in range(14)]
+
+
+def settings_of(given: dict) -> tuple[str, dict]:
+    return family_of("explainers", given["method"]), completed_entry("explainers", given["method"], given)
+
+
+def counted(family: str, methods: dict[str, dict], sentences: list[Sentence]) -> int:
+    """Rows that go through the network, when one sentence after the other is explained."""
+    rows: list[int] = []
+    context = context_of(replace(tiny_classifier("bert"), on_rows=rows.append))
+    for sentence in sentences:
+        explain(family, [sentence], methods, context)
+    return sum(rows)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_rows_are_known_before_they_are_asked(name):
+    given, tolerance = METHODS[name]
+    family, settings = settings_of(given)
+    sentences = sentences_of(tiny_classifier("bert"), CUT[:6] if "of all" in name else CUT)
+    planned = planned_rows(family, {"it": settings}, sentences).sum()
+    found = counted(family, {"it": settings}, sentences)
+    if tolerance is None:
+        assert found / 4 < planned < 4 * found
+    else:
+        assert planned == pytest.approx(found, rel=tolerance)
+
+
+def test_explainers_that_share_their_passes_are_counted_once_and_those_that_draw_each():
+    sentences = sentences_of(tiny_classifier("bert"))
+    gradients = {name: settings_of({"method": name})[1] for name in ("saliency", "input_x_gradient")}
+    assert planned_rows("gradient", gradients, sentences).tolist() == [1] * len(sentences)
+    lime = settings_of({"method": "lime"})[1]
+    once = planned_rows("lime", {"one": lime}, sentences)
+    np.testing.assert_array_equal(planned_rows("lime", {"one": lime, "other": lime}, sentences), 2 * once)
+    again = {sentences[2].item_id}
+    twice = planned_rows("lime", {"one": lime}, sentences, again)
+    assert (twice / once).tolist() == [1, 1, 2] + [1] * (len(sentences) - 3)
+
+
+@pytest.mark.parametrize("tokens", [0, 1, 2, 1000, 5000])
+@pytest.mark.parametrize("name", METHODS)
+def test_a_text_of_any_length_has_a_plan(name, tokens):
+    family, settings = settings_of(METHODS[name][0])
+    ends = np.array([-1])
+    sentence = Sentence("it", (), np.arange(tokens + 2), np.concatenate([ends, np.arange(tokens), ends]), 0)
+    with np.errstate(all="raise"):
+        assert 0 <= rows_of(family, settings, sentence) < np.inf
+
+
+# Progress ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_time_left_is_told_before_the_first_item_is_done(capsys):
+    """80 texts in one group: for minutes no item is done, and rows alone tell how far the job is."""
+    now = [0.0]
+    progress = Progress(80, [1225] * 80, clock=lambda: now[0])
+    for _ in range(4):
+        now[0] += 5
+        progress.count_rows(250)
+    assert capsys.readouterr().out.splitlines() == [
+        "0 of 80 items, 250 of about 98,000 rows, 50 rows/s, about 32 min 35 s left",
+        "0 of 80 items, 750 of about 98,000 rows, 50 rows/s, about 32 min 25 s left",
+    ]
+
+
+def test_items_that_are_done_correct_the_plan_and_those_done_before_are_behind(capsys):
+    now = [0.0]
+    progress = Progress(4, [1000, 100, 100, 300], clock=lambda: now[0])
+    progress.count_items(1, done_before=True)
+    now[0] += 10
+    progress.count_rows(200)  # twice as many as planned
+    progress.count_items(1)
+    now[0] += 10
+    progress.count_rows(200)
+    progress.count_items(1)
+    now[0] += 30
+    progress.count_rows(900)  # more than planned, however corrected
+    said = capsys.readouterr().out.splitlines()
+    assert said == [
+        "1 of 4 items, 200 of about 500 rows, 20 rows/s, about 15 s left",
+        "2 of 4 items, 400 of about 1,000 rows, 20 rows/s, about 30 s left",
+        "3 of 4 items, 1,300 of about 1,300 rows, 26 rows/s, about 0 s left",
+    ]
+
+
+# Pace ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_pace_is_that_of_a_full_batch_and_goes_by_the_length():
+    rows: list[int] = []
+    classifier = replace(tiny_classifier("bert"), on_rows=rows.append)
+    sentences = sentences_of(classifier)
+    # A clock that goes on by the rows that were computed.
+    pace = seconds_per_row(sentences, Evaluator(classifier, tokens_per_batch=200), clock=lambda: float(sum(rows)))
+    assert pace(3) == pace(20) == pytest.approx(1)
+    assert max(rows) > 5

@@ -1,0 +1,114 @@
+"""How many rows explanations take, told before any is made: of most methods known, of others estimated."""
+
+import math
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+
+from evenlight.explainers.explained_again import FAMILIES as DRAWING
+from evenlight.readings import Sentence
+
+# Adaptive integrated gradients begin with 9 points and double the intervals until the scores add up; most stop here.
+POINTS = 33
+# More subsets than any method asks about, and few enough for a float.
+ENDLESS = 2.0**100
+
+
+def _all_subsets(features: int) -> float:
+    return 2.0 ** min(features, 100)
+
+
+def _lime(settings: dict, features: int) -> float:
+    """The different ones among the copies: a size is drawn first, so that small and large subsets repeat."""
+    if not features:
+        return 0
+    samples = settings["samples"] or min(features**2, settings["maximum_samples"])
+    drawn = min(settings["asked"] or samples, samples) - 1
+    of_sizes = np.array([min(math.comb(features, size), ENDLESS) for size in range(1, features + 1)], dtype=float)
+    with np.errstate(divide="ignore"):  # a single subset of a single size is always drawn
+        missed = drawn * np.log1p(-1 / (features * of_sizes)) if drawn else np.zeros(features)
+    return 1 + float(of_sizes @ -np.expm1(missed))
+
+
+def _kernel_shap(settings: dict, features: int) -> float:
+    return min(_all_subsets(features), settings["evaluations"])
+
+
+def _shapley_sampling(settings: dict, features: int) -> float:
+    orders = settings["permutations"]
+    if settings["estimator"] != "independent":  # each order backwards, too
+        orders = 2 * -(-orders // 2)
+    return min(_all_subsets(features), 2 + orders * max(features - 1, 0))
+
+
+def _partition_shap(settings: dict, features: int) -> float:
+    """Of each run of tokens both halves, in two contexts each, down to single tokens."""
+    return min(settings["evaluations"], 2 + 2 * (features**2 - 1) / 3)
+
+
+def _attainable(settings: dict, features: int) -> float:
+    return _all_subsets(features) - 1 if features <= settings["exact"] else features * (features + 1) / 2
+
+
+# By family, from an explainer's settings and the number of tokens that may be hidden; every other one takes one row.
+_ROWS: dict[str, Callable[[dict, int], float]] = {
+    "lime": _lime,
+    "occlusion": lambda settings, features: features + 1,
+    "kernel_shap": _kernel_shap,
+    "shapley_sampling": _shapley_sampling,
+    "partition_shap": _partition_shap,
+    "attainable": _attainable,
+    "path": lambda settings, features: settings["steps"] + 2,
+    "adaptive_path": lambda settings, features: min(POINTS, settings["maximum_steps"]),
+    "gradient_shap": lambda settings, features: settings["samples"],
+    "deeplift": lambda settings, features: 2,
+    "baseline": lambda settings, features: 0,
+    "imported": lambda settings, features: 0,
+}
+# What changes an explanation and not what the model is asked, in families that share their passes.
+_AFTER_PASSES = ("method", "aggregation", "label")
+
+
+def rows_of(family: str, settings: dict, sentence: Sentence) -> float:
+    """Rows that one explanation of a sentence takes.
+
+    Args:
+        family: of the explainer.
+        settings: of the explainer, completed.
+        sentence: what is explained, with its words or without.
+    """
+    if settings.get("features") == "word":
+        # A word that is there twice is one feature.
+        inside = ~sentence.is_special
+        features = min(len(np.unique(values[inside])) for values in (sentence.word_id, sentence.token_id))
+    else:
+        # As ``hiding.hideable``, which torch comes with.
+        stays = sentence.is_special if settings.get("special_tokens", "excluded") == "excluded" else sentence.is_prompt
+        features = int((~stays).sum())
+    return float(_ROWS.get(family, lambda settings, features: 1)(settings, features))
+
+
+def planned_rows(
+    family: str, methods: dict[str, dict], sentences: Sequence[Sentence], again: Collection[str] = ()
+) -> np.ndarray:
+    """Rows that all explainers of a family take together, float64 (sentences,).
+
+    Args:
+        family: of the explainers, which ask once where they ask the same.
+        methods: explainer name to its completed settings.
+        sentences: what is explained.
+        again: ``item_id`` of those that are explained twice.
+    """
+    different = []
+    for settings in methods.values():
+        asked = {name: value for name, value in settings.items() if name not in _AFTER_PASSES}
+        # Of those that draw, each has draws of its own.
+        if family in DRAWING or asked not in different:
+            different.append(asked)
+    return np.array(
+        [
+            sum(rows_of(family, settings, sentence) for settings in different) * (1 + (sentence.item_id in again))
+            for sentence in sentences
+        ],
+        dtype=float,
+    )
