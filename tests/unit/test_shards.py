@@ -859,14 +859,14 @@ def test_progress_in_plain_lines_now_and_then(capsys):
     for _ in range(4):
         now[0] += 4
         progress.count_rows(400)
-    now[0] += 9
+    now[0] += 10
     progress.count_items(40)
     assert capsys.readouterr().out.splitlines() == [
         "20 of 100 items, 100 rows/s",
         "20 of 100 items, 100 rows/s",
-        "60 of 100 items, 64 rows/s, about 25 s left",
+        "60 of 100 items, 62 rows/s, about 26 s left",
     ]
-    assert progress.summary() == "40 items, 1,600 rows, 25.0 s, 64 rows/s, 20 items done before"
+    assert progress.summary() == "40 items, 1,600 rows, 26.0 s, 62 rows/s, 20 items done before"
 
 
 def test_an_explanation_says_its_rows_and_the_time_left_from_the_first_batch_on(study, tmp_path, monkeypatch, capsys):

@@ -1,6 +1,7 @@
 """The audit: of a study that is there, and of a model and a table of one's own."""
 
 import json
+import re
 
 import pandas as pd
 import yaml
@@ -46,7 +47,9 @@ def test_ten_lines_audit_a_model_and_a_table_of_ones_own(finished_smaller, copy_
     assert len([line for line in text.splitlines() if not line.startswith("#")]) <= 10
     source = {"mine": {"architecture": "trained", "source": "results/tiny/models/demo/ola_cea/seed0"}}
     configure(project, yaml.safe_load(text) | {"models": source, "device": "cpu"})
-    run_study(project, "audit")
+    done = snakemake(project, "--cores", "2", "audit")
+    assert done.returncode == 0, done.stdout
+    assert_planned_before(done.stdout, "lime")
     told = json.loads((project / "results" / "audit_example" / "audit.json").read_text(encoding="utf-8"))
     (model,) = told["audited"]["models"]
     assert "model.safetensors" in model["origins"][0]["from"]
@@ -55,6 +58,32 @@ def test_ten_lines_audit_a_model_and_a_table_of_ones_own(finished_smaller, copy_
     assert told["audited"]["explainers"] == ["lime", "occlusion", "random"]
     assert sum(of["counts"]["asked"] for of in told["found"]) == 6
     assert "One run of mine" in " ".join(told["not_tested"])
+
+
+def assert_planned_before(said: str, explainer: str) -> None:
+    """How long the explainer will take is told on the terminal, before its job begins."""
+    plan = re.search(rf"^  {explainer}: about [\d,]+ rows, \d+ (s|min|h)", said, re.MULTILINE)
+    assert plan, said
+    assert plan.start() < said.index(f"rule attribute_{explainer}:")
+
+
+def test_the_plan_of_an_audit_is_told_without_explaining_anything(finished_smaller, copy_of):
+    project = copy_of(finished_smaller)
+    jobs = {rule for rule, _ in planned_jobs(project, "plan")}
+    assert jobs == {"plan", "plan_explanations"}
+    done = snakemake(project, "--cores", "1", "plan")
+    assert done.returncode == 0, done.stdout
+    [plan] = (results(project) / "plans").rglob("*.txt")
+    said = plan.read_text(encoding="utf-8")
+    assert re.fullmatch(r"ola_cea explained on demo, [\d,]+ texts of \d+ to \d+ tokens on cpu:", said.splitlines()[0])
+    # As many rows as the job of the finished study has asked for.
+    log = (project / "logs" / "tiny" / "attribute" / "demo" / "ola_cea" / "seed0" / "lime.log").read_text()
+    found = (
+        re.search(r"lime: about ([\d,]+) rows", said),
+        re.search(r"items, ([\d,]+) rows, .* rows/s$", log, re.MULTILINE),
+    )
+    planned, asked = (int(match[1].replace(",", "")) for match in found)
+    assert abs(planned - asked) < 0.1 * asked
 
 
 def test_the_example_has_sentences_of_the_demo():

@@ -79,8 +79,8 @@ def rows_of(family: str, settings: dict, sentence: Sentence) -> float:
     """
     if settings.get("features") == "word":
         # A word that is there twice is one feature.
-        inside = ~sentence.is_special
-        features = min(len(np.unique(values[inside])) for values in (sentence.word_id, sentence.token_id))
+        words = np.unique(sentence.word_id[~sentence.is_special])
+        features = len({sentence.token_id[sentence.word_id == word].tobytes() for word in words})
     else:
         # As ``hiding.hideable``, which torch comes with.
         stays = sentence.is_special if settings.get("special_tokens", "excluded") == "excluded" else sentence.is_prompt
