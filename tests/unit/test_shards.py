@@ -872,7 +872,7 @@ def test_progress_in_plain_lines_now_and_then(capsys):
 def test_an_explanation_says_its_rows_and_the_time_left_from_the_first_batch_on(study, tmp_path, monkeypatch, capsys):
     """With all texts in one group."""
     monkeypatch.setattr("evenlight.engine.progress.FIRST_LINE", 0.0)
-    attribute.main(attribute_arguments(study, tmp_path, "lime", size=1000))
+    attribute.main(attribute_arguments(study, tmp_path, "shapley_sampling", size=1000))
     first = next(line for line in capsys.readouterr().out.splitlines() if "rows/s" in line)
     assert re.fullmatch(r"0 of \d+ items, [\d,]+ of about [\d,]+ rows, [\d,]+ rows/s, about .+ left", first)
 
