@@ -49,7 +49,7 @@ rule write_audit:
         'python {input.script:q} {params.folders} --tables "$(dirname {input.tables[0]:q})" --settings {params.settings:q} '
         "--output {output.html:q} --json {output.json:q} --card {output.card:q} > {log:q} 2>&1 && "
         # What must be read first is said where the run ends.
-        "sed -n '/^warning: /p' {log:q}"
+        "{{ grep '^warning: ' {log:q} || true; }}"
 
 
 rule audit:
@@ -57,8 +57,12 @@ rule audit:
     input:
         rules.write_audit.output,
         to_be_planned(),
+    log:
+        "<logs>/audit.log",
     localrule: True
+    conda:
+        "../envs/statistics.yaml"
     params:
         said=f"The audit is done. Open results/{config['study']}/audit.html in a browser.",
     shell:
-        "echo {params.said:q}"
+        "echo {params.said:q} | tee {log:q}"

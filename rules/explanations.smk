@@ -54,9 +54,13 @@ if PLANNED_MODELS and ASKING_FAMILIES:
         """Print how long each explainer will take on this machine."""
         input:
             expand(PLAN, dataset=config["datasets"], model=PLANNED_MODELS),
+        log:
+            "<logs>/plan.log",
         localrule: True
+        conda:
+            "../envs/models.yaml"
         shell:
-            "cat {input:q}"
+            "cat {input:q} | tee {log:q}"
 
 
 # The explainers of a family share their passes through the model, so one job writes the shards of all of them.

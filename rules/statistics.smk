@@ -60,7 +60,8 @@ rule measure_quality:
     shell:
         # Which models have learnt nothing is read where one looks.
         "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output.table:q} "
-        "--per-seed {output.per_seed:q} --balanced {output.balanced:q} > {log:q} 2>&1 && sed -n '/^warning: /p' {log:q}"
+        "--per-seed {output.per_seed:q} --balanced {output.balanced:q} > {log:q} 2>&1 && "
+        "{{ grep '^warning: ' {log:q} || true; }}"
 
 
 rule summarise_learning_rates:
