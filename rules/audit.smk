@@ -53,16 +53,7 @@ rule write_audit:
 
 
 rule audit:
-    """The page that answers an auditor's question, and where it is."""
+    """The page that answers an auditor's question."""
     input:
         rules.write_audit.output,
         to_be_planned(),
-    log:
-        "<logs>/audit.log",
-    localrule: True
-    conda:
-        "../envs/statistics.yaml"
-    params:
-        said=f"The audit is done. Open results/{config['study']}/audit.html in a browser.",
-    shell:
-        "echo {params.said:q} | tee {log:q}"

@@ -215,15 +215,29 @@ def last_errors(jobs):
     return list(dict.fromkeys(line for of_log in errors for line in of_log))
 
 
+def first_to_tell(what):
+    """Whether nothing has told this yet: a module whose rules are used in two statements is read twice."""
+    told = f"_told_{what}" in workflow.globals
+    workflow.globals[f"_told_{what}"] = True
+    return workflow.is_main_process and not told
+
+
 # Without the profile Snakemake shows no log, and with it the log of one job may stand far above those of others.
 onerror:
-    if workflow.is_main_process and not workflow.globals.get("_errors_told"):
-        workflow.globals["_errors_told"] = True
+    if first_to_tell("errors"):
         for line in last_errors(workflow.scheduler.failed):
             print(line, file=sys.stderr)
 
 
-# Snakemake heeds no `onstart` or `onerror` of a module, but snakedeploy copies the profile into the folder of one.
+onsuccess:
+    audit = f"results/{config['study']}/audit.html"
+    made = (in_study(path) for job in workflow.dag.jobs for path in job.output)
+    if audit in made and first_to_tell("audit"):
+        print(f"The audit is done. Open {audit} in a browser.", file=sys.stderr)
+
+
+# Snakemake heeds none of these of a module, but snakedeploy copies the profile into the folder of one.
 if not workflow.modifier.is_main_snakefile():
     workflow._onstart = lambda log, ours=onstart, theirs=workflow._onstart: (ours(), theirs(log))
     workflow._onerror = lambda log, ours=onerror, theirs=workflow._onerror: (ours(), theirs(log))
+    workflow._onsuccess = lambda log, ours=onsuccess, theirs=workflow._onsuccess: (ours(), theirs(log))
