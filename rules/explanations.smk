@@ -31,8 +31,10 @@ rule plan_explanations:
     priority: 1
     conda:
         "../envs/models.yaml"
-    threads: config["threads"]
+    # Alone on this machine, so that it is told before any explanation begins, and measured without others.
+    threads: max(config["threads"], workflow.cores or 1)
     resources:
+        model_threads=config["threads"],
         device=config["device"],
         tokens_per_batch=config["explain"]["tokens_per_batch"],
         gpu=GPU,
@@ -45,7 +47,7 @@ rule plan_explanations:
         # Where it is read.
         "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
         "--model $(dirname {input.model[0]:q}) --settings {params.settings:q} --device {resources.device} "
-        "--threads {threads} --tokens-per-batch {resources.tokens_per_batch} --output {output:q} 2>&1 | tee {log:q}"
+        "--threads {resources.model_threads} --tokens-per-batch {resources.tokens_per_batch} --output {output:q} 2>&1 | tee {log:q}"
 
 
 if PLANNED_MODELS and ASKING_FAMILIES:
