@@ -32,7 +32,7 @@ rule plan_explanations:
     conda:
         "../envs/models.yaml"
     # Alone on this machine, so that it is told before any explanation begins, and measured without others.
-    threads: max(config["threads"], workflow.cores or 1)
+    threads: threads_of_machine()
     resources:
         model_threads=config["threads"],
         device=config["device"],

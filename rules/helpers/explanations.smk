@@ -89,6 +89,11 @@ def of_first_seed(path, wildcards):
     return expand(path, seed=seeds_of(wildcards.model)[0], allow_missing=True)
 
 
+def threads_of_machine():
+    """Threads that leave none for other jobs of a run on this machine."""
+    return max(config["threads"], min(workflow.resource_settings.cores or 1, os.cpu_count() or 1))
+
+
 def plan_settings(wildcards):
     """What decides how many rows the explainers take, and of which network."""
     seed = seeds_of(wildcards.model)[0]

@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ElementTree
 from html import unescape
 from itertools import product
 from pathlib import Path
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -189,9 +190,9 @@ def test_report_has_categories_and_captions(finished, tmp_path):
     assert hashlib.sha256(sentences).hexdigest() in text
     train = provenance.Records(finished).of("results/tiny/models/demo/ola_cea/seed0/model.safetensors")
     assert train.code[""][:12] in text
-    # Of the configuration, what was given and what was not.
-    assert "vocabulary_size: 300" in text
-    assert "equivalence_bound: " in text
+    # Of the configuration, which is a page behind a link, what was given and what was not.
+    assert "vocabulary_size: 300" in unquote(text)
+    assert "equivalence_bound: " in unquote(text)
 
 
 # That results do not depend on the way --------------------------------------------------------------------------
