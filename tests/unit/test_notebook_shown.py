@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -181,6 +182,8 @@ def test_what_is_quick_has_no_bar(classifier, capsys):
 def test_what_takes_longer_shows_texts_and_rows(classifier, capsys, monkeypatch):
     monkeypatch.setattr(bars, "DELAY", 1e-3)
     monkeypatch.setattr(bars.tqdm, "monitor_interval", 0)
+    # However fast the machine is, every step is shown.
+    monkeypatch.setattr(bars, "tqdm", partial(bars.tqdm, mininterval=0))
     explanations = evenlight.explain(classifier, TEXTS * 4, "lime", samples=400)
     shown = capsys.readouterr().err
     assert re.search(r"lime: +\d+%\|.*\d/8 \[.*, [\d,]+ rows\]", shown)

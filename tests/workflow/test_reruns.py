@@ -274,7 +274,14 @@ EDITS = {
     ),
     "code of most pages": (
         text(f"{LIBRARY}/figures/page_parts.py", "strength = 0.25 + 0.75", "strength = 0.35 + 0.65"),
-        of("tabulate_disparity", "tabulate_effects", "tabulate_associated", "tabulate_scores", "tabulate_models"),
+        of(
+            "draw_disparity",
+            "tabulate_disparity",
+            "tabulate_effects",
+            "tabulate_associated",
+            "tabulate_scores",
+            "tabulate_models",
+        ),
     ),
     "code of all figures": (text(f"{LIBRARY}/figures/style.py", '"font.size": 10', '"font.size": 11'), of("draw_")),
     "code of the training": (

@@ -170,8 +170,9 @@ def compare(
 
     Returns:
         ``difference`` (mean a less mean b) with the ends ``low`` and ``high``; the same ``standardised``; ``pairs`` or
-        ``texts_a`` and ``texts_b``; ``p``; ``verdict``, and its ``reason`` where nothing can be decided. Of several
-        cells every verdict is one: adjust their ``p``, as a study does.
+        ``texts_a`` and ``texts_b``; ``p``; ``verdict``, and its ``reason`` where nothing can be decided, and where the
+        scores are the reason no interval. Of several cells every verdict is one: adjust their ``p``, as a study does,
+        which knows from other cells, too, how far units lie.
 
     Raises:
         InputError: there are no numbers, or pairs with one form.
