@@ -382,7 +382,7 @@ def test_effects_and_their_intervals_are_within_strata(files):
     assert within["cliffs_delta_low"] < 0 < within["cliffs_delta_high"]
     assert alone["cliffs_delta_low"] > 0
     # So is the pooled difference, by the same weights.
-    assert alone["p_models"] < 0.001 < 0.05 < within["p_models"]
+    assert alone["p_models"] < 0.02 < 0.05 < within["p_models"]
     assert abs(within["difference"]) < abs(alone["difference"]) / 2
 
 
