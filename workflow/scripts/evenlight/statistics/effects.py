@@ -69,13 +69,12 @@ class PooledRows:
         return rows, statistics
 
 
-def _farthest(blocks: Sequence[_Block], *reaches: Mapping[str, float]) -> dict[str, float]:
+def _farthest(blocks: Sequence[_Block], reach: Mapping[str, float]) -> dict[str, float]:
     """How far the farthest unit of each metric lies from the mean of its cell, or is known to reach; in its units."""
-    seen: dict[str, float] = {}
+    seen = dict(reach)
     for block in blocks:
         for row, distance in zip(block.rows, block.effects.farthest, strict=True):
-            known = (reach.get(row["metric"], 0.0) for reach in reaches)
-            seen[row["metric"]] = max(seen.get(row["metric"], 0.0), float(distance), *known)
+            seen[row["metric"]] = max(seen.get(row["metric"], 0.0), float(distance))
     return seen
 
 
@@ -240,7 +239,8 @@ def gathered(of_models: Iterable[PooledRows]) -> tuple[list[dict], np.ndarray]:
     that nobody saw. So intervals and p-values are those of all models together.
     """
     models = list(of_models)
-    seen = _farthest([block for model in models for block in model.blocks], *(model.reach for model in models))
+    reach = {metric: distance for model in models for metric, distance in model.reach.items()}
+    seen = _farthest([block for model in models for block in model.blocks], reach)
     finished = [model.finished(seen) for model in models]
     statistics = [part for _, parts in finished for part in parts]
     rows = [row for of_model, _ in finished for row in of_model]
