@@ -399,7 +399,7 @@ def tree(reviewer: Reviewer) -> list[dict]:
     return [
         {
             "role": node["role"]["value"],
-            "name": node.get("name", {}).get("value", ""),
+            "name": node.get("name", {}).get("value", "").strip(),
             "properties": {entry["name"]: entry["value"].get("value") for entry in node.get("properties", [])},
         }
         for node in nodes

@@ -270,7 +270,7 @@ def groups_of(alike: Sequence | None, cells: int) -> np.ndarray:
     """A number for the group of each cell, int (cells,); groups of fewer than six are one.
 
     >>> groups_of(["gini"] * 6 + ["sparsity"] * 7 + ["flip", "flip", "mass"], 16).tolist()
-    [1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0]
+    [2, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4, 4, 0, 0, 0]
     """
     if alike is None:
         return np.zeros(cells, dtype=int)

@@ -256,9 +256,11 @@ async function showVerdict(effects, [factor, a, b]) {
   const reach = Math.max(...drawn.flatMap((row) => [row.standardised, row.standardised_models_low, row.standardised_models_high].map(Math.abs)));
   const end = 2 * reach || Infinity;
   await draw("effects", drawn.sort((x, y) => order.indexOf(x.explainer) - order.indexOf(y.explainer)).map((row) => {
-    const low = row.standardised_low ?? row.standardised, high = row.standardised_high ?? row.standardised;
+    // Where there is no interval, its line is a point, which the effect covers.
+    const endOf = (name) => row[name] ?? row.standardised;
+    const low = endOf("standardised_low"), high = endOf("standardised_high");
     return { explainer: study.explainers[row.explainer] + (row.explainer === state.explainer ? " ◂" : ""),
-             effect: row.standardised, models_low: row.standardised_models_low, models_high: row.standardised_models_high,
+             effect: row.standardised, models_low: endOf("standardised_models_low"), models_high: endOf("standardised_models_high"),
              low: Math.max(low, -end), high: Math.min(high, end),
              beyond_low: low < -end ? `← ${signed(low)}` : "", beyond_high: high > end ? `${signed(high)} →` : "",
              chosen: row.explainer === state.explainer };
