@@ -35,7 +35,7 @@ from evenlight.errors import InputError
 from evenlight.figures.style import draw
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design
-from evenlight.statistics.effects import effect_table, pooled_rows
+from evenlight.statistics.effects import effect_table, gathered, pooled_rows
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.verdicts import CONTROL, family_of, judged
 from evenlight.tables import read_metadata, read_table, replacing
@@ -419,10 +419,10 @@ def arrangements(model: ModelScores, judged_by: dict) -> Iterator[pd.DataFrame]:
     for turned in product((False, True), repeat=len(model.seeds) - 1):
         seeds = np.array([*turned, False])
         scores = [turned_round(explainer, design, seeds) for explainer in explainers]
-        rows, statistics = pooled_rows(scores, [design], judged_by["bootstrap_draws"], **settings)
+        rows, statistics = gathered([pooled_rows(scores, [design], judged_by["bootstrap_draws"], **settings)])
         families = [family_of(row, judged_by["primary"], judged_by["noise"]) for row in rows]
         table = pd.DataFrame(rows).assign(family=families)
-        yield with_claims(judged(table, np.concatenate(statistics, axis=2), judged_by["alpha"]))
+        yield with_claims(judged(table, statistics, judged_by["alpha"]))
 
 
 def world_without_dials(dials: dict[str, dict]) -> str:

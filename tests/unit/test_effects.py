@@ -347,10 +347,10 @@ def test_the_farthest_unit_of_any_cell_of_a_metric_counts_in_all():
     sides = [Side(names, names, first + np.arange(40), np.arange(40)) for first in (0, 40)]
     design = Design(Comparison("group", "a", "b"), True, *sides)
 
-    def of_model(model: str, differences: np.ndarray, metric: str):
+    def of_model(model: str, differences: np.ndarray, metric: str, **reach):
         values = np.concatenate([differences, np.zeros_like(differences)], axis=2)
         scores = ExplainerScores("texts", model, "lime", [0], [metric], values, ~np.isnan(values[0]))
-        settings = {"bound": 0.2, "smallest": {}, "confidence": 0.95, "alpha": 0.05}
+        settings = {"bound": 0.2, "smallest": {}, "confidence": 0.95, "alpha": 0.05, "reach": reach}
         return pooled_rows([scores], [design], 300, **settings)
 
     alone, other = (
@@ -360,9 +360,13 @@ def test_the_farthest_unit_of_any_cell_of_a_metric_counts_in_all():
     assert alone["reserve"] == pytest.approx(21 * regular.std(ddof=1) / 43)
     assert other["reserve"] == pytest.approx(3 * np.abs(far - far.mean()).max() / 43)
     assert alone["p_models"] < 0.05 < other["p_models"]
-    # One after the other, each knows of itself alone.
-    rows, _ = of_model("first", regular + 1, "gini")
+    # A model that is judged alone knows of itself alone.
+    rows, _ = gathered([of_model("first", regular + 1, "gini")])
     assert rows[0]["p_models"] == alone["p_models"]
+    # What a metric's scores are known to reach counts as if it had been seen, for this metric alone.
+    for reach, expected in (({"gini": 50.0}, 3 * 50 / 43), ({"sparsity": 50.0}, alone["reserve"])):
+        rows, _ = gathered([of_model("first", regular + 1, "gini", **reach)])
+        assert rows[0]["reserve"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("shape", ["normal", "exponential", "unequal texts"])

@@ -149,6 +149,21 @@ def test_resamples_are_counted_on_the_side_to_which_they_reach_farther(sign):
     assert np.corrcoef(moved, -sign * resampled)[0, 1] > 0.5
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_resamples_without_a_variance_say_nothing_of_the_side(sign):
+    """Of 24 scores four are not zero: some resamples have none of them, the others reach farther to one side."""
+    a = np.zeros((1, 1, 24))
+    a[..., :4] = sign * np.array([1.0, 1.2, 1.4, 5.0])
+    resampled = deviates(a, np.zeros_like(a), [PAIRS], 1999)[1:, 0]
+    unknown = resampled == np.float32(LARGEST)
+    assert 0.005 < unknown.mean() < 0.05
+    ends = np.quantile(resampled[~unknown], [0.01, 0.99])
+    assert ends[1] > 1.3 * -ends[0] > 0
+    # Resamples with the far score are those that lie on the short side.
+    drawn_far = weights(keys_of(PAIRS), 0, 1999)[:, 3] > 1
+    assert np.median(resampled[drawn_far & ~unknown]) < 0
+
+
 def test_clusters_in_both_levels_are_drawn_together():
     """Texts of two levels that are alike within clusters: their difference moves as that of the clusters' pairs."""
     names = [f"theme {number}" for number in range(15)]

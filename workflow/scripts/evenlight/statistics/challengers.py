@@ -20,7 +20,7 @@ import pandas as pd
 from evenlight.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
 from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.effects import pooled_rows
+from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.familywise import deviate_of
 from evenlight.statistics.regimes import common_seeds, run_of_seed
 from evenlight.statistics.study import ALL, UNDECIDABLE, UNDECIDED, Comparison
@@ -227,10 +227,11 @@ def _pairs(
     present = ~np.isnan(values).all(axis=0)
     scores = ExplainerScores(*names, seeds, metrics, values, present)
     # Nothing is said of equivalence, so that the bound does not matter.
-    rows, deviates = pooled_rows([scores], designs, draws, bound=1.0, smallest={}, confidence=confidence, alpha=alpha)
+    settings = {"bound": 1.0, "smallest": {}, "confidence": confidence, "alpha": alpha}
+    rows, deviates = gathered([pooled_rows([scores], designs, draws, **settings)])
     if not rows:
         return pd.DataFrame(columns=["metric", "other"]), np.empty((draws, 0))
-    table, statistics = pd.DataFrame(rows), np.concatenate(deviates, axis=2)[0]
+    table, statistics = pd.DataFrame(rows), deviates[0]
     found = [means[names] for names in zip(table["level_b"], table["metric"], strict=True)]
     # No p is below what exchanges of so few texts can show.
     p_models = np.maximum(table["p_models"], table["rarest"])

@@ -40,15 +40,12 @@ class _Block:
 
 @dataclass(frozen=True)
 class PooledRows:
-    """What :func:`pooled_rows` makes of a model; unpacks into the rows and their statistics."""
+    """What :func:`pooled_rows` makes of a model, for :func:`gathered`."""
 
     blocks: list[_Block]
     confidence: float
     alpha: float
     reach: Mapping[str, float]
-
-    def __iter__(self) -> Iterator[list]:
-        return iter(self.finished(_farthest(self.blocks, self.reach)))
 
     def finished(self, seen: Mapping[str, float]) -> tuple[list[dict], list[np.ndarray]]:
         """The rows, with what follows from resamples, and the statistics of each block, (2, 1 + draws, cells).
@@ -201,10 +198,7 @@ def pooled_rows(
     described: Callable | None = None,
     **settings: Any,
 ) -> PooledRows:
-    """The rows of all cells of a model, comparison by comparison, and their statistics in parts, (2, 1 + draws, cells).
-
-    The first are those of a difference, the second those of equivalence. The result is a pair of both, which
-    :func:`gathered` joins with those of other models.
+    """The rows of all cells of a model, comparison by comparison, and their resamples, for :func:`gathered`.
 
     Args:
         explainers: the scores.
@@ -233,8 +227,9 @@ def pooled_rows(
 
 
 def gathered(of_models: Iterable[PooledRows]) -> tuple[list[dict], np.ndarray]:
-    """The rows of several models and their statistics, (2, 1 + draws, cells), from :func:`pooled_rows` of each.
+    """The rows of some models and their statistics, (2, 1 + draws, cells), from :func:`pooled_rows` of each.
 
+    The first statistics are those of a difference, the second those of equivalence, each the real one before resamples.
     Cells of one metric are alike: as far as a unit lies from the mean in any of them, so far may one lie in the others
     that nobody saw. So intervals and p-values are those of all models together.
     """

@@ -154,10 +154,18 @@ def resampled_deviates(parts: Sequence[Part], names: Sequence[Sequence], draws: 
             deviates = normal_deviate(mean**2 / variance, degrees)
         known = np.isfinite(deviates)
         result[rows] = np.where(varies, np.where(known, np.sign(mean) * deviates, LARGEST), 0)
-    with np.errstate(invalid="ignore"):
-        ends = np.quantile(np.where(result < LARGEST, result, np.float32(np.nan)), [RARELY, 1 - RARELY], axis=0)
-    turned = np.where((-ends[0] > ends[1]) & (result < LARGEST), -1, 1)
+    turned = np.where(_turned(result) & (result < LARGEST), -1, 1)
     return result * turned.astype(np.float32)
+
+
+def _turned(resampled: np.ndarray) -> np.ndarray:
+    """Whether the resamples that are known reach farther below zero than above, bool (cells,)."""
+    known = resampled < LARGEST
+    # Quantiles of the known ones, as order statistics: what is unknown stands at the end of each column.
+    ordered, counts = np.sort(np.where(known, resampled, np.inf), axis=0), known.sum(axis=0)
+    places = np.stack([np.floor(share * (counts - 1)) for share in (RARELY, 1 - RARELY)]).astype(int)
+    ends = np.take_along_axis(ordered, np.maximum(places, 0), axis=0)
+    return -ends[0] > ends[1]
 
 
 def _drawn(names: Sequence[Sequence], draws: int, joined: bool) -> Iterator[tuple[slice, list[np.ndarray]]]:
