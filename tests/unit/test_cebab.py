@@ -14,6 +14,7 @@ from evenlight.datasets import ASPECT_LEVELS, ASPECTS, CEBAB
 from evenlight.datasets.cebab import EVERYTHING, FOLDER, TESTED, edit_pairs, texts_of
 from evenlight.errors import InputError
 from evenlight.items import check_items
+from evenlight.texts import Words, spaces_around, written
 
 SETTINGS = {"reader": "cebab", "classes": "five", "training": "exclusive"}
 LABELS = {"+": "Positive", "-": "Negative", "?": "unknown", " ": "", "=": "no majority"}
@@ -180,6 +181,12 @@ def test_the_published_archive_beside_the_paper(published_texts):
     }
     assert off[describe_cebab.RELEASED] == 7826
     assert min(off, key=off.get) == edits
+
+
+def test_texts_are_read_as_they_were_published(published_texts):
+    for text in published_texts:
+        words = text["description"].split()
+        assert written(Words(words, spaces_around(text["description"], words))) == text["description"]
 
 
 def test_the_pairs_of_the_tested_parts(mirror):

@@ -14,6 +14,7 @@ from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
 from evenlight.items import ASIDE, assign_validation, check_items, clustered_wholes, wholes
 from evenlight.sources import mirror_folder
+from evenlight.texts import texts_in, written
 
 SETTINGS = {"reader": "hatecheck", "test_share": 0.5, "split_seed": 0}
 FIELDS = [
@@ -217,6 +218,13 @@ def test_the_published_files_have_the_published_counts(language):
     assert ASIDE not in set(dataset.items.split)
     named = dataset.items.ground_truth.notna().sum()
     assert named == (2751 if language == ENGLISH else 0)
+
+
+def test_texts_are_read_as_they_were_published():
+    dataset, _ = published(ENGLISH)
+    with open(mirror_folder() / datasets.HATECHECK, newline="") as file:
+        raw = {f"english-{row['case_id']}": row["test_case"] for row in csv.DictReader(file)}
+    assert list(map(written, texts_in(dataset.items))) == dataset.items.item_id.map(raw).tolist()
 
 
 def test_words_that_name_a_group_are_those_of_the_paper():

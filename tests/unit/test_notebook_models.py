@@ -20,9 +20,11 @@ from transformers import (
 )
 
 from evenlight import explain, load_classifier, probabilities, score
+from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
 from evenlight.models.fast_layers import use_fast_layers
 from evenlight.models.service import save_service
+from evenlight.models.tokenizers import pieces_of
 
 TEXTS = ["Mara leaves the harbour before dawn.", 'But her brother, a watchmaker, won\'t follow; "no," he says!']
 LABELS = {0: "dull", 1: "fair", 2: "great"}
@@ -302,15 +304,16 @@ def test_a_service_is_explained_by_its_answers_and_asked_once(served, tmp_path):
     np.testing.assert_allclose(found, expected)
     assert list(found.columns) == ["dull", "eager"]
     first = explain(classifier, TEXTS, "occlusion", hidden_token="removed")
-    words = TEXTS[1].split()
-    without = [" ".join(words[:place] + words[place + 1 :]) for place in range(len(words))]
+    words = first[1].words
+    pieces = pieces_of(words)
+    without = ["".join(pieces[:place] + pieces[place + 1 :]).lstrip() for place in range(len(words))]
     target = first[1].target
     losses = [expected[1][target] - scored([text])[0][target]["score"] for text in without]
     np.testing.assert_allclose(first[1].token_score, losses, atol=1e-12)
     # Words that come later have tokens of their own, and scores of earlier texts stay true.
     later = explain(classifier, ["She sleeps late."], "occlusion")
     assert np.isfinite(score(classifier, first + later, "aopc_comprehensiveness")).all()
-    assert first.to_frame("word")["word"].tolist() == [word for text in TEXTS for word in text.split()]
+    assert first.to_frame("word")["word"].tolist() == [word for text in TEXTS for word in split_words(text)]
     asked = len(served.texts)
     again = load_classifier(served.address, answers_folder=tmp_path)
     probabilities(again, TEXTS)
@@ -319,10 +322,10 @@ def test_a_service_is_explained_by_its_answers_and_asked_once(served, tmp_path):
 
 def test_a_service_has_the_classes_that_are_named(served, tmp_path):
     classes = {"yes": "eager", "no": "dull"}
-    classifier = load_classifier(served.address, answers_folder=tmp_path, classes=classes, max_tokens=6)
+    classifier = load_classifier(served.address, answers_folder=tmp_path, classes=classes, max_tokens=7)
     assert served.texts == []
     assert list(probabilities(classifier, TEXTS[:1]).columns) == ["yes", "no"]
-    with pytest.raises(InputError, match=r"text 0 has 10 words and this classifier reads at most 6; load a model"):
+    with pytest.raises(InputError, match=r"text 0 has 17 words and this classifier reads at most 7; load a model"):
         probabilities(classifier, TEXTS[1:])
 
 

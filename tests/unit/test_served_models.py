@@ -11,14 +11,17 @@ import pytest
 from http_services import scored, serving
 
 from evenlight import configuration
+from evenlight.datasets.words import split_words
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.metrics import explanation_of, score
-from evenlight.models.service import save_service
+from evenlight.models.service import load_service, save_service
+from evenlight.models.tokenizers import read_words
 from evenlight.questions import questions_of
 from evenlight.services.shapes import HUGGING_FACE
+from evenlight.texts import Words, spaces_around
 
 pytest.importorskip(
     "jmespath", reason="the shapes of requests and answers are expressions of jmespath (envs/models.txt)"
@@ -75,6 +78,22 @@ def test_a_text_is_its_words_and_a_token_each(opened):
     assert all((sentence.word_id == np.arange(len(sentence.words))).all() for sentence in sentences)
     found = evaluator.probabilities([sentence.row for sentence in sentences])
     np.testing.assert_array_equal(found, [[eager(text), 1 - eager(text)] for text in TEXTS])
+
+
+def test_a_text_is_asked_about_as_it_came_and_others_keep_the_spaces_of_their_words(tmp_path):
+    raw = [" We need\n(some) New  trees, now! ", "Trees? (No.)"]
+    texts = [Words(split_words(text), spaces_around(text, split_words(text))) for text in raw]
+    settings = HUGGING_FACE | {"address": "", "version": None, "hidden_word": "...", "empty_text": "-"}
+    save_service(tmp_path / "seed0", settings, CLASSES, texts)
+    classifier = load_service(tmp_path / "seed0", 20)
+    rows = [reading.token_id for reading in read_words(classifier.tokenizer, texts)]
+    assert classifier.texts(rows) == raw
+    assert classifier.texts([rows[0][2:6], rows[0][-2:], rows[1][[0, 2, 5]]]) == ["(some) New", "now! ", "Trees ()"]
+    hidden = rows[1].copy()
+    hidden[[0, 3]] = classifier.special_token("mask")
+    assert classifier.texts([hidden]) == ["...? ( ....)"]
+    with pytest.raises(InputError, match="was not told of the word 'Never'"):
+        read_words(classifier.tokenizer, [["Never"]])
 
 
 @pytest.mark.parametrize(("hidden_word", "text"), [(None, "We trees ."), ("...", "We ... ... trees .")])

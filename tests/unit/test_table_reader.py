@@ -19,6 +19,7 @@ from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
 from evenlight.items import assign_validation, check_items, units_of, wholes
 from evenlight.tables import read_metadata, read_table
+from evenlight.texts import texts_in, written
 
 ROOT = Path(__file__).parents[2]
 ROWS = [
@@ -223,7 +224,11 @@ def test_parquet_gives_the_same_as_csv_and_may_hold_lists_and_numbers(loaded):
     ]
     rows[2]["marks"] = None
     listed = loaded(rows, "parquet", text=None, words="said", classes=["0", "1"], ground_truth="marks").items
-    assert listed.drop(columns="ground_truth").equals(loaded(ROWS).items.drop(columns="ground_truth"))
+    differing = ["ground_truth", "spaces"]
+    assert listed.drop(columns=differing).equals(loaded(ROWS).items.drop(columns=differing))
+    # What came as words has a space between them.
+    assert [written(text) for text in texts_in(listed)] == [row["said"].replace(".", " .") for row in ROWS]
+    assert [written(text) for text in texts_in(loaded(ROWS).items)] == [row["said"] for row in ROWS]
     assert listed.ground_truth[1] == [0, 1, 0, 0]
     assert listed.ground_truth[2] is None
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pandas as pd
 import pytest
 
 from evenlight import datasets
@@ -9,6 +10,7 @@ from evenlight.datasets import WINOBIAS_TYPES, winobias_file
 from evenlight.datasets.winobias import GENDERS, items_of, marked_words
 from evenlight.errors import InputError
 from evenlight.items import check_items
+from evenlight.texts import Words, texts_in, written
 
 
 def settings_for(sentences: str = "type1") -> dict:
@@ -40,7 +42,8 @@ TEST = ("The cook met [the nurse] as [she] left.", "The cook met [the nurse] as 
 
 def test_words_and_marks_of_a_line():
     line = "3 The guard saw the [the construction worker] 's car and thanked [him]."
-    words, marks = zip(*marked_words(line, "here"), strict=True)
+    words, marks, spaces = zip(*marked_words(line, "here"), strict=True)
+    assert written(Words(words, [*spaces, ""])) == "The guard saw the construction worker 's car and thanked him."
     assert " ".join(words) == "The guard saw the construction worker 's car and thanked him ."
     assert marks == (0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0)
     assert marked_words("3 The [ cook] left.", "here") == marked_words("3 The [cook] left.", "here")
@@ -51,6 +54,7 @@ def test_both_forms_of_a_sentence():
     assert (anti["label"], anti["attribute.gender"], anti["item_id"]) == (0, "female", "p-female")
     assert (pro["label"], pro["attribute.gender"], pro["item_id"]) == (1, "male", "p-male")
     assert anti["ground_truth"] == pro["ground_truth"] == [0, 1, 0, 0, 0, 0, 1, 0, 0, 0]
+    assert written(texts_in(pd.DataFrame([anti, pro]))[0]) == DEV[1].replace("[", "").replace("]", "")
     assert pro["words"] == ["The", "cook", "met", "the", "nurse", "because", "he", "was", "late", "."]
 
 

@@ -368,6 +368,14 @@ def _check_words(item, location: str) -> None:
     part = getattr(item, "part", None)
     if _is_known(part) and (len(part) != len(item.words) or sorted(set(part)) != [0, 1] or list(part) != sorted(part)):
         raise InputError(f"{location}: part is {list(part)}; give each word 0 or 1, first those of the first part")
+    spaces = getattr(item, "spaces", None)
+    if _is_known(spaces):
+        expected = len(item.words) + (2 if _is_known(part) else 1)
+        if len(spaces) != expected or any(space.strip() for space in spaces):
+            raise InputError(
+                f"{location}: spaces are {list(spaces)[:8]}; give the white space before each word and behind "
+                f"the last, of each part: {expected} for {len(item.words)} words"
+            )
     carries = getattr(item, "carries", None)
     if _is_known(carries) and len(carries) != len(item.words):
         raise InputError(f"{location}: {len(item.words)} words but {len(carries)} in carries; give each word one")

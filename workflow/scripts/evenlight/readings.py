@@ -16,6 +16,7 @@ from evenlight.contracts.texts import ITEMS, READINGS
 from evenlight.errors import InputError
 from evenlight.rows import row_of
 from evenlight.tables import read_arrow, read_groups
+from evenlight.texts import Words
 
 # Tokens that belong to no word of the text: those that a tokenizer puts around it, and those of the prompt that a text
 # stands in, special ones included. A prompt is never hidden, changed or left out, and scores nothing.
@@ -80,6 +81,11 @@ class Sentence(Tokenised):
     foil: int | None = None
     windows: np.ndarray | None = None
     token_type: np.ndarray | None = None
+
+    @property
+    def words_without_token(self) -> int:
+        """How many words have no token: the tokenizer dropped them, or joined them to the word before."""
+        return len(set(range(len(self.words))) - set(self.word_id.tolist()))
 
     def word_sums(self, token_score: np.ndarray) -> np.ndarray:
         """Sums of token scores (tokens,) per word (words,); special tokens count for none."""
@@ -194,13 +200,14 @@ def readings_table(
 
 
 def sentences_of(texts: pa.Table) -> list[Sentence]:
-    """The sentences of rows of :func:`read_explained`, with words where the rows have them."""
+    """The sentences of rows of :func:`read_explained`, with words and the spaces around them where the rows have them."""
     words = texts["words"].to_pylist() if "words" in texts.column_names else [()] * len(texts)
+    spaces = texts["spaces"].to_pylist() if "spaces" in texts.column_names else [None] * len(texts)
     columns = texts.select(list(SENTENCE_COLUMNS))
     return [
         Sentence(
             row["item_id"],
-            tuple(item_words),
+            Words(item_words, of_text),
             np.array(row["token_id"], dtype=np.int64),
             np.array([SPECIAL if word is None else word for word in row["word_id"]], dtype=np.int64),
             row["target"],
@@ -209,7 +216,7 @@ def sentences_of(texts: pa.Table) -> list[Sentence]:
             None if row["first_window"] is None else np.array([row[name] for name in WINDOWS], dtype=np.int64).T,
             None if row["token_type"] is None else np.array(row["token_type"], dtype=np.int64),
         )
-        for row, item_words in zip(columns.to_pylist(), words, strict=True)
+        for row, item_words, of_text in zip(columns.to_pylist(), words, spaces, strict=True)
     ]
 
 

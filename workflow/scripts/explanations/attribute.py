@@ -20,6 +20,7 @@ from evenlight.explainers.planned import planned_rows
 from evenlight.parts import Parts, digest_of, is_done, make_in_parts, write_part
 from evenlight.readings import explained_items, read_explained, sentences_of
 from evenlight.tables import read_metadata
+from evenlight.texts import TEXT
 
 
 def libraries(arguments: argparse.Namespace) -> dict[str, str]:
@@ -62,7 +63,7 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     progress.start()
     context = Context(evaluator, settings["seed"], training_items(settings["family"], arguments.items))
     groups = 0
-    texts_in_groups = read_explained(arguments.readings, arguments.items, arguments.items_per_group, "words")
+    texts_in_groups = read_explained(arguments.readings, arguments.items, arguments.items_per_group, *TEXT)
     for number, texts in enumerate(texts_in_groups):
         groups = number + 1
         is_there = is_done(parts, number)

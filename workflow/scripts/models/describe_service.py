@@ -7,13 +7,14 @@ from evenlight.command_line import run, settings_argument
 from evenlight.contracts.texts import ITEMS
 from evenlight.models.service import save_service
 from evenlight.tables import read_metadata, read_table
+from evenlight.texts import TEXT, texts_in
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Nothing is asked here."""
     classes = read_metadata(arguments.items, ITEMS)["classes"]
-    items = read_table(arguments.items, ITEMS.only("words", "split"))
-    save_service(arguments.output, arguments.settings, classes, items.loc[items["split"] == "test", "words"])
+    items = read_table(arguments.items, ITEMS.only(*TEXT, "split"))
+    save_service(arguments.output, arguments.settings, classes, texts_in(items[items["split"] == "test"]))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from evenlight.models.service import ServedClassifier, load_service
 from evenlight.questions import Step, questions_of, with_foils
 from evenlight.services.asking import kept_answers
 from evenlight.tables import read_table, replacing
+from evenlight.texts import TEXT
 
 # Texts about which the stand-in is asked: from the shortest to the longest, evenly.
 SAMPLE = 16
@@ -43,7 +44,7 @@ def lines(steps: list[Step], counts: list[tuple[int, int]], known: set[str], nam
 def estimate(arguments: argparse.Namespace, classifier: ServedClassifier) -> list[str]:
     """The lines of the estimate."""
     settings = arguments.settings
-    items = read_table(arguments.items, ITEMS.only("item_id", "words", "label", "split", "part"))
+    items = read_table(arguments.items, ITEMS.only("item_id", *TEXT, "label", "split", "part"))
     test = items[items["split"] == "test"].reset_index(drop=True)
     tokens = token_counts(classifier, test)
     units = read_table(arguments.units, UNITS)

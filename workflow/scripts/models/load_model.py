@@ -14,6 +14,7 @@ from evenlight.models.prompted import prompted_classifier
 from evenlight.models.ready import loaded_files, ready_classifier
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.tables import read_metadata, read_table
+from evenlight.texts import TEXT, texts_in
 from evenlight.training import save_classifier
 
 
@@ -45,12 +46,13 @@ def main(arguments: argparse.Namespace) -> None:
     use_processor(1)
     settings = arguments.settings
     classes = read_metadata(arguments.items, ITEMS)["classes"]
-    items = read_table(arguments.items, ITEMS.only("words", "split", "part"))
+    items = read_table(arguments.items, ITEMS.only(*TEXT, "split", "part"))
     test = items[items["split"] == "test"]
+    texts = texts_in(test)
     taken_over = ARCHITECTURES[settings["architecture"]]
-    classifier, about = taken_over(settings, classes, list(test["words"]))
+    classifier, about = taken_over(settings, classes, texts)
     if parts := parts_of(test):
-        require_reads_parts(classifier, test["words"].iloc[0], parts[0])
+        require_reads_parts(classifier, texts[0], parts[0])
     adapter = settings.get("adapter")
     manifest = {
         "settings": settings,

@@ -20,6 +20,7 @@ from evenlight.models.classifier import Classifier
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.readings import RUNNER_UP, TOO_LONG, foils, readings_table, token_table
 from evenlight.tables import read_arrow, read_groups, read_metadata, read_table, regrouped, write_groups
+from evenlight.texts import TEXT, texts_in
 
 # So many texts at once, since those of a large dataset need not fit into memory: the model is asked about more than the
 # tokenizer, which needs more memory for each.
@@ -30,19 +31,22 @@ ROWS_PER_GROUP = 2**10
 
 def texts_in_groups(path: Path, is_read: np.ndarray, size: int) -> Iterator[pd.DataFrame]:
     """The texts, ``size`` at a time; ``is_read``, bool (items,), says which."""
-    columns = ITEMS.only("item_id", "words", "label", "part")
+    columns = ITEMS.only("item_id", *TEXT, "label", "part")
     return (group.to_pandas() for group in read_groups(path, columns, size, is_read))
 
 
-def tokens_of(items: pd.DataFrame, classifier: Classifier, overlap: int | None) -> tuple[pa.Table, list[np.ndarray]]:
-    """The tokens of some texts, and what the model is asked about each."""
-    tables, rows = [], []
+def tokens_of(
+    items: pd.DataFrame, classifier: Classifier, overlap: int | None
+) -> tuple[pa.Table, list[np.ndarray], np.ndarray]:
+    """The tokens of some texts, what the model is asked about each, and how many words of each have no token."""
+    tables, rows, lacking = [], [], []
     for start in range(0, len(items), TOKENISED_AT_ONCE):
         part = items.iloc[start : start + TOKENISED_AT_ONCE]
         sentences = encoded(classifier, part, part["label"], overlap)
         tables.append(token_table(sentences))
         rows += [sentence.row for sentence in sentences]
-    return pa.concat_tables(tables), rows
+        lacking += [sentence.words_without_token for sentence in sentences]
+    return pa.concat_tables(tables), rows, np.array(lacking)
 
 
 def foils_by(path: Path, foil: str | None) -> Callable[[np.ndarray, np.ndarray], np.ndarray | None]:
@@ -72,11 +76,13 @@ def readings(
 ) -> Iterator[pa.Table]:
     """The rows of the table, some at a time."""
     start = correct = asked = 0
+    lacking = np.zeros(0, dtype=int)
     foil_of = foils_by(path, settings.get("foil"))
     for items in texts_in_groups(path, is_read, ASKED_AT_ONCE):
         of_group = reason[start : start + len(items)]
         start += len(items)
-        tokens, rows = tokens_of(items, evaluator.classifier, settings.get("overlap"))
+        tokens, rows, of_texts = tokens_of(items, evaluator.classifier, settings.get("overlap"))
+        lacking = np.append(lacking, of_texts)
         fits = of_group != TOO_LONG
         probability = np.full((len(items), evaluator.classifier.classes), np.nan)
         probability[fits] = evaluator.probabilities(list(compress(rows, fits)))
@@ -87,6 +93,11 @@ def readings(
         foil = foil_of(probability, explained)
         yield from regrouped([readings_table(tokens, "test", explained, of_group, probability, foil)], ROWS_PER_GROUP)
     print(f"test accuracy {correct / asked:.4f} on {asked} items")
+    if lacking.any():
+        print(
+            f"{lacking.sum():,} words of {np.count_nonzero(lacking):,} texts have no token of their own: the tokenizer "
+            "drops them, or joins them to the word before, which has their score"
+        )
 
 
 def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -97,7 +108,7 @@ def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tupl
     for group in texts_in_groups(arguments.items, is_read, TOKENISED_AT_ONCE):
         parts = parts_of(group)
         if parts and not tokens:
-            require_reads_parts(classifier, group["words"].iloc[0], parts[0])
+            require_reads_parts(classifier, texts_in(group[:1])[0], parts[0])
         tokens.append(token_counts(classifier, group))
     test = items.filter(pa.array(is_read)).drop_columns("split").to_pandas()
     units = read_table(arguments.units, UNITS)

@@ -13,6 +13,7 @@ from evenlight.engine.masked_words import masked_evaluator, masked_scores, why_w
 from evenlight.models.processor import use_processor
 from evenlight.models.tokenizers import read_words
 from evenlight.readings import explained_items
+from evenlight.texts import TEXT, texts_in
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -21,15 +22,14 @@ def main(arguments: argparse.Namespace) -> None:
     settings = arguments.settings
     source, revision = settings["source"], settings["revision"]
     why = why_without_head(str(arguments.model), source, revision)
-    items = tables.read_table(arguments.items, ITEMS.only("item_id", "words", "ground_truth"))
+    items = tables.read_table(arguments.items, ITEMS.only("item_id", *TEXT, "ground_truth"))
     texts = items[items["item_id"].isin(explained_items(arguments.readings).to_pylist())]
     if why:
         table, notes = pd.DataFrame(columns=MASKED_WORDS.schema.names), [why]
     else:
         limits = settings["max_tokens"], arguments.device, arguments.tokens_per_batch or 0
         evaluator = masked_evaluator(str(arguments.model), source, revision, *limits)
-        words = [list(of_text) for of_text in texts["words"]]
-        readings = read_words(evaluator.classifier.tokenizer, words, list(texts["item_id"]))
+        readings = read_words(evaluator.classifier.tokenizer, texts_in(texts), list(texts["item_id"]))
         scores = masked_scores(evaluator, readings, list(texts["ground_truth"]))
         table, notes = pd.DataFrame({"item_id": texts["item_id"]} | scores), []
     tables.write_table(table, arguments.output, MASKED_WORDS, {"notes": notes})

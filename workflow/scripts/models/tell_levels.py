@@ -19,6 +19,7 @@ from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import device_name, pick_device
 from evenlight.models.processor import use_processor
 from evenlight.tables import read_table, write_table
+from evenlight.texts import texts_in
 from evenlight.training import digest_of_training, make_reproducible, train
 
 
@@ -37,7 +38,7 @@ def main(arguments: argparse.Namespace) -> None:
         print(f"all training texts with a label say '{learned.iloc[0]}', and so does the table")
         told = [learned.iloc[0]] * len(test)
     else:
-        classifier = new_classifier(model, list(items.loc[learned.index, "words"]), len(levels), seed)
+        classifier = new_classifier(model, texts_in(items.loc[learned.index]), len(levels), seed)
         classifier = replace(classifier, network=classifier.network.to(pick_device(arguments.device)))
         training, validation = (
             tokenize(classifier, items.loc[known.index], [levels.index(level) for level in known])

@@ -19,6 +19,7 @@ from evenlight.models.classifier import Classifier, device_name, name_classes, p
 from evenlight.models.processor import use_processor
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.tables import read_metadata, read_table, write_csv
+from evenlight.texts import texts_in
 from evenlight.training import Diverged, digest_of_training, make_reproducible, save_classifier, train
 
 
@@ -57,9 +58,9 @@ def main(arguments: argparse.Namespace) -> None:
             f"{arguments.items}: no items in split train; put some there, have a smaller share moved to the test "
             "split, or name a model that is trained already (architecture: trained)"
         )
-    classifier = new_classifier(model, list(training["words"]), len(classes), settings["seed"])
+    classifier = new_classifier(model, texts_in(training), len(classes), settings["seed"])
     if parts := parts_of(training):
-        require_reads_parts(classifier, training["words"].iloc[0], parts[0])
+        require_reads_parts(classifier, texts_in(training[:1])[0], parts[0])
     refuse_test(arguments, classifier, test, units)
     name_classes(classifier.network, classes)
     device = pick_device(arguments.device)

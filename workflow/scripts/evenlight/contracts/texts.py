@@ -14,6 +14,8 @@ ITEMS = Contract(
         [
             required("item_id", pa.string()),
             required("words", pa.list_(pa.string())),
+            # Before each word and behind the last, of each part; null where a text came as words (evenlight.texts).
+            pa.field("spaces", pa.list_(pa.string())),
             pa.field("ground_truth", pa.list_(pa.int8())),
             pa.field("part", pa.list_(pa.int8())),  # 0 or 1 for each word of a text of two parts; null where it is one
             pa.field("carries", pa.list_(pa.string())),  # the variable that each word tells, where known
@@ -24,7 +26,7 @@ ITEMS = Contract(
     ),
     extra_columns=pa.string(),
     extra_prefix=ATTRIBUTE,
-    optional=("part", "carries"),
+    optional=("spaces", "part", "carries"),
 )
 UNITS = Contract(
     "units",

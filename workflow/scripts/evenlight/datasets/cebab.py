@@ -20,6 +20,7 @@ from evenlight.contracts.texts import ATTRIBUTE, UNITS
 from evenlight.datasets import ASPECTS, CEBAB, CEBAB_GROUPS, Dataset
 from evenlight.errors import InputError
 from evenlight.items import ASIDE, EDIT, ORIGINAL
+from evenlight.texts import spaces_around
 
 REMEDY = "delete the file to have it fetched again"
 FOLDER = "CEBaB-v1.1"
@@ -129,12 +130,14 @@ def _check(text, location: str) -> None:
 
 
 def _item(text: Mapping, split: str, label: int) -> dict:
-    """A row of the items table; words are what stands between white space, so that models read the text as it was."""
+    """A row of the items table; words are what stands between white space."""
     metadata = {name: text["opentable_metadata"][name] for name in CEBAB_GROUPS}
     attributes = {aspect: aspect_label(text, aspect) for aspect in ASPECTS} | metadata
+    words = text["description"].split()
     return {
         "item_id": text["id"],
-        "words": text["description"].split(),
+        "words": words,
+        "spaces": spaces_around(text["description"], words),
         "ground_truth": None,
         "label": label,
         "split": split,

@@ -20,7 +20,7 @@ from evenlight.contracts.texts import ATTRIBUTE
 from evenlight.datasets import COMPAS, COMPAS_LEVELS, Dataset, reader_for
 from evenlight.datasets.matching import balance, matched_pairs
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
-from evenlight.datasets.words import split_words
+from evenlight.datasets.words import text_columns
 from evenlight.errors import InputError
 from evenlight.items import assign_test, separated
 
@@ -72,7 +72,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
             {
                 "item_id": row["id"].zfill(5),
                 "unit_id": row["id"].zfill(5),
-                "words": split_words(text_of(row, location)),
+                **text_columns(text_of(row, location)),
                 "ground_truth": None,
                 "label": choice(row, "two_year_recid", LABELS, location, PUBLISHED),
                 "split": "train",

@@ -18,6 +18,7 @@ from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
 from evenlight.items import assign_test, separated
+from evenlight.texts import spaces_around
 
 CLASSES = ["less_stereotypical", "more_stereotypical"]  # in the order of the labels
 FIELDS = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type")
@@ -95,13 +96,14 @@ def items_of(row: dict[str, str], location: str, attribute: str, lexicon: Lexico
             "item_id": f"{pair_id}-{groups[i]}",
             "unit_id": pair_id,
             "words": words[i],
+            "spaces": spaces_around(row[field], words[i]),
             "ground_truth": marks[i],
             "label": label,
             "split": "train",
             "cluster": pair_id,
             f"attribute.{attribute}": groups[i],
         }
-        for i, label in enumerate(SENTENCES.values())
+        for i, (field, label) in enumerate(SENTENCES.items())
     ]
 
 

@@ -19,6 +19,7 @@ from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
 from evenlight.items import assign_test, separated
+from evenlight.texts import spaces_around
 
 CLASSES = ["non_hateful", "hateful"]
 LABELS = {"non-hateful": 0, "hateful": 1}
@@ -96,6 +97,7 @@ def _item(case: Mapping, language: str, roots: Mapping[str, str], segmenter: str
         "item_id": f"{ENGLISH}-{case['case_id']}" if is_english else case["mhc_case_id"],
         "unit_id": f"{language}-{case['templ_id']}",
         "words": words,
+        "spaces": spaces_around(case["test_case"], words),
         "ground_truth": focus(words, names, case["focus_words"]) if is_english else None,
         "carries": [NAMES_GROUP if named else None for named in names],
         "label": choice(case, "label_gold", LABELS, case["location"], PUBLISHED),

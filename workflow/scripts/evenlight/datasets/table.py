@@ -15,6 +15,7 @@ from evenlight.datasets.rows import choice, csv_rows
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
 from evenlight.items import assign_test, joined_clusters, separated, texts_of
+from evenlight.texts import spaces_around
 
 REMEDY = "correct the table or the dataset's settings"
 SPLITS = {"train": "train", "test": "test"}
@@ -86,12 +87,12 @@ def _item(row: dict, number: int, location: str, settings: dict) -> dict:
     for key, column in named.items():
         if _is_empty(row[column]):
             raise InputError(f"{location}: field '{column}' ({key}) is empty; {REMEDY}")
-    words = _words(row, location, settings, settings["text"] or settings["words"])
+    words, spaces = _words(row, location, settings, settings["text"] or settings["words"])
     part = None
     if settings["second"]:
-        second = _words(row, location, settings, settings["second"])
+        second, more_spaces = _words(row, location, settings, settings["second"])
         part = [0] * len(words) + [1] * len(second)
-        words = words + second
+        words, spaces = words + second, spaces and spaces + more_spaces
     ground_truth = _ground_truth(row, len(words), location, settings["ground_truth"])
     columns = {*named.values(), *(attribute["column"] for attribute in settings["attributes"].values())}
     row = {column: None if _is_empty(row[column]) else str(row[column]).strip() for column in columns}
@@ -102,6 +103,7 @@ def _item(row: dict, number: int, location: str, settings: dict) -> dict:
         "item_id": item_id,
         "unit_id": unit_id,
         "words": words,
+        "spaces": spaces,
         "part": part,
         "ground_truth": ground_truth,
         "label": choice(row, settings["label"], labels, location, REMEDY),
@@ -134,7 +136,8 @@ def _part_of(row: dict, attribute: dict, location: str) -> int:
     return bisect_right(attribute["cuts"], number)
 
 
-def _words(row: dict, location: str, settings: dict, field: str) -> list[str]:
+def _words(row: dict, location: str, settings: dict, field: str) -> tuple[list[str], list[str] | None]:
+    """The words of a column, and what stands between them where it holds text."""
     value = row[field]
     if settings["text"]:
         words = split_words(value, settings["segmenter"]) if isinstance(value, str) else None
@@ -146,7 +149,7 @@ def _words(row: dict, location: str, settings: dict, field: str) -> list[str]:
         raise InputError(f"{location}: field '{field}' is {value!r}, not {expected}; {REMEDY}")
     if not all(word.strip() for word in words) or not words:
         raise InputError(f"{location}: field '{field}' has no words, or an empty one; {REMEDY}")
-    return words
+    return words, spaces_around(value, words) if settings["text"] else None
 
 
 def _ground_truth(row: dict, length: int, location: str, field: str | None) -> list[int] | None:

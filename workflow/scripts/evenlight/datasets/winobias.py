@@ -17,6 +17,7 @@ from evenlight.datasets.rows import PUBLISHED
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
 from evenlight.items import separated
+from evenlight.texts import spaces_around
 
 CLASSES = ["anti_stereotyped", "pro_stereotyped"]  # in the order of the labels
 # The published parts. The test part comes first, so that it keeps the sentences that are in both.
@@ -25,6 +26,7 @@ GENDERS = dict.fromkeys(("he", "him", "his", "himself"), "male") | dict.fromkeys
     ("she", "her", "hers", "herself"), "female"
 )
 ARTICLES = {"a", "an", "the"}
+Marked = tuple[str, int, str]  # a word, its mark, and what stands before it
 
 
 def read(files: dict[str, Path], settings: dict) -> Dataset:
@@ -63,8 +65,8 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     return Dataset(*separated(pd.DataFrame(items), ["gender"]), CLASSES, notes)
 
 
-def items_of(anti: list[tuple[str, int]], pro: list[tuple[str, int]], pair_id: str, split: str) -> list[dict]:
-    """The items of the two forms of a sentence (words with marks); none where they differ in more than pronouns."""
+def items_of(anti: list[Marked], pro: list[Marked], pair_id: str, split: str) -> list[dict]:
+    """The items of the two forms of a sentence; none where they differ in more than pronouns."""
     if len(anti) != len(pro):
         return []
     positions = range(len(anti))
@@ -76,7 +78,8 @@ def items_of(anti: list[tuple[str, int]], pro: list[tuple[str, int]], pair_id: s
         {
             "item_id": f"{pair_id}-{group}",
             "unit_id": pair_id,
-            "words": [word for word, _ in form],
+            "words": [word for word, _, _ in form],
+            "spaces": [*(space for _, _, space in form), ""],
             # A bracket is sometimes missing in one of the two forms.
             "ground_truth": [int(i in different or anti[i][1] or pro[i][1]) for i in positions],
             "label": label,
@@ -88,8 +91,8 @@ def items_of(anti: list[tuple[str, int]], pro: list[tuple[str, int]], pair_id: s
     ]
 
 
-def marked_words(line: str, location: str) -> list[tuple[str, int]]:
-    """The words of a line, each with 1 where it stands in brackets and is no article, else 0.
+def marked_words(line: str, location: str) -> list[Marked]:
+    """The words of a line, each with 1 where it stands in brackets and is no article, else 0, and the space before it.
 
     The number of the line is taken away, and so is an article that is written both before and in the brackets.
     """
@@ -98,11 +101,15 @@ def marked_words(line: str, location: str) -> list[tuple[str, int]]:
         raise InputError(f"{location}: {line!r} is not a number and a sentence with [marked] words; {PUBLISHED}")
     text = re.sub(r"\bthe \[the ", "[the ", sentence[1])
     pieces = re.split(r"(\[[^\[\]]+\])", text)
-    return [
+    words = [
         (word, int(piece.startswith("[") and word.lower() not in ARTICLES))
         for piece in pieces
         for word in split_words(piece.strip("[]"))
     ]
+    # Brackets may have a space of their own within.
+    plain = re.sub(r" +", " ", re.sub(r"[\[\]]", "", text))
+    spaces = spaces_around(plain, [word for word, _ in words])
+    return [(*word, space) for word, space in zip(words, spaces, strict=False)]
 
 
 def _lines(path: Path) -> list[str]:

@@ -11,6 +11,7 @@ from importlib import import_module
 import regex
 
 from evenlight.errors import InputError
+from evenlight.texts import spaces_around
 
 # Scripts in which spaces do not part words: Chinese and Japanese, and those of Thai, Lao, Khmer, Burmese and others.
 _NO_SPACES = r"[\p{Ideographic}\p{Hiragana}\p{Word_Break=Katakana}\p{Line_Break=SA}]"
@@ -68,7 +69,17 @@ def split_words(text: str, segmenter: str = "unicode") -> list[str]:
     >>> split_words("मैं नहीं जानता।"), split_words("He doesn't know 3.5 %.")
     (['मैं', 'नहीं', 'जानता', '।'], ['He', "doesn't", 'know', '3.5', '%', '.'])
     """
-    words = []
+    words: list[str] = []
     for found in _WORD.finditer(text):
         words += SEGMENTERS[segmenter](found["run"]) if found["run"] else [found[0]]
     return words
+
+
+def text_columns(text: str, segmenter: str = "unicode") -> dict[str, list[str]]:
+    """The words of ``text`` and what stands between them, as columns of the contract ``items``.
+
+    >>> text_columns("She failed, again.")["spaces"]
+    ['', ' ', '', ' ', '', '']
+    """
+    words = split_words(text, segmenter)
+    return {"words": words, "spaces": spaces_around(text, words)}

@@ -12,11 +12,12 @@ from evenlight.models.tokenizers import Reading, read_words, token_ids
 from evenlight.models.two_parts import types_for
 from evenlight.models.windows import windows_of_text
 from evenlight.readings import COUNTERPART_TOO_LONG, NOT_DRAWN, TOO_LONG, Sentence
+from evenlight.texts import texts_in
 
 
 def token_counts(classifier: Classifier, items: pd.DataFrame) -> np.ndarray:
     """How many tokens each item has, special tokens included; int64 (items,)."""
-    rows = token_ids(classifier.tokenizer, items["words"], parts_of(items))
+    rows = token_ids(classifier.tokenizer, texts_in(items), parts_of(items))
     return np.array([len(row) for row in rows], dtype=np.int64)
 
 
@@ -136,13 +137,13 @@ def encoded(
     Raises:
         InputError: a text cannot be read, or cannot be divided into windows.
     """
-    parts = parts_of(items)
-    readings = read_words(classifier.tokenizer, items["words"], list(items["item_id"]), parts)
-    rows = zip(items["item_id"], items["words"], targets, readings, parts or [None] * len(readings), strict=True)
+    parts, texts = parts_of(items), texts_in(items)
+    readings = read_words(classifier.tokenizer, texts, list(items["item_id"]), parts)
+    rows = zip(items["item_id"], texts, targets, readings, parts or [None] * len(readings), strict=True)
     return [
         Sentence(
             item_id,
-            tuple(words),
+            words,
             reading.token_id,
             reading.word_id,
             int(target),

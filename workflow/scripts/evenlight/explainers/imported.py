@@ -20,6 +20,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.readings import Sentence
+from evenlight.texts import written
 
 UNITS = ("words", "tokens")
 # What tokenizers write before a token to say that a word begins there (byte-level, SentencePiece), that none does
@@ -160,7 +161,8 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
         rows = context.once(path, partial(read_explanations, path))
         attributions = []
         for sentence in sentences:
-            row = rows.get(sentence.item_id) or rows.get(" ".join(sentence.words))
+            keys = sentence.item_id, written(sentence.words), " ".join(sentence.words)
+            row = next((rows[key] for key in keys if key in rows), None)
             if row is None:
                 raise InputError(
                     f"{path}: no explanation of item '{sentence.item_id}' ({' '.join(sentence.words)}); every text "

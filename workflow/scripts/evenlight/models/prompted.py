@@ -32,6 +32,7 @@ from evenlight.models.tokenizers import (
     token_ids,
 )
 from evenlight.rows import common_beginning
+from evenlight.texts import written
 
 TEXT, LABEL = "{text}", "{label}"
 NAMES = {DECODER: MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MASKED: MODEL_FOR_MASKED_LM_MAPPING_NAMES}
@@ -223,11 +224,11 @@ class Template:
         if label is not None:
             side, end = sides[self.label], self.start + len(self.mask)
             sides[self.label] = f"{side[: self.start]}{self.gap}{label}{side[end:]}"
-        return f"{sides['before']}{' '.join(words)}{sides['behind']}"
+        return f"{sides['before']}{written(words)}{sides['behind']}"
 
     def label_start(self, words: Sequence[str]) -> int:
         """The first character of the label in the filled template."""
-        return self.start if self.label == "before" else len(self.before) + len(" ".join(words)) + self.start
+        return self.start if self.label == "before" else len(self.before) + len(written(words)) + self.start
 
 
 @dataclass

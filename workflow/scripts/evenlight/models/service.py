@@ -1,26 +1,31 @@
-"""A classifier behind an address as the rest of Evenlight sees it: tokens are words, rows are texts."""
+"""A classifier behind an address as the rest of Evenlight sees it: tokens are words, rows are texts.
+
+A token is a word with what stands before it in its text, so that rows are texts as they came, and those of which words
+were left out keep what stands before the others.
+"""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Split
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from evenlight.errors import InputError
 from evenlight.models.in_a_line import in_a_line
+from evenlight.models.tokenizers import BEGINNING, BY_WORDS, pieces_of
 from evenlight.rows import ids_of
 
 # What rule ``describe_service`` writes: the service, the words of the texts that it is asked about, and for readers, as
 # of any model, where it is from.
 DESCRIPTION, WORDS, MANIFEST = "service.json", "tokenizer.json", "manifest.json"
-# The token of a hidden word. No word has a space within.
-HIDDEN, HIDDEN_ID = "hidden word", 0
+# The token of a hidden word, which no text has.
+HIDDEN, HIDDEN_ID = "\0", 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,8 +51,8 @@ class ServedClassifier:
     def learn(self, sentences: Sequence[Sequence[str]]) -> None:
         """Give the words of further texts a token each; those that have one keep it."""
         known = self.tokenizer.get_vocab()
-        words = sorted(known.keys() - {HIDDEN}, key=known.get)
-        object.__setattr__(self, "tokenizer", word_tokenizer([words, *sentences]))
+        pieces = sorted(known.keys() - {HIDDEN}, key=known.get)
+        object.__setattr__(self, "tokenizer", _tokenizer_of([*pieces, *_all_pieces(sentences)]))
         self.__dict__.pop("_words", None)
 
     @property
@@ -78,25 +83,37 @@ class ServedClassifier:
         words = np.empty(len(self.tokenizer), dtype=object)
         for word, token_id in self.tokenizer.get_vocab().items():
             words[token_id] = word
-        words[HIDDEN_ID] = self.settings["hidden_word"]
+        hidden = self.settings["hidden_word"]
+        words[HIDDEN_ID] = None if hidden is None else f" {hidden}"
         return words
 
     def texts(self, rows: Sequence[np.ndarray]) -> list[str]:
-        """The texts of rows (:mod:`evenlight.rows`): their words, joined by spaces.
+        """The texts of rows (:mod:`evenlight.rows`): their words, and what stands before each.
 
-        Hidden words are what the settings say, or left out. A text without any word is ``empty_text``.
+        Hidden words are what the settings say, behind a space, or left out. A text that lacks its first word does not
+        begin with a space. One without any word is ``empty_text``.
         """
-        of_rows = (" ".join(word for word in self._words[ids_of(row)] if word is not None) for row in rows)
-        return [text or self.settings["empty_text"] for text in of_rows]
+        of_rows = ("".join(word for word in self._words[ids_of(row)] if word is not None) for row in rows)
+        return [_begun(text) or self.settings["empty_text"] for text in of_rows]
 
 
 def word_tokenizer(sentences: Sequence[Sequence[str]]) -> PreTrainedTokenizerBase:
-    """A tokenizer with a token for each word of ``sentences`` (lists of words), as it is written."""
-    words = dict.fromkeys(piece for words in sentences for word in words for piece in word.split(" ") if piece)
-    vocabulary = {HIDDEN: HIDDEN_ID} | {word: number for number, word in enumerate(words, start=1)}
-    tokenizer = Tokenizer(WordLevel(vocabulary))
-    tokenizer.pre_tokenizer = Split(" ", behavior="removed")
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+    """A tokenizer with a token for each word of ``sentences`` and what stands before it, see :func:`pieces_of`."""
+    return _tokenizer_of(_all_pieces(sentences))
+
+
+def _all_pieces(sentences: Sequence[Sequence[str]]) -> Iterator[str]:
+    return chain.from_iterable(map(pieces_of, sentences))
+
+
+def _tokenizer_of(pieces: Iterable[str]) -> PreTrainedTokenizerBase:
+    vocabulary = {HIDDEN: HIDDEN_ID} | {piece: number for number, piece in enumerate(dict.fromkeys(pieces), start=1)}
+    return PreTrainedTokenizerFast(tokenizer_object=Tokenizer(WordLevel(vocabulary)), **{BY_WORDS: True})
+
+
+def _begun(text: str) -> str:
+    """A text without the mark of its beginning, or without the space before what has become its first word."""
+    return text.removeprefix(BEGINNING) if text.startswith(BEGINNING) else text.lstrip()
 
 
 def save_service(folder: Path, settings: Mapping, class_names: Sequence[str], sentences: Sequence) -> None:
@@ -123,7 +140,7 @@ def load_service(folder: Path, max_tokens: int) -> ServedClassifier:
     """
     try:
         described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-        tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / WORDS))
+        tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / WORDS), **{BY_WORDS: True})
     except Exception as error:  # see models.tokenizers
         remedy = "delete the folder and run the workflow again, rule describe_service makes it"
         raise InputError(f"{folder}: no readable description of a service ({error}); {remedy}") from None

@@ -1,8 +1,8 @@
 """Tokenizers: learned from the training split, or loaded with a pre-trained model; and how they read words.
 
-What a model reads of an item is the text that its words make, joined by spaces, exactly as Transformers' own call on
-that text gives it: the first word as a text begins, the others with the space before them. Which token belongs to which
-word follows from the characters that it stands for.
+What a model reads of an item is its text as it came (:mod:`evenlight.texts`), exactly as Transformers' own call on that
+text gives it; of an item that came as words they are joined by spaces. Which token belongs to which word follows from
+the characters that it stands for.
 """
 
 import tempfile
@@ -36,6 +36,7 @@ from transformers.utils import CONFIG_NAME
 from evenlight.errors import InputError, first_line
 from evenlight.models.hub import located
 from evenlight.readings import PROMPT, SPECIAL
+from evenlight.texts import of_part, spaces_of, written
 
 SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
@@ -48,6 +49,9 @@ SPECIAL_TOKENS = {
 NO_CODE = {"trust_remote_code": False}
 # Keys of tokenizer_config.json.
 STAND_INS, PROMPT_AROUND = "stand_ins", "prompt_around"
+# Of a tokenizer that has a token for each of the pieces of its texts (pieces_of); what the first one begins with, where
+# a text begins with white space.
+BY_WORDS, BEGINNING = "by_words", "\x02"
 
 
 def _uncased_word_piece(vocabulary: dict[str, int] | None = None) -> Tokenizer:
@@ -66,7 +70,7 @@ def learned_tokenizer(
     The same sentences always give the same vocabulary.
     """
     tokenizer = _uncased_word_piece()
-    texts = [" ".join(words) for words in sentences]
+    texts = [written(words) for words in sentences]
     characters = sorted({c for text in texts for c in tokenizer.normalizer.normalize_str(text) if not c.isspace()})
     # The trainer numbers the pieces inside of words in the order of a hash map that differs from run to run,
     # and breaks ties between merges by these numbers. Giving it all single characters beforehand, as if they
@@ -250,7 +254,33 @@ def token_ids(
     tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], parts: Parts = None
 ) -> list[np.ndarray]:
     """Ids of texts that are given as words, special tokens and prompt included; an int64 array (tokens,) for each."""
+    if tokenizer.init_kwargs.get(BY_WORDS):
+        vocabulary = tokenizer.get_vocab()
+        return [_ids_of_pieces(vocabulary, words) for words in sentences]
     return [np.array(token_id, dtype=np.int64) for token_id in _encoded(tokenizer, sentences, parts)["input_ids"]]
+
+
+def pieces_of(words: Sequence[str]) -> list[str]:
+    """Each word of a text with what stands before it, the last also with what stands behind it; (words,).
+
+    >>> from evenlight.texts import Words
+    >>> pieces_of(Words(["Failed", ",", "again"], [" ", "", " ", "\\n"]))
+    ['\\x02 Failed', ',', ' again\\n']
+    """
+    spaces = spaces_of(words)
+    pieces = [f"{space}{word}" for space, word in zip(spaces, words, strict=False)]
+    if pieces:
+        pieces[0] = f"{BEGINNING}{pieces[0]}" if spaces[0] else pieces[0]
+        pieces[-1] += spaces[-1]
+    return pieces
+
+
+def _ids_of_pieces(vocabulary: dict[str, int], words: Sequence[str]) -> np.ndarray:
+    pieces = pieces_of(words)
+    unknown = [word for word, piece in zip(words, pieces, strict=True) if piece not in vocabulary]
+    if unknown:
+        raise InputError(f"the service was not told of the word '{unknown[0]}'; delete its folder and run again")
+    return np.array([vocabulary[piece] for piece in pieces], dtype=np.int64)
 
 
 def read_words(
@@ -261,18 +291,23 @@ def read_words(
 ) -> list[Reading]:
     """How texts that are given as words are read, and to which word each token belongs.
 
-    A token that stands for white space alone belongs to the word behind it. A word may have no token: tokenizers drop
-    some characters, such as spaces of no width.
+    A token that stands for white space alone belongs to the word behind it, or to the last. A token that stands for
+    several words without a space between them belongs to the first. So a word may have no token, as may one of
+    characters that tokenizers drop, such as spaces of no width.
 
     Args:
         tokenizer: a fast one.
-        sentences: the words of each text, which are joined by spaces.
+        sentences: the words of each text, with what stands between them (:class:`evenlight.texts.Words`); of lists of
+            words a space.
         names: of the texts, for messages.
         parts: of texts of two parts, which are read as the tokenizer reads a pair of texts.
 
     Raises:
-        InputError: a token stands for several words, or a text cannot be read.
+        InputError: a token stands for several words with a space between them, or a text cannot be read.
     """
+    if tokenizer.init_kwargs.get(BY_WORDS):
+        ids = token_ids(tokenizer, sentences)
+        return [Reading(row, np.arange(len(row)), tuple(words)) for row, words in zip(ids, sentences, strict=True)]
     encoding = _encoded(tokenizer, sentences, parts, return_offsets_mapping=True)
     types = encoding.get("token_type_ids") if parts is not None else None
     prompt = prompt_around(tokenizer)
@@ -300,13 +335,13 @@ def _encoded(
     tokenizer: PreTrainedTokenizerBase, sentences: Sequence[Sequence[str]], parts: Parts = None, **options
 ) -> BatchEncoding:
     before, behind = prompt_around(tokenizer)
-    texts = [f"{before}{' '.join(words)}{behind}" for words in sentences]
-    seconds = ()
     if parts is not None:
         if before or behind:
             raise InputError("a prompt has room for one text, and these have two parts; leave the model out")
         both = list(zip(sentences, parts, strict=True))
-        texts, seconds = ([" ".join(_of_part(*text, part)) for text in both] for part in (0, 1))
+        texts, seconds = ([written(of_part(*text, part)) for text in both] for part in (0, 1))
+    else:
+        texts, seconds = [f"{before}{written(words)}{behind}" for words in sentences], ()
     try:
         encoding = tokenizer(texts, *([seconds] if parts is not None else []), verbose=False, **options)
     except Exception as error:  # see loaded_tokenizer
@@ -319,19 +354,14 @@ def _encoded(
     return encoding
 
 
-def _of_part(words: Sequence[str], parts: Sequence[int], part: int) -> list[str]:
-    return [word for word, of_word in zip(words, parts, strict=True) if of_word == part]
-
-
 def _aligned_parts(
     words: Sequence[str], parts: Sequence[int], spans: np.ndarray, sequence: Sequence[int | None]
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """As :func:`_aligned` for a text of two parts; ``sequence`` says of which part a token is, None of neither."""
     word_id, token_text = np.full(len(spans), SPECIAL), [""] * len(spans)
     for part in (0, 1):
-        of_part = _of_part(words, parts, part)
         is_outside = np.array([number != part for number in sequence], dtype=bool)
-        part_id, part_text = _aligned(of_part, spans, is_outside, SPECIAL)
+        part_id, part_text = _aligned(of_part(words, parts, part), spans, is_outside, SPECIAL)
         first = np.flatnonzero(np.asarray(parts) == part).min(initial=len(words))
         word_id = np.where(is_outside, word_id, part_id + first)
         token_text = [old if skip else new for old, new, skip in zip(token_text, part_text, is_outside, strict=True)]
@@ -346,7 +376,7 @@ def _in_prompt(
     White space of the prompt may be in one token with the text beside it, which is the text's then.
     """
     before, behind = prompt
-    text = " ".join(words)
+    text = written(words)
     spans = spans - len(before)
     first, last = spans.clip(0, len(text)).T
     # A token without characters belongs to what comes next.
@@ -374,32 +404,27 @@ def _aligned(
     """
     if not len(words):
         return np.full(len(span), outside), ("",) * len(span)
-    length = np.array([len(word) for word in words])
-    end = np.cumsum(length + 1) - 1
+    length, before = (np.array([len(piece) for piece in pieces]) for pieces in (words, spaces_of(words)[: len(words)]))
+    end = np.cumsum(before + length)
     start = end - length
     # The words that a span touches: from the first that ends behind its first character to the last that begins before
     # its end. In a space between two words, the first of them is behind the last.
     first = np.searchsorted(end, span[:, 0], side="right").clip(max=len(words) - 1)
     last = np.searchsorted(start, span[:, 1], side="left") - 1
     for token in np.flatnonzero((last > first) & ~is_outside):
-        text = " ".join(words)[slice(*span[token].clip(0))]
-        first[token] = _only_visible(words, range(first[token], last[token] + 1), text)
+        visible = [word for word in range(first[token], last[token] + 1) if _is_visible(words[word])]
+        if len(visible) > 1 and before[visible[0] + 1 : visible[-1] + 1].any():
+            text = written(words)[slice(*span[token].clip(0))]
+            raise InputError(
+                f"the tokenizer makes one token, '{_shortened(text.strip())}', of the words "
+                f"{', '.join(repr(words[word]) for word in visible[:3])}, and its score cannot be divided; choose "
+                "another model"
+            )
+        first[token] = visible[0] if visible else first[token]
     word_id = np.where(is_outside, outside, first)
     inside = (span - start[first, None]).clip(0, length[first, None])
     pieces = zip(word_id.tolist(), inside.tolist(), strict=True)
     return word_id, tuple("" if word < 0 else words[word][slice(*piece)] for word, piece in pieces)
-
-
-def _only_visible(words: Sequence[str], touched: range, text: str) -> int:
-    """The one of several words that one token stands for that has something to see."""
-    visible = [word for word in touched if _is_visible(words[word])]
-    if len(visible) > 1:
-        raise InputError(
-            f"the tokenizer makes one token, '{_shortened(text.strip())}', of the words "
-            f"{', '.join(repr(words[word]) for word in visible[:3])}, and its score cannot be divided; choose another "
-            "model"
-        )
-    return visible[0] if visible else touched[0]
 
 
 def _is_visible(text: str) -> bool:

@@ -4,19 +4,28 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from evenlight.datasets.words import split_words
 from evenlight.engine.sentences import encoded
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.notebook.loading import AskedService
 from evenlight.readings import Sentence
+from evenlight.texts import Words, spaces_around, spaces_of, texts_in
 
 Text = str | Sequence[str]
 
 
-def words_of(text: Text) -> list[str]:
-    """The words of one text: those between the spaces of a string, or a list that has them already."""
-    return text.split() if isinstance(text, str) else list(text)
+def words_of(text: Text) -> Words:
+    """The words of one text: as a study splits a string, which is read as it stands, or a list that has them already.
+
+    >>> words_of("She failed, again.")
+    ('She', 'failed', ',', 'again', '.')
+    """
+    if not isinstance(text, str):
+        return Words(text, getattr(text, "spaces", None))
+    words = split_words(text)
+    return Words(words, spaces_around(text, words))
 
 
 def sentences_of(
@@ -29,7 +38,7 @@ def sentences_of(
         if second is not None or overlap is not None:
             name = "second" if overlap is None else "overlap"
             raise InputError(f"{name}: a service is asked about one text at a time, as it stands; leave {name} out")
-        classifier.learn(items["words"])
+        classifier.learn(texts_in(items))
     elif overlap is not None and overlap not in range(classifier.max_tokens // 2 + 1):
         half = f"from 0 to half of the {classifier.max_tokens} tokens that this classifier reads"
         raise InputError(f"overlap: found {overlap!r}; allowed is a whole number {half}")
@@ -37,7 +46,7 @@ def sentences_of(
         if second is not None:
             require_reads_parts(classifier, items["words"][0], items["part"][0])
         if not is_served and classifier.check_texts:
-            classifier.check_texts(items["words"])
+            classifier.check_texts(texts_in(items))
         sentences = encoded(classifier, items, [0] * len(items), overlap)
     except InputError as error:
         # The remedies are those of a study.
@@ -60,25 +69,27 @@ def check_one_per_text(name: str, values: Sequence, texts: int) -> None:
         raise InputError(f"{name} has {len(values)} entries for {texts} texts; give one per text")
 
 
-def _words(name: str, texts: Sequence[Text], text: str) -> list[list[str]]:
+def _words(name: str, texts: Sequence[Text], text: str) -> list[Words]:
     """The words of each of the texts that the argument ``name`` gives, each of which messages call ``text``."""
     if isinstance(texts, str):
         raise InputError(f"{name} is one string; give a list of texts, here a list of one")
     words = [words_of(given) for given in texts]
     if not words:
         raise InputError(f"{name} is empty; give at least one text")
-    if [] in words:
-        raise InputError(f"{text} {words.index([])} has no words; give it some, or leave it out")
+    if () in words:
+        raise InputError(f"{text} {words.index(())} has no words; give it some, or leave it out")
     return words
 
 
 def _items(texts: Sequence[Text], second: Sequence[Text] | None) -> pd.DataFrame:
     """The texts as rows of the contract ``items``."""
     words = _words("texts", texts, "text")
-    items = pd.DataFrame({"item_id": [f"text {number}" for number in range(len(words))], "words": words})
+    items = pd.DataFrame({"item_id": [f"text {number}" for number in range(len(words))]})
     if second is None:
-        return items
+        return items.assign(words=words, spaces=list(map(spaces_of, words)))
     behind = _words("second", second, "the second part of text")
     check_one_per_text("second", behind, len(words))
     parts = [[0] * len(first) + [1] * len(more) for first, more in zip(words, behind, strict=True)]
-    return items.assign(words=[first + more for first, more in zip(words, behind, strict=True)], part=parts)
+    both = list(zip(words, behind, strict=True))
+    spaces = [spaces_of(first) + spaces_of(more) for first, more in both]
+    return items.assign(words=[first + more for first, more in both], spaces=spaces, part=parts)

@@ -1,0 +1,71 @@
+"""Texts as they were written: their words, and what stands between them."""
+
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+
+import pandas as pd
+
+# The columns of the contract ``items`` that say how a text is written.
+TEXT = ("words", "spaces")
+
+
+class Words(tuple):
+    """The words of a text, (words,).
+
+    Attributes:
+        spaces: the white space before each word and behind the last, (words + 1,); of a text of two parts those of the
+            one, then those of the other. None where the text came as words: a space is between two of them.
+    """
+
+    spaces: tuple[str, ...] | None
+
+    def __new__(cls, words: Sequence[str], spaces: Sequence[str] | None = None) -> "Words":
+        """The words, with what stands around them where it is known."""
+        text = super().__new__(cls, words)
+        text.spaces = None if spaces is None else tuple(spaces)
+        return text
+
+
+def written(words: Sequence[str]) -> str:
+    """A text of one part as it came, or with a space between its words where it came as words.
+
+    >>> written(Words(["Failed", ",", "again"], ["", "", " ", "\\n"])), written(["Failed", ",", "again"])
+    ('Failed, again\\n', 'Failed , again')
+    """
+    return "".join(chain.from_iterable(zip_longest(spaces_of(words), words, fillvalue="")))
+
+
+def spaces_of(words: Sequence[str]) -> tuple[str, ...]:
+    """What stands before each word of a text of one part, and behind the last; (words + 1,)."""
+    spaces = getattr(words, "spaces", None)
+    return ("", *[" "] * (len(words) - 1), "")[: len(words) + 1] if spaces is None else spaces
+
+
+def of_part(words: Sequence[str], parts: Sequence[int], part: int) -> Words:
+    """One of the two parts of a text, by the part of each word."""
+    first = sum(of_word == 0 for of_word in parts)
+    spaces = getattr(words, "spaces", None)
+    if spaces is not None:
+        spaces = spaces[first + 1 :] if part else spaces[: first + 1]
+    return Words(words[first:] if part else words[:first], spaces)
+
+
+def texts_in(items: pd.DataFrame) -> list[Words]:
+    """The texts of rows of the contract ``items``, by their columns :data:`TEXT`."""
+    spaces = items["spaces"] if "spaces" in items else [None] * len(items)
+    known = (None if of_text is None or isinstance(of_text, float) else of_text for of_text in spaces)
+    return [Words(words, of_text) for words, of_text in zip(items["words"], known, strict=True)]
+
+
+def spaces_around(text: str, words: Sequence[str]) -> list[str]:
+    """What stands in ``text`` before each of its ``words``, in their order, and behind the last; (words + 1,).
+
+    >>> spaces_around(" Failed,\\nagain", ["Failed", ",", "again"])
+    [' ', '', '\\n', '']
+    """
+    spaces, end = [], 0
+    for word in words:
+        start = text.index(word, end)
+        spaces.append(text[end:start])
+        end = start + len(word)
+    return [*spaces, text[end:]]
