@@ -200,7 +200,7 @@ def readings_table(
 
 
 def sentences_of(texts: pa.Table) -> list[Sentence]:
-    """The sentences of rows of :func:`read_explained`, with words and the spaces around them where the rows have them."""
+    """The sentences of rows of :func:`read_explained`, with words and spaces where the rows have them."""
     words = texts["words"].to_pylist() if "words" in texts.column_names else [()] * len(texts)
     spaces = texts["spaces"].to_pylist() if "spaces" in texts.column_names else [None] * len(texts)
     columns = texts.select(list(SENTENCE_COLUMNS))
