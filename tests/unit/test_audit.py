@@ -222,13 +222,16 @@ def test_copies_of_texts_are_counted_and_so_is_what_is_left_out_of_the_test(tmp_
 
 
 def test_so_many_pairs_as_it_names_find_what_it_says(tmp_path):
-    """What it takes to show what nine times as many pairs show is about nine times as many."""
+    """What it takes to show what nine times as many pairs show is about nine times as many, or somewhat more.
+
+    Resamples of 30 pairs reach farther than those of 270, which the promise does not count on.
+    """
     few, many = (AuditedStudy(tmp_path / str(pairs), pairs=pairs).effects() for pairs in (30, 270))
     cells = few[few["verdict"] == "undecided"].index
     assert len(cells)
     few, many = few.loc[cells], many.loc[cells]
     growth = _growth(few["detectable_pooled"], few["reserve"] / few["sd"], many["detectable_pooled"])
-    assert growth.median() == pytest.approx(9, rel=0.3)
+    assert 8 < growth.median() < 9 * 1.5
 
 
 def test_how_many_pairs_would_decide_is_in_words(study, effects, audit):

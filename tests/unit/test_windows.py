@@ -84,7 +84,12 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 def test_windows_are_whole_words_that_overlap_and_leave_nothing_out(lengths, before, after, most, overlap):
     words = np.repeat(np.arange(len(lengths)), lengths)
     word_id = np.concatenate([np.full(before, SPECIAL), words, np.full(after, SPECIAL)])
-    first, last = windows_of_text(word_id, most, overlap).T
+    try:
+        first, last = windows_of_text(word_id, most, overlap).T
+    except InputError:
+        # Only where the next word may not fit behind what both windows have in common.
+        assert most - before - after < overlap + 2 * max(lengths) - 1
+        return
     number = last.max() + 1
     assert (first[word_id == SPECIAL] == 0).all()
     assert (last[word_id == SPECIAL] == number - 1).all()
