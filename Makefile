@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-associated estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-associated estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -236,6 +236,11 @@ bench-shapley: $(MINILM) .venv-shapiq/ready  ## the same on 30 to 60 tokens, bes
 bench-chance: $(MINILM)  ## what of explanations is chance, by the number of rows: docs/results/chance_by_rows.md
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/chance_by_rows.py --models $(firstword $(BENCH_NAMED)) --items $(BENCH_ITEMS) --output docs/results/chance_by_rows.csv
+
+bench-chance-longer: $(MINILM)  ## the same of LIME on texts of five sentences: docs/results/chance_by_rows_longer.md (five minutes)
+	$(TRAIN_BENCH)
+	$(BIN)/python bench/chance_by_rows.py --models $(firstword $(BENCH_NAMED)) --items $(BENCH_ITEMS) --sentences 8 --in-a-row 5 \
+		--settings lime "lime, asked" --output docs/results/chance_by_rows_longer.csv
 
 # LIME and SHAP of MiniLM would take hours.
 bench-sensitivity: $(MINILM)  ## what few points of sensitivity miss: docs/results/sensitivity_error.md (twenty minutes)

@@ -1,14 +1,14 @@
 """Measure how much of random explainers' scores is chance, by the number of rows they take, on real sentences.
 
 Every setting explains the same test sentences twice with independent draws, and the two are compared as a study does it
-(:mod:`evenlight.chance`).
+(:mod:`evenlight.chance`). With ``--in-a-row`` several sentences are one text, since longer texts need more rows.
 
 Writes a table (CSV), and beside it a page that shows it (the same name, ``.md``). ``make bench-chance`` runs it.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +49,7 @@ CURVES: dict[str, tuple[dict, str, tuple[int | None, ...]]] = {
     # None is the squared number of tokens.
     "lime": ({"method": "lime"}, "samples", (None, 100, 250, 500, 1000, 2000, 5000)),
     "lime, words": ({"method": "lime", "features": "word"}, "samples", (100, 500, 2000)),
-    "lime, asked": ({"method": "lime", "samples": 5000}, "asked", (64, 128, 256)),
+    "lime, asked": ({"method": "lime", "samples": 5000}, "asked", (64, 128, 256, 512)),
     "gradient_shap": ({"method": "gradient_shap"}, "samples", (5, 10, 25, 50, 100, 200)),
 }
 
@@ -75,9 +75,10 @@ def measured(sentences: list[Sentence], evaluator: Evaluator, settings: dict) ->
     }
 
 
-def curves(sentences: list[Sentence], evaluator: Evaluator) -> Iterator[dict]:
-    """A row for each setting and budget."""
-    for name, (settings, key, budgets) in CURVES.items():
+def curves(sentences: list[Sentence], evaluator: Evaluator, names: Sequence[str]) -> Iterator[dict]:
+    """A row for each of the named settings and its budgets."""
+    for name in names:
+        settings, key, budgets = CURVES[name]
         for budget in budgets:
             found = measured(sentences, evaluator, settings | {key: budget})
             print(f"{name}, {key} {budget}: error {found['error']:.3f}, rank {found['rank']:.3f}", flush=True)
@@ -87,7 +88,7 @@ def curves(sentences: list[Sentence], evaluator: Evaluator) -> Iterator[dict]:
 PAGE = """\
 # Chance in explanations by the number of rows
 
-{count} test sentences of {items} with {least} to {most} tokens (median {median}, special ones not counted), explained
+{count} {texts} of {items} with {least} to {most} tokens (median {median}, special ones not counted), explained
 twice with independent draws; medians over sentences.
 
 - *error*: standard error of a token's score, divided by the standard deviation of the sentence's scores. 0 is no
@@ -102,7 +103,22 @@ Made by `{command}` on {machine}.
 """
 
 
-def page(table: pd.DataFrame, sentences: list[Sentence], dataset: str) -> str:
+def joined(texts: pd.DataFrame, number: int) -> pd.DataFrame:
+    """Texts of ``number`` of these one behind the other, a space between, each with the label of its first.
+
+    >>> given = pd.DataFrame({"item_id": list("abc"), "words": [["He"], ["is"], ["."]], "label": [1, 0, 1]})
+    >>> joined(given, 2)[["item_id", "words", "label"]].values.tolist()
+    [['a', ['He', 'is'], 1]]
+    """
+    firsts = texts.iloc[: len(texts) // number * number : number].drop(columns="spaces", errors="ignore")
+    words = [
+        [word for text in texts["words"].iloc[first : first + number] for word in text]
+        for first in range(0, number * len(firsts), number)
+    ]
+    return firsts.assign(words=words)
+
+
+def page(table: pd.DataFrame, sentences: list[Sentence], dataset: str, in_a_row: int) -> str:
     """The page that shows the table, a part for each model."""
     tokens = [int((~sentence.is_special).sum()) for sentence in sentences]
     parts = []
@@ -114,6 +130,7 @@ def page(table: pd.DataFrame, sentences: list[Sentence], dataset: str) -> str:
         parts.append(f"## {model}\n\n{markdown(shown)}")
     return PAGE.format(
         count=len(sentences),
+        texts="test sentences" if in_a_row == 1 else f"texts of {in_a_row} test sentences",
         items=dataset,
         least=min(tokens),
         most=max(tokens),
@@ -129,18 +146,20 @@ def main(arguments: argparse.Namespace) -> None:
     if arguments.output.suffix != ".csv":
         raise InputError(f"--output: '{arguments.output}' must end in .csv; the page is written beside it")
     torch.set_num_threads(1)
-    texts = draw(test_texts(arguments.items), arguments.sentences, "chance by rows")
+    texts = draw(test_texts(arguments.items), arguments.sentences * arguments.in_a_row, "chance by rows")
+    if arguments.in_a_row > 1:
+        texts = joined(texts, arguments.in_a_row)
     tables = []
     for name, folder in arguments.models:
         classifier = load_classifier(folder, max_tokens=128)
         sentences = read_by(classifier, texts)
-        table = pd.DataFrame(curves(sentences, Evaluator(classifier)))
+        table = pd.DataFrame(curves(sentences, Evaluator(classifier), arguments.settings))
         tables.append(table.assign(model=name))
     table = pd.concat(tables, ignore_index=True)
     with replacing(arguments.output) as path:
         table.to_csv(path, index=False, float_format="%.4g")
     with replacing(arguments.output.with_suffix(".md")) as path:
-        path.write_text(page(table, sentences, arguments.items.parent.name), encoding="utf-8")
+        path.write_text(page(table, sentences, arguments.items.parent.name, arguments.in_a_row), encoding="utf-8")
 
 
 if __name__ == "__main__":
@@ -148,5 +167,7 @@ if __name__ == "__main__":
     parser.add_argument("--models", type=named_folder, nargs="+", required=True, help="name=folder of each model")
     add_items_flag(parser)
     parser.add_argument("--sentences", type=int, default=32, help="how many sentences")
+    parser.add_argument("--in-a-row", type=int, default=1, help="how many sentences make a text")
+    parser.add_argument("--settings", nargs="+", choices=CURVES, default=list(CURVES), help="default: all")
     parser.add_argument("--output", type=Path, required=True, help="table (CSV); the page is written beside it")
     command_line.run(main, parser)

@@ -17,6 +17,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import shapley
 from evenlight.explainers.partition_shap import Node
+from evenlight.texts import texts_in, written
 
 # Shapley values by the number of rows ---------------------------------------------------------------------------------
 
@@ -217,9 +218,19 @@ def test_chance_is_none_where_nothing_is_drawn():
     assert few["rows"] < many["rows"]
     assert few["error"] > 2 * many["error"] > 0
     table = pd.DataFrame([{"setting": "lime", "budget": "samples 20", "model": "tiny", **few}])
-    page = chance.page(table, sentences, "demo")
+    page = chance.page(table, sentences, "demo", 1)
     assert "3 test sentences of demo with" in page
     assert f"| lime | samples 20 | {few['rows']} | {few['error']:.2f} |" in page
+
+
+def test_texts_of_several_sentences_are_their_words_in_a_row():
+    given = pd.DataFrame(
+        {"item_id": list("abcde"), "words": [["He"], ["is", "."], ["A"], ["b"], ["c"]], "label": range(5)}
+    )
+    given["spaces"] = given["words"].map(lambda words: [""] * (len(words) + 1))
+    joined = script("chance_by_rows").joined(given, 2)
+    assert joined[["item_id", "words", "label"]].values.tolist() == [["a", ["He", "is", "."], 0], ["c", ["A", "b"], 2]]
+    assert list(map(written, texts_in(joined))) == ["He is .", "A b"]
 
 
 @pytest.fixture(scope="module")
