@@ -24,6 +24,7 @@ include: "rules/corpus.smk"
 include: "rules/datasets.smk"
 include: "rules/models.smk"
 include: "rules/explanations.smk"
+include: "rules/checks.smk"
 include: "rules/statistics.smk"
 include: "rules/figures.smk"
 include: f"rules/kinds/{config['kind']}.smk"
@@ -47,7 +48,3 @@ rule all:
 
 
 include: "rules/archive.smk"
-
-
-# Here, since a rule above may make what a dataset is read from.
-check_named_files()

@@ -21,7 +21,7 @@ sys.path.insert(0, str(SCRIPTS))
 
 from evenlight import annotation, configuration, datasets, gpus, interpreter, kinds, sources, warm_start
 from evenlight.code_digest import Code
-from evenlight.errors import InputError
+from evenlight.errors import InputError, reworded
 
 
 def studies(paths):

@@ -13,24 +13,6 @@ def named_files(wildcards):
     return list(map(own_file, datasets.reader_for(settings).files(settings)))
 
 
-def check_named_files():
-    """Refuse datasets that are still to be read from files that are not there and that no rule makes.
-
-    Of a module only Snakemake knows, when all rules are read, which files others make.
-    """
-    if STORED or not (workflow.is_main_process and workflow.modifier.is_main_snakefile()):
-        return
-    problems = [
-        f"datasets.{name}: {sources.missing(path)}"
-        for name, settings in config["datasets"].items()
-        if not Path(f"results/{config['study']}/datasets/{name}/items.parquet").exists()
-        for path in datasets.reader_for(settings).files(settings)
-        if not Path(path).exists() and not any(rule.is_producer(path) for rule in workflow.rules)
-    ]
-    if problems:
-        raise WorkflowError("\n".join(problems))
-
-
 def source_digest(wildcards):
     """What the file must be, so that another pinned version is fetched again."""
     if wildcards.name not in sources.SOURCES:

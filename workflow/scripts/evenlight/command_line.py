@@ -109,7 +109,7 @@ def run(command: Callable[[argparse.Namespace], None], parser: argparse.Argument
     try:
         command(arguments)
     except InputError as error:
-        sys.exit(f"error: {_with_model(str(error), arguments)}")
+        sys.exit("\n".join(f"error: {_with_model(problem, arguments)}" for problem in error.problems))
 
 
 def _with_model(message: str, arguments: argparse.Namespace) -> str:
@@ -120,7 +120,12 @@ def _with_model(message: str, arguments: argparse.Namespace) -> str:
     """
     paths = [str(getattr(arguments, flag, None)) for flag in ("model", "output")]
     found = next(filter(None, map(OF_MODEL.search, paths)), None)
-    return message.replace("models.<model>", f"models.{found['model']}") if found else message
+    return of_model(message, found["model"]) if found else message
+
+
+def of_model(message: str, model: str) -> str:
+    """A message about ``models.<model>`` with the name of the model."""
+    return message.replace("models.<model>", f"models.{model}")
 
 
 def _stop(number: int, frame: object) -> None:

@@ -1,12 +1,54 @@
 """The one exception that a user is meant to read, and what it says of others."""
 
+from collections.abc import Callable, Mapping
+
 
 class InputError(Exception):
     """Input that cannot be used: a file, a configuration value or a model.
 
     The message names the file (or the configuration key), the field and the remedy. Commands print it
-    alone, without a traceback, and end with status 1.
+    alone, without a traceback, and end with status 1. Where several things are wrong, each has a message.
     """
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong, each with its remedy."""
+        return tuple(map(str, self.args))
+
+    def __str__(self) -> str:
+        """All of it, a line each."""
+        return "\n".join(self.problems)
+
+
+def all_of(made: Mapping[str, Callable[[], object]]) -> dict:
+    """What each function gives, by its name.
+
+    Raises:
+        InputError: some are refused; it says why each of them is.
+    """
+    given, problems = {}, []
+    for name, make in made.items():
+        try:
+            given[name] = make()
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(*problems)
+    return given
+
+
+def reworded(work: Callable, kind: type[Exception], other: Callable[[], Exception | None]) -> Callable:
+    """``work``, of which errors of a kind are raised as what ``other`` then gives; as they are where it gives None."""
+
+    def in_other_words(*arguments, **named):
+        try:
+            return work(*arguments, **named)
+        except kind:
+            if error := other():
+                raise error from None
+            raise
+
+    return in_other_words
 
 
 def first_line(said: Exception | str) -> str:

@@ -140,10 +140,12 @@ def missing(path: str | Path) -> str:
     >>> missing("/no/such/folder/mine.csv")
     '/no/such/folder/mine.csv: no such file, since there is no /no; paths begin where Snakemake is started'
     """
-    path = Path(path)
-    absent = next(part for part in (*reversed(path.parents), path) if not part.exists())
+    absent = next(part for part in (*reversed(Path(path).parents), Path(path)) if not part.exists())
     near = get_close_matches(absent.name, [other.name for other in absent.parent.iterdir()], n=1)
-    why = f"; did you mean {absent.with_name(near[0])}?" if near else f", since there is no {absent};"
+    if near:
+        why = f"; did you mean {absent.with_name(near[0])}?"
+    else:
+        why = ";" if absent == Path(path) else f", since there is no {absent};"
     return f"{path}: no such file{why} paths begin where Snakemake is started"
 
 

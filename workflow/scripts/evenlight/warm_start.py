@@ -57,6 +57,7 @@ LIBRARIES = {
     "explanations": MODELS,
     "statistics": STATISTICS,
     "figures": FIGURES,
+    "checks": MODELS,
 }
 
 # Variables that Python and the system's loader read when a process starts: these must be the server's own.

@@ -11,15 +11,13 @@ from evenlight.checkpoints import add_checkpoint_flags, open_checkpoint
 from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_compared_flag, add_device_flags, run, settings_argument
 from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.engine.sentences import check_explained, encoded, left_out, parts_of, token_counts, tokenize
+from evenlight.engine.sentences import check_explained, tokenize, unexplained
+from evenlight.engine.untrained import untrained
 from evenlight.errors import InputError
 from evenlight.items import wholes
-from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, device_name, name_classes, pick_device
 from evenlight.models.processor import use_processor
-from evenlight.models.two_parts import require_reads_parts
 from evenlight.tables import read_metadata, read_table, write_csv
-from evenlight.texts import texts_in
 from evenlight.training import Diverged, digest_of_training, make_reproducible, save_classifier, train
 
 
@@ -28,12 +26,9 @@ def refuse_test(arguments: argparse.Namespace, classifier: Classifier, test: pd.
     model, dataset = arguments.settings["model"], arguments.items.parent.name
     compared = arguments.compared or {"comparisons": {}, "samples": {}, "strata": {}}
     sample = compared["samples"].get(dataset, {"pairs": None, "factors": []})
-    tokens = token_counts(classifier, test)
+    reading = {"long_items": model["long_items"], "overlap": overlap_of(model)} | sample
     try:
-        reason, _ = left_out(test, units, tokens, classifier.max_tokens, {"long_items": model["long_items"]} | sample)
-        is_long = tokens > classifier.max_tokens
-        if is_long.any() and (overlap := overlap_of(model)) is not None:
-            encoded(classifier, test[is_long], test.loc[is_long, "label"], overlap)
+        reason = unexplained(classifier, test, units, reading)
     except InputError as error:
         raise InputError(f"{arguments.items}, split test: {error}") from None
     check_explained(dataset, test, reason, units, compared)
@@ -53,14 +48,7 @@ def main(arguments: argparse.Namespace) -> None:
     items, units = read_table(arguments.items, ITEMS), read_table(arguments.units, UNITS)
     classes = read_metadata(arguments.items, ITEMS)["classes"]
     training, validation, test = (items[items["split"] == split] for split in ("train", "validation", "test"))
-    if training.empty:
-        raise InputError(
-            f"{arguments.items}: no items in split train; put some there, have a smaller share moved to the test "
-            "split, or name a model that is trained already (architecture: trained)"
-        )
-    classifier = new_classifier(model, texts_in(training), len(classes), settings["seed"])
-    if parts := parts_of(training):
-        require_reads_parts(classifier, texts_in(training[:1])[0], parts[0])
+    classifier = untrained(model, training, len(classes), settings["seed"], arguments.items)
     refuse_test(arguments, classifier, test, units)
     name_classes(classifier.network, classes)
     device = pick_device(arguments.device)

@@ -23,14 +23,12 @@ def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[t
         with open(path, encoding="utf-8-sig", newline="") as file:
             lines = csv.reader(file, strict=True)
             header = next(lines, [])
-            lacking = [name for name in fields if name not in header]
-            if lacking:
-                other = next((sign for sign in ";\t|" if len(header) == 1 and sign in header[0]), None)
-                if other:
-                    raise InputError(
-                        f"{path}: its values seem to be separated by {other!r}; write it with commas between them"
-                    )
-                raise InputError(f"{path}: no column '{lacking[0]}'; the columns are {', '.join(header)}; {remedy}")
+            other = next((sign for sign in ";\t|" if len(header) == 1 and sign in header[0]), None)
+            if other and not set(fields) <= set(header):
+                raise InputError(
+                    f"{path}: its values seem to be separated by {other!r}; write it with commas between them"
+                )
+            require_columns(path, fields, header, remedy)
             for number, values in enumerate((values for values in lines if values), start=1):
                 location = f"{path}, row {number}"
                 if len(values) != len(header):
@@ -40,6 +38,13 @@ def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[t
         raise InputError(f"{path}: not CSV in UTF-8 ({error.reason}); {_other_encoding(path)}") from None
     except csv.Error as error:
         raise InputError(f"{path}: not CSV in UTF-8 ({error}); {remedy}") from None
+
+
+def require_columns(path: str | Path, fields: Sequence[str], header: Sequence[str], remedy: str) -> None:
+    """Refuse a table whose ``header`` lacks some of ``fields``, by an :class:`InputError` that names all of those."""
+    if lacking := [f"'{name}'" for name in dict.fromkeys(fields) if name not in header]:
+        columns = " or ".join(filter(None, (", ".join(lacking[:-1]), lacking[-1])))
+        raise InputError(f"{path}: no column {columns}; the columns are {', '.join(header)}; {remedy}")
 
 
 def _other_encoding(path: str | Path) -> str:

@@ -3,6 +3,7 @@
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -11,13 +12,15 @@ import pyarrow.parquet as pq
 
 from evenlight.contracts.texts import ATTRIBUTE
 from evenlight.datasets import Dataset, reader_for
-from evenlight.datasets.rows import choice, csv_rows
+from evenlight.datasets.rows import choice, csv_rows, require_columns
 from evenlight.datasets.words import split_words
-from evenlight.errors import InputError
+from evenlight.errors import InputError, all_of
 from evenlight.items import assign_test, joined_clusters, separated, texts_of
 from evenlight.texts import spaces_around
 
 REMEDY = "correct the table or the dataset's settings"
+# Problems of a table that are told; of more, one setting is the cause.
+MOST = 10
 SPLITS = {"train": "train", "test": "test"}
 OPTIONAL = ("pair", "cluster", "item", "split", "ground_truth")
 
@@ -33,7 +36,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     1), has no ground truth, and ``test_share`` of the clusters are drawn for the test split by ``split_seed``. Clusters
     that have a text in common are one.
 
-    Raises :class:`InputError` with file, row, field and remedy for the first thing that is wrong.
+    Raises :class:`InputError` with file, row, field and remedy for all that is wrong, a value of a field once.
     """
     path = files[reader_for(settings).files(settings)[0]]
     return dataset_of(_rows(path, named_columns(settings)), settings, path)
@@ -51,7 +54,17 @@ def named_columns(settings: dict) -> list[str]:
 def dataset_of(rows: Iterable[tuple[str, dict]], settings: dict, origin: Path | str) -> Dataset:
     """The dataset of rows, values by column, each with its place for messages; ``origin`` is the place of all."""
     factors = reader_for(settings).factors(settings)
-    items = [_item(row, number, location, settings) for number, (location, row) in enumerate(rows, start=1)]
+    items, refused = [], {}
+    for number, (location, row) in enumerate(rows, start=1):
+        try:
+            items.append(_item(row, number, location, settings))
+        except InputError as error:
+            for problem in error.problems:
+                refused.setdefault(problem.removeprefix(location), problem)
+    if refused:
+        problems = list(refused.values())
+        others = [f"{origin}: {len(problems) - MOST:,} others like these; {REMEDY}"] if len(problems) > MOST else []
+        raise InputError(*problems[:MOST], *others)
     if not items:
         raise InputError(f"{origin}: no rows; {REMEDY}")
     rows = pd.DataFrame(items)
@@ -73,10 +86,7 @@ def _rows(path: Path, fields: list[str]) -> Iterator[tuple[str, dict]]:
         table = pq.read_table(path)
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{path}: not a readable Parquet file ({error}); write it anew") from None
-    lacking = [name for name in fields if name not in table.column_names]
-    if lacking:
-        columns = ", ".join(table.column_names)
-        raise InputError(f"{path}: no column '{lacking[0]}'; the columns are {columns}; {REMEDY}")
+    require_columns(path, fields, table.column_names, REMEDY)
     for number, row in enumerate(table.select(list(dict.fromkeys(fields))).to_pylist(), start=1):
         yield f"{path}, row {number}", row
 
@@ -99,6 +109,11 @@ def _item(row: dict, number: int, location: str, settings: dict) -> dict:
     item_id = row[settings["item"]] if settings["item"] else f"{number:06d}"
     unit_id = row[settings["pair"]] if settings["pair"] else item_id
     labels = {name: label for label, name in enumerate(settings["classes"])}
+    chosen = {"label": partial(choice, row, settings["label"], labels, location, REMEDY)}
+    if settings["split"]:
+        chosen["split"] = partial(choice, row, settings["split"], SPLITS, location, REMEDY)
+    for name, attribute in settings["attributes"].items():
+        chosen[ATTRIBUTE + name] = partial(_level, row, attribute, location)
     return {
         "item_id": item_id,
         "unit_id": unit_id,
@@ -106,10 +121,9 @@ def _item(row: dict, number: int, location: str, settings: dict) -> dict:
         "spaces": spaces,
         "part": part,
         "ground_truth": ground_truth,
-        "label": choice(row, settings["label"], labels, location, REMEDY),
-        "split": choice(row, settings["split"], SPLITS, location, REMEDY) if settings["split"] else "train",
+        "split": "train",
         "cluster": row[settings["cluster"]] if settings["cluster"] else unit_id,
-    } | {ATTRIBUTE + name: _level(row, attribute, location) for name, attribute in settings["attributes"].items()}
+    } | all_of(chosen)
 
 
 def _is_empty(value) -> bool:

@@ -107,6 +107,26 @@ def left_out(
     return reason, notes
 
 
+def unexplained(classifier: Classifier, test: pd.DataFrame, units: pd.DataFrame, reading: dict) -> np.ndarray:
+    """Why each text is not explained, as :func:`left_out` says of how many tokens they have.
+
+    Args:
+        classifier: reads the texts.
+        test: the texts, with ``item_id``, ``words``, ``label``, ``part``.
+        units: table of the contract ``units``.
+        reading: settings of :func:`left_out`; ``overlap`` None where texts are read in no windows.
+
+    Raises:
+        InputError: as there; or a text cannot be divided into windows.
+    """
+    tokens = token_counts(classifier, test)
+    reason, _ = left_out(test, units, tokens, classifier.max_tokens, reading)
+    is_long = tokens > classifier.max_tokens
+    if is_long.any() and reading.get("overlap") is not None:
+        encoded(classifier, test[is_long], test.loc[is_long, "label"], reading["overlap"])
+    return reason
+
+
 def check_explained(dataset: str, test: pd.DataFrame, reason: np.ndarray, units: pd.DataFrame, compared: dict) -> None:
     """Refuse a dataset of whose explained texts too few can be compared.
 

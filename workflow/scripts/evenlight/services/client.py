@@ -136,8 +136,12 @@ class Client:
         key = os.environ.get(self.manner.key_variable or "", "").strip()
         return said.replace(key, "<key>") if key else said
 
-    def _header(self) -> tuple[str, str] | None:
-        """The header with the key."""
+    def header(self) -> tuple[str, str] | None:
+        """The header with the key, its name and its value; None where there is none.
+
+        Raises:
+            InputError: the environment variable holds no key.
+        """
         variable = self.manner.key_variable
         if variable is None:
             return None
@@ -159,7 +163,7 @@ class Client:
             session = requests.Session()
             # Neither through a proxy nor with a password that a file names for this host.
             session.trust_env = not is_loopback(urlsplit(self.address).hostname)
-            header = self._header()
+            header = self.header()
 
             def with_key(prepared):
                 if header:

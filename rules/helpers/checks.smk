@@ -1,0 +1,110 @@
+# What rules/checks.smk asks: its settings, and which files it needs.
+
+import time
+from itertools import product
+
+from snakemake.exceptions import MissingInputException
+from snakemake.iocontainers import Wildcards
+
+DATASET_CHECK = "<results>/checks/{dataset}/dataset.json"
+MODEL_CHECK = "<results>/checks/{dataset}/{model}/seed{seed}.json"
+# A check is never taken for done: what it looks at lies outside of the workflow, which cannot know that it has changed.
+ASKED_AT = time.time()
+
+
+def present_files(wildcards):
+    """Those of the files of a dataset that are there, or else none is read."""
+    named = datasets.reader_for(config["datasets"][wildcards.dataset]).files(config["datasets"][wildcards.dataset])
+    return [own_file(path) for path in named if Path(path).exists()]
+
+
+def made_flag(paths):
+    """The flag that names those of the files that are not there yet, since some rule makes them."""
+    made = [path for path in paths if is_made(path)]
+    return ["--made", *made] if made else []
+
+
+def files_of_run(wildcards):
+    """The files that a model is made of, by their paths."""
+    if wildcards.model in SERVICES:
+        return []
+    files = pretrained_files if wildcards.model in TRAINED_HERE else checkpoint_files
+    return list(map(str, files(wildcards)))
+
+
+def settings_of_run(wildcards):
+    """What a model is, or becomes in its training."""
+    if wildcards.model in SERVICES:
+        return service(wildcards)
+    return recipe(wildcards) if wildcards.model in TRAINED_HERE else checkpoint(wildcards)
+
+
+def check_settings(wildcards):
+    """What decides how a model is read and how it is explained."""
+    return as_json(
+        model=settings_of_run(wildcards),
+        files=files_of_run(wildcards),
+        reading=reading(wildcards),
+        seed=int(wildcards.seed),
+        precision=config["explain"]["precision"],
+        asking=SERVICES[wildcards.model]["asking"] if wildcards.model in SERVICES else {},
+        explainers={family: methods_of(family, wildcards) for family in ATTRIBUTING_FAMILIES},
+    )
+
+
+def imported_paths(wildcards):
+    """The files that explanations are read from."""
+    methods = (method for family in ATTRIBUTING_FAMILIES for method in methods_of(family, wildcards).values())
+    return [method["file"] for method in methods if "file" in method]
+
+
+def seeds_made(model):
+    """The runs of a model that are made of other files: of one that is trained here, the first stands for all."""
+    return seeds_of(model)[:1] if model in TRAINED_HERE else seeds_of(model)
+
+
+def of_runs(path, model):
+    """A path for each of these runs, on every dataset."""
+    return expand(path, dataset=config["datasets"], model=model, seed=seeds_made(model))
+
+
+def told_settings():
+    """Which findings there are, and what no check looks at."""
+    concepts = ", ".join(f"explainers.{name}" for name in EXPLAINER_FAMILIES.get("concepts", []))
+    unchecked = [f"{concepts}, which ask about changes of many texts"] if concepts else []
+    unchecked.append("metrics and statistics, which begin where explanations are there")
+    runs = {name: seeds_made(name) for name in config["models"]}
+    # Not sorted: what is told has the order of the configuration.
+    return json.dumps({"datasets": list(config["datasets"]), "models": runs, "unchecked": unchecked})
+
+
+def is_made(path):
+    """Whether a file is not there yet, and some rule makes it, be it of who uses this workflow as a module."""
+    return not Path(path).exists() and any(rule.is_producer(path) for rule in workflow.rules)
+
+
+def refused_files():
+    """An error that names what the configuration names, is not there, and no rule makes; None where all is there.
+
+    Snakemake knows neither what a missing file is nor like names, and in a module only it knows, when all rules are
+    read, which files others make.
+    """
+    named = [
+        (f"datasets.{name}", path)
+        for name, settings in config["datasets"].items()
+        for path in datasets.reader_for(settings).files(settings)
+    ]
+    for model in config["models"]:
+        for dataset, seed in product(config["datasets"], seeds_of(model)):
+            run = Wildcards(fromdict={"dataset": dataset, "model": model, "seed": seed})
+            named += [(f"models.{model}", path) for path in files_of_run(run)]
+            named += [("explainers", path) for path in imported_paths(run)]
+    problems = [
+        f"{key}: {sources.missing(path)}"
+        for key, path in dict.fromkeys(named)
+        if not Path(path).exists() and not is_made(path)
+    ]
+    return WorkflowError("\n".join(problems)) if problems else None
+
+
+workflow.execute = reworded(workflow.execute, MissingInputException, refused_files)

@@ -1,0 +1,188 @@
+"""Read a model as the workflow will, before anything long runs, explain one text, and write down what is wrong."""
+
+import argparse
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evenlight import sources
+from evenlight.command_line import add_compared_flag, add_device_flags, of_model, run, settings_argument
+from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.sentences import check_explained, encoded, unexplained
+from evenlight.engine.taking_over import ARCHITECTURES, taken_over
+from evenlight.engine.untrained import untrained
+from evenlight.errors import InputError
+from evenlight.explainers import Context, explain, training_items
+from evenlight.findings import Findings
+from evenlight.models.classifier import Classifier, on_device
+from evenlight.models.processor import use_processor
+from evenlight.models.service import ServedClassifier, word_tokenizer
+from evenlight.models.tokenizers import loaded_tokenizer
+from evenlight.questions import StandIn, with_foils
+from evenlight.readings import Sentence
+from evenlight.services.client import Client, Manner
+from evenlight.tables import read_metadata, read_table
+from evenlight.texts import texts_in
+
+# Classes of a dataset that cannot be read, for models that any will do.
+UNKNOWN = ("one class", "another class")
+# Most rows, and what takes rows, of an explainer that is only tried.
+BUDGET = {
+    "samples": 8,
+    "maximum_samples": 8,
+    "asked": 4,
+    "evaluations": 8,
+    "permutations": 2,
+    "steps": 2,
+    "exact": 2,
+}
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The texts that a model is tried with; ``is_stand_in`` where those of the dataset cannot be read."""
+
+    items: pd.DataFrame
+    units: pd.DataFrame
+    classes: list[str]
+    is_stand_in: bool
+
+    def of(self, split: str) -> pd.DataFrame:
+        """The items of a split."""
+        return self.items[self.items["split"] == split]
+
+
+def small(method: dict) -> dict:
+    """The settings of an explainer with as few rows as may be."""
+    return {key: min(value, BUDGET[key]) if key in BUDGET and value else value for key, value in method.items()}
+
+
+def opened(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) -> Evaluator | StandIn | None:
+    """What answers as the model will, or in its place; None where the classes that it is read with are not known.
+
+    Raises:
+        InputError: the model cannot be read, or its labels are not the classes.
+    """
+    settings = arguments.settings
+    model, name = settings["model"], arguments.name
+    if model["architecture"] == "service":
+        findings.unchecked.append(f"what models.{name} answers, since a question to a service may cost")
+        Client(model["address"], model["request"], model["answers"], Manner(**settings["asking"])).header()
+        words = word_tokenizer(texts_in(dataset.of("test")))
+        classes = tuple(dataset.classes or UNKNOWN)
+        return StandIn(ServedClassifier(model, classes, words, settings["reading"]["max_tokens"]))
+    if model["architecture"] not in ARCHITECTURES:
+        findings.unchecked.append(
+            f"what models.{name} learns; its weights are here those that its training begins with"
+        )
+        classes = len(dataset.classes or UNKNOWN)
+        classifier = untrained(model, dataset.of("train"), classes, settings["seed"], arguments.items)
+    elif dataset.classes:
+        classifier, _ = taken_over(model, dataset.classes, dataset.of("test"))
+    else:
+        findings.unchecked.append(
+            f"labels and explainers of models.{name} on {arguments.dataset}, which cannot be read"
+        )
+        loaded_tokenizer(model["source"], model["revision"], model["special_tokens"])
+        return None
+    return Evaluator(on_device(classifier, arguments.device, settings["precision"]), arguments.tokens_per_batch)
+
+
+def explained_texts(arguments: argparse.Namespace, classifier: Classifier, dataset: Dataset) -> pd.DataFrame:
+    """The test texts that are explained.
+
+    Raises:
+        InputError: a text is longer than the model reads, or too few can be compared.
+    """
+    test = dataset.of("test")
+    if dataset.is_stand_in:
+        return test
+    reason = unexplained(classifier, test, dataset.units, arguments.settings["reading"])
+    check_explained(arguments.dataset, test, reason, dataset.units, arguments.compared)
+    return test[np.equal(reason, None)]
+
+
+def shortest(texts: pd.DataFrame, evaluator: Evaluator | StandIn, reading: dict) -> Sentence:
+    """The shortest of some texts as it is explained, with a foil, whatever that will be."""
+    text = texts.loc[[texts["words"].map(len).idxmin()]]
+    [sentence] = encoded(evaluator.classifier, text, text["label"], reading.get("overlap"))
+    if reading["target"] == "prediction":
+        sentence = replace(sentence, target=int(evaluator.probabilities([sentence.row])[0].argmax()))
+    return with_foils([sentence], evaluator.classifier.classes)[0]
+
+
+def can_be_tried(explainer: str, method: dict, arguments: argparse.Namespace, findings: Findings) -> bool:
+    """Whether an explainer can be asked about a text now; where not, the findings say why."""
+    path = method.get("file")
+    if path in arguments.made:
+        findings.unchecked.append(f"explainers.{explainer}, as the workflow makes {path}")
+    elif path and not Path(path).exists():
+        raise InputError(sources.missing(path))
+    elif path and arguments.settings["model"]["architecture"] not in ARCHITECTURES:
+        findings.unchecked.append(f"explainers.{explainer} of models.{arguments.name}, which is not there yet")
+    else:
+        return True
+    return False
+
+
+def check(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) -> None:
+    """Read the model, and explain a text by every explainer."""
+    settings, name = arguments.settings, f"models.{arguments.name}"
+    tried = []
+    for family, methods in settings["explainers"].items():
+        for explainer, method in methods.items():
+            with findings.at(f"explainers.{explainer} of {name}", arguments.dataset):
+                if can_be_tried(explainer, method, arguments, findings):
+                    tried.append((family, explainer, small(method)))
+    made = [path for path in settings["files"] if path in arguments.made]
+    if made:
+        findings.unchecked.append(f"{name}, as the workflow makes {', '.join(made)}")
+        return
+    with findings.at(name, arguments.dataset):
+        evaluator = opened(arguments, dataset, findings)
+        if evaluator is None:
+            return
+        findings.can_be_read("models", arguments.name)
+        texts = dataset.of("test")
+        with findings.at(name, arguments.dataset):
+            texts = explained_texts(arguments, evaluator.classifier, dataset)
+        sentence = shortest(texts, evaluator, settings["reading"])
+        for family, explainer, method in tried:
+            with findings.at(f"explainers.{explainer} of {name}", arguments.dataset):
+                context = Context(evaluator, settings["seed"], training_items(family, arguments.items))
+                explain(family, [sentence], {explainer: method}, context)
+                findings.can_be_read("explainers", explainer)
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Check and write."""
+    use_processor(arguments.threads)
+    metadata = read_metadata(arguments.items, ITEMS)
+    dataset = Dataset(
+        read_table(arguments.items, ITEMS),
+        read_table(arguments.units, UNITS),
+        metadata["classes"],
+        metadata.get("stand_in", False),
+    )
+    findings = Findings()
+    check(arguments, dataset, findings)
+    findings.problems = [[*place, of_model(problem, arguments.name)] for *place, problem in findings.problems]
+    findings.write(arguments.output)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dataset", required=True, help="its name")
+    parser.add_argument("--name", required=True, help="of the model")
+    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
+    parser.add_argument("--units", type=Path, required=True, help="table of units (Parquet)")
+    parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: model, reading, explainers")
+    parser.add_argument("--made", nargs="*", default=[], help="files that are not there, since the workflow makes them")
+    parser.add_argument("--tokens-per-batch", type=int, help="most tokens in one batch; default: what suits the device")
+    add_compared_flag(parser)
+    add_device_flags(parser)
+    parser.add_argument("--output", type=Path, required=True, help="findings (JSON)")
+    run(main, parser)

@@ -1,0 +1,37 @@
+"""Tell what the checks of a study have found, all of it, and fail where there is a problem."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from evenlight.command_line import run, settings_argument
+from evenlight.findings import joined, said
+
+
+def paths_of(folder: Path, settings: dict) -> list[Path]:
+    """The files with the findings, datasets first."""
+    runs = [f"{model}/seed{seed}.json" for model, seeds in settings["models"].items() for seed in seeds]
+    datasets = [folder / dataset for dataset in settings["datasets"]]
+    return [path / name for names in (["dataset.json"], runs) for path in datasets for name in names]
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Print the findings."""
+    findings = joined(paths_of(arguments.folder, arguments.settings))
+    findings.unchecked += arguments.settings["unchecked"]
+    print(*said(findings), sep="\n", flush=True)
+    if count := len({problem for *_, problem in findings.problems}):
+        what = "1 problem stands" if count == 1 else f"{count} problems stand"
+        sys.exit(f"error: {what} above, with what to do; nothing of the study was run")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, required=True, help="with a folder of findings for each dataset")
+    parser.add_argument(
+        "--settings",
+        type=settings_argument,
+        required=True,
+        help="JSON: datasets; models, each with its seeds; unchecked, what no check looks at, and why",
+    )
+    run(main, parser)

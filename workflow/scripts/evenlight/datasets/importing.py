@@ -1,0 +1,54 @@
+"""A dataset as the workflow has it: read, checked, with a validation split, and written."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from evenlight import datasets, sources
+from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.errors import InputError
+from evenlight.items import assign_validation, check_items, clustered_wholes, wholes
+from evenlight.tables import write_table
+
+
+def import_dataset(files: Mapping[str, Path], settings: dict, items_path: str | Path, units_path: str | Path) -> None:
+    """Write items and units; what is unusual about them is printed and goes into the items' metadata.
+
+    Args:
+        files: paths of the reader's sources, resources and files, by name.
+        settings: of the dataset, with its name as ``dataset``.
+        items_path, units_path: Parquet files to be written.
+
+    Raises:
+        InputError: a file is not there or not as it must be, or the texts are not.
+    """
+    reader = datasets.reader_for(settings)
+    dataset = datasets.load(files, settings)
+    items = dataset.items
+    # A dataset with a published validation split has no share of its own.
+    if "validation_share" in settings:
+        whole = (clustered_wholes if reader.whole_clusters else wholes)(items, dataset.units)
+        items = assign_validation(items, whole, settings["validation_share"], settings["split_seed"])
+    notes = dataset.notes + check_items(items, dataset.units, settings["dataset"], reader.unbalanced(settings))
+    print(*notes, sep="\n")
+    metadata = {
+        "dataset": settings["dataset"],
+        "classes": dataset.classes,
+        "sources": {name: sources.digest(path) for name, path in files.items()},
+        "notes": notes,
+        "settings": settings,
+    }
+    write_table(dataset.units, units_path, UNITS, {"dataset": settings["dataset"]})
+    write_table(items, items_path, ITEMS, metadata)
+
+
+def named_resources(paths: Sequence[Path], names: Sequence[str]) -> dict[str, Path]:
+    """The paths by the names that a reader knows them by, which are where the paths end.
+
+    Raises:
+        InputError: a name has no path.
+    """
+    resources = {name: path for name in names for path in paths if path.as_posix().endswith(name)}
+    missing = sorted(set(names) - set(resources))
+    if missing:
+        raise InputError(f"--resource: '{missing[0]}' is needed; give a path that ends so")
+    return resources

@@ -1,0 +1,37 @@
+"""Models that a study trains, before they are trained."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from evenlight.engine.sentences import parts_of
+from evenlight.errors import InputError
+from evenlight.models.architectures import new_classifier
+from evenlight.models.classifier import Classifier
+from evenlight.models.two_parts import require_reads_parts
+from evenlight.texts import texts_in
+
+
+def untrained(settings: dict, training: pd.DataFrame, classes: int, seed: int, origin: Path) -> Classifier:
+    """A classifier that can be trained on the items of a training split.
+
+    Args:
+        settings: a model and its training (``configuration.recipe``).
+        training: the items, with ``words``, ``part``.
+        classes: number of classes.
+        seed: of the random weights.
+        origin: the table of the items, for messages.
+
+    Raises:
+        InputError: there are no items; or the model cannot be loaded, asked or trained, or does not read them.
+    """
+    if training.empty:
+        raise InputError(
+            f"{origin}: no items in split train; put some there, have a smaller share moved to the test "
+            "split, or name a model that is trained already (architecture: trained)"
+        )
+    texts = texts_in(training)
+    classifier = new_classifier(settings, texts, classes, seed)
+    if parts := parts_of(training):
+        require_reads_parts(classifier, texts[0], parts[0])
+    return classifier
