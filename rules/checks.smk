@@ -15,7 +15,7 @@ rule check_dataset:
         resources=resource_files,
         files=present_files,
     output:
-        findings=temp(DATASET_CHECK),
+        findings=DATASET_CHECK,
         texts=temp("<results>/checks/{dataset}/items.parquet"),
         units=temp("<results>/checks/{dataset}/units.parquet"),
     log:
@@ -43,7 +43,7 @@ rule check_model:
         dataset="<results>/checks/{dataset}/items.parquet",
         units="<results>/checks/{dataset}/units.parquet",
     output:
-        temp(MODEL_CHECK),
+        MODEL_CHECK,
     log:
         "<logs>/check_model/{dataset}/{model}/seed{seed}.log",
     conda:
@@ -81,6 +81,6 @@ rule check:
     params:
         settings=told_settings(),
     shell:
-        # Where it is read; that it fails is said after it.
+        # Where it is read; that it fails is said after it. The folder goes, as its findings hold for now only.
         'python {input.script:q} --folder "$(dirname "$(dirname {input.datasets[0]:q})")" '
         "--settings {params.settings:q} 2> {log:q}"

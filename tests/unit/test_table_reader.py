@@ -338,6 +338,32 @@ def test_refusals(loaded, ending, rows, settings, message):
         loaded(rows, ending, **settings)
 
 
+def test_all_that_is_wrong_is_said_at_once_and_a_value_of_a_field_once(loaded):
+    rows = [row | values for row, values in zip(ROWS, [{"kind": "c", "who": "z"}] * 2 + [{"said": ""}] + [{}] * 7)]  # noqa: B905
+    with pytest.raises(InputError) as refused:
+        loaded(rows, attributes=of_age("x", "y")["attributes"] | {"id": {"column": "id", "levels": ["a"]}})
+    problems = [problem.split("; ")[0].partition(", ")[2] for problem in refused.value.problems]
+    assert problems[:4] == [
+        "row 1: field 'kind' is 'c', not one of 'b', 'a'",
+        "row 1: field 'who' is 'z', not one of 'x', 'y'",
+        "row 1: field 'id' is 't0', not one of 'a'",
+        "row 2: field 'id' is 't1', not one of 'a'",
+    ]
+    # Nine rows have another id each, and one has no words.
+    assert len(problems) == 11
+    assert refused.value.problems[-1].endswith(
+        "mine.csv: 2 others like these; correct the table or the dataset's settings"
+    )
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_all_columns_that_are_missing_are_named(loaded, ending):
+    with pytest.raises(InputError, match=r"no column 'text', 'pair' or 'years'; the columns are id, said, kind, who;"):
+        loaded(ROWS, ending, text="text", cluster="years", pair="pair")
+    with pytest.raises(InputError, match=r"no column 'text' or 'years'; "):
+        loaded(ROWS, ending, text="text", cluster="years")
+
+
 def test_refusals_of_files(loaded, tmp_path):
     with pytest.raises(InputError, match=r"mine\.tsv: neither \.csv nor \.parquet; convert"):
         loaded(ROWS, "tsv")

@@ -1,7 +1,6 @@
 """What cannot work is refused with one message that says where the fault is and what to do, without a traceback."""
 
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -74,18 +73,37 @@ TABLE = {
 }
 
 
-def test_a_table_that_is_not_there_is_named_with_the_nearest_name(project):
-    """Before anything runs, and for all datasets at once."""
-    (project / "reviews.csv").write_text("said,kind,who\n")
+@pytest.fixture(params=["here", "module"])
+def folder(request, project, tmp_path) -> Path:
+    """The project, or an empty folder that uses it as a module, beside a rule of its own."""
+    if request.param == "here":
+        yield project
+        configure(project, TINY)
+        return
+    module = f'module evenlight:\n    snakefile: "{project}/workflow/Snakefile"\n    config: config\n'
+    own = 'rule own:\n    output:\n        "own.csv",\n    shell:\n        "touch {output}"\n'
+    (tmp_path / "Snakefile").write_text(f"{module}\nuse rule * from evenlight\n\n{own}", encoding="utf-8")
+    yield tmp_path
+
+
+def test_a_table_that_is_not_there_is_named_with_the_nearest_name(folder, project):
+    """Before anything runs, and for all datasets at once; also in a module, where any rule may make it."""
+    (folder / "reviews.csv").write_text("said,kind,who\n")
     tables = {"near": TABLE | {"file": "revews.csv"}, "far": TABLE | {"file": "nowhere/texts.csv"}}
-    configure(project, TINY | {"datasets": tables})
+    tables["own"] = TABLE | {"file": "own.csv"}
+    explainers = {"other": {"method": "imported", "file": "{model}.jsonl"}}
+    configure(folder, TINY | {"datasets": tables, "explainers": explainers})
+    said = refusal(folder, "--dry-run")
+    assert "datasets.near: revews.csv: no such file; did you mean reviews.csv?" in said
+    assert "datasets.far: nowhere/texts.csv: no such file, since there is no nowhere;" in said
+    assert "explainers: small_bert.jsonl: no such file;" in said
+    assert ("datasets.own: own.csv: no such file" in said) == (folder == project)
+    assert "MissingInputException" not in said
+
+
+def test_a_table_that_a_rule_makes_need_not_be_there(project, tmp_path):
+    configure(project, yaml.safe_load((PROJECT / "config" / "demo.yaml").read_text(encoding="utf-8")))
     try:
-        said = refusal(project, "--dry-run")
-        assert "datasets.near: revews.csv: no such file; did you mean reviews.csv?" in said
-        assert "datasets.far: nowhere/texts.csv: no such file, since there is no nowhere;" in said
-        assert "MissingInputException" not in said
-        # What another rule makes need not be there.
-        configure(project, yaml.safe_load((PROJECT / "config" / "demo.yaml").read_text(encoding="utf-8")))
         done = snakemake(project, "--dry-run", "results/demo/datasets/demo_books/items.parquet")
         assert "resolve_annotations" in done.stdout, done.stdout
     finally:
@@ -197,16 +215,18 @@ def pretrained_without(role: str, model: Path, folder: Path) -> dict:
     ],
     ids=["pretrained", "trained", "below this folder", "adapter", "tokenizer"],
 )
-def test_model_in_a_folder_that_is_not_there(project, tmp_path, kept, more):
+def test_model_in_a_folder_that_is_not_there(folder, tmp_path, kept, more):
     [(key, value)] = more.items()
     path = (value["source"] if key == "tokenizer" else value).format(folder=tmp_path)
     configure(
-        project,
+        folder,
         edited(SMALLER, "models", value={"mine": kept | {key: {"source": path} if key == "tokenizer" else path}}),
     )
-    rule = "train" if "training" in kept else "load_model"
-    said = refusal(project, "-n") + " "
-    assert re.search(rf"Missing input files for rule {rule}:.* affected files: {path} ", said)
+    (folder / "nothings").mkdir(exist_ok=True)
+    said = refusal(folder, "-n")
+    assert f"models.mine: {path}: no such file" in said
+    assert "MissingInputException" not in said
+    assert ("did you mean nothings?" in said) == (path == "./nothing")
 
 
 def test_models_that_cannot_read_or_hide(finished, tmp_path):

@@ -35,7 +35,7 @@ def check(arguments: argparse.Namespace, findings: Findings) -> bool:
         files = named_resources(arguments.resource, names)
         files |= {name: fetched(name, Path(folder)) for name in reader.sources(settings)}
         import_dataset(files, settings, arguments.items, arguments.units)
-        findings.can_be_read("datasets", place)
+        findings.can_be_read("datasets", settings["dataset"])
         for name in files:
             findings.can_be_read("files", name)
         return True

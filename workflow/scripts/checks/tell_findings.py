@@ -1,6 +1,7 @@
-"""Tell what the checks of a study have found, all of it, and fail where there is a problem."""
+"""Tell what the checks of a study have found, all of it, once, and fail where there is a problem."""
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
@@ -16,8 +17,9 @@ def paths_of(folder: Path, settings: dict) -> list[Path]:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Print the findings."""
+    """Print the findings, and remove them."""
     findings = joined(paths_of(arguments.folder, arguments.settings))
+    shutil.rmtree(arguments.folder)
     findings.unchecked += arguments.settings["unchecked"]
     print(*said(findings), sep="\n", flush=True)
     if count := len({problem for *_, problem in findings.problems}):

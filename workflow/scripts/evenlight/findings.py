@@ -70,7 +70,9 @@ def said(findings: Findings) -> list[str]:
         places.setdefault((place, problem), []).append(dataset)
     problems = [f"{place}{_on(names)}: {problem}" for (place, problem), names in places.items()]
     unchecked = [f"not checked: {what}" for what in dict.fromkeys(findings.unchecked)]
-    return [*problems, *unchecked, _counted(findings.read) + (" can be read" if problems else ": all can be read")]
+    counted = _counted(findings.read)
+    every = f"{counted}{'' if problems else ': all'} can be read" if counted else "nothing could be read yet"
+    return [*problems, *unchecked, every]
 
 
 def _on(names: Iterable[str]) -> str:
@@ -82,4 +84,4 @@ def _on(names: Iterable[str]) -> str:
 def _counted(read: Mapping[str, Collection[str]]) -> str:
     """How many of each kind can be read."""
     counts = {kind: len(set(names)) for kind, names in read.items()}
-    return ", ".join(f"{n:,} {kind.removesuffix('s') if n == 1 else kind}" for kind, n in counts.items()) or "nothing"
+    return ", ".join(f"{n:,} {kind.removesuffix('s') if n == 1 else kind}" for kind, n in counts.items())

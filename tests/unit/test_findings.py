@@ -1,0 +1,173 @@
+"""What is checked before a study runs: every problem is found, and none hides another."""
+
+import json
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
+from test_planned_rows import METHODS, counted, settings_of
+
+from checks import check_dataset, check_model, tell_findings
+from evenlight.configuration.explainers import Explainer
+from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.errors import InputError, all_of, reworded
+from evenlight.explainers import explain
+from evenlight.findings import Findings, joined, said
+from evenlight.tables import read_metadata, read_table
+
+TABLE = {
+    **{"dataset": "people", "reader": "table", "file": "people.csv", "text": "said", "words": None, "second": None},
+    **{"label": "kind", "classes": ["no", "yes"], "split": None, "pair": None, "cluster": None, "item": None},
+    **{"ground_truth": None, "segmenter": "unicode", "test_share": 1.0, "split_seed": 0},
+    "attributes": {"gender": {"column": "who", "levels": ["male", "female"], "balanced": False}},
+}
+
+
+def refuse(*problems: str):
+    raise InputError(*problems)
+
+
+def test_what_is_refused_in_one_place_hides_nothing_elsewhere(capsys):
+    findings = Findings()
+    with findings.at("models.one", "texts"):
+        refuse("first", "second")
+    with findings.at("models.other"):
+        findings.can_be_read("models", "other")
+    with findings.at("explainers.lime"):
+        {}["unforeseen"]
+    assert findings.problems == [
+        ["models.one", "texts", "first"],
+        ["models.one", "texts", "second"],
+        ["explainers.lime", "", "KeyError: 'unforeseen'; the log of this check says where"],
+    ]
+    assert "Traceback" in capsys.readouterr().err
+    assert said(findings)[-1] == "1 model can be read"
+
+
+def test_findings_of_several_checks_are_told_together(tmp_path):
+    first = Findings([["models.a", "x", "gone"]], ["b"], {"models": ["c"], "files": ["x.csv"]})
+    second = Findings([["models.a", "y", "gone"], ["datasets.y", "", "empty"]], ["b"], {"models": ["c", "d"]})
+    paths = [tmp_path / "first.json", tmp_path / "second.json"]
+    for path, findings in zip(paths, (first, second), strict=True):
+        findings.write(path)
+    assert said(joined(paths)) == [
+        "models.a on x, y: gone",
+        "datasets.y: empty",
+        "not checked: b",
+        "2 models, 1 file can be read",
+    ]
+    assert said(Findings(read={"models": ["c", "d"]})) == ["2 models: all can be read"]
+    assert said(Findings()) == ["nothing could be read yet"]
+
+
+@pytest.mark.parametrize("problem", ["two", ""])
+def test_what_is_told_is_in_the_order_of_the_study_and_fails_by_its_problems(tmp_path, capsys, problem):
+    folder = tmp_path / "checks"
+    for name, found in (("a/dataset", problem), ("b/dataset", ""), ("a/m/seed3", ""), ("b/m/seed3", problem)):
+        file = folder / f"{name}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        Findings([[name, "", found]] if found else [], [name]).write(file)
+    settings = {"datasets": ["b", "a"], "models": {"m": [3]}, "unchecked": ["metrics"]}
+    with pytest.raises(SystemExit, match=r"^error: 1 problem stands above") if problem else nullcontext():
+        tell_findings.main(Namespace(folder=folder, settings=settings))
+    told = ("b/dataset", "a/dataset", "b/m/seed3", "a/m/seed3", "metrics")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("not ")] == [f"not checked: {name}" for name in told]
+    assert lines[:2] == ["a/dataset: two", "b/m/seed3: two"] or not problem
+    assert not folder.exists()
+
+
+def test_everything_that_is_refused_is_said():
+    assert all_of({"one": lambda: 1, "two": lambda: "b"}) == {"one": 1, "two": "b"}
+    with pytest.raises(InputError) as refused:
+        all_of({"one": lambda: refuse("a"), "two": lambda: 2, "three": lambda: refuse("b", "c")})
+    assert refused.value.problems == ("a", "b", "c")
+    assert str(refused.value) == "a\nb\nc"
+
+
+def test_errors_of_a_kind_are_said_in_other_words():
+    def work(text: str, *, error: type[Exception] | None = None):
+        if error:
+            raise error(text)
+        return text
+
+    in_ours = reworded(work, KeyError, lambda: InputError("ours"))
+    assert in_ours("done") == "done"
+    with pytest.raises(InputError, match="ours"):
+        in_ours("theirs", error=KeyError)
+    with pytest.raises(ValueError, match="theirs"):
+        in_ours("theirs", error=ValueError)
+    with pytest.raises(KeyError, match="theirs"):
+        reworded(work, KeyError, lambda: None)("theirs", error=KeyError)
+
+
+# Every method that attributes scores to tokens, and the ways of some that ask in another manner.
+TRIED = {name: given for name, (given, _) in METHODS.items() if name != "kernel_shap of all"} | {
+    method: {"method": method}
+    for method, entry in Explainer.entries.items()
+    if entry.family not in ("concepts", "imported") and method not in ("pattern_variant", *METHODS)
+}
+TRIED |= {
+    f"{method} {estimator}": {"method": method, "estimator": estimator}
+    for method, estimators in (
+        ("kernel_shap", ("paired", "leverage", "surrogate")),
+        ("shapley_sampling", ("adjusted",)),
+    )
+    for estimator in estimators
+}
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_every_explainer_can_be_tried_with_few_rows(name):
+    family, settings = settings_of(TRIED[name])
+    few = check_model.small(settings)
+    sentences = sentences_of(tiny_classifier("bert"), [WORDS[0], WORDS[1]])
+    assert counted(family, {"it": few}, sentences) <= 150
+    explained = explain(family, sentences, {"it": few}, context_of(tiny_classifier("bert")))["it"]
+    lengths = [len(attribution.token_score) for attribution in explained.attributions]
+    assert lengths == [len(sentence.token_id) for sentence in sentences]
+
+
+def checked(folder: Path, monkeypatch: pytest.MonkeyPatch, made: Sequence[str] = (), **settings) -> dict:
+    """The findings about a table in a folder."""
+    monkeypatch.chdir(folder)
+    there = [Path(name) for name in ("people.csv",) if Path(name).exists()]
+    arguments = Namespace(settings=TABLE | settings, resource=there, made=list(made), items=folder / "items.parquet")
+    arguments.units, arguments.output = folder / "units.parquet", folder / "findings.json"
+    check_dataset.main(arguments)
+    return json.loads(arguments.output.read_text(encoding="utf-8"))
+
+
+def test_a_table_that_can_be_read_is_counted_and_handed_on(tmp_path, monkeypatch):
+    lines = [f"Number {number} waits.,{'no' if number % 2 else 'yes'},male\n" for number in range(4)]
+    (tmp_path / "people.csv").write_text("said,kind,who\n" + "".join(lines).replace("male", "female", 2))
+    found = checked(tmp_path, monkeypatch)
+    assert found == {"problems": [], "unchecked": [], "read": {"datasets": ["people"], "files": ["people.csv"]}}
+    assert len(read_table(tmp_path / "items.parquet", ITEMS)) == 4
+    assert not read_metadata(tmp_path / "items.parquet", ITEMS).get("stand_in")
+
+
+def test_of_a_table_that_cannot_be_read_models_get_another_text_with_its_classes(tmp_path, monkeypatch):
+    (tmp_path / "people.csv").write_text("says,kind\nHe waits.,yes\n")
+    found = checked(tmp_path, monkeypatch, second="answer")
+    [[place, dataset, problem]] = found["problems"]
+    assert (place, dataset, found["read"]) == ("datasets.people", "", {})
+    assert "no column 'said', 'answer' or 'who'; the columns are says, kind;" in problem
+    items = read_table(tmp_path / "items.parquet", ITEMS)
+    assert set(items["split"]) == {"train", "test"}
+    assert all(set(part) == {0, 1} for part in items["part"])
+    assert read_table(tmp_path / "units.parquet", UNITS).empty
+    metadata = read_metadata(tmp_path / "items.parquet", ITEMS)
+    assert (metadata["stand_in"], metadata["classes"]) == (True, ["no", "yes"])
+
+
+def test_a_table_that_is_not_there_is_a_problem_and_one_that_will_be_made_is_none(tmp_path, monkeypatch):
+    (tmp_path / "peple.csv").touch()
+    [[_, _, problem]] = checked(tmp_path, monkeypatch)["problems"]
+    assert "people.csv: no such file; did you mean peple.csv?" in problem
+    found = checked(tmp_path, monkeypatch, made=["people.csv"])
+    assert found["problems"] == []
+    assert found["unchecked"] == ["datasets.people, as the workflow makes people.csv"]
