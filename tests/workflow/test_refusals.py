@@ -91,12 +91,12 @@ def test_a_table_that_is_not_there_is_named_with_the_nearest_name(folder, projec
     (folder / "reviews.csv").write_text("said,kind,who\n")
     tables = {"near": TABLE | {"file": "revews.csv"}, "far": TABLE | {"file": "nowhere/texts.csv"}}
     tables["own"] = TABLE | {"file": "own.csv"}
-    explainers = {"other": {"method": "imported", "file": "{model}.jsonl"}}
+    explainers = {"other": {"method": "imported", "file": "{dataset}_{model}_{seed}.jsonl"}}
     configure(folder, TINY | {"datasets": tables, "explainers": explainers})
     said = refusal(folder, "--dry-run")
     assert "datasets.near: revews.csv: no such file; did you mean reviews.csv?" in said
     assert "datasets.far: nowhere/texts.csv: no such file, since there is no nowhere;" in said
-    assert "explainers: small_bert.jsonl: no such file;" in said
+    assert "explainers: near_small_bert_0.jsonl: no such file" in said
     assert ("datasets.own: own.csv: no such file" in said) == (folder == project)
     assert "MissingInputException" not in said
 
