@@ -11,7 +11,9 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import Progress
 from evenlight.explainers import explain
-from evenlight.explainers.planned import planned_rows, rows_of
+from evenlight.explainers.planned import planned_of_classes, planned_rows, rows_of
+from evenlight.metrics import explanation_of, score
+from evenlight.metrics.planned import planned_rows as planned_of_scores
 from evenlight.readings import Sentence
 
 # Of each method: settings, and by how much of the rows the plan may be off; null where it decides as it goes.
@@ -86,6 +88,54 @@ def test_a_text_of_any_length_has_a_plan(name, tokens):
     sentence = Sentence("it", (), np.arange(tokens + 2), np.concatenate([ends, np.arange(tokens), ends]), 0)
     with np.errstate(all="raise"):
         assert 0 <= rows_of(family, settings, sentence) < np.inf
+
+
+@pytest.mark.parametrize("name", ["lime", "occlusion", "kernel_shap", "paired orders", "partition_shap", "saliency"])
+def test_rows_for_every_class_are_known_before_they_are_asked(name):
+    given, tolerance = METHODS[name]
+    family, settings = settings_of(given)
+    classifier = tiny_classifier("bert", classes=3)
+    sentences = sentences_of(classifier, CUT)
+    planned = planned_of_classes(family, settings, sentences, 3).sum()
+    rows: list[int] = []
+    context = context_of(replace(classifier, on_rows=rows.append))
+    for sentence in sentences:
+        explain(family, [replace(sentence, target=target) for target in range(3)], {"it": settings}, context)
+    assert planned == pytest.approx(sum(rows), rel=max(tolerance, 0.05))
+
+
+# Of each family of metrics: some of its metrics, and by how much of the rows the plan may be off.
+SCORED = {
+    "faithfulness": (
+        [{"metric": "aopc_comprehensiveness"}, {"metric": "aopc_sufficiency", "definition": "eraser"}],
+        0.35,
+    ),
+    "soft": (
+        [{"metric": "soft_comprehensiveness", "draws": 3}, {"metric": "soft_sufficiency", "kept": [0.2, 0.5]}],
+        0.05,
+    ),
+    "infidelity": ([{"metric": "infidelity", "draws": 7}], 0.35),
+}
+
+
+@pytest.mark.parametrize("family", SCORED)
+def test_rows_of_scores_are_known_before_they_are_asked(family):
+    given, tolerance = SCORED[family]
+    metrics = {f"m{n}": completed_entry("metrics", f"m{n}", settings) for n, settings in enumerate(given)}
+    rows: list[int] = []
+    classifier = replace(tiny_classifier("bert"), on_rows=rows.append)
+    sentences = sentences_of(classifier, CUT)
+    generator = np.random.default_rng(0)
+    for sentence in sentences:
+        drawn = generator.normal(size=(2, len(sentence.token_id)))
+        score(family, [explanation_of(sentence, each) for each in drawn], metrics, Evaluator(classifier))
+    planned = planned_of_scores(family, metrics, sentences, explainers=2)
+    assert planned.sum() == pytest.approx(sum(rows), rel=tolerance)
+
+
+def test_nobody_knows_how_many_rows_a_search_takes():
+    sentences = sentences_of(tiny_classifier("bert"))
+    assert planned_of_scores("flip_area", {"it": {}}, sentences, 1) is None
 
 
 # Progress ------------------------------------------------------------------------------------------------------------

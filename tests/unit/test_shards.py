@@ -877,6 +877,21 @@ def test_an_explanation_says_its_rows_and_the_time_left_from_the_first_batch_on(
     assert re.fullmatch(r"0 of \d+ items, [\d,]+ of about [\d,]+ rows, [\d,]+ rows/s, about .+ left", first)
 
 
+def test_a_score_says_its_rows_and_the_time_left_from_the_first_batch_on(study, tmp_path, monkeypatch, capsys):
+    """With all explanations in one group; those of a text are side by side."""
+    monkeypatch.setattr("evenlight.engine.progress.FIRST_LINE", 0.0)
+    attribute.main(attribute_arguments(study, tmp_path, "shapley_sampling", size=1000))
+    shards = sorted(tmp_path.glob("*.parquet"))
+    capsys.readouterr()
+    score.main(score_arguments(study, shards, tmp_path / "scores", "faithfulness", 1000))
+    lines = capsys.readouterr().out.splitlines()
+    said = [line for line in lines if "rows/s" in line]
+    found = re.fullmatch(r"0 of \d+ items, [\d,]+ of about ([\d,]+) rows, [\d,]+ rows/s, about .+ left", said[0])
+    asked = re.search(r" items, ([\d,]+) rows, ", said[-1])
+    planned, counted = (int(match[1].replace(",", "")) for match in (found, asked))
+    assert planned == pytest.approx(counted, rel=0.5)
+
+
 def test_settings_of_the_command_line_are_those_of_the_tests(study, tmp_path):
     arguments = attribute_arguments(study, tmp_path)
     flags = command(arguments)

@@ -15,6 +15,7 @@ from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import tokenize
 from evenlight.explainers import Context, explain, training_items
 from evenlight.explainers.attribution import note_of
+from evenlight.explainers.planned import planned_of_classes
 from evenlight.tables import read_table, write_table
 
 
@@ -33,24 +34,27 @@ def main(arguments: argparse.Namespace) -> None:
         f"{settings['explainer']['method']}: explaining {classifier.classes} classes of {len(items):,} texts",
         flush=True,
     )
+    sentences = tokenize(classifier, items, [0] * len(items))
+    progress.planned = planned_of_classes(
+        settings["family"], settings["explainer"], sentences, classifier.classes
+    ).tolist()
     progress.start()
     rows, remarks = [], []
     for start in range(0, len(items), arguments.items_per_group):
-        texts = items.iloc[start : start + arguments.items_per_group]
-        read = tokenize(classifier, texts, [0] * len(texts))
+        read = sentences[start : start + arguments.items_per_group]
         # Of one text all classes, since many explainers ask the same about each.
-        sentences = [replace(text, target=target) for text in read for target in range(classifier.classes)]
-        explained = explain(settings["family"], sentences, {"summed": settings["explainer"]}, context)["summed"]
-        remarks.append((explained.remarks, len(sentences)))
+        of_classes = [replace(text, target=target) for text in read for target in range(classifier.classes)]
+        explained = explain(settings["family"], of_classes, {"summed": settings["explainer"]}, context)["summed"]
+        remarks.append((explained.remarks, len(of_classes)))
         rows += [
             {
                 "item_id": sentence.item_id,
                 "class": sentence.target,
                 "word_score": sentence.word_sums(attribution.token_score),
             }
-            for sentence, attribution in zip(sentences, explained.attributions, strict=True)
+            for sentence, attribution in zip(of_classes, explained.attributions, strict=True)
         ]
-        progress.count_items(len(texts))
+        progress.count_items(len(read))
     print(progress.summary(), flush=True)
     table = pa.Table.from_pylist(rows, schema=WORD_ATTRIBUTIONS.schema)
     write_table(table, arguments.output, WORD_ATTRIBUTIONS, {"settings": settings, "note": note_of(remarks)})

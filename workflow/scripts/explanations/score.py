@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from evenlight.code_digest import LIBRARIES, library_versions
@@ -17,8 +18,9 @@ from evenlight.contracts.texts import READINGS
 from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.metrics import NEED_WORDS, Explanation, explanations_of, other_items, read_origin, score
+from evenlight.metrics.planned import planned_rows
 from evenlight.parts import Parts, digest_of, digest_of_rows, is_done, make_in_parts, write_part
-from evenlight.readings import explained_items, read_explained
+from evenlight.readings import explained_items, read_explained, sentences_of
 from evenlight.tables import count_rows, read_groups, read_metadata
 
 # Rows of a table of scores that are written, and read, together.
@@ -80,11 +82,25 @@ def score_tables(
     return tables
 
 
+def planned_of_explanations(arguments: argparse.Namespace, parts: Parts) -> list[float]:
+    """Rows that each explanation is likely to take, in the order in which they are scored; none where nobody knows."""
+    explainers, planned = len(parts.names), []
+    for texts in read_explained(arguments.readings, arguments.items, arguments.items_per_group):
+        settings = arguments.settings
+        rows = planned_rows(settings["family"], settings["metrics"], sentences_of(texts), explainers)
+        if rows is None:
+            return []
+        planned += np.repeat(rows / explainers, explainers).tolist()
+    return planned
+
+
 def score_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     """Score all groups of explanations that no earlier attempt has done; how many groups there are."""
     shard_of = {path.stem: path for path in arguments.attributions}
     shards = [shard_of[name] for name in parts.names]
-    progress = Progress(sum(count_rows(path, ATTRIBUTIONS) for path in shards))
+    progress = Progress(
+        sum(count_rows(path, ATTRIBUTIONS) for path in shards), planned_of_explanations(arguments, parts)
+    )
     evaluator = open_evaluator(arguments, progress.count_rows)
     print(f"{arguments.settings['family']}: scoring {', '.join(parts.names)}", flush=True)
     progress.start()

@@ -65,6 +65,8 @@ _ROWS: dict[str, Callable[[dict, int], float]] = {
     "baseline": lambda settings, features: 0,
     "imported": lambda settings, features: 0,
 }
+# Families that ask the same, whichever class is explained.
+_OF_ALL_CLASSES = {"lime", "occlusion", "kernel_shap", "shapley_sampling", "partition_shap"}
 # What changes an explanation and not what the model is asked, in families that share their passes.
 _AFTER_PASSES = ("method", "aggregation", "label")
 
@@ -112,3 +114,9 @@ def planned_rows(
         ],
         dtype=float,
     )
+
+
+def planned_of_classes(family: str, settings: dict, sentences: Sequence[Sentence], classes: int) -> np.ndarray:
+    """Rows that one explainer takes to explain every class of each sentence, float64 (sentences,)."""
+    times = 1 if family in _OF_ALL_CLASSES else classes
+    return times * planned_rows(family, {"it": settings}, sentences)
