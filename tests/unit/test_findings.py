@@ -11,6 +11,7 @@ from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 from test_planned_rows import METHODS, counted, settings_of
 
 from checks import check_dataset, check_model, tell_findings
+from evenlight.configuration import completed_entry
 from evenlight.configuration.explainers import Explainer
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.errors import InputError, all_of, reworded
@@ -171,3 +172,52 @@ def test_a_table_that_is_not_there_is_a_problem_and_one_that_will_be_made_is_non
     found = checked(tmp_path, monkeypatch, made=["people.csv"])
     assert found["problems"] == []
     assert found["unchecked"] == ["datasets.people, as the workflow makes people.csv"]
+
+
+def found_of_model(folder: Path, classes: list[str] | None, model: dict, **settings) -> dict:
+    """The findings about a model where no text of the dataset can be read."""
+    paths = {name: folder / f"{name}.parquet" for name in ("items", "units")}
+    check_dataset.write_stand_in({"classes": classes}, **paths)
+    completed = completed_entry("models", "mine", model)
+    reading = {"target": "prediction", "max_tokens": 16, "long_items": "refuse", "pairs": None, "factors": []}
+    lime = {"lime": {"lime": settings_of({"method": "lime"})[1]}}
+    given = {"model": completed, "files": [], "reading": reading, "seed": 0, "precision": "float32", "explainers": lime}
+    given["asking"] = completed.pop("asking", {})
+    flags = {"dataset": "people", "name": "mine", "made": [], "device": "cpu", "threads": 1, "tokens_per_batch": None}
+    arguments = Namespace(**paths, **flags, settings=given | settings, output=folder / "findings.json", compared={})
+    check_model.main(arguments)
+    return json.loads(arguments.output.read_text(encoding="utf-8"))
+
+
+def test_a_service_is_not_asked_and_its_key_is_looked_for(tmp_path, monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    asking = {"key_variable": "NO_SUCH_KEY"}
+    model = {"architecture": "service", "address": "https://example.invalid/x", "asking": asking}
+    found = found_of_model(tmp_path, ["no", "yes"], model)
+    [[place, dataset, problem]] = found["problems"]
+    assert (place, dataset) == ("models.mine", "people")
+    assert "the environment variable NO_SUCH_KEY (models.mine.asking.key_variable) is not set" in problem
+    assert found["unchecked"] == ["what models.mine answers, since a question to a service may cost"]
+    assert found["read"]["explainers"] == ["lime"]
+    monkeypatch.setenv("NO_SUCH_KEY", "key")
+    assert found_of_model(tmp_path, ["no", "yes"], model)["problems"] == []
+
+
+def test_a_model_is_looked_for_where_its_classes_are_not_known(tmp_path):
+    model = {"architecture": "trained", "source": str(tmp_path / "none")}
+    found = found_of_model(tmp_path, None, model)
+    [[_, _, problem]] = found["problems"]
+    assert problem.endswith("(there is no such folder). Give an existing folder as models.mine.source")
+    assert found["unchecked"] == ["labels and explainers of models.mine on people, which cannot be read"]
+    assert found["read"] == {}
+
+
+def test_explanations_of_other_tools_are_looked_for_and_not_read_of_a_model_that_is_to_be_trained(tmp_path):
+    model = {"architecture": "one_layer_attention", "training": "small"}
+    imported = {"imported": {"other": {"method": "imported", "file": str(tmp_path / "other.jsonl")}}}
+    for there in (False, True):
+        found = found_of_model(tmp_path, ["no", "yes"], model, explainers=imported)
+        assert [place for place, *_ in found["problems"]] == ["explainers.other of models.mine"] * (not there)
+        assert ("explainers.other of models.mine, which is not there yet" in found["unchecked"]) == there
+        assert found["read"] == {"models": ["mine"]}
+        (tmp_path / "other.jsonl").touch()

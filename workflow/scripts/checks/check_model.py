@@ -70,7 +70,8 @@ def opened(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) 
     model, name = settings["model"], arguments.name
     if model["architecture"] == "service":
         findings.unchecked.append(f"what models.{name} answers, since a question to a service may cost")
-        Client(model["address"], model["request"], model["answers"], Manner(**settings["asking"])).header()
+        with findings.at(f"models.{name}", arguments.dataset):
+            Client(model["address"], model["request"], model["answers"], Manner(**settings["asking"])).header()
         words = word_tokenizer(texts_in(dataset.of("test")))
         classes = tuple(dataset.classes or UNKNOWN)
         return StandIn(ServedClassifier(model, classes, words, settings["reading"]["max_tokens"]))
