@@ -1,7 +1,7 @@
 # From the verdicts of a study to one page that says what was audited, found, left open and not tested.
 #
-# Comes in: <results>/tables/, <results>/scores/, <results>/datasets/, <results>/models/; where texts are shown,
-# <results>/attributions/ and <results>/readings/. Goes out: <results>/audit.html, .json, .md and the target `audit`.
+# Comes in: <results>/tables/, <results>/scores/, <results>/datasets/, <results>/models/, <results>/readings/; where texts
+# are shown, <results>/attributions/. Goes out: <results>/audit.html, .json, .md and the target `audit`.
 
 
 include: "helpers/audit.smk"
@@ -21,7 +21,7 @@ rule write_audit:
         datasets=every_dataset(),
         models=every(MANIFEST),
         attributions=shown_texts(every(SHARD, explainer=config["explainers"])),
-        readings=shown_texts(every(READINGS)),
+        readings=every(READINGS),
     output:
         html="<results>/audit.html",
         json="<results>/audit.json",
@@ -41,7 +41,8 @@ rule write_audit:
             scores=SCORES,
             datasets=DATASETS,
             models=MANIFEST,
-            **shown_texts({"attributions": SHARD, "readings": READINGS}),
+            readings=READINGS,
+            **shown_texts({"attributions": SHARD}),
         ),
         page=content_of(in_project(f"workflow/scripts/evenlight/figures/audit/{part}") for part in AUDIT_PARTS),
         code=code_of("figures/write_audit.py"),

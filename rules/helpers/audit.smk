@@ -26,6 +26,7 @@ def audit_settings():
     reliance = {"random": configuration.random_explainers(config), "words": config["explorer"]["texts"]}
     return whole_study(
         pages=audited_pages(),
+        hidden=sorted({metric["hidden_token"] for metric in config["metrics"].values() if "hidden_token" in metric}),
         reliance=reliance | of_statistics("confidence"),
         **of_statistics("alpha", "equivalence_bound", "smallest_effects", "power"),
     )

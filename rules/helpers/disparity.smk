@@ -13,6 +13,14 @@ def compared_datasets():
     ]
 
 
+def yardstick_settings():
+    """As of all verdicts; the random explainers, and of which metrics the best attainable scores are sought."""
+    attainable = configuration.attainable(config)
+    lower = [name for name in attainable if METRICS[name]["better"] == "lower"]
+    random = configuration.random_explainers(config)
+    return verdict_settings(random=random, attainable=attainable, lower_is_better=lower)
+
+
 def from_probability():
     """The metrics that are made of the model's probability of the text itself."""
     return [name for name, metric in METRICS.items() if metric["from_probability"]]

@@ -12,7 +12,7 @@ def verdict_settings(*keys, **settings):
     if config["kind"] == "regimes" and not primary:
         primary = {"factor": factors_compared()}
     judged = ("alpha", "equivalence_bound", "smallest_effects", "confidence", "bootstrap_draws")
-    noise, reach = configuration.random_explainers(config), configuration.reach_of_metrics(config)
+    noise, reach = configuration.no_hypotheses(config), configuration.reach_of_metrics(config)
     return compared_settings(*judged, *keys, primary=primary, noise=noise, reach=reach, **settings)
 
 

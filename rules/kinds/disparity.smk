@@ -80,7 +80,7 @@ rule measure_beyond_random:
         mem_mb=growing(4000),
         runtime=growing(60),
     params:
-        settings=verdict_settings(attainable=configuration.attainable(config)),
+        settings=yardstick_settings(),
         folders=folders(scores=SCORES, datasets=DATASETS, readings=READINGS),
         code=code_of("statistics/measure_beyond_random.py"),
     shell:

@@ -33,7 +33,7 @@ def settings_of(config: dict) -> dict:
         "comparisons": statistics["compare"],
         "smallest_group": statistics["smallest_group"],
         "primary": {section[:-1]: names for section, names in statistics["primary"].items() if names},
-        "noise": configuration.random_explainers(config),
+        "noise": configuration.no_hypotheses(config),
         "reach": configuration.reach_of_metrics(config),
         **{key: statistics[key] for key in JUDGED},
     }

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from evenlight.command_line import add_compared_flag, add_model_flags, run, settings_argument
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
+from evenlight.engine.empty_texts import empty_texts
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.sentences import check_explained, encoded, left_out, parts_of, token_counts
@@ -27,6 +28,8 @@ from evenlight.texts import TEXT, texts_in
 ASKED_AT_ONCE = 2**13
 TOKENISED_AT_ONCE = 2**8
 ROWS_PER_GROUP = 2**10
+# So many texts say what the model makes of a text without words, where its length may still count.
+EMPTY_TEXTS = 32
 
 
 def texts_in_groups(path: Path, is_read: np.ndarray, size: int) -> Iterator[pd.DataFrame]:
@@ -118,6 +121,16 @@ def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tupl
     return is_read, reason, notes
 
 
+def without_words(arguments: argparse.Namespace, is_read: np.ndarray, evaluator: Evaluator) -> dict[str, list[float]]:
+    """The probabilities of texts of which every word is hidden; none of a service, which may refuse such texts."""
+    if not isinstance(evaluator, Evaluator):
+        return {}
+    classifier = evaluator.classifier
+    items = next(texts_in_groups(arguments.items, is_read, EMPTY_TEXTS))
+    sentences = encoded(classifier, items, items["label"], arguments.settings.get("overlap"))
+    return empty_texts([text for text in sentences if len(text.token_id) <= classifier.max_tokens], evaluator)
+
+
 def main(arguments: argparse.Namespace) -> None:
     """Read and write."""
     settings = arguments.settings
@@ -126,7 +139,9 @@ def main(arguments: argparse.Namespace) -> None:
     rows = readings(arguments.items, is_read, reason, evaluator, settings)
     # What is to be said of the answers shows when the first are there.
     rows = chain([next(rows)], rows)
-    write_groups(rows, arguments.output, READINGS, {"settings": settings, "notes": [*notes, *evaluator.notes]})
+    metadata = {"settings": settings, "notes": [*notes, *evaluator.notes]}
+    metadata["without_words"] = without_words(arguments, is_read, evaluator)
+    write_groups(rows, arguments.output, READINGS, metadata)
 
 
 if __name__ == "__main__":

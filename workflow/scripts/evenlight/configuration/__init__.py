@@ -176,9 +176,14 @@ def random_explainers(config: dict) -> list[str]:
     return [name for name, settings in config["explainers"].items() if settings["method"] in NOISE]
 
 
+def no_hypotheses(config: dict) -> list[str]:
+    """The explainers of a complete configuration that are yardsticks: those that know nothing, and the attainable."""
+    return [name for name, settings in config["explainers"].items() if settings["method"] in (*NOISE, "attainable")]
+
+
 def beyond_random(config: dict) -> bool:
     """Whether a study has explainers of which something may be left beyond random ones."""
-    return 0 < len(random_explainers(config)) < len(config["explainers"])
+    return bool(random_explainers(config)) and len(no_hypotheses(config)) < len(config["explainers"])
 
 
 def explaining_methods(config: dict) -> dict[str, str]:

@@ -548,7 +548,7 @@ class UniformRandom(Explainer):
 class Attainable(Explainer):
     """The best order of the tokens for AOPC itself, found by asking about sets of them: no explanation, but what any
     could attain, by which the scores of others can be read. Of texts with few tokens it is the best of all orders, of
-    longer ones each step takes the best next token.
+    longer ones each step takes the best next token, or several at once where `asked` says so.
     """
 
     title: ClassVar[str] = "Attainable"
@@ -573,6 +573,14 @@ class Attainable(Explainer):
     output: AskedOutput = "probability"
     exact: int = Field(
         7, ge=0, le=10, description="Most tokens of a text of which all orders are compared, by 2 to this power rows."
+    )
+    asked: int | None = Field(
+        None,
+        ge=1,
+        description=(
+            "About how many rows the search may ask of a longer text of n tokens, 2 n at least; as many tokens are "
+            "taken at once as that needs. `null` takes one token at a time, which asks n (n + 1) / 2."
+        ),
     )
 
 

@@ -427,14 +427,14 @@ ASSOCIATED = Contract(
 )
 
 
-def _beyond_random(part: str, judged: bool = True) -> list[pa.Field]:
+def _beyond_random(part: str, judged: bool = True, missing: bool = False) -> list[pa.Field]:
     """A difference in the metric's units and in standard deviations of the scores, and what can be said of it."""
     ends = ("_difference", "", "_models_low", "_models_high", "_low", "_high")
     fields = columns(pa.float64(), *(part + end for end in ends), missing=True)
     if judged:
         p = ("p_models", "p", "p_models_equivalence", "p_equivalence")
         fields += columns(pa.float64(), *(f"{part}_{name}_adjusted" for name in p), missing=True)
-        fields += [required(f"{part}_verdict", pa.string()), pa.field(f"{part}_reason", pa.string())]
+        fields += [pa.field(f"{part}_verdict", pa.string(), missing), pa.field(f"{part}_reason", pa.string())]
     return fields
 
 
@@ -451,8 +451,13 @@ BEYOND_RANDOM = Contract(
             *_beyond_random("random", judged=False),
             *_beyond_random("beyond"),
             pa.field("outcome", pa.string()),  # where there is a disparity: what becomes of it beyond random
-            *columns(pa.float64(), "draws_share", "reached_a", "reached_b", missing=True),
+            *columns(pa.float64(), "draws_share", "score_a", "score_b", "random_a", "random_b", missing=True),
+            *columns(pa.float64(), "attainable_a", "attainable_b", missing=True),
+            *columns(pa.float64(), "reached_a", "reached_b", missing=True),
             *with_interval("reached_difference"),
+            *_beyond_random("own", missing=True),
+            pa.field("own_p_lesser_adjusted", pa.float64()),  # that it is less than half of the disparity
+            pa.field("made_by", pa.string()),  # where there is a disparity: the model, the explainer, both, undecided
         ]
     ),
 )

@@ -1,6 +1,7 @@
 """The best explanation by AOPC that a search finds: no explanation, but what any explanation could attain."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.hiding import explained_by_hiding, hideable, reduced_rows
+from evenlight.explainers.planned import steps_of
 from evenlight.readings import explained_output
 
 # How much of a text the AOPC metrics remove or keep.
@@ -30,7 +32,8 @@ def _question(sentence: Sentence, settings: dict, replacement: int | None) -> Qu
         asked += len(answer)
         return sign * explained_output(answer, sentence, settings)
 
-    search = _all_orders if features <= settings["exact"] else _step_by_step
+    step_by_step = partial(_step_by_step, steps=steps_of(features, settings["asked"]))
+    search = _all_orders if features <= settings["exact"] else step_by_step
     order, named = yield from search(features, gains, settings["positive_only"])
     score = np.zeros(len(sentence.token_id))
     score[token_index[order]] = named - np.arange(features)
@@ -60,18 +63,25 @@ def _all_orders(features: int, gains, may_stop: bool) -> Question:
     return np.array([*order, *np.setdiff1d(np.arange(features), order)], dtype=int), named
 
 
-def _step_by_step(features: int, gains, may_stop: bool) -> Question:
-    """The order that takes the best next token each time, and how many of it to name."""
+def _step_by_step(features: int, gains, may_stop: bool, steps: int) -> Question:
+    """The order that takes the best next tokens each time, and how many of it to name."""
     order, along = [], []
     taken = np.zeros(features, dtype=bool)
-    for _ in range(features):
+    ends = np.arange(1, steps + 1) * features // steps
+    for size in np.diff(ends, prepend=0):
         left = np.flatnonzero(~taken)
         sets = np.tile(taken, (len(left), 1))
         sets[np.arange(len(left)), left] = True
         gain = yield from gains(sets)
-        order.append(left[gain.argmax()])
-        along.append(gain.max())
-        taken[order[-1]] = True
+        best = np.argsort(-gain, kind="stable")[:size]
+        if size > 1:
+            # What these tokens are worth together, one after the other, is not known from each alone.
+            sets = taken | (np.tri(size, dtype=bool)[:, :, None] & np.eye(features, dtype=bool)[left[best]]).any(axis=1)
+            along += list((yield from gains(sets)))
+        else:
+            along.append(gain.max())
+        order += list(left[best])
+        taken[left[best]] = True
     named = features
     if may_stop:
         named = 1 + int(np.argmax([_mean_gain(np.array(along), size) for size in range(1, features + 1)]))

@@ -47,7 +47,22 @@ def _partition_shap(settings: dict, features: int) -> float:
 
 
 def _attainable(settings: dict, features: int) -> float:
-    return _all_subsets(features) - 1 if features <= settings["exact"] else features * (features + 1) / 2
+    if features <= settings["exact"]:
+        return _all_subsets(features) - 1
+    steps = steps_of(features, settings["asked"])
+    # Before each step the tokens that are left are tried, and after it those that were taken together.
+    return features * (steps + 1) / 2 + (features if steps < features else 0)
+
+
+def steps_of(features: int, asked: int | None) -> int:
+    """In how many steps the search for the best attainable order takes the tokens, by the rows that it may ask.
+
+    >>> steps_of(20, None), steps_of(20, 256), steps_of(40, 256), steps_of(500, 256)
+    (20, 20, 9, 1)
+    """
+    if asked is None or features * (features + 1) / 2 <= asked:
+        return features
+    return int(np.clip(2 * (asked - features) // features - 1, 1, features))
 
 
 # By family, from an explainer's settings and the number of tokens that may be hidden; every other one takes one row.

@@ -8,7 +8,9 @@ scores and that beyond them. Both are told in one standard deviation, that of th
 beyond random are judged as all effects are (:mod:`evenlight.statistics.effects`).
 
 Where the study has the best attainable explanations of a metric too, a group's mean score is placed between both ends,
-(score − random) / (attainable − random).
+(score − random) / (attainable − random), and each disparity beyond random is the sum of two again: of what the
+attainable makes at one share for both groups, and of what the groups' different shares make, the explainer's own part
+(:func:`own_part`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,19 +23,23 @@ import numpy as np
 import pandas as pd
 
 from evenlight.contracts.results import BEYOND_RANDOM
-from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
+from evenlight.statistics.cells import CELL, ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effects import PooledRows, gathered, pooled_rows
+from evenlight.statistics.many_groups import holm
 from evenlight.statistics.pooled import Estimate, pooled_effects
 from evenlight.statistics.study import Comparison
 from evenlight.statistics.verdicts import UNDECIDABLE, UNDECIDED, check_level, family_of, judged
 
-# The scores, and what of them is beyond random.
-PLAIN, BEYOND = "plain", "beyond"
-# What becomes of a disparity beyond random.
+# The scores, what of them is beyond random, and what of that is the explainer's own.
+PLAIN, BEYOND, OWN = "plain", "beyond", "own"
+# What becomes of a disparity beyond random, or of the explainer's own part.
 LEFT, TURNED_ROUND, GONE = "left", "turned round", "gone"
+# Who makes a disparity: the model or the metric, whatever explains; these for the most part; the explainer; or both.
+MODEL, MOSTLY_MODEL, EXPLAINER, BOTH = "model", "mostly model", "explainer", "both"
 _ENDS = ("", "_models_low", "_models_high", "_low", "_high")
 _P = ("p_models", "p", "p_models_equivalence", "p_equivalence")
+_MEANS = [f"{of}_{level}" for of in ("score", "random", "attainable") for level in "ab"]
 _REACHED = ["reached_a", "reached_b", *(f"reached_difference{end}" for end in ("", "_low", "_high"))]
 
 
@@ -42,11 +48,13 @@ def beyond_random_table(
     datasets_folder: str | Path,
     *,
     attainable: Mapping[str, str],
+    lower_is_better: Sequence[str] = (),
     alpha: float,
     equivalence_bound: float,
     smallest_effects: Mapping[str, float],
     primary: Mapping[str, Sequence[str]],
     noise: Sequence[str],
+    random: Sequence[str],
     reach: Mapping[str, float] | None = None,
     confidence: float,
     bootstrap_draws: int,
@@ -54,31 +62,29 @@ def beyond_random_table(
 ) -> pd.DataFrame:
     """The differences of all cells, and those beyond random explanations.
 
-    ``noise`` are the names of the random explainers, ``attainable`` the explainer that has the best attainable scores
-    of a metric, where there is one; all others as in :func:`evenlight.statistics.effects.effect_table`. One row per
-    dataset, model, explainer that is not random, metric and pair of levels, from the texts that have a score of the
-    explainer and of a random one, see :func:`beyond_random`.
+    ``random`` are the names of the random explainers, ``attainable`` the explainer that searches the best scores of a
+    metric, where there is one, and ``lower_is_better`` those of these metrics of which the lowest are the best. Where
+    any explainer of the study has a better score than the search, that is attainable, too. All others are as in
+    :func:`evenlight.statistics.effects.effect_table`. One row per dataset, model, explainer that is not random, metric
+    and pair of levels, from the texts that have a score of the explainer and of a random one, see
+    :func:`beyond_random`.
     """
     check_level(alpha, bootstrap_draws)
-    explainers = [name for name in scored["explainers"] if name not in noise]
+    explainers = [name for name in scored["explainers"] if name not in random]
     if not explainers:
         return pd.DataFrame(columns=BEYOND_RANDOM.schema.names)
-    ends = [*noise, *dict.fromkeys(attainable.values())]
-    models, models_ends = (
-        read_models(scores, datasets_folder, **scored | {"explainers": names}) for names in (explainers, ends)
+    models, models_again = (
+        read_models(scores, datasets_folder, **scored | {"explainers": names})
+        for names in (explainers, [*random, *explainers])
     )
 
     def of_models() -> Iterator[PooledRows]:
-        for model, model_ends in zip(models, models_ends, strict=True):
-            values = {end.explainer: _in_order(end, model_ends, model) for end in model_ends.explainers}
-            best = np.full_like(values[noise[0]], np.nan)
-            for metric, name in attainable.items():
-                place = list(scored["metrics"]).index(metric)
-                best[place] = values[name][place]
+        for model, again in zip(models, models_again, strict=True):
+            of_noise, best = _ends(model, again, random, attainable, lower_is_better)
             yield rows_beyond(
                 model.explainers,
                 model.designs,
-                np.stack([values[name] for name in noise]),
+                of_noise,
                 best,
                 bootstrap_draws,
                 bound=equivalence_bound,
@@ -92,6 +98,28 @@ def beyond_random_table(
     if not rows:
         return pd.DataFrame(columns=BEYOND_RANDOM.schema.names)
     return beyond_random(rows, deviates, partial(family_of, primary=primary, noise=noise), alpha)
+
+
+def _ends(
+    model: ModelScores,
+    again: ModelScores,
+    random: Sequence[str],
+    attainable: Mapping[str, str],
+    lower_is_better: Sequence[str],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The scores of the random explainers and the best of all, as :func:`rows_beyond` has them.
+
+    ``model`` names the items, ``again`` has the scores of all explainers; all else as in :func:`beyond_random_table`.
+    """
+    noise, best = {}, None
+    for scores in again.explainers:
+        values = _in_order(scores, again, model)
+        if scores.explainer in random:
+            noise[scores.explainer] = values
+        sign = np.array([-1.0 if metric in lower_is_better else 1.0 for metric in scores.metrics])[:, None, None]
+        best = sign * values if best is None else np.fmax(best, sign * values)
+    is_sought = np.array([metric in attainable for metric in scores.metrics])[:, None, None]
+    return np.stack([noise[name] for name in random]), np.where(is_sought, sign * best, np.nan)
 
 
 def _in_order(scores: ExplainerScores, of: ModelScores, model: ModelScores) -> np.ndarray:
@@ -108,6 +136,36 @@ class _Part(ExplainerScores):
 
     def cells(self, comparison: Comparison) -> list[dict[str, str]]:
         return [cell | {"part": self.part} for cell in super().cells(comparison)]
+
+
+@dataclass(frozen=True)
+class _OwnPart(_Part):
+    """The explainer's own part of what is beyond random, which is another one in each comparison.
+
+    ``best`` are the best scores beyond random, float (metrics, seeds, items).
+    """
+
+    best: np.ndarray | None = None
+    confidence: float = 0.95
+
+    def cells_with_scores(self, design: Design) -> Iterator[tuple[dict[str, str], np.ndarray, np.ndarray]]:
+        beyond, best = ([side.scores(values) for side in (design.a, design.b)] for values in (self.values, self.best))
+        sides = own_part(beyond, best, _pooled_in(design), self.confidence)
+        return zip(self.cells(design.comparison), *sides, strict=True)
+
+
+def _pooled_in(design: Design, reach: np.ndarray | None = None) -> Callable[[np.ndarray, np.ndarray], Estimate]:
+    """The estimate of the difference of two levels' scores (cells, seeds, units) in a design.
+
+    ``reach``, (cells,), is how far a unit that nobody saw may lie from the mean.
+    """
+    strata = None if design.a.strata is None else (design.a.strata, design.b.strata)
+
+    def pooled(a: np.ndarray, b: np.ndarray) -> Estimate:
+        effects = pooled_effects(a, b, design.paired, 0.0, clusters=design.clusters, strata=strata)
+        return effects.difference if reach is None else effects.alike(reach).difference
+
+    return pooled
 
 
 def rows_beyond(
@@ -128,9 +186,11 @@ def rows_beyond(
         draws, settings: for :func:`evenlight.statistics.effects.pooled_rows`.
 
     Returns:
-        Rows of both parts, with ``part``; those beyond random have besides what :func:`_described` enters.
+        Rows of all parts, with ``part``; those beyond random have besides what :func:`_described` enters. Of the
+        explainer's own part there are rows where there are best scores.
     """
     random = _mean(noise)
+    room = best - random
 
     def parts() -> Iterator[_Part]:
         for scores in explainers:
@@ -138,8 +198,10 @@ def rows_beyond(
             plain = np.where(np.isnan(beyond), np.nan, scores.values)
             for part, values in ((PLAIN, plain), (BEYOND, beyond)):
                 yield _Part(**vars(scores) | {"values": values, "sd_of": plain, "part": part})
+            own = {"values": beyond, "sd_of": plain, "part": OWN, "best": room}
+            yield _OwnPart(**vars(scores) | own, confidence=settings["confidence"])
 
-    described = partial(_described, random, noise - random, best - random, settings["confidence"])
+    described = partial(_described, random, noise - random, room, settings["confidence"], settings.get("reach", {}))
     return pooled_rows(parts(), designs, draws, described, **settings)
 
 
@@ -154,6 +216,7 @@ def _described(
     draws: np.ndarray,
     best: np.ndarray,
     confidence: float,
+    reach: Mapping[str, float],
     scores: _Part,
     design: Design,
     rows: list[dict],
@@ -161,18 +224,27 @@ def _described(
     b: np.ndarray,
     counted: np.ndarray,
 ) -> None:
-    """Enter into the rows beyond random what random explanations do themselves, and what is reached of the best.
+    """Enter into the rows beyond random what random explanations do, what is attainable, and what is reached of it.
+
+    Into those of the explainer's own part enter the p of the claim that it is less than half of the disparity.
 
     Args:
         random: the mean scores of the random explainers, float (metrics, seeds, items).
         draws: what each of them is beyond their mean, float (random explainers, metrics, seeds, items).
         best: the best scores beyond random, float (metrics, seeds, items).
         confidence: of intervals.
+        reach: by metric, how far a score may lie from all others that were seen.
         scores, design, rows, a, b, counted: as for ``described`` of :func:`evenlight.statistics.effects.pooled_rows`.
     """
+    metrics = [scores.metrics.index(row["metric"]) for row in rows]
+    if scores.part == OWN:
+        plain = [side.scores(scores.sd_of[metrics]) for side in (design.a, design.b)]
+        # What one unit adds to the own part is at most twice its score, and half of it is taken away.
+        far = 2.5 * np.array([reach.get(row["metric"], 0.0) for row in rows])
+        for row, p in zip(rows, _p_less_than_half((a, b), plain, _pooled_in(design, far)), strict=True):
+            row["p_lesser"] = p
     if scores.part != BEYOND:
         return
-    metrics = [scores.metrics.index(row["metric"]) for row in rows]
     is_known = ~np.isnan(scores.values[metrics])
 
     def sides(values: np.ndarray) -> list[np.ndarray]:
@@ -180,19 +252,42 @@ def _described(
         known = np.where(is_known, values[..., metrics, :, :], np.nan)
         return [side.scores(known) for side in (design.a, design.b)]
 
-    def pooled(a: np.ndarray, b: np.ndarray) -> Estimate:
-        strata = None if design.a.strata is None else (design.a.strata, design.b.strata)
-        return pooled_effects(a, b, design.paired, 0.0, clusters=design.clusters, strata=strata).difference
-
+    pooled = _pooled_in(design)
     of_random = pooled(*sides(random))
     columns = {"random": of_random.value}
     for prefix, trainings in (("models_", False), ("", True)):
         half = of_random.half_width(confidence, trainings)
         columns |= {f"random_{prefix}low": of_random.value - half, f"random_{prefix}high": of_random.value + half}
     columns["draws_error"] = _draws_error(*sides(draws), pooled)
+    means = [
+        mean for values in (scores.values + random, random, best + random) for mean in _means(*sides(values), pooled)
+    ]
+    columns |= dict(zip(_MEANS, means, strict=True))
     columns |= dict(zip(_REACHED, reached((a, b), sides(best), pooled, confidence), strict=True))
     for place, row in enumerate(rows):
         row |= {name: values[place] for name, values in columns.items()}
+
+
+def _p_less_than_half(
+    own: Sequence[np.ndarray], plain: Sequence[np.ndarray], pooled: Callable[..., Estimate]
+) -> np.ndarray:
+    """The one-sided p of the claim that the explainer's own part is less than half of the disparity, (cells,).
+
+    Args:
+        own, plain: of either level's units, :func:`own_part` and the scores, float (cells, seeds, units).
+        pooled: the estimate of the difference of two levels.
+
+    No resamples are drawn: where hardly any text of a group has something to attain, a few carry all that varies. What
+    the next ones may change is in the reserve.
+    """
+    own, plain = _with_both(own, plain)
+    sign = np.sign(pooled(*plain).value)[:, None, None]
+    return pooled(*(sign * (scores / 2 - part) for part, scores in zip(own, plain, strict=True))).p_above(False)
+
+
+def _means(a: np.ndarray, b: np.ndarray, pooled: Callable[..., Estimate]) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of either level of what counts in a difference of both, (cells,) each."""
+    return pooled(a, 0 * b).value, -pooled(0 * a, b).value
 
 
 def _draws_error(a: np.ndarray, b: np.ndarray, pooled: Callable[..., Estimate]) -> np.ndarray:
@@ -231,11 +326,7 @@ def reached(
         units and these trained models, each (cells,). NaN where there are no best scores, and where the best of a group
         are not beyond random (the interval of their mean has 0): a ratio to nothing.
     """
-    known = [~np.isnan(of_added + of_best) for of_added, of_best in zip(added, best, strict=True)]
-    added, best = (
-        [np.where(is_known, side, np.nan) for is_known, side in zip(known, sides, strict=True)]
-        for sides in (added, best)
-    )
+    added, best = _with_both(added, best)
 
     def means(a: np.ndarray, b: np.ndarray) -> tuple[Estimate, Estimate]:
         """Of the first level, and of the second with the other sign, of what counts in a difference of both."""
@@ -255,6 +346,48 @@ def reached(
     return tuple(np.where(beyond[0] & beyond[1], column, np.nan) for column in columns)
 
 
+def _with_both(added: Sequence[np.ndarray], best: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Both levels' scores, NaN where one of the two is undefined."""
+    both = zip(added, best, strict=True)
+    sides = [(of_added + 0 * of_best, of_best + 0 * of_added) for of_added, of_best in both]
+    return [added for added, _ in sides], [best for _, best in sides]
+
+
+def own_part(
+    added: Sequence[np.ndarray], best: Sequence[np.ndarray], pooled: Callable[..., Estimate], confidence: float
+) -> list[np.ndarray]:
+    """What each unit adds to the explainer's own part of a disparity beyond random.
+
+    A level's mean beyond random y is its share R = y / b of the best b. With the share of both together, R = (y_a +
+    y_b) / (b_a + b_b), the disparity is y_a − y_b = R (b_a − b_b) + h (R_a − R_b), h the harmonic mean of b_a and b_b
+    (after Kitagawa 1955). The first part would be there if both groups had the same share. The second is the
+    explainer's own: 0 where the shares are equal, and where nothing can be attained for one of the groups. It is the
+    difference of the levels' means of w (y − R b) of each unit, w being 2 b_b / (b_a + b_b) in the first level and
+    2 b_a / (b_a + b_b) in the second, by which R counts as estimated (the delta method).
+
+    Args:
+        added, best: of either level's units, what is beyond random in the explainer's and in the best scores, float
+            (cells, seeds, units), NaN where undefined.
+        pooled: the estimate of the difference of two levels.
+        confidence: of the interval that decides whether anything is attainable.
+
+    Returns:
+        both levels' values, like ``added``. NaN where there are no best scores, and where those of both groups
+        together are not beyond random (the interval of their sum has 0).
+    """
+    added, best = _with_both(added, best)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        both = pooled(best[0], -best[1])
+        total = np.where(np.abs(both.value) > both.half_width(confidence, False), both.value, np.nan)
+        share = sum(_means(*added, pooled)) / total
+        # A search may find a little less than random explanations have where there is nothing to find.
+        weights = [2 * np.clip(mean / total, 0, 1) for mean in _means(*best, pooled)][::-1]
+    return [
+        weight[:, None, None] * (part - share[:, None, None] * whole)
+        for weight, part, whole in zip(weights, added, best, strict=True)
+    ]
+
+
 def beyond_random(
     rows: list[dict], deviates: np.ndarray, families: Callable[[Mapping[str, str]], str], alpha: float
 ) -> pd.DataFrame:
@@ -272,15 +405,23 @@ def beyond_random(
       :func:`evenlight.statistics.verdicts.judged`. The smallest effect of interest is the same for both;
     - ``outcome``: what becomes of a disparity, :func:`outcome_of`;
     - ``draws_share``: what share of the variance of ``beyond`` over units is due to the draws of the random explainers;
-    - ``reached_a``, ``reached_b``, ``reached_difference`` with its interval, see :func:`reached`.
+    - ``score_a``, ``random_a``, ``attainable_a`` and those of ``_b``: the mean scores of both groups, and those of
+      random and of the best attainable explanations;
+    - ``reached_a``, ``reached_b``, ``reached_difference`` with its interval, see :func:`reached`;
+    - ``own`` with the columns of ``plain``: the explainer's own part (:func:`own_part`), judged by itself;
+      ``own_p_lesser_adjusted``: of the claim that it is less than half of the disparity, by Holm's method;
+    - ``made_by``: who makes a disparity, :func:`maker_of`; None where nothing is known of the attainable.
     """
     table = pd.DataFrame(rows)
     table["family"] = [families(row) for row in rows]
+    # The rows of all parts stand in the order of the scores'.
+    cells = pd.MultiIndex.from_frame(table.loc[table["part"] == PLAIN, CELL])
     parts = {}
-    for name in (PLAIN, BEYOND):
+    for name in (PLAIN, BEYOND, OWN):
         places = np.flatnonzero(table["part"] == name)
-        parts[name] = judged(table.iloc[places], deviates[:, :, places], alpha)
-    result, beyond = parts[PLAIN].copy(), parts[BEYOND]
+        part = judged(table.iloc[places], deviates[:, :, places], alpha)
+        parts[name] = part.set_index(CELL).reindex(cells).reset_index()
+    result, beyond, own = parts[PLAIN].copy(), parts[BEYOND], parts[OWN]
     sd = result["sd"].where(result["sd"] > 0)
     for name, part in parts.items():
         result[f"{name}_difference"] = part["difference"]
@@ -291,15 +432,27 @@ def beyond_random(
     result["random_difference"] = beyond["random"]
     for column in (f"random{end}" for end in _ENDS):
         result[column] = beyond[column] / sd
-    same = result["plain_difference"] * result["beyond_difference"] > 0
-    judgements = zip(result["plain_verdict"], result["beyond_verdict"], same, strict=True)
-    result["outcome"] = [outcome_of(*judgement) for judgement in judgements]
+    result["outcome"] = _outcomes(parts, BEYOND)
+    if "p_lesser" in own:
+        result["own_p_lesser_adjusted"] = own.groupby("family")["p_lesser"].transform(holm)
+    else:
+        result["own_p_lesser_adjusted"] = np.nan
+    makers = zip(result["outcome"], _outcomes(parts, OWN), result["own_p_lesser_adjusted"] <= alpha, strict=True)
+    result["made_by"] = [maker_of(*outcomes) for outcomes in makers]
     error = beyond["units_error"].where(beyond["units_error"] > 0)
     # Of two estimates the part may come out larger than the whole.
     result["draws_share"] = ((beyond["draws_error"] / error) ** 2).clip(upper=1)
-    result[_REACHED] = beyond[_REACHED]
-    text = dict.fromkeys(("plain_reason", "beyond_reason", "outcome"), "str")
+    result[[*_MEANS, *_REACHED]] = beyond[[*_MEANS, *_REACHED]]
+    text = dict.fromkeys(("plain_reason", "beyond_reason", "own_verdict", "own_reason", "outcome", "made_by"), "str")
     return result[BEYOND_RANDOM.schema.names].astype(text)
+
+
+def _outcomes(parts: Mapping[str, pd.DataFrame], name: str) -> list[str | None]:
+    """What becomes of each disparity of the scores in another part; None also where it is not known."""
+    plain, part = parts[PLAIN], parts[name]
+    same = plain["difference"] * part["difference"] > 0
+    judgements = zip(plain["verdict"], part["verdict"], same, strict=True)
+    return [None if pd.isna(judgement[1]) else outcome_of(*judgement) for judgement in judgements]
 
 
 def outcome_of(verdict: str, beyond: str, same: bool) -> str | None:
@@ -321,3 +474,26 @@ def outcome_of(verdict: str, beyond: str, same: bool) -> str | None:
     if beyond.startswith(("equivalent", "negligible")):
         return GONE
     return LEFT if same else TURNED_ROUND
+
+
+def maker_of(beyond: str | None, own: str | None, lesser: bool) -> str | None:
+    """Who makes a disparity, by what becomes of it (:func:`outcome_of`) beyond random and as the explainer's own part.
+
+    The explainer has a part in it where both say so. ``lesser`` is whether its own part is shown to be less than half
+    of the disparity, whether there is any or not. None where there is no disparity, or where nothing is known of the
+    attainable.
+
+    >>> maker_of("left", "left", False), maker_of("left", "left", True)
+    ('explainer', 'both')
+    >>> maker_of("left", "gone", False), maker_of("left", "undecided", True)
+    ('model', 'mostly model')
+    >>> maker_of("left", "undecided", False), maker_of("undecided", "left", False)
+    ('undecided', 'undecided')
+    """
+    if own is None:
+        return None
+    if own == LEFT and beyond == LEFT:
+        return BOTH if lesser else EXPLAINER
+    if own in (GONE, TURNED_ROUND):
+        return MODEL
+    return MOSTLY_MODEL if lesser else UNDECIDED

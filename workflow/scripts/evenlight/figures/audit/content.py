@@ -16,17 +16,17 @@ import pyarrow.parquet as pq
 
 from evenlight import tables
 from evenlight.contracts.results import BALANCED_ACCURACY, BEYOND_RANDOM, DISPARITY, EFFECTS, QUALITY, VERDICT_CONTROL
-from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.contracts.texts import ITEMS, READINGS, UNITS
 from evenlight.figures.audit.leaning import Reliance, leaning, read_reliance
 from evenlight.figures.chance_level import said_of_chance
 from evenlight.figures.explorer.content import Explained, Folders, Level, levels_of, unit_means
 from evenlight.figures.pages.effects import said_of_control
-from evenlight.figures.text import json_number, ordered_levels
+from evenlight.figures.text import json_number, ordered_levels, signed
 from evenlight.items import JOINT, PLACEBO, texts_of, units_of
 from evenlight.sources import digest
-from evenlight.statistics.beyond_random import GONE, LEFT, TURNED_ROUND
+from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, TURNED_ROUND
 from evenlight.statistics.cells import CELL, ModelScores, read_models
-from evenlight.statistics.files import Run, items_path, manifest_path, runs, score_path, units_path
+from evenlight.statistics.files import Run, items_path, manifest_path, reading_path, runs, score_path, units_path
 from evenlight.statistics.study import Comparison, Metric, comparisons_in
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UNDECIDED, is_disparity
 
@@ -36,14 +36,28 @@ NUMBERS = (
     *("difference", "models_low", "models_high", "standardised", "standardised_models_low"),
     *("standardised_models_high", "p_models_adjusted", "cliffs_delta"),
 )
+_OWN_ENDS = {"mean": "", "low": "_models_low", "high": "_models_high"}
 # Of a comparison, so many pairs are shown with their words.
 PAIRS = 3
+# What becomes of a disparity beyond random explanations, the lower yardstick, where there is no upper one.
 OUTCOMES = {
-    LEFT: "It is there beyond that of random explanations, too, so the explainer has a part in it.",
+    LEFT: "It is there beyond that of random explanations, too. What is attainable by this metric is not known, so the "
+    "model may make it still.",
     GONE: "Beyond that of random explanations nothing of it is left: texts and model make it, whatever explains.",
     TURNED_ROUND: "Beyond that of random explanations it is turned round: the explainer works against it.",
     UNDECIDED: "Whether it is there beyond that of random explanations is undecided.",
     UNDECIDABLE: "Whether it is there beyond that of random explanations cannot be decided with these texts.",
+}
+# Who makes it, by both yardsticks.
+MAKERS = {
+    MODEL: "The model, or the metric, makes it: where both groups have the same share of that, nothing of it is left.",
+    MOSTLY_MODEL: "The model, or the metric, makes more than half of it. Whether the explainer makes a smaller part is "
+    "undecided.",
+    EXPLAINER: "It is there beyond that of random explanations, and where both groups have the same share of what is "
+    "attainable, so the explainer has a part in it.",
+    BOTH: "The model, or the metric, makes more than half of it; the rest is there beyond that of random explanations, "
+    "too, so the explainer has a part in it.",
+    UNDECIDED: "Whether the model or the explainer makes it is undecided.",
 }
 
 
@@ -87,6 +101,7 @@ def audit_content(
     folders: Folders,
     found: Found,
     manifests: Mapping[Run, Mapping],
+    without_words: Mapping[Run, Mapping[str, Sequence[float]]],
     *,
     study: str,
     datasets: Mapping[str, str],
@@ -101,6 +116,7 @@ def audit_content(
     equivalence_bound: float,
     smallest_effects: Mapping[str, float],
     power: float,
+    hidden: Sequence[str],
     reliance: Mapping[str, Any],
 ) -> dict:
     """What an audit of a study says (JSON values).
@@ -109,6 +125,7 @@ def audit_content(
         folders: of the study's files; without ``attributions`` no text is shown.
         found: its tables.
         manifests: of each run, what its model is.
+        without_words: of each run, the probabilities of texts without words, by the way in which words are hidden.
         study: its name.
         datasets, models, explainers: names to labels.
         metrics: names to ``label`` and ``better``, ``higher`` or ``lower``.
@@ -117,24 +134,26 @@ def audit_content(
         comparisons: factors to sets of levels.
         target: ``label`` or ``prediction``, the class that is explained.
         alpha, equivalence_bound, smallest_effects, power: of the statistics.
+        hidden: in which ways the metrics hide words.
         reliance: what :func:`evenlight.figures.audit.leaning.leaning` is told beside names and comparisons.
     """
     names = {name: Metric(name, entry["label"], entry["better"] == "higher") for name, entry in metrics.items()}
     labels = Labels(dict(datasets), dict(models), dict(explainers), names)
     hypotheses = found.effects[found.effects["family"] != CONTROL]
     interest = Interest(equivalence_bound, smallest_effects, power)
-    outcomes = _outcomes(found.beyond_random)
+    yardsticks = _yardsticks(found.beyond_random)
     compared = [
-        told_of_comparison(part, labels, interest, outcomes)
+        told_of_comparison(part, labels, interest, yardsticks)
         for _, part in hypotheses.groupby(["dataset", "model", *Comparison._fields], sort=False)
     ]
-    controls = [_random_said(found.effects), said_of_control(found.control).strip()]
     of_texts = _pairs(folders, hypotheses, labels, seeds, families, comparisons) if folders.attributions else []
     audited = [
         _dataset_said(folders.datasets, name, label, comparisons)
         | {"explained_texts": _explained_texts(folders.scores, name, seeds, families, explainers)}
         for name, label in datasets.items()
     ]
+    defaults = _defaults_said(without_words, labels, {of["name"]: of["classes"] for of in audited}, hidden)
+    controls = [_random_said(found.effects, reliance["random"]), *defaults, said_of_control(found.control).strip()]
     of_words = {"datasets": datasets, "models": models, "explainers": explainers, "comparisons": comparisons}
     return {
         "study": study,
@@ -303,7 +322,7 @@ def _quality(quality: pd.DataFrame, labels: Labels, comparisons: Mapping[str, li
 
 
 def told_of_comparison(
-    cells: pd.DataFrame, labels: Labels, interest: Interest, outcomes: Mapping[tuple, str | None]
+    cells: pd.DataFrame, labels: Labels, interest: Interest, yardsticks: Mapping[tuple, Mapping[str, Any]]
 ) -> dict:
     """What is said of one model on one dataset and two levels.
 
@@ -311,7 +330,7 @@ def told_of_comparison(
         cells: their rows of the effects.
         labels: of all that they name.
         interest: the smallest disparity that matters.
-        outcomes: what becomes of a cell (its :data:`~evenlight.statistics.cells.CELL`) beyond random explanations.
+        yardsticks: of a cell (its :data:`~evenlight.statistics.cells.CELL`) its row of the table beyond random.
     """
     first = cells.iloc[0]
     pair = Comparison(*(first[field] for field in Comparison._fields))
@@ -326,7 +345,7 @@ def told_of_comparison(
         UNDECIDABLE: int(undecidable.sum()),
     }
     order = cells[different].sort_values("p_models_adjusted", kind="stable")
-    findings = [_finding(row, labels, outcomes) for row in order.itertuples(index=False)]
+    findings = [_finding(row, labels, yardsticks) for row in order.itertuples(index=False)]
     return {
         "dataset": labels.datasets[first["dataset"]],
         "model": labels.models[first["model"]],
@@ -397,12 +416,12 @@ def _said(pair: Comparison, counts: Mapping[str, int], findings: Sequence[dict],
     return " ".join(texts)
 
 
-def _finding(row, labels: Labels, outcomes: Mapping[tuple, str | None]) -> dict:
+def _finding(row, labels: Labels, yardsticks: Mapping[tuple, Mapping[str, Any]]) -> dict:
     """One disparity, with its numbers and as a sentence; ``row`` is a row of the effects."""
     metric = labels.metrics[row.metric]
     first_better = (row.difference > 0) == metric.higher_is_better
     better, worse = (row.level_a, row.level_b) if first_better else (row.level_b, row.level_a)
-    outcome = outcomes.get(tuple(getattr(row, name) for name in CELL))
+    held = yardsticks.get(tuple(getattr(row, name) for name in CELL), {})
     of_trainings = is_disparity(pd.Series([row.verdict]), of_trainings=True).item()
     said = (
         f"{metric.label} of {labels.explainers[row.explainer]}: the explanations of {better} texts are better than "
@@ -412,7 +431,7 @@ def _finding(row, labels: Labels, outcomes: Mapping[tuple, str | None]) -> dict:
         + ("So would those of further trainings be, on average. " if of_trainings else "")
         + ("It is smaller than the smallest disparity of interest. " if row.verdict.startswith("negligible") else "")
         + (NOT_NAMED if row.family == EXPLORATORY else "")
-        + OUTCOMES.get(outcome, "")
+        + _made_said(row, held)
     )
     return {
         "explainer": labels.explainers[row.explainer],
@@ -421,19 +440,48 @@ def _finding(row, labels: Labels, outcomes: Mapping[tuple, str | None]) -> dict:
         "worse": worse,
         "verdict": row.verdict,
         "family": row.family,
-        "beyond_random": outcome,
+        "beyond_random": held.get("outcome"),
+        "made_by": held.get("made_by"),
+        **_attained(row, held),
         **{name: json_number(getattr(row, name)) for name in NUMBERS},
         "units": _units(row),
         "said": said.strip(),
     }
 
 
-def _outcomes(beyond_random: pd.DataFrame | None) -> dict[tuple, str | None]:
-    """What becomes of each disparity beyond random explanations, by cell; empty where no explainer is random."""
+def _yardsticks(beyond_random: pd.DataFrame | None) -> dict[tuple, dict[str, Any]]:
+    """The row of each disparity in the table beyond random, by cell; empty where no explainer is random."""
     if beyond_random is None:
         return {}
     known = beyond_random.dropna(subset="outcome").drop_duplicates(CELL)
-    return dict(zip(known[CELL].itertuples(index=False, name=None), known["outcome"], strict=True))
+    known = known.assign(made_by=known["made_by"].astype(object).where(known["made_by"].notna(), None))
+    return {tuple(row[name] for name in CELL): row for row in known.to_dict("records")}
+
+
+def _made_said(row, held: Mapping[str, Any]) -> str:
+    """Who makes a disparity, as far as the yardsticks tell: random explanations, and the best attainable ones."""
+    if held.get("made_by") is None:
+        return OUTCOMES.get(held.get("outcome"), "")
+    (a, low_a, high_a), (b, low_b, high_b) = (
+        [signed(held[f"{of}_{end}"]) for of in ("score", "random", "attainable")] for end in "ab"
+    )
+    said = (
+        f"On average {row.level_a} texts have {a}, where random explanations have {low_a} and {high_a} is attainable, "
+        f"and {row.level_b} texts {b}, where random ones have {low_b} and {high_b} is attainable. "
+    )
+    return said + MAKERS[held["made_by"]]
+
+
+def _attained(row, held: Mapping[str, Any]) -> dict:
+    """What a finding has of the attainable: both groups' means, and the explainer's own part in standard deviations."""
+    if held.get("made_by") is None:
+        return {"attainable": None, "own_part": None}
+    own = {name: json_number(held[f"own{end}"]) for name, end in _OWN_ENDS.items()}
+    attainable = {
+        level: {name: json_number(held[f"{name}_{end}"]) for name in ("score", "random", "attainable")}
+        for level, end in ((row.level_a, "a"), (row.level_b, "b"))
+    }
+    return {"attainable": attainable, "own_part": own}
 
 
 def _units(row) -> str:
@@ -520,9 +568,12 @@ def _error_said(alpha: float, hypotheses: pd.DataFrame) -> str:
     )
 
 
-def _random_said(effects: pd.DataFrame) -> str:
-    """What the random explainers and groups show, which are no hypothesis."""
+def _random_said(effects: pd.DataFrame, random: Collection[str]) -> str:
+    """What the random explainers and groups show, which are no hypothesis; the attainable is none either."""
     control = effects[effects["family"] == CONTROL]
+    control = control[
+        control["explainer"].isin(random) | control["factor"].str.split(JOINT).apply(lambda of: PLACEBO in of)
+    ]
     if control.empty:
         return ""
     count = int(control["verdict"].str.contains("disparity").sum())
@@ -532,6 +583,37 @@ def _random_said(effects: pd.DataFrame) -> str:
     )
     why = " Where explanations know nothing, texts make the difference, or how the model reads changed texts."
     return said + (why if count else "")
+
+
+WAYS = {"removed": "is removed", "mask": "is masked", "pad": "is replaced by padding"}
+
+
+def _defaults_said(
+    without_words: Mapping[Run, Mapping[str, Sequence[float]]],
+    labels: Labels,
+    classes: Mapping[str, Sequence[str]],
+    hidden: Sequence[str],
+) -> list[str]:
+    """Which class each model has for texts without words, which is where metrics that hide words lead."""
+    told = {}
+    for run, ways in without_words.items():
+        for way in hidden:
+            if way in ways:
+                told.setdefault((run.dataset, run.model, way), []).append(np.array(ways[way]))
+    said = []
+    for (dataset, model, way), of_runs in told.items():
+        found = Counter(int(probability.argmax()) for probability in of_runs)
+        named = [
+            f"{classes[dataset][best]}{f' in {count} of {len(of_runs)} runs' if len(found) > 1 else ''} (probability "
+            f"{np.mean([p[best] for p in of_runs if p.argmax() == best]):.2f})"
+            for best, count in found.items()
+        ]
+        said.append(
+            f"A text of which every word {WAYS[way]} is {' and '.join(named)} to {labels.models[model]} on "
+            f"{labels.datasets[dataset]}. Texts of this class have little to lose where words are hidden, whatever "
+            "explains."
+        )
+    return said
 
 
 # Pairs ---------------------------------------------------------------------------------------------------------------
@@ -740,3 +822,11 @@ def manifests_of(folder: Path, datasets: Sequence[str], seeds: Mapping[str, Sequ
     """What the model of each run is; ``folder`` has the models, ``seeds`` gives each its own."""
     texts = {run: manifest_path(folder, run).read_text(encoding="utf-8") for run in runs(datasets, seeds)}
     return {run: json.loads(text) for run, text in texts.items()}
+
+
+def without_words_of(
+    folder: Path, datasets: Sequence[str], seeds: Mapping[str, Sequence[int]]
+) -> dict[Run, Mapping[str, Sequence[float]]]:
+    """What the model of each run says of texts without words, by the way of hiding; ``folder`` has the readings."""
+    files = {run: reading_path(folder, run) for run in runs(datasets, seeds)}
+    return {run: tables.read_metadata(path, READINGS).get("without_words", {}) for run, path in files.items()}

@@ -54,7 +54,7 @@ class Store:
 
 @dataclass(frozen=True)
 class Folders:
-    """Where a study's files lie; ``attributions`` and ``readings`` are None where no text is shown."""
+    """Where a study's files lie; ``attributions`` is None where no text is shown; only texts need ``readings``."""
 
     scores: Path
     datasets: Path
