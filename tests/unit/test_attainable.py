@@ -16,7 +16,8 @@ GOALS = ("comprehensiveness", "sufficiency")
 def completed(goal: str, **settings) -> tuple[dict, dict]:
     """The settings of the search and of its metric."""
     search = completed_entry("explainers", "best", {"method": "attainable", "goal": goal} | settings)
-    settings.pop("exact", None)
+    for key in ("exact", "asked"):
+        settings.pop(key, None)
     return search, completed_entry("metrics", "aopc", {"metric": f"aopc_{goal}"} | settings)
 
 
@@ -93,6 +94,37 @@ def test_it_is_above_other_explainers(architecture, goal):
         other = scores_of(classifier, sentences, [attribution.token_score for attribution in explained], metric)
         assert sign * best.mean() > sign * other.mean()
         assert (sign * best >= sign * other - 1e-6).mean() >= 0.75
+
+
+@pytest.mark.parametrize(("asked", "steps"), [(None, 8), (36, 8), (30, 4), (24, 3), (1, 1)])
+def test_fewer_rows_take_several_tokens_at_once(asked, steps):
+    """Of eight independent tokens the best come first, however many are taken at once."""
+    worth = dict(zip("abcdefgh", (0.01, 0.05, 0.02, 0.08, 0.03, 0.07, 0.04, 0.06), strict=True))
+    classifier = additive(worth, start=0.1)
+    sentence = sentences_of(classifier, [list(worth)], targets=[1])
+    search, _ = completed("comprehensiveness", exact=0, asked=asked, positive_only=False)
+    explained = explain("attainable", sentence, {"best": search}, context_of(classifier))["best"].attributions[0]
+    scores = explained.token_score[~sentence[0].is_special]
+    assert scores.argsort().tolist() == np.argsort(list(worth.values())).tolist()
+    tried = sum(8 - 8 * step // steps for step in range(steps))
+    assert explained.forward_rows == tried + sum(
+        size for size in np.diff(8 * np.arange(steps + 1) // steps) if size > 1
+    )
+    assert explained.forward_rows <= max(asked or 36, 16) + 1
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_with_fewer_rows_it_is_still_above_chance(goal):
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)
+    sign = 1 if goal == "comprehensiveness" else -1
+    few, metric = completed(goal, exact=0, asked=80)
+    values = sign * scores_of(classifier, sentences, found(classifier, sentences, few), metric)
+    best = sign * scores_of(classifier, sentences, found(classifier, sentences, completed(goal, exact=0)[0]), metric)
+    entry = completed_entry("explainers", "other", {"method": "uniform_random"})
+    explained = explain("baseline", sentences, {"other": entry}, context_of(classifier))["other"].attributions
+    chance = sign * scores_of(classifier, sentences, [each.token_score for each in explained], metric)
+    assert values.mean() - chance.mean() > 0.5 * (best.mean() - chance.mean()) > 0
 
 
 def test_alone_is_as_among_others():

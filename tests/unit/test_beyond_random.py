@@ -13,7 +13,14 @@ from evenlight.configuration import beyond_random as beyond_random_of
 from evenlight.contracts.results import BEYOND_RANDOM
 from evenlight.figures.html_table import render
 from evenlight.seeds import generator_for
-from evenlight.statistics.beyond_random import beyond_random, beyond_random_table, reached, rows_beyond
+from evenlight.statistics.beyond_random import (
+    _p_less_than_half,
+    beyond_random,
+    beyond_random_table,
+    own_part,
+    reached,
+    rows_beyond,
+)
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effect_sizes import cohens_d
@@ -336,6 +343,129 @@ def test_a_ratio_to_nothing_is_undefined():
     assert np.isnan(placed(a, b, True)).all()
 
 
+# The explainer's own part
+
+
+def pooled_pairs(a: np.ndarray, b: np.ndarray):
+    return pooled_effects(a, b, True, 0.0).difference
+
+
+def own(a: np.ndarray, b: np.ndarray, pooled=pooled_pairs) -> tuple[np.ndarray, np.ndarray]:
+    """The values of one cell, from what is beyond random in the scores and in the best, (2, seeds, units)."""
+    added, best = ([np.asarray(side[part], dtype=float)[None] for side in (a, b)] for part in (0, 1))
+    return tuple(side[0] for side in own_part(added, best, pooled, 0.95))
+
+
+def test_the_own_part_by_hand(without_reserve):
+    """Of 4 each 2 on average, of 3 each 1: shares 1/2 and 1/3, together 3/7."""
+    a = np.array([[[1.0, 3.0, 1.0, 3.0]], [[4.0, 4.0, 4.0, 4.0]]])
+    b = np.array([[[1.0, 1.0, 1.0, 1.0]], [[2.0, 4.0, 2.0, 4.0]]])
+    of_a, of_b = own(a, b)
+    # Weights are 2 · 3 / 7 and 2 · 4 / 7.
+    assert of_a[0] == pytest.approx(6 / 7 * (np.array([1, 3, 1, 3]) - 12 / 7))
+    assert of_b[0] == pytest.approx(8 / 7 * (1 - 3 / 7 * np.array([2, 4, 2, 4])))
+    # The harmonic mean of 4 and 3 times the difference of the shares; the rest is 3/7 of 4 − 3.
+    difference = of_a.mean() - of_b.mean()
+    assert difference == pytest.approx(24 / 7 * (1 / 2 - 1 / 3))
+    assert difference + 3 / 7 == pytest.approx(2 - 1)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_equal_shares_and_nothing_to_attain_have_no_own_part(sign):
+    random = numbers("equal shares")
+    room = np.stack([random.uniform(0.5, 1, (1, 40)), random.uniform(0.1, 0.3, (1, 40))])
+    a, b = ([sign * 0.6 * side, sign * side] for side in room)
+    assert np.abs(own(a, b)).max() < 1e-12
+    # Of the second group nothing can be attained, and next to nothing is added: a search may even miss that.
+    nothing = [np.full((1, 40), 1e-9), np.full((1, 40), -1e-12)]
+    of_a, of_b = own(a, nothing)
+    assert abs(of_a.mean() - of_b.mean()) < 1e-6
+    # Of neither group anything can.
+    assert np.isnan(own([noise := 1e-9 * random.normal(size=(1, 40)), noise], nothing)).all()
+
+
+def test_what_units_add_to_the_own_part_is_that_of_a_jackknife(without_reserve):
+    """The share of both groups counts as estimated: all computed anew without each text."""
+    random = numbers("own jackknife")
+    best = random.uniform(0.2, 1, (2, 1, 200)) * np.array([1, 0.5])[:, None, None]
+    added = best * random.uniform(0.2, 1, (2, 1, 200)) * np.array([1, 0.8])[:, None, None]
+
+    def part(*keep: np.ndarray) -> float:
+        (y_a, b_a), (y_b, b_b) = ((added[side, 0, of].mean(), best[side, 0, of].mean()) for side, of in enumerate(keep))
+        return y_a - y_b - (y_a + y_b) / (b_a + b_b) * (b_a - b_b)
+
+    everything = np.ones(200, dtype=bool)
+    of_groups = own(*zip(added, best, strict=True), lambda a, b: pooled_effects(a, b, False, 0.0).difference)
+    assert of_groups[0].mean() - of_groups[1].mean() == pytest.approx(part(everything, everything))
+    without = [part(np.arange(200) != unit, everything) for unit in range(200)]
+    expected = -199 * (np.array(without) - part(everything, everything))
+    assert of_groups[0][0] - of_groups[0].mean() == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_claim_of_less_than_half_is_a_one_sided_test(without_reserve, sign):
+    """Whichever group has the higher scores; of pairs Student's."""
+    random = numbers("half")
+    plain = sign * np.array([0.9, 0.1])[:, None, None, None] + 0.1 * random.normal(size=(2, 1, 1, 30))
+    of_own = sign * np.array([0.1, 0.0])[:, None, None, None] + 0.1 * random.normal(size=(2, 1, 1, 30))
+    rest = (sign * (plain / 2 - of_own))[:, 0, 0]
+    expected = ttest_1samp(rest[0] - rest[1], 0, alternative="greater").pvalue
+    assert _p_less_than_half(of_own, plain, pooled_pairs) == pytest.approx(expected)
+    assert expected < 0.01
+
+
+def worlds(random: np.random.Generator, attainable: tuple, share: tuple, rare: float = 1.0) -> pd.DataFrame:
+    """Cells of 100 pairs of which something is attainable, and the explainers reach a share."""
+    mean = np.repeat(attainable, 100) * np.where(random.random(200) < np.repeat([1, rare], 100), 1, 0)
+    best = mean * random.uniform(0.8, 1.2, (1, 4, 1, 200))
+    values = best * (np.repeat(share, 100) + random.uniform(-0.1, 0.1, (3, 4, 1, 200)))
+    noise = best * random.uniform(0, 0.4, (2, 4, 1, 200))
+    reach = {f"metric {number}": 1.0 for number in range(4)}
+    return table_of(values, noise, design_of((100, 100)), best[0], reach=reach)
+
+
+@pytest.mark.parametrize(
+    ("world", "said"),
+    [
+        # A model with a default class: of one text in fifty of the second group anything can be attained.
+        ({"attainable": (0.8, 0.8), "share": (0.8, 0.8), "rare": 0.02}, {"model", "mostly model"}),
+        ({"attainable": (0.8, 0.3), "share": (0.8, 0.8)}, {"model", "mostly model"}),
+        ({"attainable": (0.7, 0.7), "share": (0.8, 0.5)}, {"explainer"}),
+        ({"attainable": (0.8, 0.3), "share": (0.8, 0.5)}, {"both"}),
+    ],
+)
+def test_who_makes_a_disparity(world, said):
+    table = worlds(numbers("worlds", str(world)), **world)
+    assert is_disparity(table["plain_verdict"], False).all()
+    assert set(table["made_by"]) <= said
+    # What is said of what is attainable are means of the groups.
+    assert (table["attainable_a"] > table["score_a"]).all()
+    assert (table["score_a"] > table["random_a"]).all()
+    share = (table["score_b"] / table["attainable_b"]).to_numpy()
+    assert share == pytest.approx(np.full(len(share), world["share"][1]), abs=0.07)
+
+
+def test_where_nothing_is_known_of_the_attainable_nobody_is_said_to_make_it():
+    values, noise = (
+        numbers("unknown").normal(size=(2, 1, 1, 1, 60))
+        + np.repeat([2, 0], 30) * np.array([1, 0])[:, None, None, None, None]
+    )
+    row = table_of(values, noise, design_of((30, 30))).iloc[0]
+    assert row["outcome"] == "left"
+    assert row[["own_verdict", "made_by"]].isna().all()
+
+
+def test_what_any_explainer_reaches_is_attainable(study):
+    """LIME is better than the search here, and lower where the lowest scores are the best."""
+    settings = asked(beyond_random_table, study_settings())
+    lime = settings | {"attainable": {"drop": "dice"}, "explainers": ["lime", "dice", "coin"]}
+    drop = beyond_random_table(*study.folders, **lime).set_index("metric").loc["drop"]
+    assert (drop["attainable_a"], drop["attainable_b"]) == pytest.approx((drop["score_a"], drop["score_b"]))
+    lowest = beyond_random_table(*study.folders, **lime, lower_is_better=["drop"]).set_index("metric").loc["drop"]
+    assert lowest["attainable_a"] == pytest.approx(drop["random_a"] - 0.1)
+    assert drop["random_a"] == pytest.approx(drop["score_a"] - 1)
+
+
 # A study, from files
 
 
@@ -356,7 +486,8 @@ def study_settings() -> dict:
             "confidence": 0.95,
             "bootstrap_draws": 300,
             "power": 0.8,
-            "noise": ["dice", "coin"],
+            "noise": ["dice", "coin", "best"],
+            "random": ["dice", "coin"],
             "reach": {},
             "attainable": {"drop": "best"},
         },
@@ -413,7 +544,7 @@ def test_the_table_of_a_study(study):
     assert found.loc[("best", "drop"), "reached_a"] == pytest.approx(1)
     assert (table["seeds"] == 2).all()
     assert (table["units_a"] == 30).all()
-    assert (table["family"] == "study").all()
+    assert table["family"].tolist() == ["study", "study", "control", "control"]
 
 
 def test_disparities_are_those_of_the_table_of_effects(study):
@@ -422,6 +553,7 @@ def test_disparities_are_those_of_the_table_of_effects(study):
     effects = effect_table(*study.folders, **asked(effect_table, settings))
     of_explainers = effects[effects["family"] == "study"].reset_index(drop=True)
     table = computed(study)
+    table = table[table["family"] == "study"]
     pairs = [("plain", "standardised"), ("plain_low", "standardised_low"), ("plain_difference", "difference")]
     pairs += [("plain_models_high", "standardised_models_high"), ("plain_verdict", "verdict"), ("sd", "sd")]
     pairs += [(f"plain_{p}_adjusted", f"{p}_adjusted") for p in ("p", "p_models", "p_equivalence")]
@@ -446,8 +578,8 @@ def test_script_writes_the_table_and_its_page_counts_what_is_left(study, tmp_pat
     summary = page_of("beyond_random", table, **about).tables[0]
     lines = dict(dict(summary.rows)["Plots"])
     # Cells, disparities; left, turned round, gone, undecided; others with a disparity beyond random.
-    assert [cell.text for cell in lines["Drop"]][:7] == ["2", "2", "0", "0", "0", "2", "0"]
-    assert [cell.text for cell in lines["Gini"]][:7] == ["2", "2", "1", "0", "0", "1", "0"]
+    assert [cell.text for cell in lines["Drop"]][:7] == ["1", "1", "0", "0", "0", "1", "0"]
+    assert [cell.text for cell in lines["Gini"]][:7] == ["1", "1", "1", "0", "0", "0", "0"]
     assert "what share of the way from random" in page
     assert "The draws of the random explanations are" in page
     assert "Dice" not in page
@@ -502,7 +634,7 @@ def test_random_explainers_alone_have_nothing_beyond_them(tmp_path):
         tmp_path,
         **{"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["noise"], "metrics": {"gini": "made"}},
         **{"comparisons": {}, "attainable": {}, "alpha": 0.05, "equivalence_bound": 0.2, "smallest_effects": {}},
-        **{"primary": {}, "noise": ["noise"], "confidence": 0.95, "bootstrap_draws": 99},
+        **{"primary": {}, "noise": ["noise"], "random": ["noise"], "confidence": 0.95, "bootstrap_draws": 99},
     )
     assert table.empty
     assert list(table.columns) == BEYOND_RANDOM.schema.names

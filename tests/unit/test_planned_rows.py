@@ -30,6 +30,7 @@ METHODS = {
     "paired orders": ({"method": "shapley_sampling", "permutations": 3, "estimator": "paired"}, 0.05),
     "partition_shap": ({"method": "partition_shap", "evaluations": 40}, 0.2),
     "attainable": ({"method": "attainable", "exact": 6}, 0.02),
+    "attainable of few": ({"method": "attainable", "exact": 6, "asked": 50}, 0.1),
     "saliency": ({"method": "saliency"}, 0),
     "integrated_gradients": ({"method": "integrated_gradients", "steps": 7}, 0.3),
     "adaptive": ({"method": "adaptive_integrated_gradients"}, None),

@@ -239,8 +239,8 @@ def _described(
     metrics = [scores.metrics.index(row["metric"]) for row in rows]
     if scores.part == OWN:
         plain = [side.scores(scores.sd_of[metrics]) for side in (design.a, design.b)]
-        # What one unit adds to the own part is at most twice its score, and half of it is taken away.
-        far = 2.5 * np.array([reach.get(row["metric"], 0.0) for row in rows])
+        # The weights of both groups add up to 2, and a score is at most what is attainable.
+        far = 2 * np.array([reach.get(row["metric"], 0.0) for row in rows])
         for row, p in zip(rows, _p_less_than_half((a, b), plain, _pooled_in(design, far)), strict=True):
             row["p_lesser"] = p
     if scores.part != BEYOND:

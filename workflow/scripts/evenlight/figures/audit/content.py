@@ -152,8 +152,9 @@ def audit_content(
         | {"explained_texts": _explained_texts(folders.scores, name, seeds, families, explainers)}
         for name, label in datasets.items()
     ]
-    defaults = _defaults_said(without_words, labels, {of["name"]: of["classes"] for of in audited}, hidden)
-    controls = [_random_said(found.effects, reliance["random"]), *defaults, said_of_control(found.control).strip()]
+    defaults = _defaults(without_words, {of["name"]: of["classes"] for of in audited}, hidden)
+    of_defaults = _defaults_said(defaults, labels)
+    controls = [_random_said(found.effects, reliance["random"]), *of_defaults, said_of_control(found.control).strip()]
     of_words = {"datasets": datasets, "models": models, "explainers": explainers, "comparisons": comparisons}
     return {
         "study": study,
@@ -169,6 +170,7 @@ def audit_content(
         "quality": _quality(found.quality, labels, comparisons),
         "found": compared,
         "error": _error_said(alpha, hypotheses),
+        "without_words": defaults,
         "controls": [text for text in controls if text],
         "pairs": of_texts,
         "leaning": found.reliance and leaning(found.reliance, **of_words, **reliance),
@@ -585,35 +587,37 @@ def _random_said(effects: pd.DataFrame, random: Collection[str]) -> str:
     return said + (why if count else "")
 
 
-WAYS = {"removed": "is removed", "mask": "is masked", "pad": "is replaced by padding"}
+# How sentences name what becomes of a hidden word.
+HIDING = {"removed": "removed", "mask": "masked", "pad": "replaced by padding"}
 
 
-def _defaults_said(
+def _defaults(
     without_words: Mapping[Run, Mapping[str, Sequence[float]]],
-    labels: Labels,
     classes: Mapping[str, Sequence[str]],
     hidden: Sequence[str],
-) -> list[str]:
+) -> list[dict]:
     """Which class each model has for texts without words, which is where metrics that hide words lead."""
-    told = {}
-    for run, ways in without_words.items():
-        for way in hidden:
-            if way in ways:
-                told.setdefault((run.dataset, run.model, way), []).append(np.array(ways[way]))
-    said = []
-    for (dataset, model, way), of_runs in told.items():
-        found = Counter(int(probability.argmax()) for probability in of_runs)
-        named = [
-            f"{classes[dataset][best]}{f' in {count} of {len(of_runs)} runs' if len(found) > 1 else ''} (probability "
-            f"{np.mean([p[best] for p in of_runs if p.argmax() == best]):.2f})"
-            for best, count in found.items()
-        ]
-        said.append(
-            f"A text of which every word {WAYS[way]} is {' and '.join(named)} to {labels.models[model]} on "
-            f"{labels.datasets[dataset]}. Texts of this class have little to lose where words are hidden, whatever "
-            "explains."
-        )
-    return said
+    return [
+        vars(run) | {"hidden": way, "class": classes[run.dataset][best], "probability": json_number(ways[way][best])}
+        for run, ways in without_words.items()
+        for way in hidden
+        if way in ways
+        for best in [int(np.argmax(ways[way]))]
+    ]
+
+
+def _defaults_said(defaults: Sequence[Mapping], labels: Labels) -> list[str]:
+    """The same as sentences, one for each model, dataset and way of hiding."""
+    said: dict[tuple, list[str]] = {}
+    for of in defaults:
+        named = f"{of['class']} (probability {of['probability']:.2f})"
+        said.setdefault((of["model"], of["dataset"], of["hidden"]), []).append(named)
+    return [
+        f"To {labels.models[model]} a text of {labels.datasets[dataset]} of which every word is {HIDING[way]} is "
+        f"{' and '.join(dict.fromkeys(named))}. The surer that is, the less have texts of this class to lose where "
+        "words are hidden, whatever explains."
+        for (model, dataset, way), named in said.items()
+    ]
 
 
 # Pairs ---------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from evenlight.figures.pages.effects import FAMILIES, VERDICTS, legend_of
 from evenlight.figures.text import signed
 from evenlight.statistics.beyond_random import GONE, LEFT, TURNED_ROUND
 from evenlight.statistics.study import Metric, comparisons_in
-from evenlight.statistics.verdicts import UNDECIDABLE, UNDECIDED, is_disparity
+from evenlight.statistics.verdicts import CONTROL, UNDECIDABLE, UNDECIDED, is_disparity
 
 TABLES = (BEYOND_RANDOM,)
 COUNTS = [
@@ -65,7 +65,8 @@ def page(
     if table["reached_a"].notna().any():
         introduction += (
             " Where the best attainable explanations of a metric are known, it tells, too, what share of the way from "
-            "random to them each group's mean score goes."
+            "random to them each group's mean score goes, what is left where both groups have the same share, which is "
+            "the explainer's own part, and who makes the disparity."
         )
     introduction += said_of_single_runs(table, models)
     legend = [*legend_of(equivalence_bound), (Cell("bold", bold=True), "a disparity that is left beyond random")]
@@ -97,6 +98,8 @@ def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str], metric
         lines = []
         for metric in metrics.values():
             cells = table[(table["dataset"] == dataset) & (table["metric"] == metric.name)]
+            # Yardsticks have no disparity of their own to tell of.
+            cells = cells[cells["family"] != CONTROL]
             if len(cells):
                 lines.append((metric.label, _summary_cells(cells)))
         if lines:
@@ -138,6 +141,9 @@ def _cell(row) -> Cell:
             f"reached of what is attainable: {row.level_a} {signed(row.reached_a)}, {row.level_b} "
             f"{signed(row.reached_b)}, difference {signed(row.reached_difference)} {ends}"
         )
+    if not pd.isna(row.own_verdict):
+        maker = "" if pd.isna(row.made_by) else f"; made by: {row.made_by}"
+        said.append(_said("the explainer's own part", row, "own") + maker)
     signs = [VERDICTS[verdict][0] for verdict in (row.plain_verdict, row.beyond_verdict)]
     text = f"{signs[0]} {signed(row.plain)} → {signs[1]} {signed(row.beyond)}"
     return Cell(text, "; ".join(said), VERDICTS[row.beyond_verdict][1], bold=row.outcome == LEFT)
