@@ -24,6 +24,7 @@ from evenlight.statistics.files import Run, attribution_path, items_path, units_
 from evenlight.statistics.reliance import measure_reliance
 from evenlight.statistics.score_files import read_scores
 
+NAN = float("nan")
 HOSTILE = "<img src=x onerror=alert(1)>|`_*[a](javascript:x)"
 QUALITY = pd.DataFrame(
     {
@@ -54,15 +55,16 @@ class AuditedStudy(ExplorerStudy):
         texts: bool = True,
         beyond: pd.DataFrame | None = None,
         balanced: pd.DataFrame = LEARNT,
+        without_words: dict | None = None,
         **changed,
     ) -> dict:
         leaning = {"random": [], "words": texts, "confidence": 0.95}
-        settings = self.settings(**{"power": 0.8, "smallest_effects": {}, "reliance": leaning} | changed)
+        settings = self.settings(**{"power": 0.8, "smallest_effects": {}, "hidden": [], "reliance": leaning} | changed)
         del settings["formats"]
         folders = self.folders if texts else Folders(self.folders.scores, self.folders.datasets)
         found = Found(effects, CONTROL, QUALITY, balanced, beyond, self.reliance(), ["a note"])
         made = {"settings": {"source": "hub/model"}, "loaded": {"source": "hub/model", "files": {"w": "ab" * 32}}}
-        return audit_content(folders, found, {Run("plots", "small", 0): made}, **settings)
+        return audit_content(folders, found, {Run("plots", "small", 0): made}, without_words or {}, **settings)
 
     def reliance(self) -> Reliance:
         """The tables of words; the first explainer draws nothing, the second has no other with its settings."""
@@ -334,10 +336,79 @@ def test_texts_that_are_too_long_for_one_of_the_models_count_as_explained(tmp_pa
 def test_what_is_left_beyond_random_is_that_of_the_same_cell(study, effects):
     cells = effects[effects["verdict"].str.contains("disparity")]
     names = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
-    beyond = cells[names].assign(outcome=["nothing is left", None])[::-1]
+    beyond = cells[names].assign(outcome=["nothing is left", None], made_by=None)[::-1]
     told = study.audit(effects, texts=False, beyond=beyond)["found"][0]["findings"]
     labels = {finding["metric"].lower(): finding["beyond_random"] for finding in told}
     assert labels == dict(zip(cells["metric"], ["nothing is left", None], strict=True))
+
+
+def held_against(cells: pd.DataFrame, **columns) -> pd.DataFrame:
+    """Rows of the table beyond random for these cells."""
+    names = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
+    means = {"score_a": 0.01, "score_b": 0.9, "random_a": -0.004, "random_b": 0.3}
+    means |= {"attainable_a": 0.02, "attainable_b": 0.95, "own": -0.1, "own_models_low": NAN, "own_models_high": 0.2}
+    return cells[names].assign(**means, outcome="left", **columns)
+
+
+def test_a_finding_says_what_is_attainable_and_who_makes_it(study, effects):
+    cells = effects[effects["verdict"].str.contains("disparity")]
+    content = study.audit(effects, beyond=held_against(cells, made_by=["mostly model", None]))
+    told = {finding["metric"].lower(): finding for finding in content["found"][0]["findings"]}
+    first, second = (told[metric] for metric in cells["metric"])
+    assert (
+        "On average male texts have 0.01, where random explanations have 0.00 and 0.02 is attainable, and female texts "
+        "0.90, where random ones have 0.30 and 0.95 is attainable. The model, or the metric, makes more than half of "
+        "it. Whether the explainer makes a smaller part is undecided."
+    ) in first["said"]
+    assert first["made_by"] == "mostly model"
+    assert first["attainable"]["female"] == {"score": 0.9, "random": 0.3, "attainable": 0.95}
+    assert first["own_part"] == {"mean": -0.1, "low": None, "high": 0.2}
+    html = page(content)
+    assert "male 0.01 (0.00, 0.02), female 0.90 (0.30, 0.95)" in html
+    assert '<td class="text">mostly model</td>' in html
+    # Without the upper yardstick nobody is said to have a part in it.
+    assert second["said"].endswith(
+        "too. What is attainable by this metric is not known, so the model may make it still."
+    )
+    assert (second["made_by"], second["attainable"], second["own_part"]) == (None, None, None)
+
+
+@pytest.mark.parametrize("maker", ["model", "mostly model", "explainer", "both", "undecided"])
+def test_the_explainer_has_a_part_where_both_yardsticks_say_so(study, effects, maker):
+    cells = effects[effects["verdict"].str.contains("disparity")]
+    finding = study.audit(effects, texts=False, beyond=held_against(cells, made_by=maker))["found"][0]["findings"][0]
+    assert ("so the explainer has a part in it" in finding["said"]) == (maker in ("explainer", "both"))
+    assert ("The model, or the metric, makes" in finding["said"]) == (maker in ("model", "mostly model", "both"))
+    assert ("undecided" in finding["said"]) == (maker in ("mostly model", "undecided"))
+
+
+def test_the_class_of_a_text_without_words_is_told_as_the_metrics_hide_words(study, effects):
+    runs = {
+        Run("plots", "small", seed): {"removed": [0.25, 0.75], "mask": probability}
+        for seed, probability in enumerate(([0.9, 0.1], [0.2, 0.8]))
+    }
+    content = study.audit(effects, texts=False, without_words=runs, hidden=["mask"])
+    classes = content["audited"]["datasets"][0]["classes"]
+    assert content["without_words"] == [
+        {"dataset": "plots", "model": "small", "seed": 0, "hidden": "mask", "class": classes[0], "probability": 0.9},
+        {"dataset": "plots", "model": "small", "seed": 1, "hidden": "mask", "class": classes[1], "probability": 0.8},
+    ]
+    said = (
+        f"To Small BERT a text of plots of which every word is masked is {classes[0]} (probability 0.90) and "
+        f"{classes[1]} (probability 0.80)."
+    )
+    assert said in " ".join(content["controls"])
+    assert said in page(content)
+    assert "every word" not in page(study.audit(effects, texts=False, hidden=["mask"]))
+
+
+def test_yardsticks_are_not_counted_as_random_explanations(study, effects):
+    control = effects.assign(family=["study", "control", "study", "control"])
+    random = sorted(set(control.loc[control["family"] == "control", "explainer"]))
+    for named, said in ((random, "Of 2 questions about random"), (random[:0], None)):
+        leaning = {"random": named, "words": False, "confidence": 0.95}
+        controls = " ".join(study.audit(control, texts=False, reliance=leaning)["controls"])
+        assert (said in controls) if said else ("about random" not in controls)
 
 
 def test_the_pairs_are_those_that_differ_most(study, audit):

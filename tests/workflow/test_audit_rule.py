@@ -2,8 +2,11 @@
 
 import json
 import re
+import shutil
 
+import numpy as np
 import pandas as pd
+import pytest
 import yaml
 from running import (
     PROJECT,
@@ -16,6 +19,8 @@ from running import (
     run_study,
     snakemake,
 )
+from safetensors.numpy import load_file, save_file
+from tokenizers import Tokenizer
 
 
 def test_the_audit_is_made_of_what_is_there_and_made_again_by_what_it_shows(finished_smaller, copy_of):
@@ -55,9 +60,49 @@ def test_ten_lines_audit_a_model_and_a_table_of_ones_own(finished_smaller, copy_
     assert "model.safetensors" in model["origins"][0]["from"]
     (dataset,) = told["audited"]["datasets"]
     assert {group["level"]: group["texts"] for group in dataset["groups"]} == {"male": 80, "female": 80}
-    assert told["audited"]["explainers"] == ["lime", "occlusion", "random"]
+    assert told["audited"]["explainers"] == ["lime", "occlusion", "random", "best", "best_kept"]
     assert sum(of["counts"]["asked"] for of in told["found"]) == 6
     assert "One run of mine" in " ".join(told["not_tested"])
+
+
+def test_what_a_default_class_makes_is_not_said_to_be_the_explainers(finished_smaller, copy_of):
+    """A model by hand, to which a text is male unless one of the words speaks against it that women's texts have."""
+    project = copy_of(finished_smaller)
+    source = project / "by_hand"
+    shutil.copytree(project / "results" / "tiny" / "models" / "demo" / "ola_cea" / "seed0", source)
+    text = pd.read_csv(PROJECT / "resources" / "demo" / "audit_example.csv")
+    tokenizer = Tokenizer.from_file(str(source / "tokenizer.json"))
+    ids = {
+        group: {id for each in texts for id in tokenizer.encode(each).ids}
+        for group, texts in text.groupby("gender")["text"]
+    }
+    weights = {name: np.zeros_like(value) for name, value in load_file(source / "model.safetensors").items()}
+    weights["embeddings.weight"][list(ids["female"] - ids["male"]), 0] = 1
+    weights["value.weight"][0, 0] = 1
+    weights["pooler.weight"][0, 0] = 200
+    labels = json.loads((source / "config.json").read_text(encoding="utf-8"))["id2label"]
+    row = {label: int(place) for place, label in labels.items()}
+    weights["classifier.weight"][row["female"], 0] = 12
+    weights["classifier.bias"][row["male"]] = 4
+    save_file(weights, source / "model.safetensors", metadata={"format": "pt"})
+    study = yaml.safe_load((PROJECT / "config" / "studies" / "audit_example.yaml").read_text(encoding="utf-8"))
+    source = {"mine": {"architecture": "trained", "source": "by_hand"}}
+    configure(project, study | {"models": source, "device": "cpu"})
+    run_study(project, "audit")
+    told = json.loads((project / "results" / "audit_example" / "audit.json").read_text(encoding="utf-8"))
+    [default] = told["without_words"]
+    assert (default["class"], default["hidden"]) == ("male", "removed")
+    assert default["probability"] == pytest.approx(1 / (1 + np.exp(-4)), abs=1e-4)
+    [finding] = [
+        finding
+        for finding in told["found"][0]["findings"]
+        if (finding["explainer"], finding["metric"]) == ("lime", "Comprehensiveness")
+    ]
+    assert finding["beyond_random"] == "left"
+    assert finding["made_by"] in ("model", "mostly model")
+    assert finding["attainable"]["male"]["attainable"] < 0.01 < 0.8 < finding["attainable"]["female"]["attainable"]
+    assert "The model, or the metric, makes" in finding["said"]
+    assert "so the explainer has a part in it" not in finding["said"]
 
 
 def assert_planned_before(said: str, explainer: str) -> None:
