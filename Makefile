@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-makers bench-associated estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-makers bench-associated estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -283,6 +283,9 @@ bench-ten-units: .venv/ready  ## how often GECOBench's claims are wrong; after `
 
 bench-statements: .venv/ready  ## how often sentences of an audit are wrong, in studies drawn at random (hours)
 	$(BIN)/python bench/audit_statements.py --studies 100
+
+makers: .venv/ready  ## who makes disparities on GECO, COMPAS and HateCheck, the model or the explainer, on two CPU cores (half an hour)
+	$(BIN)/snakemake --cores $(CORES) results/makers_cpu/tables/beyond_random.html --configfile config/studies/makers_cpu.yaml
 
 bench-makers: .venv/ready  ## how often it is wrong who makes a disparity, the model or the explainer (ten minutes)
 	$(BIN)/python bench/attainable_statements.py

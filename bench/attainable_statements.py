@@ -169,7 +169,7 @@ def main() -> None:
                 counts.add("wrong", any(is_wrong(maker, world.own) for maker in makers))
             shares = [np.mean([maker == each for maker in said]) if said else np.nan for each in SAID]
             units = f"{world.units} {'pairs' if world.paired else 'texts of each'}"
-            cells = [world.name, units, f"{100 * world.own:.0f} %", name, str(len(said))]
+            cells = [world.name, units, f"{100 * world.own:z.0f} %", name, str(len(said))]
             print(
                 "| " + " | ".join([*cells, *(f"{share:.2f}" for share in shares), counts.share("wrong")]) + " |",
                 flush=True,

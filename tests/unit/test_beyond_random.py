@@ -30,6 +30,7 @@ from evenlight.statistics.study import Comparison
 from evenlight.statistics.verdicts import STUDY, is_disparity
 
 NAN = float("nan")
+MAKERS = ("model", "mostly model", "both", "explainer")
 ENDS = ("", "_models_low", "_models_high")
 
 
@@ -579,6 +580,9 @@ def test_script_writes_the_table_and_its_page_counts_what_is_left(study, tmp_pat
     lines = dict(dict(summary.rows)["Plots"])
     # Cells, disparities; left, turned round, gone, undecided; others with a disparity beyond random.
     assert [cell.text for cell in lines["Drop"]][:7] == ["1", "1", "0", "0", "0", "1", "0"]
+    # What LIME leaves is the same for all texts: who makes its disparity is not shown, and of Gini not asked.
+    assert [cell.text for cell in lines["Drop"]][7:11] == [str(int(maker == table["made_by"][0])) for maker in MAKERS]
+    assert [cell.text for cell in lines["Gini"]][7:11] == ["–"] * 4
     assert [cell.text for cell in lines["Gini"]][:7] == ["1", "1", "1", "0", "0", "0", "0"]
     assert "what share of the way from random" in page
     assert "The draws of the random explanations are" in page

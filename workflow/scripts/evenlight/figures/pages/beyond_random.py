@@ -7,7 +7,7 @@ from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.page_parts import rows_by_model, said_of_single_runs
 from evenlight.figures.pages.effects import FAMILIES, VERDICTS, legend_of
 from evenlight.figures.text import signed
-from evenlight.statistics.beyond_random import GONE, LEFT, TURNED_ROUND
+from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, TURNED_ROUND
 from evenlight.statistics.study import Metric, comparisons_in
 from evenlight.statistics.verdicts import CONTROL, UNDECIDABLE, UNDECIDED, is_disparity
 
@@ -16,6 +16,7 @@ COUNTS = [
     ("Cells", ["all", "with a disparity"]),
     ("Of these, beyond random", [LEFT, TURNED_ROUND, GONE, UNDECIDED]),
     ("Of the others", ["disparity beyond random"]),
+    ("Made by", [MODEL, MOSTLY_MODEL, BOTH, EXPLAINER]),
     ("Median of absolute values, in units of the metric", ["difference", "random", "beyond random"]),
 ]
 
@@ -112,6 +113,8 @@ def _summary_cells(cells: pd.DataFrame) -> list[Cell]:
     decided = [(cells["outcome"] == outcome).sum() for outcome in (LEFT, TURNED_ROUND, GONE)]
     other = ~there & is_disparity(cells["beyond_verdict"], False)
     counts = [len(cells), there.sum(), *decided, there.sum() - sum(decided), other.sum()]
+    known = cells["made_by"].notna().any()
+    counts += [(cells["made_by"] == maker).sum() if known else "–" for maker in COUNTS[3][1]]
     medians = [f"{cells[f'{part}_difference'].abs().median():.3g}" for part in ("plain", "random", "beyond")]
     return [Cell(str(text)) for text in (*counts, *medians)]
 
