@@ -413,6 +413,13 @@ def _said(pair: Comparison, counts: Mapping[str, int], findings: Sequence[dict],
     better = Counter(finding["better"] for finding in findings)
     texts = [counted(counts)]
     texts += [f"In {better[level]} explanations of {level} texts are better." for level in pair.levels if better[level]]
+    makers = Counter(finding["made_by"] for finding in findings if finding.get("made_by"))
+    if makers:
+        texts.append(
+            f"For {makers.total()} of them it is known what is attainable: in "
+            f"{makers[MODEL] + makers[MOSTLY_MODEL]} the model, or the metric, makes all or most of the disparity, in "
+            f"{makers[EXPLAINER] + makers[BOTH]} the explainer is shown to have a part in it."
+        )
     if counts["no disparity"]:
         texts.append(f"In {counts['no disparity']} a disparity of more than {interest} is ruled out.")
     return " ".join(texts)
