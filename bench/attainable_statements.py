@@ -202,6 +202,8 @@ WORLDS = [
     World("both differ, more of what is attainable", (0.9, 0.3), (0.8, 0.6)),
     World("little is attainable, and less of it is reached", (0.9, 0.9), (0.8, 0.3), rare=0.3),
     World("the share grows with the attainable", (0.8, 0.4), (0.7, 0.7), growing=0.3),
+    World("a small disparity, all the explainer's", (0.7, 0.7), (0.70, 0.685), 2000),
+    World("a small disparity, most of it the explainer's", (0.713, 0.7), (0.70, 0.68), 2000),
     World(
         "the explainer differs, and the search misses half of one group's", (0.7, 0.7), (0.8, 0.5), missed=(0.1, 1.0)
     ),

@@ -400,8 +400,8 @@ def test_the_class_of_a_text_without_words_is_told_as_the_metrics_hide_words(stu
         {"dataset": "plots", "model": "small", "seed": 1, "hidden": "mask", "class": classes[1], "probability": 0.8},
     ]
     said = (
-        f"To Small BERT a text of plots of which every word is masked is {classes[0]} (probability 0.90) and "
-        f"{classes[1]} (probability 0.80)."
+        f"To Small BERT a text of plots of which every word is masked is {classes[0]} (mean probability 0.90) and "
+        f"{classes[1]} (mean probability 0.80)."
     )
     assert said in " ".join(content["controls"])
     assert said in page(content)

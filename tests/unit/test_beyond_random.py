@@ -24,7 +24,7 @@ from evenlight.statistics.beyond_random import (
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effect_sizes import cohens_d
-from evenlight.statistics.effects import effect_table
+from evenlight.statistics.effects import effect_table, gathered
 from evenlight.statistics.pooled import pooled_effects
 from evenlight.statistics.study import Comparison
 from evenlight.statistics.verdicts import STUDY, is_disparity
@@ -71,8 +71,8 @@ def table_of(
     ]
     best = np.full(values.shape[1:], NAN) if best is None else best
     settings = {"bound": 0.3, "smallest": {}, "confidence": 0.95, "alpha": 0.05} | settings
-    rows, deviates = rows_beyond(iter(explainers), [design], noise, best, draws, **settings)
-    return beyond_random(rows, np.concatenate(deviates, axis=2), lambda row: STUDY, settings["alpha"])
+    of_model = rows_beyond(iter(explainers), [design], noise, best, draws, **settings)
+    return beyond_random(*gathered([of_model]), lambda row: STUDY, settings["alpha"])
 
 
 def row_of(scores: np.ndarray, noise: np.ndarray, design: Design, **settings) -> pd.Series:

@@ -9,6 +9,7 @@ from scipy.stats import norm, poisson, t, ttest_ind
 from evenlight.seeds import generator_for
 from evenlight.statistics.familywise import (
     LARGEST,
+    _turned,
     critical_deviate,
     critical_deviates,
     deviate_of,
@@ -162,6 +163,16 @@ def test_resamples_without_a_variance_say_nothing_of_the_side(sign):
     # Resamples with the far score are those that lie on the short side.
     drawn_far = weights(keys_of(PAIRS), 0, 1999)[:, 3] > 1
     assert np.median(resampled[drawn_far & ~unknown]) < 0
+
+
+@pytest.mark.parametrize("draws", [40, 200, 999])
+def test_neither_side_is_preferred(draws):
+    values = drawn("sides", draws, 300).astype(np.float32)
+    assert (_turned(values) != _turned(-values)).all()
+    assert 0.4 < _turned(values).mean() < 0.6
+    values[::7] = LARGEST
+    known = np.where(values < LARGEST, -values, values)
+    assert (_turned(values) != _turned(known)).all()
 
 
 def test_clusters_in_both_levels_are_drawn_together():

@@ -22,7 +22,7 @@ def main(arguments: argparse.Namespace) -> None:
     shutil.rmtree(arguments.folder)
     findings.unchecked += arguments.settings["unchecked"]
     print(*said(findings), sep="\n", flush=True)
-    if count := len({problem for *_, problem in findings.problems}):
+    if count := len({(place, problem) for place, _, problem in findings.problems}):
         what = "1 problem stands" if count == 1 else f"{count} problems stand"
         sys.exit(f"error: {what} above, with what to do; nothing of the study was run")
 

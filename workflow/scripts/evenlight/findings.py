@@ -71,7 +71,7 @@ def said(findings: Findings) -> list[str]:
     problems = [f"{place}{_on(names)}: {problem}" for (place, problem), names in places.items()]
     unchecked = [f"not checked: {what}" for what in dict.fromkeys(findings.unchecked)]
     counted = _counted(findings.read)
-    every = f"{counted}{'' if problems else ': all'} can be read" if counted else "nothing could be read yet"
+    every = f"{counted} can be read" if counted else "nothing could be read yet"
     return [*problems, *unchecked, every]
 
 

@@ -29,10 +29,16 @@ class Words(tuple):
 def written(words: Sequence[str]) -> str:
     """A text of one part as it came, or with a space between its words where it came as words.
 
+    Raises:
+        ValueError: it has two parts, see :func:`of_part`.
+
     >>> written(Words(["Failed", ",", "again"], ["", "", " ", "\\n"])), written(["Failed", ",", "again"])
     ('Failed, again\\n', 'Failed , again')
     """
-    return "".join(chain.from_iterable(zip_longest(spaces_of(words), words, fillvalue="")))
+    spaces = spaces_of(words)
+    if len(words) and len(spaces) != len(words) + 1:
+        raise ValueError(f"{len(words)} words have {len(spaces)} spaces: a text of one part has one more than words")
+    return "".join(chain.from_iterable(zip_longest(spaces, words, fillvalue="")))
 
 
 def spaces_of(words: Sequence[str]) -> tuple[str, ...]:
@@ -48,6 +54,18 @@ def of_part(words: Sequence[str], parts: Sequence[int], part: int) -> Words:
     if spaces is not None:
         spaces = spaces[first + 1 :] if part else spaces[: first + 1]
     return Words(words[first:] if part else words[:first], spaces)
+
+
+def single_texts(texts: Sequence[Words], parts: Sequence[Sequence[int]] | None) -> list[Words]:
+    """Texts of one part each: of those of two, by the part of each word, either part.
+
+    >>> texts = [Words(["Rain", ".", "Yes"], ["", "", "", "", ""])]
+    >>> [written(part) for part in single_texts(texts, [[0, 0, 1]])]
+    ['Rain.', 'Yes']
+    """
+    if parts is None:
+        return list(texts)
+    return [of_part(*both, number) for both in zip(texts, parts, strict=True) for number in (0, 1)]
 
 
 def texts_in(items: pd.DataFrame) -> list[Words]:

@@ -10,6 +10,7 @@ from evenlight.command_line import add_model_flags, run, settings_argument
 from evenlight.contracts.masked_words import MASKED_WORDS
 from evenlight.contracts.texts import ITEMS
 from evenlight.engine.masked_words import masked_evaluator, masked_scores, why_without_head
+from evenlight.engine.sentences import parts_of
 from evenlight.models.processor import use_processor
 from evenlight.models.tokenizers import read_words
 from evenlight.readings import explained_items
@@ -22,14 +23,15 @@ def main(arguments: argparse.Namespace) -> None:
     settings = arguments.settings
     source, revision = settings["source"], settings["revision"]
     why = why_without_head(str(arguments.model), source, revision)
-    items = tables.read_table(arguments.items, ITEMS.only("item_id", *TEXT, "ground_truth"))
+    items = tables.read_table(arguments.items, ITEMS.only("item_id", *TEXT, "ground_truth", "part"))
     texts = items[items["item_id"].isin(explained_items(arguments.readings).to_pylist())]
     if why:
         table, notes = pd.DataFrame(columns=MASKED_WORDS.schema.names), [why]
     else:
         limits = settings["max_tokens"], arguments.device, arguments.tokens_per_batch or 0
         evaluator = masked_evaluator(str(arguments.model), source, revision, *limits)
-        readings = read_words(evaluator.classifier.tokenizer, texts_in(texts), list(texts["item_id"]))
+        tokenizer = evaluator.classifier.tokenizer
+        readings = read_words(tokenizer, texts_in(texts), list(texts["item_id"]), parts_of(texts))
         scores = masked_scores(evaluator, readings, list(texts["ground_truth"]))
         table, notes = pd.DataFrame({"item_id": texts["item_id"]} | scores), []
     tables.write_table(table, arguments.output, MASKED_WORDS, {"notes": notes})

@@ -13,13 +13,13 @@ from evenlight.command_line import add_device_flags, run, settings_argument
 from evenlight.contracts.explanations import TOLD_LEVELS
 from evenlight.contracts.texts import ITEMS
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import tokenize
+from evenlight.engine.sentences import parts_of, tokenize
 from evenlight.items import learned_levels
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import device_name, pick_device
 from evenlight.models.processor import use_processor
 from evenlight.tables import read_table, write_table
-from evenlight.texts import texts_in
+from evenlight.texts import single_texts, texts_in
 from evenlight.training import digest_of_training, make_reproducible, train
 
 
@@ -38,7 +38,8 @@ def main(arguments: argparse.Namespace) -> None:
         print(f"all training texts with a label say '{learned.iloc[0]}', and so does the table")
         told = [learned.iloc[0]] * len(test)
     else:
-        classifier = new_classifier(model, texts_in(items.loc[learned.index]), len(levels), seed)
+        known = items.loc[learned.index]
+        classifier = new_classifier(model, single_texts(texts_in(known), parts_of(known)), len(levels), seed)
         classifier = replace(classifier, network=classifier.network.to(pick_device(arguments.device)))
         training, validation = (
             tokenize(classifier, items.loc[known.index], [levels.index(level) for level in known])

@@ -9,7 +9,7 @@ from evenlight.models.classifier import Classifier
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.ready import ready_classifier
 from evenlight.models.two_parts import require_reads_parts
-from evenlight.texts import texts_in
+from evenlight.texts import single_texts, texts_in
 
 
 def _with_own_head(settings: dict, classes: Sequence[str], sentences: Sequence) -> tuple[Classifier, dict]:
@@ -46,8 +46,8 @@ def taken_over(settings: dict, classes: Sequence[str], test: pd.DataFrame) -> tu
     Raises:
         InputError: the model cannot be loaded or asked, its labels are not the classes, or it does not read the texts.
     """
-    texts = texts_in(test)
-    classifier, about = ARCHITECTURES[settings["architecture"]](settings, classes, texts)
-    if parts := parts_of(test):
+    texts, parts = texts_in(test), parts_of(test)
+    classifier, about = ARCHITECTURES[settings["architecture"]](settings, classes, single_texts(texts, parts))
+    if parts:
         require_reads_parts(classifier, texts[0], parts[0])
     return classifier, about

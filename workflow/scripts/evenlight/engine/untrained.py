@@ -9,7 +9,7 @@ from evenlight.errors import InputError
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier
 from evenlight.models.two_parts import require_reads_parts
-from evenlight.texts import texts_in
+from evenlight.texts import single_texts, texts_in
 
 
 def untrained(settings: dict, training: pd.DataFrame, classes: int, seed: int, origin: Path) -> Classifier:
@@ -30,8 +30,8 @@ def untrained(settings: dict, training: pd.DataFrame, classes: int, seed: int, o
             f"{origin}: no items in split train; put some there, have a smaller share moved to the test "
             "split, or name a model that is trained already (architecture: trained)"
         )
-    texts = texts_in(training)
-    classifier = new_classifier(settings, texts, classes, seed)
-    if parts := parts_of(training):
+    texts, parts = texts_in(training), parts_of(training)
+    classifier = new_classifier(settings, single_texts(texts, parts), classes, seed)
+    if parts:
         require_reads_parts(classifier, texts[0], parts[0])
     return classifier

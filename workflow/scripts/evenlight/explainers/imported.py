@@ -20,7 +20,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.readings import Sentence
-from evenlight.texts import written
+from evenlight.texts import spaces_of, written
 
 UNITS = ("words", "tokens")
 # What tokenizers write before a token to say that a word begins there (byte-level, SentencePiece), that none does
@@ -161,7 +161,9 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
         rows = context.once(path, partial(read_explanations, path))
         attributions = []
         for sentence in sentences:
-            keys = sentence.item_id, written(sentence.words), " ".join(sentence.words)
+            keys = [sentence.item_id, " ".join(sentence.words)]
+            if sentence.token_type is None and len(spaces_of(sentence.words)) == len(sentence.words) + 1:
+                keys.append(written(sentence.words))
             row = next((rows[key] for key in keys if key in rows), None)
             if row is None:
                 raise InputError(

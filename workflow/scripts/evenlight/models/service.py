@@ -24,8 +24,8 @@ from evenlight.rows import ids_of
 # What rule ``describe_service`` writes: the service, the words of the texts that it is asked about, and for readers, as
 # of any model, where it is from.
 DESCRIPTION, WORDS, MANIFEST = "service.json", "tokenizer.json", "manifest.json"
-# The token of a hidden word, which no text has.
-HIDDEN, HIDDEN_ID = "\0", 0
+# The token of a hidden word. No word, and so no piece of a text, is white space alone.
+HIDDEN, HIDDEN_ID = " ", 0
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -133,9 +133,11 @@ class _Part(ExplainerScores):
     """The scores of an explainer, or what of them is beyond random; ``part`` stands in the rows of its cells."""
 
     part: str = PLAIN
+    # How far a unit may lie off, in the metric's reach.
+    stretch: ClassVar[float] = 1.0
 
     def cells(self, comparison: Comparison) -> list[dict[str, str]]:
-        return [cell | {"part": self.part} for cell in super().cells(comparison)]
+        return [cell | {"part": self.part, "stretch": self.stretch} for cell in super().cells(comparison)]
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,8 @@ class _OwnPart(_Part):
     ``best`` are the best scores beyond random, float (metrics, seeds, items).
     """
 
+    # The weights of both groups add up to 2, and a score is at most what is attainable.
+    stretch: ClassVar[float] = 2.0
     best: np.ndarray | None = None
     confidence: float = 0.95
 
@@ -239,8 +243,7 @@ def _described(
     metrics = [scores.metrics.index(row["metric"]) for row in rows]
     if scores.part == OWN:
         plain = [side.scores(scores.sd_of[metrics]) for side in (design.a, design.b)]
-        # The weights of both groups add up to 2, and a score is at most what is attainable.
-        far = 2 * np.array([reach.get(row["metric"], 0.0) for row in rows])
+        far = np.array([row["stretch"] * reach.get(row["metric"], 0.0) for row in rows])
         for row, p in zip(rows, _p_less_than_half((a, b), plain, _pooled_in(design, far)), strict=True):
             row["p_lesser"] = p
     if scores.part != BEYOND:
@@ -480,20 +483,20 @@ def maker_of(beyond: str | None, own: str | None, lesser: bool) -> str | None:
     """Who makes a disparity, by what becomes of it (:func:`outcome_of`) beyond random and as the explainer's own part.
 
     The explainer has a part in it where both say so. ``lesser`` is whether its own part is shown to be less than half
-    of the disparity, whether there is any or not. None where there is no disparity, or where nothing is known of the
-    attainable.
+    of the disparity, whether there is any or not. An own part within the smallest effect of interest may be most of a
+    small disparity. None where there is no disparity, or where nothing is known of the attainable.
 
     >>> maker_of("left", "left", False), maker_of("left", "left", True)
     ('explainer', 'both')
-    >>> maker_of("left", "gone", False), maker_of("left", "undecided", True)
+    >>> maker_of("left", "gone", True), maker_of("left", "undecided", True)
     ('model', 'mostly model')
-    >>> maker_of("left", "undecided", False), maker_of("undecided", "left", False)
+    >>> maker_of("left", "gone", False), maker_of("undecided", "left", False)
     ('undecided', 'undecided')
     """
     if own is None:
         return None
     if own == LEFT and beyond == LEFT:
         return BOTH if lesser else EXPLAINER
-    if own in (GONE, TURNED_ROUND):
+    if own == TURNED_ROUND or (own == GONE and lesser):
         return MODEL
     return MOSTLY_MODEL if lesser else UNDECIDED

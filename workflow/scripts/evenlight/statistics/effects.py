@@ -50,11 +50,11 @@ class PooledRows:
     def finished(self, seen: Mapping[str, float]) -> tuple[list[dict], list[np.ndarray]]:
         """The rows, with what follows from resamples, and the statistics of each block, (2, 1 + draws, cells).
 
-        ``seen`` is how far the farthest unit of each metric lies from the mean of its cell.
+        ``seen`` is how far the farthest unit of each kind of cells lies from the mean of its cell, see :func:`_alike`.
         """
         rows, statistics = [], []
         for block in self.blocks:
-            effects = block.effects.alike(np.array([seen[row["metric"]] for row in block.rows]))
+            effects = block.effects.alike(np.array([seen[_alike(row)] for row in block.rows]))
             real = np.stack([real_deviates(effects.difference), real_deviates(effects.within(), signed=True)])
             statistics.append(np.concatenate([real[:, None].astype(np.float32), block.resampled], axis=1))
             columns = _of_resamples(effects, real, block.resampled, self.confidence)
@@ -66,13 +66,19 @@ class PooledRows:
         return rows, statistics
 
 
-def _farthest(blocks: Sequence[_Block], reach: Mapping[str, float]) -> dict[str, float]:
-    """How far the farthest unit of each metric lies from the mean of its cell, or is known to reach; in its units."""
-    seen = dict(reach)
+def _farthest(blocks: Sequence[_Block], reach: Mapping[str, float]) -> dict[tuple[str, str], float]:
+    """How far the farthest unit of alike cells lies from the mean of its cell, or is known to reach; in its units."""
+    seen: dict[tuple[str, str], float] = {}
     for block in blocks:
         for row, distance in zip(block.rows, block.effects.farthest, strict=True):
-            seen[row["metric"]] = max(seen.get(row["metric"], 0.0), float(distance))
+            known = row.get("stretch", 1.0) * reach.get(row["metric"], 0.0)
+            seen[_alike(row)] = max(seen.get(_alike(row), known), float(distance))
     return seen
+
+
+def _alike(row: Mapping) -> tuple[str, str]:
+    """What cells have in common whose units may lie as far off: the metric, and the part of its scores, if any."""
+    return row["metric"], row.get("part", "")
 
 
 def effect_table(

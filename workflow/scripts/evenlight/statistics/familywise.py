@@ -163,8 +163,9 @@ def _turned(resampled: np.ndarray) -> np.ndarray:
     known = resampled < LARGEST
     # Quantiles of the known ones, as order statistics: what is unknown stands at the end of each column.
     ordered, counts = np.sort(np.where(known, resampled, np.inf), axis=0), known.sum(axis=0)
-    places = np.stack([np.floor(share * (counts - 1)) for share in (RARELY, 1 - RARELY)]).astype(int)
-    ends = np.take_along_axis(ordered, np.maximum(places, 0), axis=0)
+    lower = np.floor(RARELY * np.maximum(counts - 1, 0)).astype(int)
+    # As many lie beyond the one as beyond the other, so that a cell that is turned round has the other answer.
+    ends = np.take_along_axis(ordered, np.stack([lower, np.maximum(counts - 1 - lower, 0)]), axis=0)
     return -ends[0] > ends[1]
 
 

@@ -50,11 +50,12 @@ OUTCOMES = {
 }
 # Who makes it, by both yardsticks.
 MAKERS = {
-    MODEL: "The model, or the metric, makes it: where both groups have the same share of that, nothing of it is left.",
+    MODEL: "The model, or the metric, makes it: if as much were attainable for both groups, no more than the smallest "
+    "disparity of interest would be left, or the opposite.",
     MOSTLY_MODEL: "The model, or the metric, makes more than half of it. Whether the explainer makes a smaller part is "
     "undecided.",
-    EXPLAINER: "It is there beyond that of random explanations, and where both groups have the same share of what is "
-    "attainable, so the explainer has a part in it.",
+    EXPLAINER: "It is there beyond that of random explanations, and would be if as much were attainable for both "
+    "groups, so the explainer has a part in it.",
     BOTH: "The model, or the metric, makes more than half of it; the rest is there beyond that of random explanations, "
     "too, so the explainer has a part in it.",
     UNDECIDED: "Whether the model or the explainer makes it is undecided.",
@@ -418,7 +419,8 @@ def _said(pair: Comparison, counts: Mapping[str, int], findings: Sequence[dict],
         texts.append(
             f"For {makers.total()} of them it is known what is attainable: in "
             f"{makers[MODEL] + makers[MOSTLY_MODEL]} the model, or the metric, makes all or most of the disparity, in "
-            f"{makers[EXPLAINER] + makers[BOTH]} the explainer is shown to have a part in it."
+            f"{makers[EXPLAINER] + makers[BOTH]} the explainer is shown to have a part in it, in "
+            f"{makers[UNDECIDED] + makers[UNDECIDABLE]} this is undecided."
         )
     if counts["no disparity"]:
         texts.append(f"In {counts['no disparity']} a disparity of more than {interest} is ruled out.")
@@ -617,12 +619,12 @@ def _defaults_said(defaults: Sequence[Mapping], labels: Labels) -> list[str]:
     """The same as sentences, one for each model, dataset and way of hiding."""
     said: dict[tuple, list[str]] = {}
     for of in defaults:
-        named = f"{of['class']} (probability {of['probability']:.2f})"
+        named = f"{of['class']} (mean probability {of['probability']:.2f})"
         said.setdefault((of["model"], of["dataset"], of["hidden"]), []).append(named)
     return [
         f"To {labels.models[model]} a text of {labels.datasets[dataset]} of which every word is {HIDING[way]} is "
         f"{' and '.join(dict.fromkeys(named))}. The surer that is, the less have texts of this class to lose where "
-        "words are hidden, whatever explains."
+        "words are hidden, and to gain where words are kept, whatever explains."
         for (model, dataset, way), named in said.items()
     ]
 

@@ -16,7 +16,7 @@ COUNTS = [
     ("Cells", ["all", "with a disparity"]),
     ("Of these, beyond random", [LEFT, TURNED_ROUND, GONE, UNDECIDED]),
     ("Of the others", ["disparity beyond random"]),
-    ("Made by", [MODEL, MOSTLY_MODEL, BOTH, EXPLAINER]),
+    ("Shown to make it", [MODEL, MOSTLY_MODEL, BOTH, EXPLAINER]),
     ("Median of absolute values, in units of the metric", ["difference", "random", "beyond random"]),
 ]
 
@@ -66,8 +66,9 @@ def page(
     if table["reached_a"].notna().any():
         introduction += (
             " Where the best attainable explanations of a metric are known, it tells, too, what share of the way from "
-            "random to them each group's mean score goes, what is left where both groups have the same share, which is "
-            "the explainer's own part, and who makes the disparity."
+            "random to them each group's mean score goes, what would be left if as much were attainable for both, "
+            "which is the explainer's own part, and who is shown to make the disparity. Where that is the explainer, "
+            "the model may make a part, too."
         )
     introduction += said_of_single_runs(table, models)
     legend = [*legend_of(equivalence_bound), (Cell("bold", bold=True), "a disparity that is left beyond random")]
