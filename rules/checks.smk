@@ -61,7 +61,7 @@ rule check_model:
         made=lambda wildcards: made_flag([*files_of_run(wildcards), *imported_paths(wildcards)]),
         asked_at=ASKED_AT,
     shell:
-        "python {input.script:q} --dataset {wildcards.dataset} --name {wildcards.model} --items {input.dataset:q} "
+        "python {input.script:q} --dataset {wildcards.dataset:q} --name {wildcards.model:q} --items {input.dataset:q} "
         "--units {input.units:q} --settings {params.settings:q} {params.made:q} --compared {resources.compared:q} "
         "--device {resources.device} --threads {threads} --tokens-per-batch {resources.tokens_per_batch} "
         "--output {output:q} > {log:q} 2>&1"

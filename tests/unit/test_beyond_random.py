@@ -354,7 +354,7 @@ def pooled_pairs(a: np.ndarray, b: np.ndarray):
 def own(a: np.ndarray, b: np.ndarray, pooled=pooled_pairs) -> tuple[np.ndarray, np.ndarray]:
     """The values of one cell, from what is beyond random in the scores and in the best, (2, seeds, units)."""
     added, best = ([np.asarray(side[part], dtype=float)[None] for side in (a, b)] for part in (0, 1))
-    return tuple(side[0] for side in own_part(added, best, pooled, 0.95))
+    return tuple(side[0] for side in own_part(added, best, pooled, 0.95)[0])
 
 
 def test_the_own_part_by_hand(without_reserve):

@@ -311,7 +311,7 @@ def test_size_split_and_columns():
     assert Counter(items.split) == {"train": 80, "test": 60}
     assert dataset.classes == ["declined", "promoted"]
     assert set(dataset.units.groupby("unit_id")["level"].agg(tuple)) == {("male", "female")}
-    assert set(items.columns) == {*ITEMS.schema.names, *(f"attribute.{name}" for name in LEVELS)} - {"part"}
+    assert set(items.columns) == {*ITEMS.schema.names, *(f"attribute.{name}" for name in LEVELS)} - {"part", "spaces"}
     notes = check_items(assign_validation(items, wholes(items, dataset.units), 0.1, 0), dataset.units, "world")
     assert not any("ground truth" in note or "no gender" in note for note in notes)
 

@@ -54,7 +54,7 @@ def test_there_are_contracts_to_test():
 @pytest.mark.parametrize(
     ("contract", "may_be_missing"),
     [
-        (ITEMS, {"ground_truth", "part", "carries"}),
+        (ITEMS, {"spaces", "ground_truth", "part", "carries"}),
         (UNITS, set()),
         (
             READINGS,

@@ -70,7 +70,7 @@ def single_texts(texts: Sequence[Words], parts: Sequence[Sequence[int]] | None) 
 
 def texts_in(items: pd.DataFrame) -> list[Words]:
     """The texts of rows of the contract ``items``, by their columns :data:`TEXT`."""
-    spaces = items["spaces"] if "spaces" in items else [None] * len(items)
+    spaces = items["spaces"] if "spaces" in items else [None] * len(items["words"])
     known = (None if of_text is None or isinstance(of_text, float) else of_text for of_text in spaces)
     return [Words(words, of_text) for words, of_text in zip(items["words"], known, strict=True)]
 

@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 
 from evenlight.command_line import add_compared_flag, add_model_flags, run, settings_argument
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
-from evenlight.engine.empty_texts import empty_texts
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.sentences import check_explained, encoded, left_out, parts_of, token_counts
 from evenlight.errors import InputError
+from evenlight.explainers.empty_texts import empty_texts
 from evenlight.models.classifier import Classifier
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.readings import RUNNER_UP, TOO_LONG, foils, readings_table, token_table

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -133,11 +133,9 @@ class _Part(ExplainerScores):
     """The scores of an explainer, or what of them is beyond random; ``part`` stands in the rows of its cells."""
 
     part: str = PLAIN
-    # How far a unit may lie off, in the metric's reach.
-    stretch: ClassVar[float] = 1.0
 
     def cells(self, comparison: Comparison) -> list[dict[str, str]]:
-        return [cell | {"part": self.part, "stretch": self.stretch} for cell in super().cells(comparison)]
+        return [cell | {"part": self.part} for cell in super().cells(comparison)]
 
 
 @dataclass(frozen=True)
@@ -147,15 +145,17 @@ class _OwnPart(_Part):
     ``best`` are the best scores beyond random, float (metrics, seeds, items).
     """
 
-    # The weights of both groups add up to 2, and a score is at most what is attainable.
-    stretch: ClassVar[float] = 2.0
     best: np.ndarray | None = None
     confidence: float = 0.95
 
     def cells_with_scores(self, design: Design) -> Iterator[tuple[dict[str, str], np.ndarray, np.ndarray]]:
         beyond, best = ([side.scores(values) for side in (design.a, design.b)] for values in (self.values, self.best))
-        sides = own_part(beyond, best, _pooled_in(design), self.confidence)
-        return zip(self.cells(design.comparison), *sides, strict=True)
+        sides, weights = own_part(beyond, best, _pooled_in(design), self.confidence)
+        # A score is at most what is attainable, and counts by its weight.
+        stretched = (
+            cell | {"stretch": weight} for cell, weight in zip(self.cells(design.comparison), weights, strict=True)
+        )
+        return zip(stretched, *sides, strict=True)
 
 
 def _pooled_in(design: Design, reach: np.ndarray | None = None) -> Callable[[np.ndarray, np.ndarray], Estimate]:
@@ -358,7 +358,7 @@ def _with_both(added: Sequence[np.ndarray], best: Sequence[np.ndarray]) -> tuple
 
 def own_part(
     added: Sequence[np.ndarray], best: Sequence[np.ndarray], pooled: Callable[..., Estimate], confidence: float
-) -> list[np.ndarray]:
+) -> tuple[list[np.ndarray], np.ndarray]:
     """What each unit adds to the explainer's own part of a disparity beyond random.
 
     A level's mean beyond random y is its share R = y / b of the best b. With the share of both together, R = (y_a +
@@ -376,7 +376,7 @@ def own_part(
 
     Returns:
         both levels' values, like ``added``. NaN where there are no best scores, and where those of both groups
-        together are not beyond random (the interval of their sum has 0).
+        together are not beyond random (the interval of their sum has 0). And the larger w, (cells,).
     """
     added, best = _with_both(added, best)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -385,10 +385,11 @@ def own_part(
         share = sum(_means(*added, pooled)) / total
         # A search may find a little less than random explanations have where there is nothing to find.
         weights = [2 * np.clip(mean / total, 0, 1) for mean in _means(*best, pooled)][::-1]
-    return [
+    sides = [
         weight[:, None, None] * (part - share[:, None, None] * whole)
         for weight, part, whole in zip(weights, added, best, strict=True)
     ]
+    return sides, np.maximum(*weights)
 
 
 def beyond_random(

@@ -67,7 +67,10 @@ class PooledRows:
 
 
 def _farthest(blocks: Sequence[_Block], reach: Mapping[str, float]) -> dict[tuple[str, str], float]:
-    """How far the farthest unit of alike cells lies from the mean of its cell, or is known to reach; in its units."""
+    """How far the farthest unit of alike cells lies from the mean of its cell, or is known to reach; in its units.
+
+    Where a row has ``stretch``, its units are scores times at most so much.
+    """
     seen: dict[tuple[str, str], float] = {}
     for block in blocks:
         for row, distance in zip(block.rows, block.effects.farthest, strict=True):
