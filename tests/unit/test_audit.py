@@ -367,7 +367,7 @@ def test_a_finding_says_what_is_attainable_and_who_makes_it(study, effects):
     assert "<td>0.01 (0.00, 0.02)</td><td>0.90 (0.30, 0.95)</td><td>−0.10</td>" in html
     assert (
         "For 1 of them it is known what is attainable: in 1 the model, or the metric, makes all or most of the "
-        "disparity, in 0 the explainer is shown to have a part in it."
+        "disparity, in 0 the explainer is shown to have a part in it, in 0 this is undecided."
     ) in content["found"][0]["said"]
     assert "Who makes them" in html
     assert "Who makes them" not in page(study.audit(effects))
