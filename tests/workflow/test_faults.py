@@ -146,8 +146,8 @@ EVERY = tuple(STAGES)
 SOME = ("model is trained", "explanations are scored")
 
 
-# By default the commonest fault strikes in all stages, and each of the others in two; a vanishing node, which Slurm takes
-# minutes to notice, in none here: tests/workflow/test_slurm.py has one.
+# By default the commonest fault strikes in all stages, and each of the others in two; a vanishing node, which Slurm
+# takes minutes to notice, in none here: tests/workflow/test_slurm.py has one.
 OFTEN, LONG = "everything is killed", "the node vanishes"
 
 
