@@ -79,8 +79,8 @@ rule check:
     conda:
         "../envs/models.yaml"
     params:
+        folder=lambda wildcards, input: Path(input.datasets[0]).parents[1],
         settings=told_settings(),
     shell:
         # Where it is read; that it fails is said after it. The folder goes, as its findings hold for now only.
-        'python {input.script:q} --folder "$(dirname "$(dirname {input.datasets[0]:q})")" '
-        "--settings {params.settings:q} 2> {log:q}"
+        "python {input.script:q} --folder {params.folder:q} --settings {params.settings:q} 2> {log:q}"

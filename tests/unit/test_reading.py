@@ -74,8 +74,7 @@ RAW = [
 
 
 def raw(text: str) -> Words:
-    columns = text_columns(text)
-    return Words(columns["words"], columns["spaces"])
+    return Words(**text_columns(text))
 
 
 @pytest.mark.parametrize("kind", READABLE)

@@ -11,7 +11,7 @@ import pytest
 from http_services import scored, serving
 
 from evenlight import configuration
-from evenlight.datasets.words import split_words
+from evenlight.datasets.words import text_columns
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.errors import InputError
@@ -21,7 +21,7 @@ from evenlight.models.service import load_service, save_service
 from evenlight.models.tokenizers import read_words
 from evenlight.questions import questions_of
 from evenlight.services.shapes import HUGGING_FACE
-from evenlight.texts import Words, spaces_around
+from evenlight.texts import Words
 
 pytest.importorskip(
     "jmespath", reason="the shapes of requests and answers are expressions of jmespath (envs/models.txt)"
@@ -82,7 +82,7 @@ def test_a_text_is_its_words_and_a_token_each(opened):
 
 def test_a_text_is_asked_about_as_it_came_and_others_keep_the_spaces_of_their_words(tmp_path):
     raw = [" We need\n(some) New  trees, now! ", "Trees? (No.)"]
-    texts = [Words(split_words(text), spaces_around(text, split_words(text))) for text in raw]
+    texts = [Words(**text_columns(text)) for text in raw]
     settings = HUGGING_FACE | {"address": "", "version": None, "hidden_word": "...", "empty_text": "-"}
     save_service(tmp_path / "seed0", settings, CLASSES, texts)
     classifier = load_service(tmp_path / "seed0", 20)

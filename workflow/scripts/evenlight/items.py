@@ -93,7 +93,7 @@ def texts_of(items: pd.DataFrame) -> pd.Series:
     words = items["words"].map(tuple)
     if "part" not in items:
         return words
-    parts = items["part"].map(lambda part: tuple(part) if _is_known(part) else ())
+    parts = items["part"].map(lambda part: tuple(part) if is_known(part) else ())
     return pd.Series(list(zip(words, parts, strict=True)), index=items.index)
 
 
@@ -366,20 +366,20 @@ def _check_words(item, location: str) -> None:
     if blank:
         raise InputError(f"{location}: word {blank[0]} (from 0) is empty; remove it together with its ground truth")
     part = getattr(item, "part", None)
-    if _is_known(part) and (len(part) != len(item.words) or sorted(set(part)) != [0, 1] or list(part) != sorted(part)):
+    if is_known(part) and (len(part) != len(item.words) or sorted(set(part)) != [0, 1] or list(part) != sorted(part)):
         raise InputError(f"{location}: part is {list(part)}; give each word 0 or 1, first those of the first part")
     spaces = getattr(item, "spaces", None)
-    if _is_known(spaces):
-        expected = len(item.words) + (2 if _is_known(part) else 1)
+    if is_known(spaces):
+        expected = len(item.words) + (2 if is_known(part) else 1)
         if len(spaces) != expected or any(space.strip() for space in spaces):
             raise InputError(
                 f"{location}: spaces are {list(spaces)[:8]}; give the white space before each word and behind "
                 f"the last, of each part: {expected} for {len(item.words)} words"
             )
     carries = getattr(item, "carries", None)
-    if _is_known(carries) and len(carries) != len(item.words):
+    if is_known(carries) and len(carries) != len(item.words):
         raise InputError(f"{location}: {len(item.words)} words but {len(carries)} in carries; give each word one")
-    if not _is_known(item.ground_truth):
+    if not is_known(item.ground_truth):
         return
     if len(item.ground_truth) != len(item.words):
         raise InputError(
@@ -391,8 +391,8 @@ def _check_words(item, location: str) -> None:
         raise InputError(f"{location}: ground truth {wrong[0]}; mark a word with 1 or 0")
 
 
-def _is_known(values) -> bool:
-    # pandas may hold a missing list as None or as NaN.
+def is_known(values) -> bool:
+    """Whether there is a list: pandas may hold a missing one as None or as NaN."""
     return values is not None and not isinstance(values, float)
 
 
@@ -494,7 +494,7 @@ def _notes(items: pd.DataFrame, units: pd.DataFrame, split: str) -> list[str]:
         return []
     units = units[units["item_id"].isin(items["item_id"])]
     notes = [f"{split}: {len(items)} items in {wholes(items, units).nunique()} units{_counts(units)}"]
-    known = items["ground_truth"][items["ground_truth"].map(_is_known)]
+    known = items["ground_truth"][items["ground_truth"].map(is_known)]
     unknown, unmarked = len(items) - len(known), sum(not any(marks) for marks in known)
     if unknown:
         notes.append(f"{split}: {unknown} of {len(items)} items have no ground truth")

@@ -5,6 +5,8 @@ from itertools import chain, zip_longest
 
 import pandas as pd
 
+from evenlight.items import is_known
+
 # The columns of the contract ``items`` that say how a text is written.
 TEXT = ("words", "spaces")
 
@@ -71,7 +73,7 @@ def single_texts(texts: Sequence[Words], parts: Sequence[Sequence[int]] | None) 
 def texts_in(items: pd.DataFrame) -> list[Words]:
     """The texts of rows of the contract ``items``, by their columns :data:`TEXT`."""
     spaces = items["spaces"] if "spaces" in items else [None] * len(items["words"])
-    known = (None if of_text is None or isinstance(of_text, float) else of_text for of_text in spaces)
+    known = (of_text if is_known(of_text) else None for of_text in spaces)
     return [Words(words, of_text) for words, of_text in zip(items["words"], known, strict=True)]
 
 

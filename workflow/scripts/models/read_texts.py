@@ -14,14 +14,13 @@ from evenlight.command_line import add_compared_flag, add_model_flags, run, sett
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
-from evenlight.engine.sentences import check_explained, encoded, left_out, parts_of, token_counts
+from evenlight.engine.sentences import check_explained, encoded, left_out, require_reads, token_counts
 from evenlight.errors import InputError
 from evenlight.explainers.empty_texts import empty_texts
 from evenlight.models.classifier import Classifier
-from evenlight.models.two_parts import require_reads_parts
 from evenlight.readings import RUNNER_UP, TOO_LONG, foils, readings_table, token_table
 from evenlight.tables import read_arrow, read_groups, read_metadata, read_table, regrouped, write_groups
-from evenlight.texts import TEXT, texts_in
+from evenlight.texts import TEXT
 
 # So many texts at once, since those of a large dataset need not fit into memory: the model is asked about more than the
 # tokenizer, which needs more memory for each.
@@ -78,14 +77,14 @@ def readings(
     path: Path, is_read: np.ndarray, reason: np.ndarray, evaluator: Evaluator, settings: dict
 ) -> Iterator[pa.Table]:
     """The rows of the table, some at a time."""
-    start = correct = asked = 0
-    lacking = np.zeros(0, dtype=int)
+    start = correct = asked = words = texts = 0
     foil_of = foils_by(path, settings.get("foil"))
     for items in texts_in_groups(path, is_read, ASKED_AT_ONCE):
         of_group = reason[start : start + len(items)]
         start += len(items)
         tokens, rows, of_texts = tokens_of(items, evaluator.classifier, settings.get("overlap"))
-        lacking = np.append(lacking, of_texts)
+        words += of_texts.sum()
+        texts += np.count_nonzero(of_texts)
         fits = of_group != TOO_LONG
         probability = np.full((len(items), evaluator.classifier.classes), np.nan)
         probability[fits] = evaluator.probabilities(list(compress(rows, fits)))
@@ -96,9 +95,9 @@ def readings(
         foil = foil_of(probability, explained)
         yield from regrouped([readings_table(tokens, "test", explained, of_group, probability, foil)], ROWS_PER_GROUP)
     print(f"test accuracy {correct / asked:.4f} on {asked} items")
-    if lacking.any():
+    if words:
         print(
-            f"{lacking.sum():,} words of {np.count_nonzero(lacking):,} texts have no token of their own: the tokenizer "
+            f"{words:,} words of {texts:,} texts have no token of their own: the tokenizer "
             "drops them, or joins them to the word before, which has their score"
         )
 
@@ -109,9 +108,8 @@ def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tupl
     is_read = np.asarray(pc.equal(items["split"], "test"))
     tokens = []
     for group in texts_in_groups(arguments.items, is_read, TOKENISED_AT_ONCE):
-        parts = parts_of(group)
-        if parts and not tokens:
-            require_reads_parts(classifier, texts_in(group[:1])[0], parts[0])
+        if not tokens:
+            require_reads(classifier, group)
         tokens.append(token_counts(classifier, group))
     test = items.filter(pa.array(is_read)).drop_columns("split").to_pandas()
     units = read_table(arguments.units, UNITS)

@@ -192,10 +192,9 @@ def explaining_methods(config: dict) -> dict[str, str]:
     Explanations that other tools have made are a method each.
     """
     methods = {name: settings["method"] for name, settings in config["explainers"].items()}
+    yardsticks = no_hypotheses(config)
     return {
-        name: name if method == "imported" else method
-        for name, method in methods.items()
-        if method not in (*NOISE, "attainable")
+        name: name if method == "imported" else method for name, method in methods.items() if name not in yardsticks
     }
 
 

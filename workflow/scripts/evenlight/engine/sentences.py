@@ -9,7 +9,7 @@ from evenlight.errors import InputError
 from evenlight.items import check_compared, check_strata, drawn_pairs, wholes
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import Reading, read_words, token_ids
-from evenlight.models.two_parts import types_for
+from evenlight.models.two_parts import require_reads_parts, types_for
 from evenlight.models.windows import windows_of_text
 from evenlight.readings import COUNTERPART_TOO_LONG, NOT_DRAWN, TOO_LONG, Sentence
 from evenlight.texts import texts_in
@@ -25,6 +25,12 @@ def parts_of(items: pd.DataFrame) -> list | None:
     """The part of each word of each item, where items have two parts, (words,) each; None where they are one text."""
     parts = items.get("part")
     return None if parts is None or parts.isna().all() else list(parts)
+
+
+def require_reads(classifier: Classifier, items: pd.DataFrame) -> None:
+    """Refuse a classifier that does not read texts of two parts, where ``items`` are such texts."""
+    if parts := parts_of(items):
+        require_reads_parts(classifier, texts_in(items[:1])[0], parts[0])
 
 
 def wholes_to_drop(

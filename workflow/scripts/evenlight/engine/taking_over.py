@@ -4,11 +4,10 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
-from evenlight.engine.sentences import parts_of
+from evenlight.engine.sentences import parts_of, require_reads
 from evenlight.models.classifier import Classifier
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.ready import ready_classifier
-from evenlight.models.two_parts import require_reads_parts
 from evenlight.texts import single_texts, texts_in
 
 
@@ -46,8 +45,8 @@ def taken_over(settings: dict, classes: Sequence[str], test: pd.DataFrame) -> tu
     Raises:
         InputError: the model cannot be loaded or asked, its labels are not the classes, or it does not read the texts.
     """
-    texts, parts = texts_in(test), parts_of(test)
-    classifier, about = ARCHITECTURES[settings["architecture"]](settings, classes, single_texts(texts, parts))
-    if parts:
-        require_reads_parts(classifier, texts[0], parts[0])
+    classifier, about = ARCHITECTURES[settings["architecture"]](
+        settings, classes, single_texts(texts_in(test), parts_of(test))
+    )
+    require_reads(classifier, test)
     return classifier, about

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.engine.sentences import parts_of
+from evenlight.engine.sentences import parts_of, require_reads
 from evenlight.errors import InputError
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier
-from evenlight.models.two_parts import require_reads_parts
 from evenlight.texts import single_texts, texts_in
 
 
@@ -30,8 +29,6 @@ def untrained(settings: dict, training: pd.DataFrame, classes: int, seed: int, o
             f"{origin}: no items in split train; put some there, have a smaller share moved to the test "
             "split, or name a model that is trained already (architecture: trained)"
         )
-    texts, parts = texts_in(training), parts_of(training)
-    classifier = new_classifier(settings, single_texts(texts, parts), classes, seed)
-    if parts:
-        require_reads_parts(classifier, texts[0], parts[0])
+    classifier = new_classifier(settings, single_texts(texts_in(training), parts_of(training)), classes, seed)
+    require_reads(classifier, training)
     return classifier

@@ -162,7 +162,7 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
         attributions = []
         for sentence in sentences:
             keys = [sentence.item_id, " ".join(sentence.words)]
-            if sentence.token_type is None and len(spaces_of(sentence.words)) == len(sentence.words) + 1:
+            if len(spaces_of(sentence.words)) == len(sentence.words) + 1:
                 keys.append(written(sentence.words))
             row = next((rows[key] for key in keys if key in rows), None)
             if row is None:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from evenlight.datasets.words import split_words
+from evenlight.datasets.words import text_columns
 from evenlight.engine.sentences import encoded
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.notebook.loading import AskedService
 from evenlight.readings import Sentence
-from evenlight.texts import Words, spaces_around, spaces_of, texts_in
+from evenlight.texts import Words, spaces_of, texts_in
 
 Text = str | Sequence[str]
 
@@ -24,8 +24,7 @@ def words_of(text: Text) -> Words:
     """
     if not isinstance(text, str):
         return Words(text, getattr(text, "spaces", None))
-    words = split_words(text)
-    return Words(words, spaces_around(text, words))
+    return Words(**text_columns(text))
 
 
 def sentences_of(

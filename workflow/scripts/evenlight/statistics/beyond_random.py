@@ -364,9 +364,10 @@ def own_part(
     A level's mean beyond random y is its share R = y / b of the best b. With the share of both together, R = (y_a +
     y_b) / (b_a + b_b), the disparity is y_a − y_b = R (b_a − b_b) + h (R_a − R_b), h the harmonic mean of b_a and b_b
     (after Kitagawa 1955). The first part would be there if both groups had the same share. The second is the
-    explainer's own: 0 where the shares are equal, and where nothing can be attained for one of the groups. It is the
-    difference of the levels' means of w (y − R b) of each unit, w being 2 b_b / (b_a + b_b) in the first level and
-    2 b_a / (b_a + b_b) in the second, by which R counts as estimated (the delta method).
+    explainer's own: 0 where the shares are equal, and where nothing can be attained for one of the groups and its
+    explanations are as good as random ones. It is the difference of the levels' means of w (y − R b) of each unit, w
+    being 2 b_b / (b_a + b_b) in the first level and 2 b_a / (b_a + b_b) in the second, by which R counts as estimated
+    (the delta method).
 
     Args:
         added, best: of either level's units, what is beyond random in the explainer's and in the best scores, float

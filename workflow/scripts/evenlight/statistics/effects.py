@@ -47,7 +47,7 @@ class PooledRows:
     alpha: float
     reach: Mapping[str, float]
 
-    def finished(self, seen: Mapping[str, float]) -> tuple[list[dict], list[np.ndarray]]:
+    def finished(self, seen: Mapping[tuple[str, str], float]) -> tuple[list[dict], list[np.ndarray]]:
         """The rows, with what follows from resamples, and the statistics of each block, (2, 1 + draws, cells).
 
         ``seen`` is how far the farthest unit of each kind of cells lies from the mean of its cell, see :func:`_alike`.

@@ -12,11 +12,12 @@ from evenlight.statistics.study import Metric, comparisons_in
 from evenlight.statistics.verdicts import CONTROL, UNDECIDABLE, UNDECIDED, is_disparity
 
 TABLES = (BEYOND_RANDOM,)
+MAKERS = [MODEL, MOSTLY_MODEL, BOTH, EXPLAINER]
 COUNTS = [
     ("Cells", ["all", "with a disparity"]),
     ("Of these, beyond random", [LEFT, TURNED_ROUND, GONE, UNDECIDED]),
     ("Of the others", ["disparity beyond random"]),
-    ("Shown to make it", [MODEL, MOSTLY_MODEL, BOTH, EXPLAINER]),
+    ("Shown to make it", MAKERS),
     ("Median of absolute values, in units of the metric", ["difference", "random", "beyond random"]),
 ]
 
@@ -115,7 +116,7 @@ def _summary_cells(cells: pd.DataFrame) -> list[Cell]:
     other = ~there & is_disparity(cells["beyond_verdict"], False)
     counts = [len(cells), there.sum(), *decided, there.sum() - sum(decided), other.sum()]
     known = cells["made_by"].notna().any()
-    counts += [(cells["made_by"] == maker).sum() if known else "–" for maker in COUNTS[3][1]]
+    counts += [(cells["made_by"] == maker).sum() if known else "–" for maker in MAKERS]
     medians = [f"{cells[f'{part}_difference'].abs().median():.3g}" for part in ("plain", "random", "beyond")]
     return [Cell(str(text)) for text in (*counts, *medians)]
 
