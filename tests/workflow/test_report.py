@@ -19,6 +19,16 @@ class Report(Reader):
 
     def wait(self) -> "Report":
         WebDriverWait(self.driver, 30, 0.02).until(lambda _: self.ask("typeof app === 'object' && app.state !== null"))
+        # The report makes its style sheet while it is already seen, and everything moves once more.
+        drawn = "[...document.querySelectorAll('body *')].map((one) => one.getBoundingClientRect().toJSON())"
+        before = None
+
+        def still(_) -> bool:
+            nonlocal before
+            last, before = before, self.ask(f"document.readyState === 'complete' && {drawn}")
+            return bool(before) and before == last
+
+        WebDriverWait(self.driver, 30, 0.1).until(still)
         return self
 
     def problems(self) -> list[str]:
