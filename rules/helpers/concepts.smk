@@ -59,11 +59,8 @@ def attribution_of(settings):
     return f"{settings['explainer']['method']}_{hashlib.sha256(said.encode()).hexdigest()[:8]}"
 
 
-ATTRIBUTED = {
-    attribution_of(settings): settings
-    for settings in config["explainers"].values()
-    if settings["method"] == "summed_attributions"
-}
+SUMMING = configuration.explainers_with(config, "sums_explainer")
+ATTRIBUTED = {attribution_of(config["explainers"][name]): config["explainers"][name] for name in SUMMING}
 
 
 def attributed_family(wildcards):
@@ -78,6 +75,7 @@ def word_attribution_settings(wildcards):
         {
             "family": attributed_family(wildcards),
             "explainer": settings["explainer"],
+            "tags": configuration.tags(settings["explainer"]["method"]),
             "texts": settings["texts"],
             "concepts": concepts_of(wildcards.dataset),
             "seed": int(wildcards.seed),
@@ -89,10 +87,9 @@ def word_attribution_settings(wildcards):
 
 def word_attributions(wildcards):
     """The attributions that an explainer sums up, if it does."""
-    settings = config["explainers"][wildcards.explainer]
-    if settings["method"] != "summed_attributions":
+    if wildcards.explainer not in SUMMING:
         return []
-    return WORD_ATTRIBUTION.replace("{attribution}", attribution_of(settings))
+    return WORD_ATTRIBUTION.replace("{attribution}", attribution_of(config["explainers"][wildcards.explainer]))
 
 
 def lexicon_of(wildcards):
@@ -112,7 +109,7 @@ def attributed_flags(wildcards, input):
 
 
 # Explainers that train networks of their own.
-FORGETTING = [name for name, explainer in config["explainers"].items() if explainer["method"] == "causalm"]
+FORGETTING = configuration.explainers_with(config, "trains_network")
 
 
 def estimate_settings(wildcards):

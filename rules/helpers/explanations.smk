@@ -13,8 +13,6 @@ MODEL = [
 ]
 # What a command that asks a model imports under a computed name.
 ENGINE = "evenlight.engine.opening"
-# Families of metrics that call the explainers again, so that their scores depend on the explainers' code.
-EXPLAINING_AGAIN = ("worst_change",)
 # What attributes nothing to tokens and scores no such thing has rules of its own (rules/kinds/concepts.smk).
 ATTRIBUTING_FAMILIES = {family: names for family, names in EXPLAINER_FAMILIES.items() if family != "concepts"}
 ASKING_FAMILIES = [family for family in ATTRIBUTING_FAMILIES if configuration.asks_model("explainers", family)]
@@ -23,7 +21,9 @@ PLANNED_MODELS = [name for name in config["models"] if name not in SERVICES]
 SCORED_FAMILIES = [family for family in METRIC_FAMILIES if family != "concepts"]
 FAMILY_OF = {name: family for family, names in EXPLAINER_FAMILIES.items() for name in names}
 # Explainers that can be asked again about another model.
-RANDOMISED_EXPLAINERS = [name for name, family in FAMILY_OF.items() if family not in ("imported", "concepts")]
+RANDOMISED_EXPLAINERS = [
+    name for names in ATTRIBUTING_FAMILIES.values() for name in names if "is_made_elsewhere" not in tags_of(name)
+]
 # How much is done at once: flags and no params, since they change results by rounding only and rerun nothing.
 IN_GROUPS = "--tokens-per-batch {tokens_per_batch} --items-per-group {items_per_group}".format(**config["explain"])
 if config["explain"]["compile"]:
@@ -79,6 +79,7 @@ def attribute_settings(family):
     return lambda wildcards: as_json(
         family=family,
         explainers=methods_of(family, wildcards),
+        tags={name: tags_of(name) for name in EXPLAINER_FAMILIES[family]},
         seed=int(wildcards.seed),
         **asking_settings("explainers", family, wildcards.model),
     )
@@ -98,15 +99,9 @@ def plan_settings(wildcards):
     """What decides how many rows the explainers take, and of which network."""
     seed = seeds_of(wildcards.model)[0]
     explainers = {family: methods_of(family, {**wildcards, "seed": seed}) for family in ASKING_FAMILIES}
-    differentiating = [
-        name
-        for methods in explainers.values()
-        for name, settings in methods.items()
-        if configuration.differentiates(settings["method"])
-    ]
     return as_json(
         explainers=explainers,
-        differentiating=differentiating,
+        tags={name: tags_of(name) for methods in explainers.values() for name in methods},
         seed=seed,
         precision=config["explain"]["precision"],
         max_tokens=config["models"][wildcards.model]["max_tokens"],
@@ -133,6 +128,11 @@ def attribute_code(family):
     return code_of("explanations/attribute.py", f"evenlight.explainers.{family}", *engine)
 
 
+def explains_again(family):
+    """Whether metrics of a family call the explainers, so that their scores depend on the explainers' code."""
+    return any(configuration.explains_again(config["metrics"][name]["metric"]) for name in METRIC_FAMILIES[family])
+
+
 def score_settings(wildcards):
     """What the metrics of one family depend on."""
     return as_json(
@@ -140,6 +140,7 @@ def score_settings(wildcards):
         metrics=configuration.without_labels(
             {name: config["metrics"][name] for name in METRIC_FAMILIES[wildcards.family]}
         ),
+        explains_again=explains_again(wildcards.family),
         **asking_settings("metrics", wildcards.family, wildcards.model),
     )
 
@@ -149,7 +150,7 @@ def score_code(family):
     modules = [f"evenlight.metrics.{family}"]
     if configuration.asks_model("metrics", family):
         modules.append(ENGINE)
-    if family not in EXPLAINING_AGAIN:
+    if not explains_again(family):
         return as_json(**dict.fromkeys(config["explainers"], code_of("explanations/score.py", *modules)))
     codes = {
         explainers: code_of("explanations/score.py", *modules, f"evenlight.explainers.{explainers}")
@@ -168,6 +169,7 @@ def randomised_settings(wildcards):
         explainer=wildcards.explainer,
         family=family,
         method=methods_of(family, wildcards)[wildcards.explainer],
+        tags=tags_of(wildcards.explainer),
         seed=int(wildcards.seed),
         precision=config["explain"]["precision"],
         max_tokens=config["models"][wildcards.model]["max_tokens"],

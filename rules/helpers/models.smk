@@ -129,6 +129,11 @@ def reading(wildcards):
     }
 
 
+def tags_of(explainer):
+    """What jobs are told of an explainer, besides its settings."""
+    return configuration.tags(config["explainers"][explainer]["method"])
+
+
 def estimate_settings(wildcards):
     """What decides how many questions a service is asked."""
     asking = {
@@ -145,5 +150,6 @@ def estimate_settings(wildcards):
         seed=seeds_of(wildcards.model)[0],
         # They ask nothing, but their scores are judged by asking.
         silent=[name for name in config["explainers"] if name not in asked],
+        tags={name: tags_of(name) for name in asked},
         **asking,
     )

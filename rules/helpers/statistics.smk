@@ -69,7 +69,7 @@ def reliance_settings():
 def repeated_by(explainer):
     """The explainer that does the same with other draws; itself where nothing is drawn, None where there is no other."""
     settings = {name: entry | {"label": None} for name, entry in config["explainers"].items()}
-    if not configuration.draws(settings[explainer]["method"]):
+    if configuration.same_again(settings[explainer]["method"]):
         return explainer
     return next((name for name in settings if name != explainer and settings[name] == settings[explainer]), None)
 

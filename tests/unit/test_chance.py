@@ -6,8 +6,7 @@ from models_for_tests import context_of, sentences_of, tiny_classifier
 
 from evenlight import tables
 from evenlight.chance import agreement, note_on_chance
-from evenlight.configuration import completed_entry, family_of
-from evenlight.configuration.explainers import Explainer
+from evenlight.configuration import completed_entry
 from evenlight.contracts.explanations import SCORES
 from evenlight.explainers import explain, explained_again
 from evenlight.statistics.files import Run, score_path
@@ -72,30 +71,11 @@ def test_a_repetition_draws_anew_and_changes_nothing():
 
 def test_items_are_drawn_from_all_within_bounds():
     names = [f"item{number}" for number in range(2000)]
-    counts = {count: len(explained_again.drawn_items("lime", names[:count], 0)) for count in (0, 3, 50, 160, 2000)}
+    counts = {count: len(explained_again.drawn_items(names[:count], 0)) for count in (0, 3, 50, 160, 2000)}
     assert counts == {0: 0, 3: 3, 50: 4, 160: 10, 2000: 32}
-    drawn = explained_again.drawn_items("lime", names, 0)
-    assert drawn == explained_again.drawn_items("lime", names[::-1], 0)
-    assert drawn != explained_again.drawn_items("lime", names, 1)
-    assert explained_again.drawn_items("gradient", names, 0) == set()
-
-
-@pytest.mark.parametrize("method", sorted(Explainer.entries))
-def test_exactly_the_explainers_that_depend_on_the_seed_are_explained_again(method):
-    """But for random scores, which estimate nothing; the order of sums is no difference."""
-    family = family_of("explainers", method)
-    if not Explainer.entries[method].asks_model:
-        assert family not in explained_again.FAMILIES
-        return
-    classifier = tiny_classifier("bert")
-    sentences = sentences_of(classifier)
-    settings = {"it": completed_entry("explainers", "it", {"method": method})}
-    of_seeds = [explain(family, sentences, settings, context_of(classifier, seed=seed))["it"] for seed in (0, 1)]
-    differ = any(
-        np.abs(one.token_score - other.token_score).max() > 1e-9 * np.abs(one.token_score).max()
-        for one, other in zip(*(explanations.attributions for explanations in of_seeds), strict=True)
-    )
-    assert differ == (family in explained_again.FAMILIES)
+    drawn = explained_again.drawn_items(names, 0)
+    assert drawn == explained_again.drawn_items(names[::-1], 0)
+    assert drawn != explained_again.drawn_items(names, 1)
 
 
 # The way to the tables -------------------------------------------------------------------------------------------

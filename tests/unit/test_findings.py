@@ -11,7 +11,7 @@ from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 from test_planned_rows import METHODS, counted, settings_of
 
 from checks import check_dataset, check_model, tell_findings
-from evenlight.configuration import completed_entry
+from evenlight.configuration import completed_entry, tags
 from evenlight.configuration.explainers import Explainer
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.errors import InputError, all_of, reworded
@@ -182,7 +182,7 @@ def found_of_model(folder: Path, classes: list[str] | None, model: dict, **setti
     reading = {"target": "prediction", "max_tokens": 16, "long_items": "refuse", "pairs": None, "factors": []}
     lime = {"lime": {"lime": settings_of({"method": "lime"})[1]}}
     given = {"model": completed, "files": [], "reading": reading, "seed": 0, "precision": "float32", "explainers": lime}
-    given["asking"] = completed.pop("asking", {})
+    given |= {"tags": {"lime": tags("lime")}, "asking": completed.pop("asking", {})}
     flags = {"dataset": "people", "name": "mine", "made": [], "device": "cpu", "threads": 1, "tokens_per_batch": None}
     arguments = Namespace(**paths, **flags, settings=given | settings, output=folder / "findings.json", compared={})
     check_model.main(arguments)

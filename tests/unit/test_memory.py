@@ -13,6 +13,7 @@ import pytest
 from dataset_files import write_dataset
 from models_for_tests import tiny_classifier
 
+from evenlight.configuration import tags
 from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
 from evenlight.contracts.texts import READINGS
 from evenlight.tables import count_rows
@@ -86,7 +87,8 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
     limits = {"precision": "float32", "max_tokens": 48}
     read = {"target": "prediction", "pairs": None, "factors": [], "max_tokens": 48, "long_items": "refuse"}
     explained = {"family": "gradient", "explainers": METHODS, "seed": 0} | limits
-    scored = {"family": "faithfulness", "metrics": FAITHFULNESS} | limits
+    explained["tags"] = {name: tags(method["method"]) for name, method in METHODS.items()}
+    scored = {"family": "faithfulness", "metrics": FAITHFULNESS, "explains_again": False} | limits
     shards = [folder / f"{name}.parquet" for name in METHODS]
     scores = [folder / "scores" / f"{name}.parquet" for name in METHODS]
     common = ["--items", folder / "items.parquet", "--model", model, "--device", "cpu"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 
-from evenlight.configuration import completed_entry, family_of
+from evenlight.configuration import completed_entry, family_of, tags
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import Progress
@@ -75,9 +75,11 @@ def test_explainers_that_share_their_passes_are_counted_once_and_those_that_draw
     assert planned_rows("gradient", gradients, sentences).tolist() == [1] * len(sentences)
     lime = settings_of({"method": "lime"})[1]
     once = planned_rows("lime", {"one": lime}, sentences)
-    np.testing.assert_array_equal(planned_rows("lime", {"one": lime, "other": lime}, sentences), 2 * once)
+    np.testing.assert_array_equal(
+        planned_rows("lime", {"one": lime, "other": lime}, sentences, (), ["one", "other"]), 2 * once
+    )
     again = {sentences[2].item_id}
-    twice = planned_rows("lime", {"one": lime}, sentences, again)
+    twice = planned_rows("lime", {"one": lime}, sentences, again, ["one"])
     assert (twice / once).tolist() == [1, 1, 2] + [1] * (len(sentences) - 3)
 
 
@@ -97,7 +99,7 @@ def test_rows_for_every_class_are_known_before_they_are_asked(name):
     family, settings = settings_of(given)
     classifier = tiny_classifier("bert", classes=3)
     sentences = sentences_of(classifier, CUT)
-    planned = planned_of_classes(family, settings, sentences, 3).sum()
+    planned = planned_of_classes(family, settings, tags(given["method"]), sentences, 3).sum()
     rows: list[int] = []
     context = context_of(replace(classifier, on_rows=rows.append))
     for sentence in sentences:

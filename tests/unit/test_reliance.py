@@ -7,11 +7,10 @@ import statsmodels.api as sm
 from dataset_files import as_dataset
 from scipy.stats import spearmanr
 
-from evenlight import configuration, tables
+from evenlight import tables
 from evenlight.contracts.explanations import ATTRIBUTIONS
 from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
-from evenlight.explainers.explained_again import FAMILIES
 from evenlight.figures.pages import reliance as reliance_page
 from evenlight.statistics.files import Run, attribution_path, items_path, reading_path, units_path
 from evenlight.statistics.reliance import clustered_mean, compared, distance, measure_reliance, words_naming
@@ -232,11 +231,6 @@ def test_distances_have_their_ends():
     assert distance(same, -same) == 1
     assert np.isnan(distance(np.zeros(2), np.zeros(2)))
     assert np.isnan(compared(np.array([1.0, 2.0, np.nan]), np.array([1.0, 2.0, 3.0]))[1])
-
-
-def test_whoever_is_explained_again_draws():
-    entries = configuration.REGISTRIES["explainers"].entries
-    assert {entries[method].family for method in entries if configuration.draws(method)} >= FAMILIES
 
 
 def test_the_page_shows_all_three(folder, tmp_path):

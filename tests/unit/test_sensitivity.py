@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
 
-from evenlight.configuration import completed_entry, family_of
+from evenlight.configuration import completed_entry, family_of, tags
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import explain, starts
@@ -286,6 +286,10 @@ def squares():
     )
 
 
+def of_method(method: str, family: str) -> Origin:
+    return Origin(method, {"method": method}, 0, family, tuple(tags(method)))
+
+
 @pytest.mark.parametrize(("norm", "radius"), [("linf", 0.1), ("l2", 0.5)])
 def test_the_worst_change_by_hand(norm, radius):
     """The attack lowers both numbers, 1 and 2: in the corner of the cube; on the sphere along the gradient."""
@@ -294,8 +298,13 @@ def test_the_worst_change_by_hand(norm, radius):
     moved = start - radius if norm == "linf" else start * (1 - radius / np.linalg.norm(start))
     words = ["sea", "ship"]
     explanations = [
-        of_words(classifier, words, [1, 2], Origin("theirs", {"method": "imported"}, 0, "imported")),
-        of_words(classifier, words, [1, 2], Origin("random", {"method": "uniform_random"}, 0, "baseline")),
+        of_words(classifier, words, [1, 2], Origin("theirs", {"method": "imported"}, 0, "imported", tags("imported"))),
+        of_words(
+            classifier,
+            words,
+            [1, 2],
+            Origin("random", {"method": "uniform_random"}, 0, "baseline", tags("uniform_random")),
+        ),
         of_words(classifier, words, 2 * start, Origin("grad", SALIENCY, 0, "gradient")),
         of_words(classifier, words, 2 * start**2, Origin("gxi", GXI, 0, "gradient")),
         of_words(classifier, words, [0, 0], Origin("grad", SALIENCY, 0, "gradient")),

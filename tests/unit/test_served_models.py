@@ -162,7 +162,8 @@ def test_all_that_asks_for_probabilities_works_and_its_questions_are_estimated(o
         "faithfulness": {"aopc": configuration.completed_entry("metrics", "aopc", {"metric": "aopc_sufficiency"})},
         "infidelity": {"off": configuration.completed_entry("metrics", "off", {"metric": "infidelity", "draws": 5})},
     }
-    settings = {"explainers": families, "metrics": metrics, "silent": ["chance"], "seed": 0}
+    tags = {name: configuration.tags(settings["method"]) for name, settings in METHODS.items()}
+    settings = {"explainers": families, "tags": tags, "metrics": metrics, "silent": ["chance"], "seed": 0}
     steps = questions_of(sentences, settings, evaluator.classifier)
     assert served.bodies == []
     estimated = [text for step in steps for text in step.texts]

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from models_for_tests import WORDS, tiny_classifier
 
 from evenlight.command_line import settings_argument
+from evenlight.configuration import tags
 from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
 from evenlight.engine.evaluator import Evaluator
@@ -127,6 +128,7 @@ def attribute_arguments(study: Path, output: Path, family: str = "gradient", siz
     settings = {
         "family": family,
         "explainers": FAMILIES[family],
+        "tags": {name: tags(method["method"]) for name, method in FAMILIES[family].items()},
         "seed": 0,
         "precision": "float32",
         "max_tokens": 48,
@@ -174,7 +176,7 @@ def score_arguments(study: Path, shards: list[Path], output: Path, family: str, 
         readings=study / "readings.parquet",
         attributions=shards,
         model=study / "model" if asks_model else None,
-        settings={"family": family, "metrics": METRICS[family]} | limits,
+        settings={"family": family, "metrics": METRICS[family], "explains_again": False} | limits,
         code={path.stem: "digest" for path in shards},
         tokens_per_batch=0,
         items_per_group=size,

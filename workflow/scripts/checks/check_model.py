@@ -153,7 +153,9 @@ def check(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) -
         sentence = shortest(texts, evaluator, settings["reading"])
         for family, explainer, method in tried:
             with findings.at(f"explainers.{explainer} of {name}", arguments.dataset):
-                context = Context(evaluator, settings["seed"], training_items(family, arguments.items))
+                context = Context(
+                    evaluator, settings["seed"], training_items(arguments.items, settings["tags"][explainer])
+                )
                 explain(family, [sentence], {explainer: method}, context)
                 findings.can_be_read("explainers", explainer)
 

@@ -58,8 +58,8 @@ def questions_of(sentences: Sequence[Sentence], settings: Mapping, classifier: S
 
     Args:
         sentences: what is explained.
-        settings: ``explainers`` and ``metrics`` that ask a model, by family; ``silent``, names of explainers that do
-            not; ``seed``.
+        settings: ``explainers`` and ``metrics`` that ask a model, by family; ``tags`` of these
+            explainers; ``silent``, names of explainers that do not; ``seed``.
         classifier: the service's words and classes.
     """
     stand_in = StandIn(classifier)
@@ -76,9 +76,11 @@ def questions_of(sentences: Sequence[Sentence], settings: Mapping, classifier: S
         explained |= {name: [each.token_score for each in of_name.attributions] for name, of_name in found.items()}
         texts = new()
         again: list[str] = []
-        if family in explained_again.FAMILIES:
+        estimating = explained_again.estimating({name: settings["tags"][name] for name in methods})
+        if estimating:
             names = {sentence.item_id for sentence in sentences}
-            explained_again.agreements(family, sentences, methods, context, found, names)
+            repeated = {name: methods[name] for name in estimating}
+            explained_again.agreements(family, sentences, repeated, context, found, names)
             again = new()[len(texts) :]
         steps.append(Step(", ".join(methods), texts, again))
     for name in settings["silent"]:

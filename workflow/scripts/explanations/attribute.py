@@ -30,14 +30,17 @@ def libraries(arguments: argparse.Namespace) -> dict[str, str]:
 
 def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
     """Of everything that each explainer's shard depends on, by the explainer's name."""
-    common = {name: value for name, value in arguments.settings.items() if name != "explainers"} | {
+    common = {name: value for name, value in arguments.settings.items() if name not in ("explainers", "tags")} | {
         "code": arguments.code,
         "libraries": libraries(arguments),
         "files": digest_of({}, [arguments.items, arguments.readings, *model_files(arguments.model)]),
     }
     explainers = arguments.settings["explainers"]
     return {
-        name: digest_of(common | {"explainer": name, "settings": method}, imported_files(method))
+        name: digest_of(
+            common | {"explainer": name, "settings": method, "tags": arguments.settings["tags"][name]},
+            imported_files(method),
+        )
         for name, method in explainers.items()
     }
 
@@ -53,15 +56,17 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     items = explained_items(arguments.readings).to_pylist()
     count = len(items)
     methods = {name: settings["explainers"][name] for name in parts.names}
-    drawn = explained_again.drawn_items(settings["family"], items, settings["seed"])
+    tags = {name: settings["tags"][name] for name in parts.names}
+    estimating = explained_again.estimating(tags)
+    drawn = explained_again.drawn_items(items, settings["seed"])
     texts = read_explained(arguments.readings, arguments.items, arguments.items_per_group)
-    planned = [planned_rows(settings["family"], methods, sentences_of(some), drawn) for some in texts]
+    planned = [planned_rows(settings["family"], methods, sentences_of(some), drawn, estimating) for some in texts]
     progress = Progress(count, [rows for some in planned for rows in some])
     evaluator = open_evaluator(arguments, progress.count_rows)
     device = f" on {evaluator.classifier.device}" if evaluator else ""
     print(f"{settings['family']}: explaining {count:,} items with {', '.join(parts.names)}{device}", flush=True)
     progress.start()
-    context = Context(evaluator, settings["seed"], training_items(settings["family"], arguments.items))
+    context = Context(evaluator, settings["seed"], training_items(arguments.items, *tags.values()))
     groups = 0
     texts_in_groups = read_explained(arguments.readings, arguments.items, arguments.items_per_group, *TEXT)
     for number, texts in enumerate(texts_in_groups):
@@ -72,12 +77,13 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
             explanations = explain(settings["family"], sentences, methods, context)
             tables = {name: attribution_table(sentences, each.attributions) for name, each in explanations.items()}
             noticed = [[note, {}] for note in evaluator.notes] if evaluator else []
-            again = explained_again.agreements(settings["family"], sentences, methods, context, explanations, drawn)
+            repeated = {name: methods[name] for name in estimating}
+            again = explained_again.agreements(settings["family"], sentences, repeated, context, explanations, drawn)
             metadata = {
                 name: {
                     "items": len(sentences),
                     "remarks": [[remark.text, remark.counts] for remark in each.remarks] + noticed,
-                    "explained_again": again[name],
+                    "explained_again": again.get(name, []),
                 }
                 for name, each in explanations.items()
             }
@@ -98,6 +104,7 @@ def shard_metadata(arguments: argparse.Namespace, name: str, of_parts: list[dict
         "explainer": name,
         "family": settings["family"],
         "settings": settings["explainers"][name],
+        "tags": settings["tags"][name],
         "target": read_metadata(arguments.readings, READINGS)["settings"]["target"],
         "precision": settings.get("precision", "float32"),
         "seed": settings["seed"],
@@ -125,7 +132,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
     parser.add_argument("--readings", type=Path, required=True, help="table of readings (Parquet)")
-    parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: family, explainers, limits")
+    parser.add_argument(
+        "--settings", type=settings_argument, required=True, help="JSON: family, explainers, tags, limits"
+    )
     parser.add_argument("--code", default="", help="digest of the code, kept in the shards")
     add_model_flags(parser, required=False)
     add_group_flag(parser)

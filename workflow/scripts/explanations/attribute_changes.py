@@ -29,14 +29,14 @@ def main(arguments: argparse.Namespace) -> None:
     progress = Progress(len(items))
     evaluator = open_evaluator(arguments, progress.count_rows)
     classifier = evaluator.classifier
-    context = Context(evaluator, settings["seed"], training_items(settings["family"], arguments.items))
+    context = Context(evaluator, settings["seed"], training_items(arguments.items, settings["tags"]))
     print(
         f"{settings['explainer']['method']}: explaining {classifier.classes} classes of {len(items):,} texts",
         flush=True,
     )
     sentences = tokenize(classifier, items, [0] * len(items))
     progress.planned = planned_of_classes(
-        settings["family"], settings["explainer"], sentences, classifier.classes
+        settings["family"], settings["explainer"], settings["tags"], sentences, classifier.classes
     ).tolist()
     progress.start()
     rows, remarks = [], []

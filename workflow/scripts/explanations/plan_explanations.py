@@ -8,7 +8,7 @@ from evenlight.engine.opening import open_evaluator
 from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import duration
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers import explained_again
+from evenlight.explainers.explained_again import drawn_items, estimating
 from evenlight.explainers.planned import planned_rows
 from evenlight.readings import read_explained, sentences_of
 from evenlight.tables import replacing
@@ -32,13 +32,13 @@ def plan(arguments: argparse.Namespace, sentences: list[Sentence]) -> list[str]:
     pace = seconds_per_row(sentences, evaluator)
     lengths = [len(sentence.token_id) for sentence in sentences]
     seconds_of_row = [pace(length) for length in lengths]
-    item_ids = [sentence.item_id for sentence in sentences]
+    again = drawn_items((sentence.item_id for sentence in sentences), settings["seed"])
     lines = []
     for family, methods in settings["explainers"].items():
-        again = explained_again.drawn_items(family, item_ids, settings["seed"])
         for name, method in methods.items():
-            rows = planned_rows(family, {name: method}, sentences, again)
-            seconds = rows @ seconds_of_row * (BACKWARD if name in settings["differentiating"] else 1)
+            tags = settings["tags"][name]
+            rows = planned_rows(family, {name: method}, sentences, again, estimating({name: tags}))
+            seconds = rows @ seconds_of_row * (BACKWARD if "needs_internals" in tags else 1)
             lines.append(f"  {name}: about {round(rows.sum()):,} rows, {duration(seconds)}")
     text = f"{len(sentences):,} texts of {min(lengths)} to {max(lengths)} tokens on {evaluator.classifier.device}"
     return [f"{arguments.model.parent.name} explained on {arguments.items.parent.name}, {text}:", *lines]
@@ -56,7 +56,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
     parser.add_argument("--readings", type=Path, required=True, help="table of readings (Parquet)")
-    parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: explainers by family, limits")
+    parser.add_argument(
+        "--settings", type=settings_argument, required=True, help="JSON: explainers by family, tags, limits"
+    )
     add_model_flags(parser)
     parser.add_argument("--output", type=Path, required=True, help="text file")
     run(main, parser)

@@ -26,7 +26,7 @@ def main(arguments: argparse.Namespace) -> None:
     score_of = dict(zip(scores["item_id"], scores["token_score"], strict=True))
     sentences = [sentence for sentence in sentences_of(texts) if sentence.item_id in drawn]
     before = [pd.Series(score_of[sentence.item_id], dtype=float).to_numpy() for sentence in sentences]
-    training = training_items(settings["family"], arguments.items)
+    training = training_items(arguments.items, settings["tags"])
 
     layers: list[Layer] = []
     open_evaluator(arguments, change=lambda network: layers.extend(layers_of(network)))
@@ -56,7 +56,7 @@ if __name__ == "__main__":
         "--settings",
         type=settings_argument,
         required=True,
-        help="JSON: explainer, family, method, orders, texts, limits",
+        help="JSON: explainer, family, method, tags, orders, texts, limits",
     )
     add_model_flags(parser)
     parser.add_argument("--output", type=Path, required=True, help="table of correlations (Parquet)")

@@ -17,7 +17,7 @@ from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
 from evenlight.contracts.texts import READINGS
 from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
-from evenlight.metrics import NEED_WORDS, Explanation, explanations_of, other_items, read_origin, score
+from evenlight.metrics import Explanation, explanations_of, other_items, read_origin, score
 from evenlight.metrics.planned import planned_rows
 from evenlight.parts import Parts, digest_of, digest_of_rows, is_done, make_in_parts, write_part
 from evenlight.readings import explained_items, read_explained, sentences_of
@@ -47,14 +47,14 @@ def shard_digest(path: Path) -> str:
     scored again.
     """
     metadata = read_metadata(path, ATTRIBUTIONS)
-    of_origin = {name: metadata[name] for name in ("explainer", "family", "settings", "seed")}
+    of_origin = {name: metadata[name] for name in ("explainer", "family", "settings", "tags", "seed")}
     return digest_of(of_origin | {"rows": digest_of_rows(path, ATTRIBUTIONS.only("item_id", "token_score"))}, [])
 
 
 def side_by_side(arguments: argparse.Namespace, shards: list[Path]) -> Iterator[tuple[pa.Table, list]]:
     """Some texts at a time, with the explanations that each shard has of them, a list of lists."""
     size = arguments.items_per_group
-    words = ["words"] if arguments.settings["family"] in NEED_WORDS else []
+    words = ["words"] * arguments.settings["explains_again"]
     count = len(explained_items(arguments.readings))
     for path in shards:
         if count_rows(path, ATTRIBUTIONS) != count:
@@ -146,7 +146,12 @@ if __name__ == "__main__":
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
     parser.add_argument("--readings", type=Path, required=True, help="table of readings (Parquet)")
     parser.add_argument("--attributions", type=Path, required=True, nargs="+", help="shards, <explainer>.parquet")
-    parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: family, metrics, limits")
+    parser.add_argument(
+        "--settings",
+        type=settings_argument,
+        required=True,
+        help="JSON: family, metrics, whether they explain again, limits",
+    )
     parser.add_argument("--code", type=settings_argument, required=True, help="JSON: digest of the code per explainer")
     add_model_flags(parser, required=False)
     add_group_flag(parser)

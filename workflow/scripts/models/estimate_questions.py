@@ -56,8 +56,8 @@ def estimate(arguments: argparse.Namespace, classifier: ServedClassifier) -> lis
     steps = questions_of(sentences, settings, classifier)
     families = [None, *settings["explainers"], *settings["metrics"]]
     counts = []
+    drawn = drawn_items(explained["item_id"], settings["seed"])
     for family in families:
-        drawn = drawn_items(family, explained["item_id"], settings["seed"]) if family else ()
         texts = len(explained) if family else (tokens <= classifier.max_tokens).sum()
         counts.append((texts / len(sentences), len(drawn) / len(sentences)))
     every = [text for step in steps for text in (*step.texts, *step.again)]

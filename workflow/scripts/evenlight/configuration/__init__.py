@@ -23,10 +23,8 @@ from evenlight.configuration.settings import Entry, Settings, shown
 from evenlight.configuration.study import Study
 from evenlight.errors import InputError
 
-# Methods that know nothing of the model.
-NOISE = ("uniform_random", "random_effects")
-# Those that estimate by random draws, those that are nothing else, and those of which nobody knows.
-DRAWING_FAMILIES = {"gradient_shap", "kernel_shap", "lime", "shapley_sampling", "baseline", "imported"}
+# What jobs are told of explainers, since they import no configuration.
+TAGS = ("asks_model", "needs_internals", "needs_training", "is_made_elsewhere", "asks_once", "draws")
 # Of one section; the largest that we know of has some thousands.
 MOST_VALUES = 100_000
 # Of the texts of a dataset without a test split of its own, where a study learns from the others.
@@ -77,11 +75,10 @@ def learns(config: dict) -> bool:
 
     Models do that are trained here, some explainers, and those that estimate effects of concepts.
     """
-    explainers = (Explainer.entries[settings["method"]] for settings in config["explainers"].values())
     return (
         config["kind"] == "concepts"
         or any(is_trained_here(config, name) for name in config["models"])
-        or any(explainer.learns for explainer in explainers)
+        or bool(explainers_with(config, "needs_training"))
     )
 
 
@@ -171,14 +168,19 @@ def reach_of_metrics(config: dict) -> dict[str, float]:
     return {name: distance for name, distance in reach.items() if distance}
 
 
+def explainers_with(config: dict, tag: str) -> list[str]:
+    """The explainers of a complete configuration of which a tag holds."""
+    return [name for name, settings in config["explainers"].items() if getattr(_explainer(settings), tag)]
+
+
 def random_explainers(config: dict) -> list[str]:
     """The explainers of a complete configuration that know nothing."""
-    return [name for name, settings in config["explainers"].items() if settings["method"] in NOISE]
+    return explainers_with(config, "is_random")
 
 
 def no_hypotheses(config: dict) -> list[str]:
     """The explainers of a complete configuration that are yardsticks: those that know nothing, and the attainable."""
-    return [name for name, settings in config["explainers"].items() if settings["method"] in (*NOISE, "attainable")]
+    return explainers_with(config, "is_yardstick")
 
 
 def beyond_random(config: dict) -> bool:
@@ -191,10 +193,10 @@ def explaining_methods(config: dict) -> dict[str, str]:
 
     Explanations that other tools have made are a method each.
     """
-    methods = {name: settings["method"] for name, settings in config["explainers"].items()}
-    yardsticks = no_hypotheses(config)
     return {
-        name: name if method == "imported" else method for name, method in methods.items() if name not in yardsticks
+        name: name if _explainer(settings).is_made_elsewhere else settings["method"]
+        for name, settings in config["explainers"].items()
+        if not _explainer(settings).is_yardstick
     }
 
 
@@ -221,23 +223,30 @@ def asks_model(section: str, family: str) -> bool:
     return any(entry.asks_model for entry in REGISTRIES[section].entries.values() if entry.family == family)
 
 
-def differentiates(method: str) -> bool:
-    """Whether a method of ``explainers`` looks into the network, which mostly is for derivatives.
+def tags(method: str) -> list[str]:
+    """What jobs are told of a method of ``explainers``: its tags that hold, in a fixed order.
 
-    >>> differentiates("saliency"), differentiates("lime"), differentiates("uniform_random")
+    >>> tags("saliency"), tags("shapley_sampling")
+    (['asks_model', 'needs_internals'], ['asks_model', 'asks_once', 'draws', 'estimates'])
+    >>> tags("uniform_random"), tags("imported")
+    (['draws'], ['is_made_elsewhere'])
+    """
+    entry = Explainer.entries[method]
+    return [tag for tag in TAGS if getattr(entry, tag)] + ["estimates"] * bool(entry.draws and not entry.is_random)
+
+
+def explains_again(metric: str) -> bool:
+    """Whether a metric of ``metrics`` calls the explainers again."""
+    return Metric.entries[metric].explains_again
+
+
+def same_again(method: str) -> bool:
+    """Whether a method of ``explainers`` is known to explain a text in the same way again, whatever the seed.
+
+    >>> same_again("saliency"), same_again("lime"), same_again("imported")
     (True, False, False)
     """
-    entry = REGISTRIES["explainers"].entries[method]
-    return entry.asks_model and entry.asks_inside
-
-
-def draws(method: str) -> bool:
-    """Whether a method of ``explainers`` draws at random, so that it may explain a text in another way again.
-
-    >>> draws("lime"), draws("saliency"), draws("uniform_random")
-    (True, False, True)
-    """
-    return family_of("explainers", method) in DRAWING_FAMILIES
+    return Explainer.entries[method].draws is False
 
 
 def checkpoint(config: dict, model: str, dataset: str, seed: int) -> dict:
@@ -286,6 +295,10 @@ def without_labels(entries: dict[str, dict]) -> dict[str, dict]:
     return {
         name: {key: value for key, value in settings.items() if key != "label"} for name, settings in entries.items()
     }
+
+
+def _explainer(settings: dict) -> type[Explainer]:
+    return Explainer.entries[settings["method"]]
 
 
 def _families(section: str, config: dict) -> dict[str, list[str]]:

@@ -230,7 +230,7 @@ def beyond_probabilities(section: str, settings: dict, why: str) -> Iterator[tup
     """
     registry = {"explainers": Explainer, "metrics": Metric}[section]
     entry = registry.entries[settings[registry.key]]
-    if entry.asks_model and entry.asks_inside:
+    if entry.asks_model and entry.needs_internals:
         able = [name for name, each in registry.entries.items() if _asks_probabilities(each)]
         found = f"found {shown(settings[registry.key])}, which looks into the network"
         yield registry.key, f"{found}, {why}; use one of {', '.join(able)}"
@@ -241,7 +241,7 @@ def beyond_probabilities(section: str, settings: dict, why: str) -> Iterator[tup
 
 
 def _asks_probabilities(entry: type[Explainer] | type[Metric]) -> bool:
-    return entry.asks_model and not entry.asks_inside and entry.family != "attainable"
+    return entry.asks_model and not entry.needs_internals and (issubclass(entry, Metric) or not entry.is_yardstick)
 
 
 def _check_prompts(config: dict) -> Iterator[str]:

@@ -12,21 +12,37 @@ from evenlight.configuration.settings import Entry, Heading, Location, LocationW
 
 
 class Explainer(Entry):
-    """An explainer.
+    """An explainer. What it is its tags say, and no list elsewhere; jobs are given those that hold.
 
     Attributes:
         family: what is computed together: one module of the library, one job.
         asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
-        learns: True where the method learns from the texts of the training split.
-        asks_inside: False where probabilities are all that the method asks for, so that it explains services too.
+        needs_internals: False where probabilities are all that it asks the model for, so that it explains services too.
+        needs_training: whether it learns from the texts of the training split.
+        draws: whether it draws at random, so that another seed may give another explanation; None where nobody knows.
+        is_random: whether its explanations know nothing of the model, so that others must get beyond them.
+        is_yardstick: whether others are read beside it, and it is no explainer that a verdict is about.
+        is_made_elsewhere: whether its explanations are read from a file, so that it cannot explain again.
+        asks_once: whether it asks the model the same, whichever class it explains.
+        adds_up: whether a score says what a token adds to the output, so that a sum of scores says what they all add.
+        sums_explainer: whether it sums up the scores of another explainer, that of its key `explainer`.
+        trains_network: whether it trains a network of its own for each concept.
     """
 
     key: ClassVar[str] = "method"
     entries: ClassVar[dict[str, type[Entry]]] = {}
     family: ClassVar[str]
     asks_model: ClassVar[bool] = True
-    learns: ClassVar[bool] = False
-    asks_inside: ClassVar[bool] = True
+    needs_internals: ClassVar[bool] = True
+    needs_training: ClassVar[bool] = False
+    draws: ClassVar[bool | None] = False
+    is_random: ClassVar[bool] = False
+    is_yardstick: ClassVar[bool] = False
+    is_made_elsewhere: ClassVar[bool] = False
+    asks_once: ClassVar[bool] = False
+    adds_up: ClassVar[bool] = False
+    sums_explainer: ClassVar[bool] = False
+    trains_network: ClassVar[bool] = False
 
     method: str
     label: Heading | None = Field(None, description="Heading in tables and figures; `null` is the name of the entry.")
@@ -145,6 +161,7 @@ class InputXGradient(GradientExplainer):
 
     title: ClassVar[str] = "Input × Gradient"
     family: ClassVar[str] = "gradient"
+    adds_up: ClassVar[bool] = True
 
     method: Literal["input_x_gradient"]
     layer: Layer = "word_embeddings"
@@ -174,6 +191,7 @@ class IntegratedGradients(GradientExplainer):
 
     title: ClassVar[str] = "Integrated Gradients"
     family: ClassVar[str] = "path"
+    adds_up: ClassVar[bool] = True
 
     method: Literal["integrated_gradients"]
     layer: Layer = "word_embeddings"
@@ -190,6 +208,7 @@ class AdaptiveIntegratedGradients(GradientExplainer):
 
     title: ClassVar[str] = "Integrated Gradients, adaptive"
     family: ClassVar[str] = "adaptive_path"
+    adds_up: ClassVar[bool] = True
 
     method: Literal["adaptive_integrated_gradients"]
     layer: Layer = "word_embeddings"
@@ -220,6 +239,8 @@ class GradientShap(GradientExplainer):
 
     title: ClassVar[str] = "Gradient SHAP"
     family: ClassVar[str] = "gradient_shap"
+    draws: ClassVar[bool] = True
+    adds_up: ClassVar[bool] = True
 
     method: Literal["gradient_shap"]
     layer: Layer = "word_embeddings"
@@ -251,6 +272,7 @@ class Deeplift(GradientExplainer):
 
     title: ClassVar[str] = "DeepLIFT"
     family: ClassVar[str] = "deeplift"
+    adds_up: ClassVar[bool] = True
 
     method: Literal["deeplift"]
     layer: Layer = "word_embeddings"
@@ -302,7 +324,10 @@ class Lime(Explainer):
 
     title: ClassVar[str] = "LIME"
     family: ClassVar[str] = "lime"
-    asks_inside: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+    draws: ClassVar[bool] = True
+    asks_once: ClassVar[bool] = True
+    adds_up: ClassVar[bool] = True
 
     method: Literal["lime"]
     features: Literal["token", "word"] = Field(
@@ -366,7 +391,10 @@ class PartitionShap(Explainer):
 
     title: ClassVar[str] = "Partition SHAP"
     family: ClassVar[str] = "partition_shap"
-    asks_inside: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+    draws: ClassVar[bool] = True
+    asks_once: ClassVar[bool] = True
+    adds_up: ClassVar[bool] = True
 
     method: Literal["partition_shap"]
     evaluations: int = Field(500, ge=2, description="Most masked texts per item.")
@@ -383,6 +411,7 @@ class Attnlrp(Explainer):
 
     title: ClassVar[str] = "AttnLRP"
     family: ClassVar[str] = "relevance"
+    adds_up: ClassVar[bool] = True
 
     method: Literal["attnlrp"]
     layer: Literal["word_embeddings", "embedding_output"] = Field(
@@ -452,7 +481,10 @@ class KernelShap(Explainer):
 
     title: ClassVar[str] = "Kernel SHAP"
     family: ClassVar[str] = "kernel_shap"
-    asks_inside: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+    draws: ClassVar[bool] = True
+    asks_once: ClassVar[bool] = True
+    adds_up: ClassVar[bool] = True
 
     method: Literal["kernel_shap"]
     evaluations: int | None = Field(
@@ -499,7 +531,10 @@ class ShapleySampling(Explainer):
 
     title: ClassVar[str] = "Shapley sampling"
     family: ClassVar[str] = "shapley_sampling"
-    asks_inside: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+    draws: ClassVar[bool] = True
+    asks_once: ClassVar[bool] = True
+    adds_up: ClassVar[bool] = True
 
     method: Literal["shapley_sampling"]
     permutations: int = Field(
@@ -527,7 +562,9 @@ class Occlusion(Explainer):
 
     title: ClassVar[str] = "Occlusion"
     family: ClassVar[str] = "occlusion"
-    asks_inside: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+    asks_once: ClassVar[bool] = True
+    adds_up: ClassVar[bool] = True
 
     method: Literal["occlusion"]
     hidden_token: HiddenToken = "mask"
@@ -541,6 +578,10 @@ class UniformRandom(Explainer):
     title: ClassVar[str] = "Uniform random"
     family: ClassVar[str] = "baseline"
     asks_model: ClassVar[bool] = False
+    draws: ClassVar[bool] = True
+    is_random: ClassVar[bool] = True
+    is_yardstick: ClassVar[bool] = True
+    needs_internals: ClassVar[bool] = False
 
     method: Literal["uniform_random"]
 
@@ -553,7 +594,8 @@ class Attainable(Explainer):
 
     title: ClassVar[str] = "Attainable"
     family: ClassVar[str] = "attainable"
-    asks_inside: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+    is_yardstick: ClassVar[bool] = True
 
     method: Literal["attainable"]
     goal: Literal["comprehensiveness", "sufficiency"] = Field(
@@ -592,7 +634,8 @@ class PatternVariant(Explainer):
     title: ClassVar[str] = "Pattern Variant"
     family: ClassVar[str] = "baseline"
     asks_model: ClassVar[bool] = False
-    learns: ClassVar[bool] = True
+    needs_training: ClassVar[bool] = True
+    needs_internals: ClassVar[bool] = False
 
     method: Literal["pattern_variant"]
 
@@ -602,6 +645,7 @@ class ConceptExplainer(Explainer):
 
     family: ClassVar[str] = "concepts"
     asks_model: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
 
 
 TextLevels = Annotated[
@@ -615,20 +659,8 @@ TextLevels = Annotated[
 ]
 
 
-# Scores of these say what a token adds to the output, so that sums of them do.
-SUMMABLE = (
-    "input_x_gradient",
-    "integrated_gradients",
-    "adaptive_integrated_gradients",
-    "gradient_shap",
-    "deeplift",
-    "lime",
-    "partition_shap",
-    "attnlrp",
-    "kernel_shap",
-    "shapley_sampling",
-    "occlusion",
-)
+def _adding_up() -> str:
+    return ", ".join(method for method, entry in Explainer.entries.items() if entry.adds_up)
 
 
 class SummedAttributions(ConceptExplainer):
@@ -637,12 +669,14 @@ class SummedAttributions(ConceptExplainer):
     """
 
     title: ClassVar[str] = "Summed attributions"
+    sums_explainer: ClassVar[bool] = True
+    draws: ClassVar[bool | None] = None  # as the other explainer does
 
     method: Literal["summed_attributions"]
     explainer: dict[Name, bool | int | float | str | None] = Field(
         description=(
             "The other explainer: its `method` and further keys of it, such as `{method: integrated_gradients, steps: "
-            f"10}}`. Its scores must say what a token adds to an output, as those of {', '.join(SUMMABLE)} do."
+            f"10}}`. Its scores must say what a token adds to an output, as those of {_adding_up()} do."
         )
     )
     words: Literal["learned", "restaurants", "causal_world"] = Field(
@@ -675,10 +709,9 @@ class SummedAttributions(ConceptExplainer):
         from evenlight.configuration.problems import problems_of
         from evenlight.configuration.schema import entry_schema
 
-        method, allowed = value.get("method"), ", ".join(SUMMABLE)
-        if method not in SUMMABLE:
-            raise refusal((("method",), f"found {shown(method)}; allowed is one of {allowed}"))
-        entry = Explainer.entries[method]
+        entry = Explainer.entries.get(value.get("method"))
+        if entry is None or not entry.adds_up:
+            raise refusal((("method",), f"found {shown(value.get('method'))}; allowed is one of {_adding_up()}"))
         try:
             completed = entry.model_validate(value).model_dump(exclude={"label"})
         except ValidationError as error:
@@ -694,6 +727,9 @@ class RandomEffects(ConceptExplainer):
     """The difference of two distributions over the classes that are drawn at random."""
 
     title: ClassVar[str] = "Random effects"
+    draws: ClassVar[bool] = True
+    is_random: ClassVar[bool] = True
+    is_yardstick: ClassVar[bool] = True
 
     method: Literal["random_effects"]
 
@@ -702,6 +738,7 @@ class ApproximateCounterfactuals(ConceptExplainer):
     """A training text at the wanted levels, drawn at random, in place of the counterfactual (Abraham et al. 2022)."""
 
     title: ClassVar[str] = "Approximate counterfactuals"
+    draws: ClassVar[bool] = True
 
     method: Literal["approximate"]
     text_levels: TextLevels = "predicted"
@@ -711,6 +748,7 @@ class MatchedCounterfactuals(ConceptExplainer):
     """The mean of the nearest training texts at the wanted level, in place of the counterfactual."""
 
     title: ClassVar[str] = "Matched counterfactuals"
+    draws: ClassVar[bool] = True
 
     method: Literal["matched"]
     text_levels: TextLevels = "predicted"
@@ -795,6 +833,7 @@ class Inlp(ConceptExplainer):
     """The representation without what linear classifiers, one by one, find of the concept (Ravfogel et al. 2020)."""
 
     title: ClassVar[str] = "INLP"
+    draws: ClassVar[bool] = True
 
     method: Literal["inlp"]
     iterations: int = Field(10, ge=1, description="Most classifiers for each concept.")
@@ -815,6 +854,8 @@ class Causalm(ConceptExplainer):
     """
 
     title: ClassVar[str] = "CausaLM"
+    trains_network: ClassVar[bool] = True
+    draws: ClassVar[bool] = True
 
     method: Literal["causalm"]
     training: Text | None = Field(
@@ -865,6 +906,9 @@ class Imported(Explainer):
     title: ClassVar[str] = "Imported"
     family: ClassVar[str] = "imported"
     asks_model: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+    draws: ClassVar[bool | None] = None
+    is_made_elsewhere: ClassVar[bool] = True
 
     method: Literal["imported"]
     file: Annotated[LocationWithFields, AfterValidator(_with_known_fields)] = Field(

@@ -13,12 +13,14 @@ from evenlight.configuration.settings import Different, Entry, Heading, refusal,
 
 
 class Metric(Entry):
-    """A metric.
+    """A metric. What it is its tags say, and no list elsewhere.
 
     Attributes:
         family: what is computed together: one module of the library, one job.
         asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
-        asks_inside: False where probabilities are all that it asks for, so that it judges explanations of services too.
+        needs_internals: False where probabilities are all that it asks for, so that it judges explanations of services
+            too.
+        explains_again: whether it calls the explainers, whose code and words it then needs.
         better: ``higher`` or ``lower``, which scores are the better ones for the reader of an explanation.
         measures: the property of explanations of which several metrics are definitions, that stand beside each other in
             the table of definitions; empty where it is the metric itself.
@@ -32,7 +34,8 @@ class Metric(Entry):
     entries: ClassVar[dict[str, type[Entry]]] = {}
     family: ClassVar[str]
     asks_model: ClassVar[bool] = True
-    asks_inside: ClassVar[bool] = True
+    needs_internals: ClassVar[bool] = True
+    explains_again: ClassVar[bool] = False
     better: ClassVar[str]
     measures: ClassVar[str] = ""
     from_probability: ClassVar[bool] = False
@@ -122,7 +125,7 @@ class AopcMetric(Metric):
 
     from_probability: ClassVar[bool] = True
     reach: ClassVar[float] = 1.0
-    asks_inside: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
 
     definition: AopcDefinition = "share"
     shares: Shares = None
@@ -243,7 +246,7 @@ class Infidelity(Metric):
     title: ClassVar[str] = "Infidelity"
     from_probability: ClassVar[bool] = True
     family: ClassVar[str] = "infidelity"
-    asks_inside: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
     better: ClassVar[str] = "lower"
 
     metric: Literal["infidelity"]
@@ -287,6 +290,8 @@ class FlipArea(Metric):
 
 class ExplainedAgain(Metric):
     """What the metrics have in common that move the embeddings of all words within a ball and explain again."""
+
+    explains_again: ClassVar[bool] = True
 
     relative: bool = Field(
         False,

@@ -5,7 +5,7 @@ configuration (``configuration.explainers``) says which family a method belongs 
 """
 
 import importlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,6 @@ from evenlight.explainers.attribution import Attribution, Remark, note_of
 from evenlight.readings import Sentence, require_foils
 from evenlight.tables import read_table
 
-# Families with explanations that come from the data alone, and these methods of theirs.
-NEED_TRAINING = {"baseline": {"pattern_variant"}}
-
 
 @dataclass(frozen=True)
 class Context:
@@ -29,7 +26,7 @@ class Context:
     Attributes:
         evaluator: asks the model, an :class:`evenlight.engine.evaluator.Evaluator`; None for families that do not ask.
         seed: the study seed, from which every draw derives its own generator.
-        training: the training split's items, for the families in :data:`NEED_TRAINING`.
+        training: the training split's items, for explainers that learn from them (tag ``needs_training``).
         memory: what a family finds out once and uses for every group of sentences.
     """
 
@@ -102,9 +99,9 @@ def _without_prompt(sentences: Sequence[Sentence], explained: Explanations) -> E
     return replace(explained, attributions=attributions)
 
 
-def training_items(family: str, items: Path) -> pd.DataFrame | None:
-    """The training split of a table of items, for the families in :data:`NEED_TRAINING`; None for others."""
-    if family not in NEED_TRAINING:
+def training_items(items: Path, *tags: Collection[str]) -> pd.DataFrame | None:
+    """The training split of a table of items, where one of the explainers with these tags needs it; else None."""
+    if not any("needs_training" in said for said in tags):
         return None
     table = read_table(items, ITEMS.only("label", "words", "split"))
     return table[table["split"] == "train"]

@@ -1,6 +1,6 @@
 """How much of the scores of explainers that draw at random is chance, measured: some items are explained twice."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from evenlight.chance import agreement
@@ -8,22 +8,26 @@ from evenlight.explainers import Context, Explanations, explain
 from evenlight.readings import Sentence
 from evenlight.seeds import derived_seed
 
-# Families that estimate by random draws; ``partition_shap`` draws to break ties only.
-FAMILIES = {"gradient_shap", "kernel_shap", "lime", "shapley_sampling"}
 # How many items are explained again: a part of them, which is what it costs, within bounds.
 SHARE, LEAST, MOST = 1 / 16, 4, 32
 
 
-def drawn_items(family: str, item_ids: Iterable[str], seed: int) -> set[str]:
+def estimating(tags: Mapping[str, Collection[str]]) -> list[str]:
+    """The names of the explainers that estimate by random draws: the others explain each text once.
+
+    >>> estimating({"lime": ["asks_model", "estimates"], "grad": ["asks_model"]})
+    ['lime']
+    """
+    return [name for name, said in tags.items() if "estimates" in said]
+
+
+def drawn_items(item_ids: Iterable[str], seed: int) -> set[str]:
     """The items that are explained again: those with the lowest numbers, which each draws from its own name.
 
     Args:
-        family: of the explainers; none of those that do not estimate by random draws is explained again.
         item_ids: of all items that are explained.
         seed: of the run.
     """
-    if family not in FAMILIES:
-        return set()
     order = sorted(item_ids, key=lambda item: derived_seed(seed, item, "explained again"))
     return set(order[: max(LEAST, min(MOST, round(SHARE * len(order))))])
 

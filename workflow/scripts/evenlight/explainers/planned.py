@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
-from evenlight.explainers.explained_again import FAMILIES as DRAWING
 from evenlight.readings import Sentence
 
 # Adaptive integrated gradients begin with 9 points and double the intervals until the scores add up; most stop here.
@@ -80,8 +79,6 @@ _ROWS: dict[str, Callable[[dict, int], float]] = {
     "baseline": lambda settings, features: 0,
     "imported": lambda settings, features: 0,
 }
-# Families that ask the same, whichever class is explained.
-_OF_ALL_CLASSES = {"lime", "occlusion", "kernel_shap", "shapley_sampling", "partition_shap"}
 # What changes an explanation and not what the model is asked, in families that share their passes.
 _AFTER_PASSES = ("method", "aggregation", "label")
 
@@ -106,7 +103,11 @@ def rows_of(family: str, settings: dict, sentence: Sentence) -> float:
 
 
 def planned_rows(
-    family: str, methods: dict[str, dict], sentences: Sequence[Sentence], again: Collection[str] = ()
+    family: str,
+    methods: dict[str, dict],
+    sentences: Sequence[Sentence],
+    again: Collection[str] = (),
+    drawing: Collection[str] = (),
 ) -> np.ndarray:
     """Rows that all explainers of a family take together, float64 (sentences,).
 
@@ -114,24 +115,27 @@ def planned_rows(
         family: of the explainers, which ask once where they ask the same.
         methods: explainer name to its completed settings.
         sentences: what is explained.
-        again: ``item_id`` of those that are explained twice.
+        again: ``item_id`` of those that are explained twice by whoever estimates by random draws.
+        drawing: the names of these explainers; each has draws of its own.
     """
-    different = []
-    for settings in methods.values():
-        asked = {name: value for name, value in settings.items() if name not in _AFTER_PASSES}
-        # Of those that draw, each has draws of its own.
-        if family in DRAWING or asked not in different:
-            different.append(asked)
+    once, each = [], [methods[name] for name in drawing]
+    for name, settings in methods.items():
+        asked = {key: value for key, value in settings.items() if key not in _AFTER_PASSES}
+        if name not in drawing and asked not in once:
+            once.append(asked)
+
+    def rows(of_methods: list[dict], sentence: Sentence) -> float:
+        return sum(rows_of(family, settings, sentence) for settings in of_methods)
+
     return np.array(
-        [
-            sum(rows_of(family, settings, sentence) for settings in different) * (1 + (sentence.item_id in again))
-            for sentence in sentences
-        ],
+        [rows(once, sentence) + rows(each, sentence) * (1 + (sentence.item_id in again)) for sentence in sentences],
         dtype=float,
     )
 
 
-def planned_of_classes(family: str, settings: dict, sentences: Sequence[Sentence], classes: int) -> np.ndarray:
-    """Rows that one explainer takes to explain every class of each sentence, float64 (sentences,)."""
-    times = 1 if family in _OF_ALL_CLASSES else classes
+def planned_of_classes(
+    family: str, settings: dict, tags: Collection[str], sentences: Sequence[Sentence], classes: int
+) -> np.ndarray:
+    """Rows that one explainer with its tags takes to explain every class of each sentence, float64 (sentences,)."""
+    times = 1 if "asks_once" in tags else classes
     return times * planned_rows(family, {"it": settings}, sentences)

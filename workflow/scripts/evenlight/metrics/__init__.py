@@ -18,9 +18,6 @@ from evenlight.errors import InputError
 from evenlight.readings import Sentence, Tokenised, require_foils, sentences_of
 from evenlight.tables import read_metadata
 
-# Families that explain again, for which the words are read with the explanations.
-NEED_WORDS = {"worst_change"}
-
 
 @dataclass(frozen=True)
 class Origin:
@@ -31,12 +28,14 @@ class Origin:
         settings: its completed settings, ``method`` and its parameters.
         seed: the study seed, from which explainers and metrics derive the generator of every draw.
         family: the module of ``evenlight.explainers`` that makes such explanations; empty where it is not known.
+        tags: of the explainer that hold, see ``configuration.explainers.Explainer``.
     """
 
     explainer: str
     settings: dict = field(default_factory=dict)
     seed: int = 0
     family: str = ""
+    tags: tuple[str, ...] = ("asks_model",)
 
 
 UNKNOWN = Origin("unknown")
@@ -53,7 +52,7 @@ class Explanation(Tokenised):
         word_id: word of each token, see :class:`evenlight.readings.Sentence`; int64 (tokens,).
         token_score: signed scores; float64 (tokens,).
         ground_truth: 1 where a word carries the label; int8 (words,), or None.
-        words: the item's words, for the families in :data:`NEED_WORDS`.
+        words: the item's words, for metrics that explain again.
         origin: what made it.
         token_text: what each token stands for, see :class:`evenlight.readings.Sentence`; (tokens,).
         foil: the class that the target is held against, or None.
@@ -99,15 +98,21 @@ def normalized(score: np.ndarray) -> np.ndarray:
 def read_origin(path: str | Path) -> Origin:
     """What made the shard, as its metadata say."""
     metadata = read_metadata(path, ATTRIBUTIONS)
-    return Origin(metadata["explainer"], metadata["settings"], metadata["seed"], metadata.get("family", ""))
+    return Origin(
+        metadata["explainer"],
+        metadata["settings"],
+        metadata["seed"],
+        metadata.get("family", ""),
+        tuple(metadata.get("tags", Origin.tags)),
+    )
 
 
 def explanations_of(texts: pa.Table, shard: pa.Table, path: str | Path, origin: Origin = UNKNOWN) -> list[Explanation]:
     """The rows of a shard, or of a part of it.
 
     Args:
-        texts: the same rows of :func:`evenlight.readings.read_explained`, with ``ground_truth`` and, for the families
-            in :data:`NEED_WORDS`, ``words``.
+        texts: the same rows of :func:`evenlight.readings.read_explained`, with ``ground_truth`` and, for metrics
+            that explain again, ``words``.
         shard: of the contract ``attributions``.
         path: the shard's.
         origin: what made it.

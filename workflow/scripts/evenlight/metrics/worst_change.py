@@ -9,7 +9,7 @@ import torch
 
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
-from evenlight.explainers import NEED_TRAINING, Context, explain
+from evenlight.explainers import Context, explain
 from evenlight.metrics import Explanation, Origin
 from evenlight.metrics.moved_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
@@ -17,9 +17,6 @@ from evenlight.models.transfers import fetched, sent
 from evenlight.readings import Sentence
 from evenlight.rows import marks_of
 from evenlight.seeds import generator_for
-
-# Families that have an explanation of the text as it is and of no other.
-CANNOT_EXPLAIN_AGAIN = {"imported"}
 
 # Sentences whose perturbed forms are explained together.
 SENTENCES_AT_ONCE = 64
@@ -195,11 +192,11 @@ def explained_again(
     families: dict[tuple[str, int], dict[str, dict]] = {}
     for origin in origins:
         require_explains_again(origin)
+        if "asks_model" not in origin.tags:
+            continue
         families.setdefault((origin.family, origin.seed), {})[origin.explainer] = origin.settings
     scores = {}
     for (family, seed), methods in families.items():
-        if family in NEED_TRAINING:
-            continue
         context = Context(extended, seed, None, evaluator.found_out)
         for name, explanations in explain(family, sentences, methods, context).items():
             scores[name] = [attribution.token_score for attribution in explanations.attributions]
@@ -310,7 +307,7 @@ def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluat
     """The largest relative change of each explanation in a ball; NaN where it is all zero, or imported."""
     by_sentence: dict[tuple, list[int]] = {}
     for index, explanation in enumerate(explanations):
-        if explanation.origin.family in CANNOT_EXPLAIN_AGAIN:
+        if "is_made_elsewhere" in explanation.origin.tags:
             continue
         key = (explanation.item_id, explanation.target, explanation.token_id.tobytes())
         by_sentence.setdefault(key, []).append(index)

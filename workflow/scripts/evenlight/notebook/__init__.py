@@ -89,7 +89,8 @@ def explain(
     settings = _completed("explainers", "method", method, parameters)
     _refuse_beyond(classifier, "explainers", settings)
     family = family_of("explainers", method)
-    if method in explainers.NEED_TRAINING.get(family, ()) and training is None:
+    tags = configuration.tags(method)
+    if "needs_training" in tags and training is None:
         raise InputError(f"{method} explains from the training texts; give them as training=")
     sentences = sentences_of(classifier, texts, second, overlap)
     truths = [None] * len(sentences) if ground_truth is None else ground_truth
@@ -112,7 +113,7 @@ def explain(
             for group in bar.groups(sentences)
             for attribution in explainers.explain(family, group, {method: settings}, context)[method].attributions
         ]
-    origin = Origin(method, settings, seed, family)
+    origin = Origin(method, settings, seed, family, tuple(tags))
     return Explanations(
         TextExplanation(
             **vars(explanation_of(sentence, attribution.token_score, truth, origin)),

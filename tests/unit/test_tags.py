@@ -1,0 +1,189 @@
+"""Each tag of an explainer against what the explainer does."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import test_concepts
+from models_for_tests import context_of, sentences_of, tiny_classifier
+
+from evenlight import configuration
+from evenlight.concepts import estimated
+from evenlight.configuration import completed_entry
+from evenlight.configuration.explainers import Explainer
+from evenlight.explainers import Context, explain, explained_again
+
+METHODS = [method for method, entry in Explainer.entries.items() if entry.family != "concepts"]
+MADE_HERE = [method for method in METHODS if not Explainer.entries[method].is_made_elsewhere]
+ASKING = [method for method in MADE_HERE if Explainer.entries[method].asks_model]
+# Of the other concept explainers the estimates come from attributions, or from networks, of the same seed.
+OF_CONCEPTS = set(Explainer.entries) - set(METHODS) - {"summed_attributions", "causalm"}
+TRAINING = pd.DataFrame(
+    {"words": [["a", "good", "play"], ["a", "bad", "play"], ["good"], ["bad"]], "label": [1, 0, 1, 0]}
+)
+# Too few to ask about every token, so that it matters where the first are spent.
+FEW_ROWS = {"partition_shap": {"evaluations": 16}}
+
+
+def settings_of(method: str) -> dict:
+    return completed_entry("explainers", "it", {"method": method} | FEW_ROWS.get(method, {}))
+
+
+def scores(method: str, classifier, sentences, seed: int = 0, **of_context) -> list[np.ndarray]:
+    """Of each sentence, by the classifier or by another ``evaluator``, with ``training`` texts or others."""
+    context = replace(context_of(classifier, seed=seed, training=TRAINING), **of_context)
+    found = explain(Explainer.entries[method].family, sentences, {"it": settings_of(method)}, context)["it"]
+    return [each.token_score for each in found.attributions]
+
+
+def far_apart(some: list[np.ndarray], others: list[np.ndarray]) -> bool:
+    """Beyond the order of sums."""
+    return any(np.abs(one - other).max() > 1e-9 * np.abs(one).max() for one, other in zip(some, others, strict=True))
+
+
+class Hiding:
+    """What tokens can be replaced by."""
+
+    def __init__(self, classifier):
+        self.special_token, self.classes = classifier.special_token, classifier.classes
+
+
+class Probabilities:
+    """A model of which nothing is known but probabilities, and the token that hides another."""
+
+    def __init__(self, evaluator):
+        self.probabilities, self.found_out = evaluator.probabilities, {}
+        self.classifier = Hiding(evaluator.classifier)
+
+
+class EitherEnd(Probabilities):
+    """Is sure as long as the first or the last token is there: both halves of a text matter as much."""
+
+    def __init__(self, evaluator):
+        super().__init__(evaluator)
+        hidden = self.classifier.special_token("mask")
+        self.probabilities = lambda rows: np.array(
+            [[0.0, 1.0] if {row[1], row[-2]} != {hidden} else [1.0, 0.0] for row in rows]
+        )
+
+
+@pytest.mark.parametrize("method", MADE_HERE)
+def test_who_draws_depends_on_the_seed_and_nobody_else_does(method):
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)
+    evaluators = [context_of(classifier).evaluator]
+    if not Explainer.entries[method].needs_internals:
+        evaluators.append(EitherEnd(evaluators[0]))
+    differ = any(
+        far_apart(*(scores(method, classifier, sentences, seed, evaluator=evaluator) for seed in (0, 1)))
+        for evaluator in evaluators
+    )
+    assert differ == Explainer.entries[method].draws
+    assert configuration.same_again(method) == (not differ)
+
+
+@pytest.mark.parametrize("method", sorted(OF_CONCEPTS))
+def test_who_draws_among_explainers_by_concepts(method):
+    parameters = {
+        key: value for key, value in settings_of(method).items() if key not in ("method", "label", "text_levels")
+    }
+    question = test_concepts.confounded(test_concepts.balanced.__wrapped__())
+    # Texts at the same levels are not read alike, so that it matters which is taken.
+    probability = np.random.default_rng(0).dirichlet(np.ones(3), size=len(question.train.level))
+    question = replace(question, train=replace(question.train, probability=probability))
+    differ = False
+    for more in [{"by": by} for by in ("representation", "propensity")] if method == "matched" else [{}]:
+        of_seeds = [estimated(replace(question, seed=seed), method, **parameters | more) for seed in (0, 1)]
+        differ |= far_apart([of_seeds[0]], [of_seeds[1]])
+    assert differ == Explainer.entries[method].draws
+
+
+def test_nobody_knows_of_draws_elsewhere_or_of_another_explainer():
+    unknown = {method for method, entry in Explainer.entries.items() if entry.draws is None}
+    assert unknown == set(configuration.explainers_with(of_all(), "is_made_elsewhere")) | set(
+        configuration.explainers_with(of_all(), "sums_explainer")
+    )
+    assert not any(configuration.same_again(method) for method in unknown)
+
+
+def of_all() -> dict:
+    return {"explainers": {method: {"method": method} for method in Explainer.entries}}
+
+
+@pytest.mark.parametrize("method", MADE_HERE)
+def test_who_needs_training_texts_cannot_do_without(method):
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)
+    if Explainer.entries[method].needs_training:
+        with pytest.raises(TypeError, match="not subscriptable"):
+            scores(method, classifier, sentences, training=None)
+    else:
+        assert not far_apart(*(scores(method, classifier, sentences, training=each) for each in (None, TRAINING)))
+
+
+@pytest.mark.parametrize("method", MADE_HERE)
+def test_who_asks_no_model_needs_none(method):
+    sentences = sentences_of(tiny_classifier("bert"))
+    entry = Explainer.entries[method]
+
+    def explained():
+        return explain(entry.family, sentences, {"it": settings_of(method)}, Context(None, 0, TRAINING))["it"]
+
+    if entry.asks_model:
+        with pytest.raises(AttributeError, match="NoneType"):
+            explained()
+    else:
+        assert len(explained().attributions) == len(sentences)
+
+
+@pytest.mark.parametrize("method", ASKING)
+def test_who_needs_internals_does_not_do_with_probabilities(method):
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)
+    evaluator = Probabilities(context_of(classifier).evaluator)
+    if Explainer.entries[method].needs_internals:
+        with pytest.raises(AttributeError):
+            scores(method, classifier, sentences, evaluator=evaluator)
+    else:
+        found = scores(method, classifier, sentences, evaluator=evaluator)
+        assert not far_apart(found, scores(method, classifier, sentences))
+
+
+@pytest.mark.parametrize("method", ASKING)
+def test_who_asks_once_takes_no_more_rows_for_all_classes(method):
+    rows: list[int] = []
+    classifier = replace(tiny_classifier("bert", classes=3), on_rows=rows.append)
+    [sentence] = sentences_of(classifier)[:1]
+    counts = []
+    for targets in ([0], [0, 1, 2]):
+        rows.clear()
+        scores(method, classifier, [replace(sentence, target=target) for target in targets])
+        counts.append(sum(rows))
+    assert (counts[1] == counts[0]) == Explainer.entries[method].asks_once
+
+
+@pytest.mark.parametrize("method", MADE_HERE)
+def test_who_is_random_knows_nothing_of_the_model_or_of_the_words(method):
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)
+    others = [
+        replace(each, token_id=np.where(each.is_special, each.token_id, each.token_id[::-1])) for each in sentences
+    ]
+    same = not far_apart(scores(method, classifier, sentences), scores(method, tiny_classifier("gpt2"), others))
+    entry = Explainer.entries[method]
+    assert entry.is_random == (same and entry.draws)
+    assert entry.is_yardstick or not entry.is_random
+
+
+@pytest.mark.parametrize("method", ASKING)
+def test_exactly_who_estimates_by_draws_is_explained_again(method):
+    tags = configuration.tags(method)
+    assert explained_again.estimating({"it": tags}) == ["it"] * bool(Explainer.entries[method].draws)
+
+
+def test_jobs_are_told_what_holds():
+    for method, entry in Explainer.entries.items():
+        tags = configuration.tags(method)
+        assert all(bool(getattr(entry, tag)) == (tag in tags) for tag in configuration.TAGS)
+        assert ("estimates" in tags) == bool(entry.draws and not entry.is_random)
