@@ -130,19 +130,25 @@ test-slow: .venv/ready-for-tests  ## the tests marked slow
 faults: .venv/ready-for-tests slurm  ## one study under every fault in every stage, against an undisturbed run
 	$(BIN)/python -m pytest -m "slow or not slow" tests/workflow/test_faults.py
 
+# Each configuration by itself, so that several are checked at once.
+CHECKS := $(addprefix check-,$(CONFIGURATIONS))
+.PHONY: $(CHECKS)
+
 check: $(MINILM)  ## linters, formatters, and a dry run of every shipped configuration
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules workflow/Snakefile workflow/repository.smk
-	@for configuration in $(CONFIGURATIONS); do \
-		echo "snakemake --lint --configfile $$configuration"; \
-		$(BIN)/snakemake --lint --configfile $$configuration || exit 1; \
-		if test $$configuration = config/studies/audit_example.yaml -a ! -d results/demo/models; then \
-			echo "not planned: its model is one of the demo, which was not run here"; continue; \
-		fi; \
-		echo "snakemake --dry-run --configfile $$configuration"; \
-		$(BIN)/snakemake --dry-run --quiet rules host --configfile $$configuration || exit 1; \
-	done
+	@$(MAKE) --no-print-directory --jobs 4 $(CHECKS)
+
+$(CHECKS): check-%: | $(MINILM)
+	@echo "snakemake --lint --configfile $*"
+	@$(BIN)/snakemake --lint --configfile $*
+	@if test $* = config/studies/audit_example.yaml -a ! -d results/demo/models; then \
+		echo "not planned: its model is one of the demo, which was not run here"; \
+	else \
+		echo "snakemake --dry-run --configfile $*"; \
+		$(BIN)/snakemake --dry-run --quiet rules host --configfile $*; \
+	fi
 
 MODULES :=
 MUTATION := nice -n 10 .venv-mutation/bin/python workflow/tools/measure_mutants.py --folder results/mutation
