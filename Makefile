@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-makers bench-associated estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result compare-studies demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-makers bench-associated estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -96,6 +96,9 @@ progress: .venv-progress/ready  ## jobs, and the time left, of the run in this f
 
 explain-result: .venv/ready  ## what made a file: make explain-result FILE=results/demo/figures/control.svg
 	$(BIN)/python workflow/tools/explain_result.py "$(FILE)" $(if $(ALL),--all)
+
+compare-studies: .venv/ready  ## have two runs the same numbers? make compare-studies FIRST=../old/results/demo SECOND=results/demo
+	$(BIN)/python workflow/tools/compare_studies.py "$(FIRST)" "$(SECOND)" $(if $(RENAMED),--renamed "$(RENAMED)")
 
 clean:  ## remove the demo's results and the caches of the tools, keep everything else
 	rm -rf results/demo logs/demo benchmarks/demo .pytest_cache .ruff_cache .hypothesis

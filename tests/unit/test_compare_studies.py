@@ -1,0 +1,100 @@
+"""The comparison of two runs of a study: it says what differs, and nothing else."""
+
+from argparse import Namespace
+from pathlib import Path
+
+import compare_studies
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenlight.errors import InputError
+
+SAID, SAID_TODAY = "of these models", "for these trained models"
+TABLE = pd.DataFrame(
+    {
+        "model": ["bert", "bert", "lstm"],
+        "seed": [0, 1, 0],
+        "mean": [0.25, np.nan, -3.0],
+        "seeds": [5, 5, 5],
+        "verdict": [SAID, None, "none"],
+        "paired": [True, True, False],
+    }
+)
+
+
+def study(folder: Path, **tables: pd.DataFrame) -> Path:
+    (folder / "tables").mkdir(parents=True)
+    for name, table in tables.items():
+        table.to_parquet(folder / "tables" / f"{name}.parquet")
+    return folder
+
+
+def told(one: pd.DataFrame, other: pd.DataFrame, tolerance: float = 1e-9) -> list[str]:
+    return list(compare_studies.compared(one, other, tolerance))
+
+
+def test_the_same_rows_in_another_order_are_the_same():
+    assert told(TABLE, TABLE.iloc[::-1]) == []
+    assert told(TABLE, TABLE.assign(mean=TABLE["mean"] * (1 + 1e-12))) == []
+    # An integer column in which something is missing is one of floats.
+    assert told(TABLE, TABLE.assign(seeds=5.0)) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"mean": [0.25, np.nan, -3.5]}, "mean: 1 of 3 values differ, at most by 0.5, such as lstm, 0"),
+        ({"mean": [0.25, 0.0, -3.0]}, "mean: 1 of 3 values differ, missing in one of them, such as bert, 1"),
+        ({"mean": [0.25 + 1e-6, np.nan, -3.0]}, "mean: 1 of 3 values differ, at most by 1e-06, such as bert, 0"),
+        ({"mean": [np.inf, np.nan, -3.0]}, "mean: 1 of 3 values differ, at most by inf, such as bert, 0"),
+        ({"seeds": [5, 4, 5]}, "seeds: 1 of 3 values differ, at most by 1, such as bert, 1"),
+        (
+            {"verdict": ["none", None, "none"]},
+            "verdict: 1 of 3 values differ, 'of these models' and 'none', such as bert, 0",
+        ),
+        ({"paired": [True, False, False]}, "paired: 1 of 3 values differ, True and False, such as bert, 1"),
+    ],
+)
+def test_one_value_that_differs_is_told_with_its_row(changed, said):
+    assert told(TABLE, TABLE.assign(**changed)) == [said]
+    assert told(TABLE, TABLE.assign(**changed).iloc[[2, 0, 1]]) == [said]
+
+
+def test_rows_and_columns_that_only_one_of_them_has():
+    assert told(TABLE, TABLE.iloc[:2].drop(columns="paired")) == [
+        "only the first has the columns paired",
+        "only the first has 1 of 3 rows, such as lstm, 0",
+    ]
+    assert told(TABLE.iloc[:1], TABLE)[0] == "only the second has 2 of 3 rows, such as bert, 1"
+
+
+def test_rows_that_no_column_tells_apart_keep_their_places():
+    same = pd.DataFrame({"metric": ["gini", "gini"], "value": [0.1, 0.2]})
+    assert told(same, same) == []
+    assert told(same, same.iloc[::-1])[0].startswith("value: 2 of 2 values differ, at most by 0.1, such as row 1")
+    assert told(same, same.iloc[:1]) == ["2 rows and 1 rows, which no column tells apart"]
+
+
+def test_what_has_another_name_is_found(tmp_path, capsys):
+    newer = TABLE.rename(columns={"mean": "average"}).replace({"verdict": {SAID: SAID_TODAY}})
+    names = tmp_path / "renamed.yaml"
+    names.write_text(
+        f"tables: {{effects: results}}\ncolumns: {{mean: average}}\nvalues: {{verdict: {{{SAID}: {SAID_TODAY}}}}}\n"
+    )
+    studies = study(tmp_path / "a", effects=TABLE), study(tmp_path / "b", results=newer)
+    compare_studies.main(Namespace(first=studies[0], second=studies[1], renamed=names, tolerance=1e-9))
+    assert capsys.readouterr().out == "results: 3 rows, the same\n"
+    with pytest.raises(SystemExit) as ended:
+        compare_studies.main(Namespace(first=studies[0], second=studies[1], renamed=None, tolerance=1e-9))
+    assert ended.value.code == 1
+    assert capsys.readouterr().out.splitlines() == [f"effects: only in {studies[0]}", f"results: only in {studies[1]}"]
+
+
+def test_what_cannot_be_compared_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"nothing: no tables/\*\.parquet below it; name the folder of a study"):
+        compare_studies.tables_of(tmp_path / "nothing")
+    for content in ("column: {a: b}", "- a", "columns: [a]"):
+        (tmp_path / "names.yaml").write_text(content)
+        with pytest.raises(InputError, match=r"names\.yaml: .*tables, columns, values"):
+            compare_studies.read_renamed(tmp_path / "names.yaml")
