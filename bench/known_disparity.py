@@ -77,12 +77,12 @@ PAGE = """# Known disparities
 make known-disparity
 ```
 
-runs `config/studies/known_disparity.yaml`, the same worlds with fresh texts and further trainings
-(`bench/fresh/known_disparity.yaml`), and writes this page with `bench/known_disparity.py`. Made on
+runs `config/studies/known_disparity.yaml`, and the same worlds with fresh texts and further trainings
+(`bench/fresh/known_disparity.yaml`). It writes this page with `bench/known_disparity.py`. Made on
 {machine}.
 
 Do verdicts find a disparity that is there, and none that is not? In
-[worlds with known causes](../causal_world.md) that can be asked: in one of them the gender does nothing, in the others
+[worlds with known causes](../causal_world.md) that can be asked. In one of them the gender does nothing, in the others
 a dial says what it does. Explainers know no gender, and men and women are exchangeable but for the dial. So **every
 disparity here is made by the texts or by what the model has learned from them, and none by an explainer**.
 
@@ -102,8 +102,8 @@ wrong. [All cells]({table}) are a table.
 
 {alarm_text}
 
-In this table *true* counts the worlds in which the true difference is considerable (*d* of at least {considerable}),
-and *random, too* the alarms that random explanations have in the same world, metric and direction. In brackets are
+In this table *true* counts the worlds in which the true difference is considerable (*d* of at least {considerable}).
+*Random, too* counts the alarms that random explanations have in the same world, metric and direction. In brackets are
 alarms of these models only, besides. Either the women's wording differs, or the class and its causes go along with the
 gender.
 
@@ -112,19 +112,19 @@ gender.
 ## What the truth is
 
 The study says of each cell (world, explainer, metric) by how much the scores of a man's text exceed those of the
-woman's text of the same pair, in the mean over pairs and trainings. The truth of this number is taken from pairs of the
-same world that the study has not seen:
+woman's text of the same pair. It is a mean over pairs and trainings. The truth of this number is taken from pairs of
+the same world that the study has not seen:
 
 - **of these models**: the study's own models, trained again from the same seeds to the same weights, on {fresh_pairs}
   fresh pairs;
 - **of further trainings**: {further} models that the study does not have, trained on the same texts from other seeds,
-  on the same fresh pairs. In the world without an effect it is 0 exactly: of every unit both texts are learned from, so
-  that men and women are exchangeable over trainings.
+  on the same fresh pairs. In the world without an effect it is 0 exactly. There both texts of every unit are learned
+  from, so that men and women are exchangeable over trainings.
 
-Both are estimates, with a 95 % half-width from the variance over pairs and, of further trainings, over models as well
-(the two added as Banerjee's inequality has it, so rather too wide). The truth is that of this training set, and of
-what models learn from it: a dial of the class acts through that. Where trainings learn it to different degrees, the
-truth is their mean, and not what the dial alone would give. *d* is the true difference over the standard deviation
+Both are estimates with a 95 % half-width. It comes from the variance over pairs and, of further trainings, over models
+as well. The two are added as Banerjee's inequality has it, so rather too wide. The truth is that of this training set,
+and of what models learn from it: a dial of the class acts through that. Where trainings learn it to different degrees,
+the truth is their mean, and not what the dial alone would give. *d* is the true difference over the standard deviation
 within groups.
 
 ## Verdicts by world
@@ -158,10 +158,10 @@ Cells of random scores are controls, not counted here.
 {evidence}
 
 *At most* is the largest chance of a wrong verdict in a study with which so few would still be seen in one of twenty
-cases ({confidence:.0%} bound of Clopper and Pearson).
+cases. It is the {confidence:.0%} bound of Clopper and Pearson.
 
-- *{null} alone*: the verdicts of its cells as a family of their own, in this study and in a second one, of the
-  {further} further trainings and the fresh pairs. In the larger family of all worlds they are stricter.
+- *{null} alone*: the verdicts of its cells as a family of their own, in this study and in a second one. The second one
+  is of the {further} further trainings and the fresh pairs. In the larger family of all worlds they are stricter.
 - *Trainings turned round*: in this world a training that favours men is as likely as its mirror image. Turning round
   any of the trainings of either study gives others that are as likely, given how far each is from 0. Permuted labels,
   which leave no effect of trainings at all, cannot ask that.
@@ -708,24 +708,24 @@ def texts(
     return {
         "alarm_text": (
             f"Of {len(raised)} alarms ({is_alarm(own, MODELS).sum()} of these models only) {shared} are there with "
-            "random explanations, too: the metric has them whatever is explained. In the other "
+            "random explanations, too. The metric has them whatever is explained. In the other "
             f"{len(raised) - shared} random explanations show none, which does not say that they have none. All of "
             "them say that texts or models differ, and none that the explainer is at fault."
         ),
         "power_text": (
             f"Of {len(considerable)} cells with a considerable true disparity {found[0]} have an alarm and {found[1]} "
-            f"more one of these models only; {negligible} are called negligible. {len(wrong)} of "
+            f"more one of these models only. {negligible} are called negligible. {len(wrong)} of "
             f"{(own['kind'] != NOTHING).sum()} claims are wrong, {is_wrong(own, for_sure=True).sum()} of them "
             "wherever in its interval the truth is."
         ),
         "missed_text": (
-            "Why so many are missed, in standard deviations within groups (middle of the world's considerable cells; "
-            "the errors are standard errors of the mean difference). Trainings alone make an interval "
+            "Why so many are missed, in standard deviations within groups (middle of the world's considerable cells). "
+            "The errors are standard errors of the mean difference. Trainings alone make an interval "
             f"{student.ppf((1 + CONFIDENCE) / 2, seeds - 1):.1f} such errors wide to either side. That is more than "
-            f"the true difference in {of_trainings(CLASS)} cells where the class goes along with the gender, which "
-            f"trainings learn to different degrees: there more pairs would not help. Where the wording or the evidence "
+            f"the true difference in {of_trainings(CLASS)} cells where the class goes along with the gender. Trainings "
+            f"learn that to different degrees: there more pairs would not help. Where the wording or the evidence "
             f"differs it is in {of_trainings(WORDING)}, and {found_at_all(WORDING)} are found at least of these "
-            f"models; but of the error of {seeds} trainings little is known: the first of {len(own)} cells must be "
+            f"models. But of the error of {seeds} trainings little is known: the first of {len(own)} cells must be "
             f"{student.isf(alpha / 2 / len(own), seeds - 1):.0f} times it from 0. More trainings mend both."
         ),
         "wrong_text": (
@@ -736,17 +736,17 @@ def texts(
         ),
         "null_text": (
             f"Where the gender does nothing, {alarms_of_null[0]} of {len(null)} cells have an alarm, and "
-            f"{alarms_of_null[1]} one of these models only, which may differ by the luck of their training. The "
+            f"{alarms_of_null[1]} one of these models only. These may differ by the luck of their training. The "
             f"published test of single seeds is significant in {published:.0%} of all tests there. One study that "
-            f"finds nothing says little: with a chance of {at_most(0, 1):.2f} of a wrong verdict it would still be "
+            f"finds nothing says little. With a chance of {at_most(0, 1):.2f} of a wrong verdict it would still be "
             "seen in one of twenty cases. What else there is:"
         ),
         "coverage_text": (
             "How many of the intervals hold the truth as it is estimated, and how many do when its error is allowed "
-            "for. Cells of a world, and worlds, share texts, so no interval is given for these shares: where the pairs "
+            "for. Cells of a world, and worlds, share texts, so no interval is given for these shares. Where the pairs "
             "of a world are unlike the fresh ones, many of its cells miss the truth together. Of right 95 % "
             f"intervals of these models {expected:.0%} would hold a truth that is itself estimated, from {fresh_pairs} "
-            f"pairs beside {pairs}, and at least 95 % with its error allowed for. In the world without an effect the "
+            f"pairs beside {pairs}. At least 95 % would with its error allowed for. In the world without an effect the "
             "truth of further trainings is no estimate."
         ),
     }
