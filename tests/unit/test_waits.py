@@ -294,8 +294,8 @@ def test_a_metric_waits_as_often_for_many_texts_as_for_few(metric, given):
 
 def test_attacks_wait_once_a_step():
     """All on all texts take it together; only where they start is asked batch by batch."""
-    few, many = scored_on_card("flip_area", 1, tokens=3), scored_on_card("flip_area", 8, tokens=3)
-    assert len(many) - len(few) < 8
+    few, many = (scored_on_card("flip_area", texts, tokens=2, steps=2) for texts in (1, 4))
+    assert len(many) - len(few) < 4
 
 
 def test_an_epoch_waits_twice():

@@ -60,7 +60,7 @@ TINY = {
         "gini": {"metric": "gini"},
         "mass_accuracy": {"metric": "mass_accuracy"},
     },
-    "statistics": {"compare": {"gender": [["male", "female"]]}},
+    "statistics": {"compare": {"gender": [["male", "female"]]}, "verdict_permutations": 2},
 }
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pandas as pd
+import pytest
 import yaml
 from running import PROJECT, TINY, contents, copy_of_project, environment, run_study
 
@@ -33,6 +34,7 @@ FRESH = {
 }
 
 
+@pytest.mark.slow
 def test_worlds_are_trained_on_tested_and_summed_up_beside_their_truth(tmp_path):
     project = copy_of_project(tmp_path / "project", STUDY)
     (project / "fresh.yaml").write_text(yaml.safe_dump(FRESH))
