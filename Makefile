@@ -293,7 +293,7 @@ bench-ten-units: .venv/ready  ## how often GECOBench's claims are wrong; after `
 bench-statements: .venv/ready  ## how often sentences of an audit are wrong, in studies drawn at random (hours)
 	$(BIN)/python bench/audit_statements.py --studies 100
 
-makers: .venv/ready  ## who makes disparities on GECO, COMPAS and HateCheck, the model or the explainer, on two CPU cores (half an hour)
+makers: .venv/ready  ## who makes disparities on GECO, COMPAS, HateCheck and in known worlds, the model or the explainer (half an hour)
 	$(BIN)/snakemake --cores $(CORES) results/makers_cpu/tables/beyond_random.html --configfile config/studies/makers_cpu.yaml
 
 bench-makers: .venv/ready  ## how often it is wrong who makes a disparity, the model or the explainer (ten minutes)
