@@ -155,6 +155,11 @@ def test_the_first_line_says_how_many_questions_have_which_answer(study, effects
     )
     assert content["verdicts"]["said"] == said
     assert content["found"][0]["said"].startswith(said)
+    # The one that is not decidable is named.
+    row = effects.iloc[3]
+    metric = {"comprehensiveness": "Comprehensiveness"}.get(row["metric"], row["metric"].title())
+    [why] = [told for told in content["found"][0]["open"] if "not decidable" in told]
+    assert re.fullmatch(rf"1 question is not decidable \({metric} of .*\): all scores are the same\.", why)
     for text in (page(content), card(content)):
         assert text.index(said) < text.index("Explained is" if text.startswith("<!") else "How good are")
     assert re.findall(r'<li class="(\w+)">([^<]*)</li>', page(content)) == [
@@ -382,7 +387,10 @@ def test_a_finding_says_what_is_attainable_and_who_makes_it(study, effects):
 @pytest.mark.parametrize("maker", ["model", "mostly model", "explainer", "both", "undecided"])
 def test_the_explainer_has_a_part_where_both_yardsticks_say_so(study, effects, maker):
     cells = effects[effects["verdict"].str.contains("disparity")]
-    finding = study.audit(effects, texts=False, beyond=held_against(cells, made_by=maker))["found"][0]["findings"][0]
+    content = study.audit(effects, texts=False, beyond=held_against(cells, made_by=maker))
+    finding = content["found"][0]["findings"][0]
+    of_model = f"Of the disparities {len(cells)} {'is' if len(cells) == 1 else 'are'} made by the model, or the metric, at"
+    assert (of_model in content["verdicts"]["said"]) == (maker in ("model", "mostly model"))
     assert ("so the explainer has a part in it" in finding["said"]) == (maker in ("explainer", "both"))
     assert ("The model, or the metric, makes" in finding["said"]) == (maker in ("model", "mostly model", "both"))
     assert ("undecided" in finding["said"]) == (maker in ("mostly model", "undecided"))
@@ -400,8 +408,8 @@ def test_the_class_of_a_text_without_words_is_told_as_the_metrics_hide_words(stu
         {"dataset": "plots", "model": "small", "seed": 1, "hidden": "mask", "class": classes[1], "probability": 0.8},
     ]
     said = (
-        f"To Small BERT a text of plots of which every word is masked is {classes[0]} (mean probability 0.90) and "
-        f"{classes[1]} (mean probability 0.80)."
+        "the model “Small BERT” takes a text of the dataset “plots” of which every word is masked for "
+        f"{classes[0]} (mean probability 0.90) and {classes[1]} (mean probability 0.80)."
     )
     assert said in " ".join(content["controls"])
     assert said in page(content)

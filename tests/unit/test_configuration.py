@@ -1023,6 +1023,36 @@ def test_page_and_schema_agree_with_the_classes():
     assert checked.returncode == 0, checked.stderr
 
 
+def resolved(part, definitions: dict):
+    """The schema of the file without references."""
+    if isinstance(part, list):
+        return [resolved(inner, definitions) for inner in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        part = definitions[part["$ref"].removeprefix("#/$defs/")] | {k: v for k, v in part.items() if k != "$ref"}
+    return {key: resolved(inner, definitions) for key, inner in part.items() if key != "$defs"}
+
+
+def without_references(part: dict):
+    """What the workflow catalog reads: keys, keys of these, and so on."""
+    yield part
+    for inner in part.get("properties", {}).values():
+        yield from without_references(inner)
+
+
+def test_the_file_defines_once_what_entries_have_alike():
+    """Resolved it is the schema itself, and the catalog, which resolves nothing, finds type and description."""
+    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+    definitions = schema["$defs"]
+    found = resolved(schema, definitions)
+    assert {key: value for key, value in found.items() if key not in ("$schema", "title")} == {
+        key: value for key, value in schema_of(Study).items() if key != "title"
+    }
+    assert len(definitions) > 40
+    assert all("$ref" not in part and {"type", "description"} <= part.keys() for part in without_references(schema))
+
+
 @pytest.mark.parametrize("flag", ["--readme", "--schema"])
 def test_a_file_that_disagrees_is_noticed(tmp_path, flag):
     path = tmp_path / "generated"

@@ -58,6 +58,25 @@ def test_pooled_effects_have_that_power_by_simulation(degrees):
     assert power == pytest.approx(0.8, abs=0.003)
 
 
+@pytest.mark.parametrize("degrees", [1, 3, 17.5, 300])
+@pytest.mark.parametrize("reserve", [0.0, 0.2, 2.0, 30.0, 1e4])
+def test_pooled_effects_have_that_power_with_a_reserve_by_simulation(degrees, reserve):
+    """A difference is found where √(difference² − reserve²) is beyond t estimated standard errors, each drawn here."""
+    critical = normal_deviate(t.isf(0.001, degrees) ** 2, degrees)
+    effect = detectable_effect_pooled(0.3, degrees, 1.5, critical, 0.8, 0.3 * reserve)
+    random = np.random.default_rng(0)
+    error = 0.3 * np.sqrt(random.chisquare(degrees, 400_000) / degrees)
+    difference = random.normal(1.5 * effect, 0.3, 400_000)
+    beyond = np.sqrt(np.maximum(difference**2 - (0.3 * reserve) ** 2, 0))
+    assert (beyond > t.isf(0.001, degrees) * error).mean() == pytest.approx(0.8, abs=0.004)
+
+
+def test_a_reserve_far_beyond_the_error_has_an_answer():
+    """Scores that hardly vary, in a study in which others do: what is found is what the reserve leaves over."""
+    found = detectable_effect_pooled(2.54e-6, 112.6, 1.5e-5, 2.9, 0.8, 0.0411)
+    assert found * 1.5e-5 == pytest.approx(0.0411, rel=1e-3)
+
+
 @pytest.mark.parametrize("size", [3, 10, 100, 10_000, 1_000_000])
 def test_all_sizes_have_an_effect(size):
     effects = [detectable_effect_unpaired(size, size, 0.05, power) for power in (0.5, 0.8, 0.95)]

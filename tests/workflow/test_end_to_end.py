@@ -169,8 +169,11 @@ def test_attributions_say_how_they_were_made(finished, explainer):
 def test_tables_say_how_much_of_random_explainers_is_chance(finished, table):
     page = (results(finished) / "tables" / f"{table}.html").read_text()
     # Of 16 items four are explained again, in two runs of two models.
-    assert page.count("explained again with other random draws") == 1
-    assert "explainer &#39;lime&#39;: explained again with other random draws, 16 explanations have a" in page
+    again = "explained again with other random draws, 16 explanations have a standard error of "
+    assert page.count(again) == 2
+    assert f"explainer &#39;lime&#39;: {again}" in page
+    # Of partition SHAP only what breaks ties is drawn.
+    assert f"explainer &#39;shap&#39;: {again}0.00 " in page
 
 
 def test_report_has_categories_and_captions(finished, tmp_path):

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,9 +66,64 @@ def readme(schema: dict) -> str:
     return "\n".join([INTRODUCTION, *_top_level(schema)]) + "\n"
 
 
+def with_definitions(schema: dict) -> dict:
+    """The same schema; a key that several entries of registries have alike is defined once, but for its default.
+
+    What stands in ``properties`` from the top on stays as it is: the Snakemake workflow catalog reads these and
+    follows no references.
+    """
+    alike = Counter(_definition(part) for _, part in _keys_of_entries(schema))
+    names: dict[str, str] = {}
+    for name, part in _keys_of_entries(schema):
+        definition = _definition(part)
+        if alike[definition] > 1 and definition not in names:
+            same = sum(known.rstrip("_0123456789") == name for known in names.values())
+            names[definition] = f"{name}_{same + 1}" if same else name
+    definitions = {name: json.loads(definition) for definition, name in names.items()}
+    return _referring(schema, names) | {"$defs": dict(sorted(definitions.items()))}
+
+
+def _keys_of_entries(part: dict, is_entry: bool = False) -> Iterator[tuple[str, dict]]:
+    """Every key of what is chosen among several, or has any name, with its schema."""
+    for inner in _chosen(part):
+        yield from _keys_of_entries(inner, True)
+    for name, inner in part.get("properties", {}).items():
+        if is_entry and "const" not in inner:
+            yield name, inner
+        yield from _keys_of_entries(inner, is_entry)
+
+
+def _chosen(part: dict) -> list[dict]:
+    others = [part[key] for key in ("items", "additionalProperties") if isinstance(part.get(key), dict)]
+    return [*part.get("oneOf", []), *others]
+
+
+def _definition(part: dict) -> str:
+    return json.dumps({key: value for key, value in part.items() if key != "default"})
+
+
+def _referring(part: dict, names: dict[str, str], is_entry: bool = False) -> dict:
+    """``part`` with references to what is defined under these names."""
+    part = dict(part)
+    if "oneOf" in part:
+        part["oneOf"] = [_referring(inner, names, True) for inner in part["oneOf"]]
+    for key in ("items", "additionalProperties"):
+        if isinstance(part.get(key), dict):
+            part[key] = _referring(part[key], names, True)
+    if "properties" in part:
+        part["properties"] = {
+            name: {"$ref": f"#/$defs/{names[_definition(inner)]}"} | {k: v for k, v in inner.items() if k == "default"}
+            if is_entry and _definition(inner) in names
+            else _referring(inner, names, is_entry)
+            for name, inner in part["properties"].items()
+        }
+    return part
+
+
 def schema_file(schema: dict) -> str:
     """The JSON Schema, in YAML."""
-    named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Configuration of Evenlight"} | schema
+    named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Configuration of Evenlight"}
+    named |= with_definitions(schema)
     text = yaml.dump(named, Dumper=_WithoutAliases, sort_keys=False, allow_unicode=True, width=120)
     return f"{SCHEMA_COMMENT}{text}"
 

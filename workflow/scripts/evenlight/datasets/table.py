@@ -19,6 +19,7 @@ from evenlight.items import assign_test, joined_clusters, separated, texts_of
 from evenlight.texts import spaces_around
 
 REMEDY = "correct the table or the dataset's settings"
+OF_LEVELS = "correct the table, name the value among the `levels`, or leave the field empty, so that it is in no group"
 # Problems of a table that are told; of more, one setting is the cause.
 MOST = 10
 SPLITS = {"train": "train", "test": "test"}
@@ -135,7 +136,7 @@ def _level(row: dict, attribute: dict, location: str) -> str | None:
         return None
     if attribute.get("cuts"):
         return attribute["levels"][_part_of(row, attribute, location)]
-    return choice(row, attribute["column"], {level: level for level in attribute["levels"]}, location, REMEDY)
+    return choice(row, attribute["column"], {level: level for level in attribute["levels"]}, location, OF_LEVELS)
 
 
 def _part_of(row: dict, attribute: dict, location: str) -> int:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import t
+from scipy.stats import chi2, norm
 from statsmodels.stats.power import TTestIndPower, ttest_power
 
 from evenlight.statistics.familywise import t_of_deviate
@@ -20,6 +20,10 @@ from evenlight.statistics.familywise import t_of_deviate
 RANK_EFFICIENCY = 3 / np.pi
 # Beyond this many standard deviations the tails of a t distribution are not a number.
 MOST = 12.0
+# Of a distribution, equally likely ones.
+QUANTILES = (np.arange(4000) + 0.5) / 4000
+# No effect that anybody asks for is larger, in standard deviations.
+LARGEST = 1e6
 
 
 @lru_cache
@@ -71,17 +75,29 @@ def detectable_effect_pooled(
 
 @lru_cache
 def _noncentrality(degrees: float, critical: float, power: float, reserve: float) -> float:
-    alpha = float(t.sf(np.hypot(t_of_deviate(critical, degrees), reserve), degrees))
-    # With one observation the effect of this function is the non-centrality itself.
-    return _smallest(lambda effect: ttest_power(effect, 1, alpha, df=degrees, alternative="larger"), power)
+    """The difference that is found, in its true standard errors, like ``reserve``.
+
+    A difference is found beyond √((t s)² + reserve²). What varies is the estimated standard error s, and of the
+    difference, given s, a normal number: so the power is a mean of normal tails over the quantiles of s.
+    """
+    estimated = np.sqrt(chi2.ppf(QUANTILES, degrees) / degrees)
+    threshold = np.hypot(t_of_deviate(critical, degrees) * estimated, reserve)
+    found = norm.ppf(power)
+
+    def beyond(effect: float) -> float:
+        return float(norm.cdf(effect - threshold).mean() - power)
+
+    # As if s were always at its lowest, and at its highest.
+    low, high = float(threshold.min() + found), float(threshold.max() + found)
+    return low if beyond(low) >= 0 else float(brentq(beyond, low, high))
 
 
 def _smallest(power_at: Callable[[float], float], power: float) -> float:
     """The effect at which the increasing function ``power_at`` reaches ``power``; NaN where it has no value."""
     # From below: far beyond what is sought the non-central t distribution is not a number.
     low, high = 0.0, 0.01
-    while power_at(high) < power:
+    while power_at(high) < power and high < LARGEST:
         low, high = high, 2 * high
-    if np.isnan(power_at(high)):
+    if not power_at(high) >= power:
         return float("nan")
     return float(brentq(lambda effect: power_at(effect) - power, low, high))

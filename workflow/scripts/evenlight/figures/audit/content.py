@@ -39,6 +39,8 @@ NUMBERS = (
 _OWN_ENDS = {"mean": "", "low": "_models_low", "high": "_models_high"}
 # Of a comparison, so many pairs are shown with their words.
 PAIRS = 3
+# Questions that are not decidable are named where they are no more.
+NAMED = 3
 # What becomes of a disparity beyond random explanations, the lower yardstick, where there is no upper one.
 OUTCOMES = {
     LEFT: "It is there beyond that of random explanations, too. What is attainable by this metric is not known, so the "
@@ -359,7 +361,7 @@ def told_of_comparison(
         "counts": counts,
         "said": _said(pair, counts, findings, interest.in_words(cells[alike])),
         "findings": findings,
-        "open": _open(cells[undecided], interest) + _reasons(cells[undecidable]),
+        "open": _open(cells[undecided], interest) + _reasons(cells[undecidable], labels),
     }
 
 
@@ -373,7 +375,14 @@ def _verdicts(compared: Sequence[Mapping], cells: int) -> dict:
     for of in compared:
         total.update(of["counts"])
     if compared:
-        return {"counts": dict(total), "said": counted(total)}
+        said = [counted(total)]
+        makers = _makers(finding for of in compared for finding in of["findings"])
+        if of_model := makers[MODEL] + makers[MOSTLY_MODEL]:
+            is_are = "is" if of_model == 1 else "are"
+            said.append(
+                f"Of the disparities {of_model} {is_are} made by the model, or the metric, at least for the most part."
+            )
+        return {"counts": dict(total), "said": " ".join(said)}
     why = (
         "every explainer is random or every group drawn by chance"
         if cells
@@ -414,7 +423,7 @@ def _said(pair: Comparison, counts: Mapping[str, int], findings: Sequence[dict],
     better = Counter(finding["better"] for finding in findings)
     texts = [counted(counts)]
     texts += [f"In {better[level]} explanations of {level} texts are better." for level in pair.levels if better[level]]
-    makers = Counter(finding["made_by"] for finding in findings if finding.get("made_by"))
+    makers = _makers(findings)
     if makers:
         texts.append(
             f"For {makers.total()} of them it is known what is attainable: in "
@@ -425,6 +434,11 @@ def _said(pair: Comparison, counts: Mapping[str, int], findings: Sequence[dict],
     if counts["no disparity"]:
         texts.append(f"In {counts['no disparity']} a disparity of more than {interest} is ruled out.")
     return " ".join(texts)
+
+
+def _makers(findings: Iterable[Mapping]) -> Counter:
+    """How many disparities are made by whom, of those of which it is known what is attainable."""
+    return Counter(finding["made_by"] for finding in findings if finding.get("made_by"))
 
 
 def _finding(row, labels: Labels, yardsticks: Mapping[tuple, Mapping[str, Any]]) -> dict:
@@ -553,19 +567,20 @@ def _rounded(number: float) -> int:
     return int(-(-np.ceil(number) // unit) * unit)
 
 
-def _reasons(cells: pd.DataFrame) -> list[str]:
-    """Why questions are not decidable, the same reason once for all numbers of units and cells.
-
-    >>> _reasons(pd.DataFrame({"reason": ["4 units are too few", "9 units are too few among 8 cells"]}))
-    ['2 questions are not decidable: 4 to 9 units are too few.']
-    """
+def _reasons(cells: pd.DataFrame, labels: Labels) -> list[str]:
+    """Why questions are not decidable, the same reason once for all numbers of units and cells."""
     parts = cells["reason"].str.extract(r"^(?P<units>\d+)? ?(?P<reason>.*?)(?: among \d+ cells)?$")
     told = []
     for reason, part in parts.groupby("reason", sort=False):
         units = sorted(part["units"].dropna().astype(int).unique())
         few = " to ".join(str(number) for number in dict.fromkeys((units[0], units[-1]))) + " " if units else ""
         many = "1 question is" if len(part) == 1 else f"{len(part)} questions are"
-        told.append(f"{many} not decidable: {few}{reason}.")
+        asked = [
+            f"{labels.metrics[row.metric].label} of {labels.explainers[row.explainer]}"
+            for row in cells.loc[part.index].itertuples()
+        ]
+        which = f" ({', '.join(asked)})" * (len(asked) <= NAMED)
+        told.append(f"{many} not decidable{which}: {few}{reason}.")
     return told
 
 
@@ -622,9 +637,10 @@ def _defaults_said(defaults: Sequence[Mapping], labels: Labels) -> list[str]:
         named = f"{of['class']} (mean probability {of['probability']:.2f})"
         said.setdefault((of["model"], of["dataset"], of["hidden"]), []).append(named)
     return [
-        f"To {labels.models[model]} a text of {labels.datasets[dataset]} of which every word is {HIDING[way]} is "
-        f"{' and '.join(dict.fromkeys(named))}. The surer that is, the less have texts of this class to lose where "
-        "words are hidden, and to gain where words are kept, whatever explains."
+        f"Class of a text without words: the model “{labels.models[model]}” takes a text of the dataset "
+        f"“{labels.datasets[dataset]}” of which every word is {HIDING[way]} for {' and '.join(dict.fromkeys(named))}. "
+        "The surer that is, the less have texts of this class to lose where words are hidden, and to gain where words "
+        "are kept, whatever explains."
         for (model, dataset, way), named in said.items()
     ]
 
