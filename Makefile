@@ -295,6 +295,8 @@ bench-statements: .venv/ready  ## how often sentences of an audit are wrong, in 
 
 makers: .venv/ready  ## who makes disparities on GECO, COMPAS, HateCheck and in known worlds, the model or the explainer (half an hour)
 	$(BIN)/snakemake --cores $(CORES) results/makers_cpu/tables/beyond_random.html --configfile config/studies/makers_cpu.yaml
+	$(BIN)/snakemake --cores $(CORES) results/makers_worlds_cpu/tables/beyond_random.html \
+		--configfile config/studies/makers_worlds_cpu.yaml
 
 bench-makers: .venv/ready  ## how often it is wrong who makes a disparity, the model or the explainer (ten minutes)
 	$(BIN)/python bench/attainable_statements.py
