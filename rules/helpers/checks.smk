@@ -49,7 +49,7 @@ def check_settings(wildcards):
         precision=config["explain"]["precision"],
         asking=SERVICES[wildcards.model]["asking"] if wildcards.model in SERVICES else {},
         explainers={family: methods_of(family, wildcards) for family in ATTRIBUTING_FAMILIES},
-        tags={name: tags_of(name) for names in ATTRIBUTING_FAMILIES.values() for name in names},
+        tags=tags_of(name for names in ATTRIBUTING_FAMILIES.values() for name in names),
     )
 
 

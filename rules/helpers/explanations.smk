@@ -21,8 +21,9 @@ PLANNED_MODELS = [name for name in config["models"] if name not in SERVICES]
 SCORED_FAMILIES = [family for family in METRIC_FAMILIES if family != "concepts"]
 FAMILY_OF = {name: family for family, names in EXPLAINER_FAMILIES.items() for name in names}
 # Explainers that can be asked again about another model.
+MADE_ELSEWHERE = configuration.explainers_with(config, "is_made_elsewhere")
 RANDOMISED_EXPLAINERS = [
-    name for names in ATTRIBUTING_FAMILIES.values() for name in names if "is_made_elsewhere" not in tags_of(name)
+    name for names in ATTRIBUTING_FAMILIES.values() for name in names if name not in MADE_ELSEWHERE
 ]
 # How much is done at once: flags and no params, since they change results by rounding only and rerun nothing.
 IN_GROUPS = "--tokens-per-batch {tokens_per_batch} --items-per-group {items_per_group}".format(**config["explain"])
@@ -79,7 +80,7 @@ def attribute_settings(family):
     return lambda wildcards: as_json(
         family=family,
         explainers=methods_of(family, wildcards),
-        tags={name: tags_of(name) for name in EXPLAINER_FAMILIES[family]},
+        tags=tags_of(EXPLAINER_FAMILIES[family]),
         seed=int(wildcards.seed),
         **asking_settings("explainers", family, wildcards.model),
     )
@@ -101,7 +102,7 @@ def plan_settings(wildcards):
     explainers = {family: methods_of(family, {**wildcards, "seed": seed}) for family in ASKING_FAMILIES}
     return as_json(
         explainers=explainers,
-        tags={name: tags_of(name) for methods in explainers.values() for name in methods},
+        tags=tags_of(name for methods in explainers.values() for name in methods),
         seed=seed,
         precision=config["explain"]["precision"],
         max_tokens=config["models"][wildcards.model]["max_tokens"],
@@ -128,11 +129,6 @@ def attribute_code(family):
     return code_of("explanations/attribute.py", f"evenlight.explainers.{family}", *engine)
 
 
-def explains_again(family):
-    """Whether metrics of a family call the explainers, so that their scores depend on the explainers' code."""
-    return any(configuration.explains_again(config["metrics"][name]["metric"]) for name in METRIC_FAMILIES[family])
-
-
 def score_settings(wildcards):
     """What the metrics of one family depend on."""
     return as_json(
@@ -140,7 +136,7 @@ def score_settings(wildcards):
         metrics=configuration.without_labels(
             {name: config["metrics"][name] for name in METRIC_FAMILIES[wildcards.family]}
         ),
-        explains_again=explains_again(wildcards.family),
+        explains_again=configuration.explains_again(wildcards.family),
         **asking_settings("metrics", wildcards.family, wildcards.model),
     )
 
@@ -150,7 +146,7 @@ def score_code(family):
     modules = [f"evenlight.metrics.{family}"]
     if configuration.asks_model("metrics", family):
         modules.append(ENGINE)
-    if not explains_again(family):
+    if not configuration.explains_again(family):
         return as_json(**dict.fromkeys(config["explainers"], code_of("explanations/score.py", *modules)))
     codes = {
         explainers: code_of("explanations/score.py", *modules, f"evenlight.explainers.{explainers}")
@@ -169,7 +165,7 @@ def randomised_settings(wildcards):
         explainer=wildcards.explainer,
         family=family,
         method=methods_of(family, wildcards)[wildcards.explainer],
-        tags=tags_of(wildcards.explainer),
+        tags=configuration.tags(config["explainers"][wildcards.explainer]["method"]),
         seed=int(wildcards.seed),
         precision=config["explain"]["precision"],
         max_tokens=config["models"][wildcards.model]["max_tokens"],

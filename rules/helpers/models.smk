@@ -129,9 +129,9 @@ def reading(wildcards):
     }
 
 
-def tags_of(explainer):
-    """What jobs are told of an explainer, besides its settings."""
-    return configuration.tags(config["explainers"][explainer]["method"])
+def tags_of(explainers):
+    """What jobs are told of each of some explainers, besides its settings."""
+    return {name: configuration.tags(config["explainers"][name]["method"]) for name in explainers}
 
 
 def estimate_settings(wildcards):
@@ -150,6 +150,6 @@ def estimate_settings(wildcards):
         seed=seeds_of(wildcards.model)[0],
         # They ask nothing, but their scores are judged by asking.
         silent=[name for name in config["explainers"] if name not in asked],
-        tags={name: tags_of(name) for name in asked},
+        tags=tags_of(asked),
         **asking,
     )

@@ -169,6 +169,13 @@ def test_the_first_line_says_how_many_questions_have_which_answer(study, effects
     ]
 
 
+def test_the_same_reason_is_told_once_for_all_numbers_of_units(study, effects):
+    """Four questions are more than are named."""
+    reasons = ["4 units are too few", "9 units are too few among 8 cells", "4 units are too few", "6 units are too few"]
+    content = study.audit(effects.assign(verdict="not decidable", reason=reasons))
+    assert content["found"][0]["open"] == ["4 questions are not decidable: 4 to 9 units are too few."]
+
+
 def test_where_nothing_was_decided_nothing_looks_as_if_it_had_passed(study, effects):
     content = study.audit(effects.assign(verdict="undecided", detectable_pooled=np.nan))
     said = "confirmed in 0, ruled out in 0, and 4 are open. Nothing is decided, which does not show that explanations"

@@ -1,5 +1,7 @@
 """How much of random explainers' scores is chance: the measure against known errors, and its way to the tables."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from models_for_tests import context_of, sentences_of, tiny_classifier
@@ -67,6 +69,16 @@ def test_a_repetition_draws_anew_and_changes_nothing():
     assert all(item["error"] > 0 for item in again(sentences, context))
     after = explain("lime", sentences, {"lime": LIME}, context)["lime"].attributions
     assert all((one.token_score == other.token_score).all() for one, other in zip(before, after, strict=True))
+
+
+def test_where_nobody_estimates_the_model_is_asked_nothing_again():
+    """Attention asks for its weights before it looks at its methods."""
+    rows: list[int] = []
+    classifier = replace(tiny_classifier("bert"), on_rows=rows.append)
+    sentences = sentences_of(classifier)
+    names = {sentence.item_id for sentence in sentences}
+    assert explained_again.agreements("attention", sentences, {}, context_of(classifier), {}, names) == {}
+    assert rows == []
 
 
 def test_items_are_drawn_from_all_within_bounds():

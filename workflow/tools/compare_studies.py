@@ -73,8 +73,9 @@ def keys_of(*tables: pd.DataFrame) -> list[str]:
     first, *others = tables
     shared = [name for name in first.columns if all(name in other for other in others)]
     able = [name for name in shared if not pd.api.types.is_float_dtype(first[name])]
+    texts = [table[able].astype(str) for table in tables]
     for count in range(1, len(able) + 1):
-        if not any(table.astype(str).duplicated(able[:count]).any() for table in tables):
+        if not any(table.duplicated(able[:count]).any() for table in texts):
             return able[:count]
     return []
 

@@ -74,11 +74,12 @@ def with_definitions(schema: dict) -> dict:
     """
     alike = Counter(_definition(part) for _, part in _keys_of_entries(schema))
     names: dict[str, str] = {}
+    used: Counter[str] = Counter()
     for name, part in _keys_of_entries(schema):
         definition = _definition(part)
         if alike[definition] > 1 and definition not in names:
-            same = sum(known.rstrip("_0123456789") == name for known in names.values())
-            names[definition] = f"{name}_{same + 1}" if same else name
+            used[name] += 1
+            names[definition] = name if used[name] == 1 else f"{name}_{used[name]}"
     definitions = {name: json.loads(definition) for definition, name in names.items()}
     return _referring(schema, names) | {"$defs": dict(sorted(definitions.items()))}
 

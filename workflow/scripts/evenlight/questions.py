@@ -75,14 +75,11 @@ def questions_of(sentences: Sequence[Sentence], settings: Mapping, classifier: S
         found = explain(family, sentences, methods, context)
         explained |= {name: [each.token_score for each in of_name.attributions] for name, of_name in found.items()}
         texts = new()
-        again: list[str] = []
         estimating = explained_again.estimating({name: settings["tags"][name] for name in methods})
-        if estimating:
-            names = {sentence.item_id for sentence in sentences}
-            repeated = {name: methods[name] for name in estimating}
-            explained_again.agreements(family, sentences, repeated, context, found, names)
-            again = new()[len(texts) :]
-        steps.append(Step(", ".join(methods), texts, again))
+        names = {sentence.item_id for sentence in sentences}
+        repeated = {name: methods[name] for name in estimating}
+        explained_again.agreements(family, sentences, repeated, context, found, names)
+        steps.append(Step(", ".join(methods), texts, new()[len(texts) :]))
     for name in settings["silent"]:
         generator = generator_for(0, "questions", name)
         explained[name] = [generator.normal(size=len(sentence.token_id)) for sentence in sentences]

@@ -24,7 +24,7 @@ from evenlight.configuration.study import Study
 from evenlight.errors import InputError
 
 # What jobs are told of explainers, since they import no configuration.
-TAGS = ("asks_model", "needs_internals", "needs_training", "is_made_elsewhere", "asks_once", "draws")
+TAGS = ("asks_model", "needs_internals", "needs_training", "is_made_elsewhere", "asks_once")
 # Of one section; the largest that we know of has some thousands.
 MOST_VALUES = 100_000
 # Of the texts of a dataset without a test split of its own, where a study learns from the others.
@@ -227,17 +227,17 @@ def tags(method: str) -> list[str]:
     """What jobs are told of a method of ``explainers``: its tags that hold, in a fixed order.
 
     >>> tags("saliency"), tags("shapley_sampling")
-    (['asks_model', 'needs_internals'], ['asks_model', 'asks_once', 'draws', 'estimates'])
+    (['asks_model', 'needs_internals'], ['asks_model', 'asks_once', 'estimates'])
     >>> tags("uniform_random"), tags("imported")
-    (['draws'], ['is_made_elsewhere'])
+    ([], ['is_made_elsewhere'])
     """
     entry = Explainer.entries[method]
     return [tag for tag in TAGS if getattr(entry, tag)] + ["estimates"] * bool(entry.draws and not entry.is_random)
 
 
-def explains_again(metric: str) -> bool:
-    """Whether a metric of ``metrics`` calls the explainers again."""
-    return Metric.entries[metric].explains_again
+def explains_again(family: str) -> bool:
+    """Whether a family of ``metrics`` calls the explainers, so that its scores depend on their code."""
+    return any(entry.explains_again for entry in Metric.entries.values() if entry.family == family)
 
 
 def same_again(method: str) -> bool:

@@ -54,7 +54,8 @@ def agreements(
         drawn: the items that are explained again, others may be among them.
     """
     chosen = [index for index, sentence in enumerate(sentences) if sentence.item_id in drawn]
-    if not chosen:
+    # A family that is asked for nothing may still prepare its questions.
+    if not chosen or not methods:
         return {name: [] for name in methods}
     second_context = replace(context, seed=derived_seed(context.seed, "explained again"))
     again = explain(family, [sentences[index] for index in chosen], methods, second_context)

@@ -33,8 +33,8 @@ def refuse_beyond_limit(classifier: Classifier) -> None:
     if classifier.max_tokens > limit:
         raise InputError(
             f"models.<model>.max_tokens is {classifier.max_tokens}, but this "
-            f"{classifier.network.config.model_type} model reads at most {limit} tokens; lower max_tokens to {limit} "
-            "(without the key it is 128)"
+            f"{classifier.network.config.model_type} model reads at most {limit} tokens; "
+            f"lower max_tokens to {limit} or less"
         )
 
 
