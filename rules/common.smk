@@ -8,7 +8,9 @@ import json
 import os
 import shlex
 import sys
+from collections import deque
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from snakemake.common.configfile import load_configfile
@@ -208,11 +210,16 @@ onstart:
 
 
 def last_errors(jobs):
-    """The last line that begins with ``error:`` in the log of each of these jobs, each line once."""
+    """The last lines that begin with ``error:`` in the log of each of these jobs, each line once."""
     logs = [Path(log) for group in jobs for job in getattr(group, "jobs", [group]) for log in job.log]
     lines = [log.read_text(encoding="utf-8", errors="replace").splitlines() for log in logs if log.is_file()]
-    errors = [[line for line in of_log if line.startswith("error:")][-1:] for of_log in lines]
-    return list(dict.fromkeys(line for of_log in errors for line in of_log))
+    return list(dict.fromkeys(line for of_log in lines for line in last_block(of_log, "error:")))
+
+
+def last_block(lines, beginning):
+    """The last lines in a row that begin so."""
+    blocks = (list(block) for is_one, block in groupby(lines, lambda line: line.startswith(beginning)) if is_one)
+    return [line for block in deque(blocks, maxlen=1) for line in block]
 
 
 def first_to_tell(what):

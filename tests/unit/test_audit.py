@@ -385,10 +385,29 @@ def test_a_finding_says_what_is_attainable_and_who_makes_it(study, effects):
     assert "Who makes them" not in page(study.audit(effects))
     assert '<td class="text">mostly model</td>' in html
     # Without the upper yardstick nobody is said to have a part in it.
-    assert second["said"].endswith(
-        "too. What is attainable by this metric is not known, so the model may make it still."
-    )
+    assert "too. What is attainable by this metric is not known, so the model may make it still." in second["said"]
     assert (second["made_by"], second["attainable"], second["own_part"]) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("random_a", "random_b", "higher", "lower"),
+    [
+        (-0.004, 0.3, "", "male and female"),
+        (0.01, 0.95, "male and female", "male"),
+        (0.5, NAN, "male", ""),
+        (NAN, NAN, "", ""),
+    ],
+)
+def test_it_is_said_for_whom_random_explanations_are_as_good(study, effects, random_a, random_b, higher, lower):
+    """Scores are 0.01 and 0.9; the first metric is better where it is higher, the second where it is lower."""
+    cells = effects[effects["verdict"].str.contains("disparity")]
+    beyond = held_against(cells, made_by=None).assign(random_a=random_a, random_b=random_b, score_b=0.9)
+    content = study.audit(effects, texts=False, beyond=beyond)
+    expected = [higher if metric == "comprehensiveness" else lower for metric in cells["metric"]]
+    told = {finding["metric"].lower(): finding["said"] for finding in content["found"][0]["findings"]}
+    for metric, groups in zip(cells["metric"], expected, strict=True):
+        said = f" Of {groups} texts it is no better than random explanations are, on average."
+        assert told[metric].endswith(said if groups else "may make it still.")
 
 
 @pytest.mark.parametrize("maker", ["model", "mostly model", "explainer", "both", "undecided"])

@@ -16,7 +16,7 @@ from evenlight.configuration.explainers import Explainer
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.errors import InputError, all_of, reworded
 from evenlight.explainers import explain
-from evenlight.findings import Findings, joined, said
+from evenlight.findings import Findings, joined, others_said, problems_said
 from evenlight.tables import read_metadata, read_table
 
 TABLE = {
@@ -45,23 +45,21 @@ def test_what_is_refused_in_one_place_hides_nothing_elsewhere(capsys):
         ["explainers.lime", "", "KeyError: 'unforeseen'; the log of this check says where"],
     ]
     assert "Traceback" in capsys.readouterr().err
-    assert said(findings)[-1] == "1 model can be read"
+    assert others_said(findings) == ["1 model can be read"]
 
 
 def test_findings_of_several_checks_are_told_together(tmp_path):
-    first = Findings([["models.a", "x", "gone"]], ["b"], {"models": ["c"], "files": ["x.csv"]})
-    second = Findings([["models.a", "y", "gone"], ["datasets.y", "", "empty"]], ["b"], {"models": ["c", "d"]})
+    first = Findings([["models.a", "x", "gone"]], ["b"], [], {"models": ["c"], "files": ["x.csv"]})
+    second = Findings(
+        [["models.a", "y", "gone"], ["datasets.y", "", "empty"]], ["b"], ["datasets.y: few"], {"models": ["c", "d"]}
+    )
     paths = [tmp_path / "first.json", tmp_path / "second.json"]
     for path, findings in zip(paths, (first, second), strict=True):
         findings.write(path)
-    assert said(joined(paths)) == [
-        "models.a on x, y: gone",
-        "datasets.y: empty",
-        "not checked: b",
-        "2 models, 1 file can be read",
-    ]
-    assert said(Findings(read={"models": ["c", "d"]})) == ["2 models can be read"]
-    assert said(Findings()) == ["nothing could be read yet"]
+    every = joined(paths)
+    assert problems_said(every) == ["models.a on x, y: gone", "datasets.y: empty"]
+    assert others_said(every) == ["note: datasets.y: few", "not checked: b", "2 models, 1 file can be read"]
+    assert others_said(Findings()) == ["nothing could be read yet"]
 
 
 @pytest.mark.parametrize("problem", ["two", ""])
@@ -72,12 +70,15 @@ def test_what_is_told_is_in_the_order_of_the_study_and_fails_by_its_problems(tmp
         file.parent.mkdir(parents=True, exist_ok=True)
         Findings([[name, "", found]] if found else [], [name]).write(file)
     settings = {"datasets": ["b", "a"], "models": {"m": [3]}, "unchecked": ["metrics"]}
-    with pytest.raises(SystemExit, match=r"^error: 2 problems stand above") if problem else nullcontext():
+    with pytest.raises(InputError) if problem else nullcontext() as refused:
         tell_findings.main(Namespace(folder=folder, settings=settings))
     told = ("b/dataset", "a/dataset", "b/m/seed3", "a/m/seed3", "metrics")
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith("not ")] == [f"not checked: {name}" for name in told]
-    assert lines[:2] == ["a/dataset: two", "b/m/seed3: two"] or not problem
+    if problem:
+        *problems, last = refused.value.problems
+        assert problems == ["a/dataset: two", "b/m/seed3: two"]
+        assert last.startswith("2 problems stand above")
     assert not folder.exists()
 
 
@@ -146,7 +147,15 @@ def test_a_table_that_can_be_read_is_counted_and_handed_on(tmp_path, monkeypatch
     lines = [f"Number {number} waits.,{'no' if number % 2 else 'yes'},male\n" for number in range(4)]
     (tmp_path / "people.csv").write_text("said,kind,who\n" + "".join(lines).replace("male", "female", 2))
     found = checked(tmp_path, monkeypatch)
-    assert found == {"problems": [], "unchecked": [], "read": {"datasets": ["people"], "files": ["people.csv"]}}
+    assert found == {
+        "problems": [],
+        "unchecked": [],
+        "notes": [
+            "datasets.people: test: 4 items in 4 units (gender: female 2, male 2)",
+            "datasets.people: test: 4 of 4 items have no ground truth",
+        ],
+        "read": {"datasets": ["people"], "files": ["people.csv"]},
+    }
     assert len(read_table(tmp_path / "items.parquet", ITEMS)) == 4
     assert not read_metadata(tmp_path / "items.parquet", ITEMS).get("stand_in")
 

@@ -339,7 +339,10 @@ def test_refusals(loaded, ending, rows, settings, message):
 
 
 def test_all_that_is_wrong_is_said_at_once_and_a_value_of_a_field_once(loaded):
-    rows = [row | values for row, values in zip(ROWS, [{"kind": "c", "who": "z"}] * 2 + [{"said": ""}] + [{}] * 7)]  # noqa: B905
+    rows = [
+        row | values
+        for row, values in zip(ROWS, [{"kind": "c", "who": "z"}] * 2 + [{"said": "", "kind": ""}] + [{}] * 7)
+    ]  # noqa: B905
     with pytest.raises(InputError) as refused:
         loaded(rows, attributes=of_age("x", "y")["attributes"] | {"id": {"column": "id", "levels": ["a"]}})
     problems = [problem.split("; ")[0].partition(", ")[2] for problem in refused.value.problems]
@@ -349,10 +352,14 @@ def test_all_that_is_wrong_is_said_at_once_and_a_value_of_a_field_once(loaded):
         "row 1: field 'id' is 't0', not one of 'a'",
         "row 2: field 'id' is 't1', not one of 'a'",
     ]
-    # Nine rows have another id each, and one has no words.
+    assert problems[4:6] == [
+        "row 3: field 'said' has no words, or an empty one",
+        "row 3: field 'kind' (label) is empty",
+    ]
+    # Ten rows have another id each.
     assert len(problems) == 11
     assert refused.value.problems[-1].endswith(
-        "mine.csv: 2 others like these; correct the table or the dataset's settings"
+        "mine.csv: 4 others like these; correct the table or the dataset's settings"
     )
 
 

@@ -38,12 +38,10 @@ def without_mask(folder: Path) -> None:
 
 
 def told(said: str) -> list[str]:
-    """What the check says, line by line, without what Snakemake says around it."""
-    lines = said.splitlines()
-    first = max(number for number, line in enumerate(lines) if line.startswith("    resources: "))
-    return [
-        line for line in lines[first + 1 :] if line.startswith(("datasets.", "models.", "explainers.", "not checked:"))
-    ]
+    """What the check says, line by line, without what Snakemake says around it; problems are where the run ends."""
+    *around, end = said.split("Exiting because a job execution failed.")
+    lines = [line for line in "".join(around or [said]).splitlines() if line.startswith("not checked:")]
+    return [line.removeprefix("error: ") for line in end.splitlines() if line.startswith("error: ")] + lines
 
 
 def test_all_that_is_broken_is_said_in_one_run(tmp_path):
@@ -81,6 +79,7 @@ def test_all_that_is_broken_is_said_in_one_run(tmp_path):
         f"models.labels {everywhere}: models.labels.classes: the labels and the classes have different names.",
         f"explainers.lime of models.bare {everywhere}: the tokenizer of this bert model has no mask token",
         "not checked: what models.learner learns;",
+        "7 problems stand above, with what to do; nothing of the study was run",
         "not checked: metrics and statistics,",
     }
     lines = told(done.stdout)
@@ -88,7 +87,6 @@ def test_all_that_is_broken_is_said_in_one_run(tmp_path):
     assert {beginning: len(of) for beginning, of in found.items()} == dict.fromkeys(expected, 1), done.stdout
     assert len(lines) == len(expected), lines
     assert "1 dataset, 1 file, 3 models, 2 explainers can be read" in done.stdout
-    assert done.stdout.count("error: 7 problems stand above, with what to do; nothing of the study was run") == 1
     # Nothing of the study was run.
     assert {path.name for path in results(tmp_path).iterdir()} <= {"checks"}
 
@@ -98,12 +96,13 @@ def test_a_study_that_can_run_is_counted_and_looked_at_again_each_time(tmp_path)
     study = SMALLER | {"datasets": {"whole": TABLE | {"file": "whole.csv"}}, "models": models}
     del study["trainings"]
     project = copy_of_project(tmp_path / "project", study)
-    write_table(project / "whole.csv")
+    write_table(project / "whole.csv", rows=[*ROWS, ROWS[0]])
     save_classifier(project / "classifiers" / "good", ("no", "yes"))
     assert {rule for rule, _ in planned_jobs(project, "check")} == {"check_dataset", "check_model", "check"}
     done = snakemake(project, "--cores", "1", "check")
     assert done.returncode == 0, done.stdout
     assert told(done.stdout) == ["not checked: metrics and statistics, which begin where explanations are there"]
+    assert "note: datasets.whole: 1 of 41 texts are copies of others; equal texts are one cluster" in done.stdout
     assert "1 dataset, 1 file, 1 model, 2 explainers can be read" in done.stdout
     assert not list(results(project).rglob("*.*"))
 
@@ -113,7 +112,8 @@ def test_a_study_that_can_run_is_counted_and_looked_at_again_each_time(tmp_path)
     for _ in range(2):
         done = snakemake(project, "--cores", "1", "check")
         assert done.returncode == 1, done.stdout
-        [problem, _] = told(done.stdout)
+        problem, last, *_ = told(done.stdout)
+        assert last.startswith("1 problem stands above")
         assert problem.startswith(
             "explainers.lime of models.good on whole: the tokenizer of this bert model has no mask"
         )

@@ -34,7 +34,8 @@ def check(arguments: argparse.Namespace, findings: Findings) -> bool:
             raise InputError(*map(sources.missing, absent))
         files = named_resources(arguments.resource, names)
         files |= {name: fetched(name, Path(folder)) for name in reader.sources(settings)}
-        import_dataset(files, settings, arguments.items, arguments.units)
+        notes = import_dataset(files, settings, arguments.items, arguments.units)
+        findings.notes += [f"{place}: {note}" for note in notes]
         findings.can_be_read("datasets", settings["dataset"])
         for name in files:
             findings.can_be_read("files", name)

@@ -2,11 +2,11 @@
 
 import argparse
 import shutil
-import sys
 from pathlib import Path
 
 from evenlight.command_line import run, settings_argument
-from evenlight.findings import joined, said
+from evenlight.errors import InputError
+from evenlight.findings import joined, others_said, problems_said
 
 
 def paths_of(folder: Path, settings: dict) -> list[Path]:
@@ -21,10 +21,11 @@ def main(arguments: argparse.Namespace) -> None:
     findings = joined(paths_of(arguments.folder, arguments.settings))
     shutil.rmtree(arguments.folder)
     findings.unchecked += arguments.settings["unchecked"]
-    print(*said(findings), sep="\n", flush=True)
-    if count := len({(place, problem) for place, _, problem in findings.problems}):
-        what = "1 problem stands" if count == 1 else f"{count} problems stand"
-        sys.exit(f"error: {what} above, with what to do; nothing of the study was run")
+    print(*others_said(findings), sep="\n", flush=True)
+    if problems := problems_said(findings):
+        what = "1 problem stands" if len(problems) == 1 else f"{len(problems)} problems stand"
+        # In the log, which is said where the run ends, below Snakemake's own lines.
+        raise InputError(*problems, f"{what} above, with what to do; nothing of the study was run")
 
 
 if __name__ == "__main__":

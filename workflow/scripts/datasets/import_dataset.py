@@ -15,7 +15,8 @@ def main(arguments: argparse.Namespace) -> None:
             sources.check(name, path)
     reader = datasets.reader_for(settings)
     files = dict(arguments.source) | named_resources(arguments.resource, (*reader.resources, *reader.files(settings)))
-    import_dataset(files, settings, arguments.items, arguments.units)
+    notes = import_dataset(files, settings, arguments.items, arguments.units)
+    print(*notes, sep="\n")
 
 
 def named_source(text: str) -> tuple[str, Path]:

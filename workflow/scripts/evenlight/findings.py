@@ -17,11 +17,13 @@ class Findings:
     Attributes:
         problems: (place, dataset, problem with its remedy) each; the dataset is empty where it is the place itself.
         unchecked: what was not looked at, and why.
+        notes: what is good to know and no problem.
         read: names of what can be read, by their kind, such as ``models``.
     """
 
     problems: list[list[str]] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     read: dict[str, list[str]] = field(default_factory=dict)
 
     @contextmanager
@@ -53,26 +55,36 @@ def joined(paths: Iterable[str | Path]) -> Findings:
         found = Findings(**json.loads(Path(path).read_text(encoding="utf-8")))
         every.problems += found.problems
         every.unchecked += found.unchecked
+        every.notes += found.notes
         for kind, names in found.read.items():
             every.read.setdefault(kind, []).extend(names)
     return every
 
 
-def said(findings: Findings) -> list[str]:
-    """The findings in words, a line each; what is the same on several datasets, once.
+def problems_said(findings: Findings) -> list[str]:
+    """The problems in words, a line each; what is the same on several datasets, once.
 
     >>> same = [["models.a", "x", "no such folder"], ["models.a", "y", "no such folder"]]
-    >>> said(Findings(same, ["models.b, as it is made here"], {"files": ["x.csv"]}))
-    ['models.a on x, y: no such folder', 'not checked: models.b, as it is made here', '1 file can be read']
+    >>> problems_said(Findings(same))
+    ['models.a on x, y: no such folder']
     """
     places: dict[tuple[str, str], list[str]] = {}
     for place, dataset, problem in findings.problems:
         places.setdefault((place, problem), []).append(dataset)
-    problems = [f"{place}{_on(names)}: {problem}" for (place, problem), names in places.items()]
+    return [f"{place}{_on(names)}: {problem}" for (place, problem), names in places.items()]
+
+
+def others_said(findings: Findings) -> list[str]:
+    """All else in words, a line each.
+
+    >>> others_said(Findings(unchecked=["models.b, as it is made here"], notes=["datasets.x: 2"], read={"files": ["x"]}))
+    ['note: datasets.x: 2', 'not checked: models.b, as it is made here', '1 file can be read']
+    """
+    notes = [f"note: {what}" for what in dict.fromkeys(findings.notes)]
     unchecked = [f"not checked: {what}" for what in dict.fromkeys(findings.unchecked)]
     counted = _counted(findings.read)
     every = f"{counted} can be read" if counted else "nothing could be read yet"
-    return [*problems, *unchecked, every]
+    return [*notes, *unchecked, every]
 
 
 def _on(names: Iterable[str]) -> str:

@@ -125,9 +125,16 @@ def wrong(value, allowed: str, remedy: str = "") -> str:
 
 
 def suggestion(name, candidates) -> str:
-    """Which of ``candidates`` may have been meant."""
-    close = difflib.get_close_matches(str(name), list(candidates), n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    """Which of ``candidates`` may have been meant: those that end so, or the nearest, whatever the case of letters.
+
+    >>> suggestion("comprehensiveness", ["soft_comprehensiveness", "gini", "aopc_comprehensiveness"])
+    '; did you mean soft_comprehensiveness or aopc_comprehensiveness?'
+    >>> suggestion("Gini", ["gini"]), suggestion("oclusion", ["occlusion", "lime"]), suggestion("x", ["lime"])
+    ('; did you mean gini?', '; did you mean occlusion?', '')
+    """
+    meant, known = str(name).lower(), {str(each).lower(): str(each) for each in candidates}
+    close = [each for each in known if each.endswith(f"_{meant}")] or difflib.get_close_matches(meant, known, n=1)
+    return f"; did you mean {' or '.join(known[each] for each in close)}?" if close else ""
 
 
 # What is allowed, in words ---------------------------------------------------------------------------------------

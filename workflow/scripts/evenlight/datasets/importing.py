@@ -10,13 +10,18 @@ from evenlight.items import assign_validation, check_items, clustered_wholes, wh
 from evenlight.tables import write_table
 
 
-def import_dataset(files: Mapping[str, Path], settings: dict, items_path: str | Path, units_path: str | Path) -> None:
-    """Write items and units; what is unusual about them is printed and goes into the items' metadata.
+def import_dataset(
+    files: Mapping[str, Path], settings: dict, items_path: str | Path, units_path: str | Path
+) -> list[str]:
+    """Write items and units; what is unusual about them goes into the items' metadata.
 
     Args:
         files: paths of the reader's sources, resources and files, by name.
         settings: of the dataset, with its name as ``dataset``.
         items_path, units_path: Parquet files to be written.
+
+    Returns:
+        what is unusual, a note each.
 
     Raises:
         InputError: a file is not there or not as it must be, or the texts are not.
@@ -29,7 +34,6 @@ def import_dataset(files: Mapping[str, Path], settings: dict, items_path: str | 
         whole = (clustered_wholes if reader.whole_clusters else wholes)(items, dataset.units)
         items = assign_validation(items, whole, settings["validation_share"], settings["split_seed"])
     notes = dataset.notes + check_items(items, dataset.units, settings["dataset"], reader.unbalanced(settings))
-    print(*notes, sep="\n")
     metadata = {
         "dataset": settings["dataset"],
         "classes": dataset.classes,
@@ -39,6 +43,7 @@ def import_dataset(files: Mapping[str, Path], settings: dict, items_path: str | 
     }
     write_table(dataset.units, units_path, UNITS, {"dataset": settings["dataset"]})
     write_table(items, items_path, ITEMS, metadata)
+    return notes
 
 
 def named_resources(paths: Sequence[Path], names: Sequence[str]) -> dict[str, Path]:

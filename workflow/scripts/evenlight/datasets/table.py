@@ -93,11 +93,33 @@ def _rows(path: Path, fields: list[str]) -> Iterator[tuple[str, dict]]:
 
 
 def _item(row: dict, number: int, location: str, settings: dict) -> dict:
+    """One item; all that is wrong with its row is refused at once."""
     # Labels, levels and identifiers may be numbers in Parquet; the settings name them as text.
+    choices = {"label": {name: label for label, name in enumerate(settings["classes"])}, "split": SPLITS}
     named = {key: settings[key] for key in ("label", *OPTIONAL[:-1]) if settings[key] is not None}
-    for key, column in named.items():
-        if _is_empty(row[column]):
-            raise InputError(f"{location}: field '{column}' ({key}) is empty; {REMEDY}")
+    columns = {*named.values(), *(attribute["column"] for attribute in settings["attributes"].values())}
+    cells = {column: None if _is_empty(row[column]) else str(row[column]).strip() for column in columns}
+    given = {key: partial(_given, cells, key, column, choices.get(key), location) for key, column in named.items()}
+    attributes = {
+        ATTRIBUTE + name: partial(_level, cells, attribute, location)
+        for name, attribute in settings["attributes"].items()
+    }
+    read = all_of({"text": partial(_text, row, location, settings), **given, **attributes})
+    item_id = read.get("item", f"{number:06d}")
+    unit_id = read.get("pair", item_id)
+    return {
+        "item_id": item_id,
+        "unit_id": unit_id,
+        **read["text"],
+        "label": read["label"],
+        "split": read.get("split", "train"),
+        "cluster": read.get("cluster", unit_id),
+        **{name: read[name] for name in attributes},
+    }
+
+
+def _text(row: dict, location: str, settings: dict) -> dict:
+    """The columns of an item that say what its text is: words, spaces, parts, marks."""
     words, spaces = _words(row, location, settings, settings["text"] or settings["words"])
     part = None
     if settings["second"]:
@@ -105,26 +127,14 @@ def _item(row: dict, number: int, location: str, settings: dict) -> dict:
         part = [0] * len(words) + [1] * len(second)
         words, spaces = words + second, spaces and spaces + more_spaces
     ground_truth = _ground_truth(row, len(words), location, settings["ground_truth"])
-    columns = {*named.values(), *(attribute["column"] for attribute in settings["attributes"].values())}
-    row = {column: None if _is_empty(row[column]) else str(row[column]).strip() for column in columns}
-    item_id = row[settings["item"]] if settings["item"] else f"{number:06d}"
-    unit_id = row[settings["pair"]] if settings["pair"] else item_id
-    labels = {name: label for label, name in enumerate(settings["classes"])}
-    chosen = {"label": partial(choice, row, settings["label"], labels, location, REMEDY)}
-    if settings["split"]:
-        chosen["split"] = partial(choice, row, settings["split"], SPLITS, location, REMEDY)
-    for name, attribute in settings["attributes"].items():
-        chosen[ATTRIBUTE + name] = partial(_level, row, attribute, location)
-    return {
-        "item_id": item_id,
-        "unit_id": unit_id,
-        "words": words,
-        "spaces": spaces,
-        "part": part,
-        "ground_truth": ground_truth,
-        "split": "train",
-        "cluster": row[settings["cluster"]] if settings["cluster"] else unit_id,
-    } | all_of(chosen)
+    return {"words": words, "spaces": spaces, "part": part, "ground_truth": ground_truth}
+
+
+def _given(cells: dict, key: str, column: str, choices: dict | None, location: str) -> str | int:
+    """What a column has, which may not be empty; of some choices, that which it names."""
+    if cells[column] is None:
+        raise InputError(f"{location}: field '{column}' ({key}) is empty; {REMEDY}")
+    return cells[column] if choices is None else choice(cells, column, choices, location, REMEDY)
 
 
 def _is_empty(value) -> bool:

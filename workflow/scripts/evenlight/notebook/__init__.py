@@ -13,6 +13,7 @@ import pandas as pd
 
 from evenlight import configuration, explainers, metrics
 from evenlight.configuration import asks_model, beyond_probabilities, completed_entry, family_of
+from evenlight.configuration.problems import suggestion
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
 from evenlight.errors import InputError
@@ -214,6 +215,7 @@ def _class_numbers(name: str, values: Sequence[int | str], classifier: Asked, te
             listing = ", ".join(f"{number} ({each})" for number, each in enumerate(names))
             raise InputError(
                 f"{name}: found {value!r}, the classes of this classifier are {listing}; give the number or the name"
+                f"{suggestion(value, names)}"
             )
     return numbers
 

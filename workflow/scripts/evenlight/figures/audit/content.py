@@ -457,6 +457,7 @@ def _finding(row, labels: Labels, yardsticks: Mapping[tuple, Mapping[str, Any]])
         + ("It is smaller than the smallest disparity of interest. " if row.verdict.startswith("negligible") else "")
         + (NOT_NAMED if row.family == EXPLORATORY else "")
         + _made_said(row, held)
+        + _no_better_than_random(row, held, metric)
     )
     return {
         "explainer": labels.explainers[row.explainer],
@@ -495,6 +496,20 @@ def _made_said(row, held: Mapping[str, Any]) -> str:
         f"and {row.level_b} texts {b}, where random ones have {low_b} and {high_b} is attainable. "
     )
     return said + MAKERS[held["made_by"]]
+
+
+def _no_better_than_random(row, held: Mapping[str, Any], metric: Metric) -> str:
+    """For which of both groups an explanation says no more than a random one, on average; nothing where it does."""
+    sign = 1 if metric.higher_is_better else -1
+    ends = ((row.level_a, "a"), (row.level_b, "b"))
+    groups = [
+        level
+        for level, end in ends
+        if sign * (held.get(f"score_{end}", np.nan) - held.get(f"random_{end}", np.nan)) <= 0
+    ]
+    return (
+        f" Of {' and '.join(groups)} texts it is no better than random explanations are, on average." if groups else ""
+    )
 
 
 def _attained(row, held: Mapping[str, Any]) -> dict:
