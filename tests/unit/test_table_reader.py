@@ -339,10 +339,8 @@ def test_refusals(loaded, ending, rows, settings, message):
 
 
 def test_all_that_is_wrong_is_said_at_once_and_a_value_of_a_field_once(loaded):
-    rows = [
-        row | values
-        for row, values in zip(ROWS, [{"kind": "c", "who": "z"}] * 2 + [{"said": "", "kind": ""}] + [{}] * 7)
-    ]  # noqa: B905
+    wrong = [{"kind": "c", "who": "z"}] * 2 + [{"said": "", "kind": ""}]
+    rows = [row | values for row, values in zip(ROWS, wrong + [{}] * 7, strict=True)]
     with pytest.raises(InputError) as refused:
         loaded(rows, attributes=of_age("x", "y")["attributes"] | {"id": {"column": "id", "levels": ["a"]}})
     problems = [problem.split("; ")[0].partition(", ")[2] for problem in refused.value.problems]

@@ -77,8 +77,8 @@ def problems_said(findings: Findings) -> list[str]:
 def others_said(findings: Findings) -> list[str]:
     """All else in words, a line each.
 
-    >>> others_said(Findings(unchecked=["models.b, as it is made here"], notes=["datasets.x: 2"], read={"files": ["x"]}))
-    ['note: datasets.x: 2', 'not checked: models.b, as it is made here', '1 file can be read']
+    >>> others_said(Findings(unchecked=["models.b, made here"], notes=["datasets.x: 2"], read={"files": ["x"]}))
+    ['note: datasets.x: 2', 'not checked: models.b, made here', '1 file can be read']
     """
     notes = [f"note: {what}" for what in dict.fromkeys(findings.notes)]
     unchecked = [f"not checked: {what}" for what in dict.fromkeys(findings.unchecked)]
