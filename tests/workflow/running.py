@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from itertools import product
 from pathlib import Path
 
+import warm_snakemake
 import yaml
 
 PROJECT = Path(__file__).parents[2]
@@ -124,14 +125,7 @@ def command(*arguments: str) -> list[str]:
 
 def snakemake(project: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess:
     """Run Snakemake in ``project`` to its end; ``stdout`` has everything that it said."""
-    return subprocess.run(
-        command(*arguments),
-        cwd=project,
-        env=environment(**variables),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    return warm_snakemake.run(command(*arguments)[1:], project, environment(**variables))
 
 
 def start(project: Path, *arguments: str, **variables: str) -> subprocess.Popen:
