@@ -173,10 +173,15 @@ def factors_of(dataset):
     return datasets.reader_for(settings).factors(settings)
 
 
-def datasets_with(factor, levels):
-    """The datasets that have this factor with none but these levels."""
-    of_factor = {dataset: factors_of(dataset).get(factor) for dataset in config["datasets"]}
-    return [dataset for dataset, present in of_factor.items() if present and set(present) <= set(levels)]
+def gendered_datasets():
+    """The datasets whose texts have English pronouns for their groups, which co-occurrence counts."""
+    genders = {name: factors_of(name).get("gender", ()) for name in config["datasets"] if is_english(name)}
+    return [name for name, levels in genders.items() if levels and set(levels) <= set(annotation.GROUPS)]
+
+
+def is_english(dataset):
+    """Whether the texts of a dataset are known to be English."""
+    return configuration.is_english(config["datasets"][dataset])
 
 
 # A killed run leaves Snakemake's own lock behind and has to be unlocked by hand. The kernel releases this one

@@ -43,7 +43,7 @@ rule tables:
     """All tables."""
     input:
         [getattr(rules, f"tabulate_{page}").output for page in TABLES],
-        every("<results>/datasets/{dataset}/co_occurrence.csv", dataset=datasets_with("gender", annotation.GROUPS)),
+        every("<results>/datasets/{dataset}/co_occurrence.csv", dataset=gendered_datasets()),
 
 
 rule figures:

@@ -131,6 +131,17 @@ def family_of(section: str, method: str) -> str:
     return REGISTRIES[section].entries[method].family
 
 
+def is_english(dataset: dict) -> bool:
+    """Whether the texts of an entry of ``datasets`` are known to be English.
+
+    >>> is_english({"reader": "geco"}), is_english({"reader": "table"})
+    (True, False)
+    >>> is_english({"reader": "causal_world", "language": "german"})
+    False
+    """
+    return Reader.entries[dataset["reader"]].is_english and dataset.get("language", "english") == "english"
+
+
 def explainer_families(config: dict) -> dict[str, list[str]]:
     """The explainers of a complete configuration by family; a family's explainers are computed together."""
     return _families("explainers", config)

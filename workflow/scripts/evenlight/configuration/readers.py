@@ -25,6 +25,8 @@ class Reader(Entry):
 
     key: ClassVar[str] = "reader"
     entries: ClassVar[dict[str, type[Entry]]] = {}
+    # Whether the texts are known to be English.
+    is_english: ClassVar[bool] = False
 
     reader: str
     show_texts: bool = Field(
@@ -112,6 +114,8 @@ Segmenter = Annotated[
 class Variants(Reader):
     """What datasets of sentences in the manner of GECO have in common, whose split is fixed."""
 
+    is_english: ClassVar[bool] = True
+
     classes: Classes = "binary"
     words: Words = "all"
     validation_share: ValidationShare = 0.1
@@ -144,6 +148,7 @@ class AnnotatedSentences(Reader):
     """
 
     title: ClassVar[str] = "Annotated sentences"
+    is_english: ClassVar[bool] = True
 
     reader: Literal["annotated"]
     file: Location = Field(
@@ -173,6 +178,7 @@ class Compas(Reader):
     """
 
     title: ClassVar[str] = "COMPAS"
+    is_english: ClassVar[bool] = True
 
     reader: Literal["compas"]
     test_share: TestShare = None
@@ -218,6 +224,7 @@ class CrowsPairs(Reader):
     """
 
     title: ClassVar[str] = "CrowS-Pairs"
+    is_english: ClassVar[bool] = True
 
     reader: Literal["crows_pairs"]
     attribute: Literal[
@@ -248,6 +255,7 @@ class Winobias(Reader):
     """
 
     title: ClassVar[str] = "WinoBias"
+    is_english: ClassVar[bool] = True
 
     reader: Literal["winobias"]
     sentences: Literal["all", "type1", "type2"] = Field(
@@ -268,6 +276,7 @@ class Cebab(Reader):
     """
 
     title: ClassVar[str] = "CEBaB"
+    is_english: ClassVar[bool] = True
 
     reader: Literal["cebab"]
     classes: Literal["five", "three", "two"] = Field(
@@ -336,6 +345,7 @@ class Stereotypes(Reader):
     """
 
     title: ClassVar[str] = "Stereotypes"
+    is_english: ClassVar[bool] = True
 
     reader: Literal["stereotypes"]
     split_by: Literal["pair", "theme"] = Field(
@@ -361,6 +371,7 @@ class CausalWorld(Reader):
     """
 
     title: ClassVar[str] = "A world with known causes"
+    is_english: ClassVar[bool] = True
 
     reader: Literal["causal_world"]
     language: Literal["english", "german"] = Field("english", description="In which language the texts are written.")
