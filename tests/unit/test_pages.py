@@ -3,6 +3,7 @@
 import fcntl
 import json
 import threading
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -13,7 +14,6 @@ import pytest
 from evenlight.corpus.browser import Answer, Manners, Unreachable, fetching, polite, remembering
 from evenlight.corpus.local_site import Fault, read_faults, serving
 from evenlight.corpus.pages import Page, Refused, keep, normal, read_index, read_page, stored
-from evenlight.corpus.robots import EVERYTHING, read_robots
 from evenlight.errors import InputError
 
 DEMO = Path(__file__).parents[2] / "resources/demo/pages"
@@ -129,56 +129,6 @@ def test_the_demo_pages_are_as_their_index_says():
     assert files == {entry["file"] for entry in entries} | {"index.jsonl", "faults.yaml"}
 
 
-# --- robots.txt ----------------------------------------------------------------------------------------------------
-
-ROBOTS = """\
-User-agent: Otherbot
-User-agent: thirdbot   # two names, one group
-Disallow: /
-
-Sitemap: https://example.org/map
-User-agent: *
-Crawl-delay: 2
-Disallow: /w/
-Allow: /w/load.php?
-Disallow: /wiki/Special%3ASearch
-Disallow: /*.pdf$
-Disallow:
-"""
-
-
-@pytest.mark.parametrize(
-    ("path", "allowed"),
-    [
-        ("/wiki/Emma", True),
-        ("/w/index.php?title=Emma", False),
-        ("/w/load.php?a=b", True),
-        ("/wiki/Special:Search?search=x", False),
-        ("/wiki/Special%3ASearch", False),
-        ("/files/a.pdf", False),
-        ("/files/a.pdf.html", True),
-        ("/", True),
-    ],
-)
-def test_the_longest_rule_that_fits_decides(path, allowed):
-    assert read_robots(ROBOTS, "Evenlight").allows(f"https://example.org{path}") is allowed
-
-
-def test_a_group_of_its_own_replaces_the_general_one():
-    assert not read_robots(ROBOTS, "Thirdbot").allows("https://example.org/wiki/Emma")
-    assert read_robots(ROBOTS, "Thirdbot").delay == 0
-    assert read_robots(ROBOTS, "Evenlight").delay == 2
-
-
-def test_of_equally_long_rules_the_one_that_allows_counts():
-    assert read_robots("User-agent: *\nDisallow: /page\nAllow: /page", "Evenlight").allows("https://e.org/page")
-
-
-@pytest.mark.parametrize("text", ["", "Disallow: /", "<html>Not found</html>", "User-agent: *\n"])
-def test_what_names_no_program_or_rule_forbids_nothing(text):
-    assert read_robots(text, "Evenlight") == EVERYTHING
-
-
 # --- Manners -------------------------------------------------------------------------------------------------------
 
 
@@ -231,19 +181,68 @@ def test_pages_of_a_host_are_apart_and_hosts_do_not_wait_for_each_other(tmp_path
     assert clock.now == 6
 
 
-def test_a_crawl_delay_lengthens_the_wait(tmp_path):
-    robots = Answer("", 200, "<pre>User-agent: *\nCrawl-delay: 9</pre>")
-    fetch, _, clock = fetcher(tmp_path, {"https://example.org/robots.txt": [robots]})
-    fetch(URL)
-    assert clock.slept == [0, 9]
+# As a browser shows a text: the longest rule that fits decides (RFC 9309, section 2.2.2).
+ROBOTS = """\
+User-agent: Otherbot
+User-agent: thirdbot   # two names, one group
+Disallow: /
+
+Sitemap: https://example.org/map
+User-agent: *
+Crawl-delay: 2
+Disallow: /w/
+Allow: /w/load.php?
+Disallow: /wiki/Special%3ASearch
+Disallow: /*.pdf$
+Disallow:
+"""
 
 
-def test_what_robots_forbid_is_not_asked(tmp_path):
-    robots = Answer("", 200, "<html><body><pre>User-agent: evenlight\nDisallow: /wiki/</pre></body></html>")
-    fetch, asked, _ = fetcher(tmp_path, {"https://example.org/robots.txt": [robots]})
-    with pytest.raises(Refused, match=URL):
+def robots_of(text: str) -> dict[str, list[Answer]]:
+    """The answer of a site that is asked for its rules."""
+    return {"https://example.org/robots.txt": [Answer("", 200, f"<html><body><pre>{text}</pre></body></html>")]}
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/wiki/Emma", True),
+        ("/w/index.php?title=Emma", False),
+        ("/w/load.php?a=b", True),
+        ("/wiki/Special:Search?search=x", False),
+        ("/wiki/Special%3ASearch", False),
+        ("/files/a.pdf", False),
+        ("/files/a.pdf.html", True),
+        ("/", True),
+    ],
+)
+def test_what_robots_forbid_is_not_asked(tmp_path, path, allowed):
+    url = f"https://example.org{path}"
+    fetch, asked, clock = fetcher(tmp_path, robots_of(ROBOTS), wait=1.0)
+    with nullcontext() if allowed else pytest.raises(Refused, match=r"robots\.txt of the site asks"):
+        fetch(url)
+    assert asked == ["https://example.org/robots.txt", *[url] * allowed]
+    # The delay that the site asks for is longer than our own.
+    assert clock.slept == [0, *[2] * allowed]
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ("User-agent: evenlight\nDisallow: /wiki/\n\nUser-agent: *\nAllow: /", False),
+        ("User-agent: *\nDisallow: /\n\nUser-agent: Evenlight\nDisallow: /w/", True),
+        ("User-agent: light\nDisallow: /", True),
+        ("User-agent: *\nDisallow: /wiki/Emma\nAllow: /wiki/Emma", True),
+        ("", True),
+        ("Disallow: /", True),
+        ("Not found", True),
+        ("User-agent: *\n", True),
+    ],
+)
+def test_rules_are_those_for_this_program(tmp_path, text, allowed):
+    fetch, _, _ = fetcher(tmp_path, robots_of(text))
+    with nullcontext() if allowed else pytest.raises(Refused, match=URL):
         fetch(URL)
-    assert asked == ["https://example.org/robots.txt"]
 
 
 def test_without_an_answer_about_robots_nothing_is_asked(tmp_path):

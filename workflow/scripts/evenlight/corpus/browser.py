@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup
+from protego import Protego
 from selenium import webdriver
 from selenium.common.exceptions import TimeoutException, WebDriverException
 from selenium.webdriver.chrome.service import Service as ChromeService
@@ -25,7 +26,6 @@ from urllib3.exceptions import HTTPError
 
 from evenlight.corpus.local_site import Site, serving
 from evenlight.corpus.pages import Fetch, Page, Refused, enter, keep, normal, read_index, read_page, stored
-from evenlight.corpus.robots import EVERYTHING, Robots, read_robots
 from evenlight.errors import InputError
 
 PROGRAM = "Evenlight"
@@ -86,7 +86,7 @@ def polite(
     ``manners.attempts``, or for a status that is neither a page nor a missing one, an :class:`InputError`.
     """
     answered_at: dict[str, float] = {}
-    robots: dict[str, Robots] = {}
+    robots: dict[str, Protego] = {}
 
     def page_of(url: str, wait: float) -> Page:
         host = urlsplit(url).netloc
@@ -115,19 +115,20 @@ def polite(
             "far are kept"
         )
 
-    def robots_of(url: str) -> Robots:
+    def robots_of(url: str) -> Protego:
         site = "{0.scheme}://{0.netloc}".format(urlsplit(url))
         if site not in robots:
             page = page_of(f"{site}/robots.txt", manners.wait)
             keep(store, page)
-            robots[site] = read_robots(_plain_text(page.html), PROGRAM) if page.status == 200 else EVERYTHING
+            # Without any rules everything may be read.
+            robots[site] = Protego.parse(_plain_text(page.html) if page.status == 200 else "")
         return robots[site]
 
     def fetch(url: str) -> Page:
         rules = robots_of(url)
-        if not rules.allows(url):
+        if not rules.can_fetch(url, PROGRAM):
             raise Refused(f"{url}: robots.txt of the site asks programs not to read this page")
-        page = page_of(url, max(manners.wait, rules.delay))
+        page = page_of(url, max(manners.wait, rules.crawl_delay(PROGRAM) or 0.0))
         if page.status not in DEFINITIVE:
             raise InputError(f"{url}: the site answers with status {page.status}; open the page by hand to see why")
         return page
