@@ -151,7 +151,8 @@ def test_the_first_line_says_how_many_questions_have_which_answer(study, effects
     verdicts = ["disparity of these models", "equivalent", "undecided", "not decidable"]
     content = study.audit(effects.assign(verdict=verdicts, reason="all scores are the same"))
     said = (
-        "Of 4 questions, each an explainer and a metric, a disparity is confirmed in 1, ruled out in 1, and 2 are open."
+        "Of 4 questions, each an explainer and a metric, a disparity is confirmed in 1, one that matters is ruled "
+        "out in 1, and 2 are open."
     )
     assert content["verdicts"]["said"] == said
     assert content["found"][0]["said"].startswith(said)
@@ -178,7 +179,10 @@ def test_the_same_reason_is_told_once_for_all_numbers_of_units(study, effects):
 
 def test_where_nothing_was_decided_nothing_looks_as_if_it_had_passed(study, effects):
     content = study.audit(effects.assign(verdict="undecided", detectable_pooled=np.nan))
-    said = "confirmed in 0, ruled out in 0, and 4 are open. Nothing is decided, which does not show that explanations"
+    said = (
+        "confirmed in 0, one that matters is ruled out in 0, and 4 are open. Nothing is decided, which does not show "
+        "that explanations"
+    )
     for text in (page(content), card(content)):
         assert said in text
         assert "none shows a disparity" not in text
@@ -406,7 +410,7 @@ def test_it_is_said_for_whom_random_explanations_are_as_good(study, effects, ran
     expected = [higher if metric == "comprehensiveness" else lower for metric in cells["metric"]]
     told = {finding["metric"].lower(): finding["said"] for finding in content["found"][0]["findings"]}
     for metric, groups in zip(cells["metric"], expected, strict=True):
-        said = f" Of {groups} texts it is no better than random explanations are, on average."
+        said = f" Of {groups} texts Integrated gradients is no better than random explanations are, on average."
         assert told[metric].endswith(said if groups else "may make it still.")
 
 

@@ -442,7 +442,7 @@ def test_page_shows_every_cell_with_its_verdict(paths):
     # No cell looks like one that was not coloured for having passed; what is open is grey.
     assert [cell.background for cell in cells] == ["#f5c9a0", "#b5dcf3", "#d0d4d9"]
     assert page.introduction.startswith(
-        "Of 3 cells, a disparity is confirmed in 1, ruled out in 1 and open in 1 (grey)."
+        "Of 3 cells, a disparity is confirmed in 1, one that matters is ruled out in 1, and 1 is open (grey)."
     )
     assert page.warnings == []
     assert "equivalent; difference" in render(page)

@@ -14,6 +14,7 @@ from transformers import AutoTokenizer
 from evenlight.errors import InputError
 from evenlight.explainers import Context
 from evenlight.explainers.imported import aligned, explain
+from evenlight.notebook.reading import words_of
 from evenlight.readings import SPECIAL, Sentence
 
 SENTENCE = Sentence(
@@ -85,6 +86,21 @@ def test_a_text_is_known_by_its_words_as_well(tmp_path):
 
     row = asdict(Explanation("He rows home", ["[CLS]", "he", "row", "##s", "home", "[SEP]"], [1.0] * 6, "LIME", 1))
     assert scores(tmp_path, row) == [1] * 6
+
+
+def test_texts_that_differ_in_white_space_alone_are_told_apart(tmp_path):
+    texts = ["Failed, again", "Failed , again"]
+    rows = [{"text": text, "words": ["Failed", ",", "again"], "scores": [n] * 3} for n, text in enumerate(texts, 1)]
+    sentences = [
+        replace(SENTENCE, item_id=str(n), words=words_of(text), token_text=("", "Failed", ",", "again", ""))
+        for n, text in enumerate(texts)
+    ]
+    sentences = [
+        replace(each, token_id=np.array([2, 10, 11, 12, 3]), word_id=np.array([SPECIAL, 0, 1, 2, SPECIAL]))
+        for each in sentences
+    ]
+    found = imported(tmp_path, rows, sentences)
+    assert [each.token_score.tolist() for each in found] == [[0, 1, 1, 1, 0], [0, 2, 2, 2, 0]]
 
 
 def test_json_and_parquet_say_the_same(tmp_path):

@@ -354,6 +354,45 @@ def test_intervals_of_guessing_contain_chance_as_often_as_they_say():
 
 
 @pytest.mark.parametrize(
+    ("sizes", "recalls"), [((97, 3), (0.5, 0.5)), ((99, 1), (0.5, 0.5)), ((57, 3), (0.95, 0.7)), ((50, 50), (0.5, 0.5))]
+)
+def test_a_class_of_few_texts_tells_little(sizes, recalls):
+    """All texts of a rare class are often right by chance, and then they do not vary."""
+    generator = np.random.default_rng(2)
+    label = np.repeat([0, 1], sizes)
+    too_high = 0
+    for _ in range(400):
+        right = generator.random(len(label)) < np.repeat(recalls, sizes)
+        told = balanced_accuracy(answers(list(label), list(np.where(right, label, 1 - label))))
+        too_high += told["low"] > np.mean(recalls)
+    assert too_high <= 400 * 0.05
+
+
+def test_few_clusters_tell_little():
+    """Texts of a cluster are right together, and of six clusters the variance is hardly known."""
+    generator = np.random.default_rng(3)
+    label = np.tile([0, 1], 60)
+    clusters = np.repeat(np.arange(6), 20)
+    missed = 0
+    for _ in range(400):
+        likely = generator.beta(0.7 * 7 / 3, 0.3 * 7 / 3, 6)[clusters]
+        right = generator.random(len(label)) < likely
+        names = list(clusters.astype(str))
+        told = balanced_accuracy(answers(list(label), list(np.where(right, label, 1 - label)), names))
+        missed += told["low"] > 0.7
+    assert missed <= 400 * 0.05
+
+
+def test_one_class_cannot_tell_a_model_from_guessing():
+    told = balanced_accuracy(answers([1] * 200, [0] * 200))
+    [said] = said_of_chance(pd.DataFrame([{"dataset": "texts", "model": "mine", "seed": 0} | told]))
+    assert (
+        "mine on texts cannot be told from guessing, since all test texts have one class: it is right about 0.0%"
+        in said
+    )
+
+
+@pytest.mark.parametrize(
     ("value", "low", "high", "said"),
     [
         (0.0, 0.0, 0.05, "is worse than guessing: with every class counted alike it is right about 0.0% of the"),
@@ -372,4 +411,4 @@ def test_who_has_learnt_nothing_is_told_and_nobody_else(value, low, high, said):
         assert ("(key classes)" in told[0]) == (high < 0.5)
         assert "in 1 of 2 runs (seed 1; here the worst)" in said_of_chance(balanced)[0]
     # A dataset with one class has no such question.
-    assert said_of_chance(balanced.assign(chance=1.0)) == []
+    assert "all test texts have one class" in said_of_chance(balanced.assign(chance=1.0))[0]

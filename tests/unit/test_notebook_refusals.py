@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from models_for_tests import MAX_TOKENS, tiny_classifier
 
-from evenlight import explain, load_classifier, plot, probabilities, score
+from evenlight import compare, explain, load_classifier, plot, probabilities, score
 from evenlight.errors import InputError
 
 TEXTS = ["He waits .", "They find the lighthouse ."]
@@ -28,6 +28,8 @@ def classifier():
         ({"output": "contrast", "foils": [0, 2]}, "foils: found 2"),
         ({"output": "contrast", "foils": [0]}, "foils has 1 entries for 2 texts"),
         ({"ground_truth": [[0, 1, 0]]}, "ground_truth has 1 entries for 2 texts"),
+        ({"ground_truth": [[0, 1, 0], [0, 1]]}, r"found \[0, 1\] for text 1, whose 5 words are 'They', .* a 0 or 1"),
+        ({"ground_truth": [[0, 2, 0], None]}, r"found \[0, 2, 0\] for text 0, whose 3 words are 'He', 'waits', '\.'"),
     ],
 )
 def test_what_is_no_class_and_not_one_per_text_is_refused(classifier, more, message):
@@ -40,6 +42,11 @@ def test_what_is_no_class_and_not_one_per_text_is_refused(classifier, more, mess
     [
         ([], "texts is empty"),
         (["He waits .", " "], "text 1 has no words"),
+        (["He waits .", None], "text 1: found None; give a string, or a list of its words"),
+        ([float("nan")], "text 0: found nan; give a string"),
+        ([b"He waits ."], "text 0: found b'He waits .'; give a string"),
+        ([["He", 1]], r"text 0: found \['He', 1\]; give a string"),
+        ([["He", " "]], r"text 0: found \['He', ' '\]; give a string"),
         (
             ["He waits .", "so " * MAX_TOKENS],
             rf"^text 1 has \d+ tokens and this classifier reads at most {MAX_TOKENS};",
@@ -130,3 +137,15 @@ def test_what_is_about_concepts_is_refused(classifier):
         explain(classifier, TEXTS, "leace")
     with pytest.raises(InputError, match="icace_error is about changes of a concept"):
         score(classifier, explain(classifier, TEXTS, "saliency"), "icace_error")
+
+
+@pytest.mark.parametrize(
+    ("scores", "more", "message"),
+    [
+        ([1.0, np.inf, 2.0], {}, "scores_a: found an infinite score; leave it out, or give NaN"),
+        ([1.0, 1.5, 2.0], {"alpha": 2}, "alpha: found 2; allowed is a number between 0 and 1"),
+    ],
+)
+def test_scores_and_levels_that_cannot_be_judged_are_refused(scores, more, message):
+    with pytest.raises(InputError, match=message):
+        compare(scores, [0.1, 0.2, 0.4], **more)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 
@@ -10,6 +11,7 @@ from evenlight.configuration import completed_entry, family_of, tags
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import Progress
+from evenlight.engine.sentences import encoded
 from evenlight.explainers import explain
 from evenlight.explainers.planned import planned_of_classes, planned_rows, rows_of
 from evenlight.metrics import explanation_of, score
@@ -67,6 +69,21 @@ def test_rows_are_known_before_they_are_asked(name):
         assert found / 4 < planned < 4 * found
     else:
         assert planned == pytest.approx(found, rel=tolerance)
+
+
+@pytest.mark.parametrize("name", ["lime", "occlusion"])
+def test_a_text_in_windows_is_one_row_of_each_question(name):
+    given, tolerance = METHODS[name]
+    family, settings = settings_of(given)
+    rows: list[int] = []
+    classifier = replace(tiny_classifier("bert"), max_tokens=12, on_rows=rows.append)
+    items = pd.DataFrame({"item_id": ["long"], "words": [CUT[-1] * 2], "label": [0]})
+    [sentence] = encoded(classifier, items, [0], 4)
+    assert sentence.windows[:, 1].max() > 1
+    explain(family, [sentence], {"it": settings}, context_of(classifier))
+    assert planned_rows(family, {"it": settings}, [sentence]).sum() == pytest.approx(
+        sum(rows), rel=max(tolerance, 0.02)
+    )
 
 
 def test_explainers_that_share_their_passes_are_counted_once_and_those_that_draw_each():

@@ -187,6 +187,12 @@ def test_equal_texts_are_one_cluster_and_on_one_side_of_the_split(loaded):
     assert clusters[0] == clusters[2] == clusters[7] == "000001"
     assert len(set(clusters)) == 8
     assert items.loc[[0, 2, 7], "split"].nunique() == 1
+    authors = [row | {"author": str(number // 3)} for number, row in enumerate(rows)]
+    said = "2 of 10 texts are copies of others; equal texts are one cluster, so that 4 clusters became 3"
+    assert loaded(authors, cluster="author").notes == [said]
+    halves = [row | {"half": "train" if number < 5 else "test"} for number, row in enumerate(rows)]
+    [said] = loaded(halves, split="half").notes
+    assert said.endswith("equal texts are one cluster; 1 texts of the test split are in the training split, too")
     linked = [row | {"source": "s" if number in (4, 7) else str(number)} for number, row in enumerate(rows)]
     clusters = loaded(linked, cluster="source").items["cluster"]
     assert clusters[[0, 2, 4, 7]].nunique() == 1

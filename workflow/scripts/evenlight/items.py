@@ -139,8 +139,8 @@ def _moved(items: pd.DataFrame, whole: Sequence[str], split: str, share: float, 
     count = round(share * len(names))
     if not 0 < count < len(names):
         raise InputError(
-            f"{key}: {share} of {len(names)} training pairs is {count}; choose a share that moves at least one "
-            "pair and leaves at least one"
+            f"{key}: {share} of {len(names)} training pairs, or clusters of texts, is {count}; choose a share that "
+            "moves at least one and leaves at least one. A text that many clusters have in common makes them one"
         )
     chosen = sorted(names, key=lambda name: (generator_for(seed, name, "split").random(), name))[:count]
     return items.assign(split=items["split"].mask(training & whole.isin(chosen), split))

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from evenlight.errors import InputError
 
+# Characters of a value; Python's own limit is shorter than a long text.
+LONGEST_VALUE = 2**24
 PUBLISHED = "delete the file to have it fetched again"  # the remedy for a file whose content is pinned
 
 
@@ -21,6 +23,7 @@ def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[t
     """
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
+            csv.field_size_limit(max(LONGEST_VALUE, csv.field_size_limit()))
             lines = csv.reader(file, strict=True)
             header = next(lines, [])
             other = next((sign for sign in ";\t|" if len(header) == 1 and sign in header[0]), None)

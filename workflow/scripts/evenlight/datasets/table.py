@@ -69,19 +69,36 @@ def dataset_of(rows: Iterable[tuple[str, dict]], settings: dict, origin: Path | 
     if not items:
         raise InputError(f"{origin}: no rows; {REMEDY}")
     rows = pd.DataFrame(items)
-    rows["cluster"] = joined_clusters(rows)
+    clusters = joined_clusters(rows)
+    notes = _copies_said(rows, clusters, names_clusters=settings["cluster"] is not None)
+    rows["cluster"] = clusters
     if settings["split"] is None:
         rows = assign_test(rows, rows["cluster"], settings["test_share"], settings["split_seed"])
-    copies = int(texts_of(rows).duplicated().sum())
-    notes = [f"{copies} of {len(rows)} texts are copies of others; equal texts are one cluster"] if copies else []
     return Dataset(*separated(rows, factors), list(settings["classes"]), notes)
 
 
+def _copies_said(rows: pd.DataFrame, clusters: pd.Series, names_clusters: bool) -> list[str]:
+    """What is said of equal texts: how many there are, which clusters they join, and that they are in both splits."""
+    text = texts_of(rows)
+    copies = int(text.duplicated().sum())
+    if not copies:
+        return []
+    said = f"{copies:,} of {len(rows):,} texts are copies of others; equal texts are one cluster"
+    before, after = rows["cluster"].nunique(), clusters.nunique()
+    if names_clusters and after < before:
+        said += f", so that {before:,} clusters became {after:,}"
+    learned = set(text[rows["split"] == "train"])
+    both = int((rows["split"].eq("test") & text.isin(learned)).sum())
+    if both:
+        said += f"; {both:,} texts of the test split are in the training split, too"
+    return [said]
+
+
 def _rows(path: Path, fields: list[str]) -> Iterator[tuple[str, dict]]:
-    if path.suffix == ".csv":
+    if path.suffix.lower() == ".csv":
         yield from csv_rows(path, fields, REMEDY)
         return
-    if path.suffix != ".parquet":
+    if path.suffix.lower() != ".parquet":
         raise InputError(f"{path}: neither .csv nor .parquet; convert the table to one of them")
     try:
         table = pq.read_table(path)

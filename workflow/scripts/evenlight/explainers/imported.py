@@ -161,9 +161,9 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
         rows = context.once(path, partial(read_explanations, path))
         attributions = []
         for sentence in sentences:
-            keys = [sentence.item_id, " ".join(sentence.words)]
-            if len(spaces_of(sentence.words)) == len(sentence.words) + 1:
-                keys.append(written(sentence.words))
+            # Texts may differ in their white space alone, so that as it came counts before its words.
+            whole = len(spaces_of(sentence.words)) == len(sentence.words) + 1
+            keys = [sentence.item_id, *[written(sentence.words)] * whole, " ".join(sentence.words)]
             row = next((rows[key] for key in keys if key in rows), None)
             if row is None:
                 raise InputError(

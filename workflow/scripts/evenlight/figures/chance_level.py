@@ -23,10 +23,8 @@ def said_of_chance(
 Explanations of a model that has learnt nothing say nothing.
     """
     datasets, models = datasets or {}, models or {}
-    # Of a single class everybody is always right.
-    possible = balanced[balanced["chance"] < 1]
     said = []
-    for (dataset, model), runs in possible.groupby(["dataset", "model"], sort=False):
+    for (dataset, model), runs in balanced.groupby(["dataset", "model"], sort=False):
         guessing = runs[runs["low"] <= runs["chance"]]
         if len(guessing):
             name = f"{models.get(model, model)} on {datasets.get(dataset, dataset)}"
@@ -37,6 +35,12 @@ Explanations of a model that has learnt nothing say nothing.
 def _of_runs(guessing: pd.DataFrame, runs: int) -> str:
     """What holds of the worst of the runs, and how many there are."""
     worst = guessing.loc[guessing["value"].idxmin()]
+    right = f"{worst['value']:.1%} of the test texts ({worst['low']:.1%} to {worst['high']:.1%})"
+    if worst["chance"] == 1:
+        return (
+            f"cannot be told from guessing, since all test texts have one class: it is right about {right}, and so may "
+            "a model be that always says this class."
+        )
     below = worst["high"] < worst["chance"]
     several = ""
     if runs > 1:
@@ -44,7 +48,6 @@ def _of_runs(guessing: pd.DataFrame, runs: int) -> str:
         several = f" in {len(guessing)} of {runs} runs (seed{'s' if len(guessing) > 1 else ''} {seeds}; here the worst)"
     return (
         f"{'is worse than' if below else 'is not shown to be better than'} guessing{several}: with every class counted "
-        f"alike it is right about {worst['value']:.1%} of the test texts ({worst['low']:.1%} to {worst['high']:.1%}), "
-        f"and guessing about {worst['chance']:.1%}."
+        f"alike it is right about {right}, and guessing about {worst['chance']:.1%}."
         + (" Its labels may stand for other classes than the dataset's (key classes)." if below else "")
     )

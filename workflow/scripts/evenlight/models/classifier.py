@@ -52,7 +52,7 @@ class Classifier:
         max_tokens: longest text, or window of a text, that it is given.
         precision: ``float32``, or ``bfloat16`` for linear layers in half the bits. Embeddings, logits and gradients
             at the embeddings are float32 in both cases, and so is all that is made of them.
-        on_rows: called with the number of rows of every pass through the network.
+        on_rows: called with the number of rows of every question; one that is read in windows is one row.
         way: how the network is asked; None finds it out.
         check_texts: called with the words of texts before they are read, and refuses them; None where all may be.
 
@@ -155,6 +155,8 @@ class Classifier:
         Those of a text in windows are the mean of its windows', see :mod:`evenlight.models.windows`. With what
         :meth:`read_beginning` gives, the rows are without the beginning, and padding is on the right.
         """
+        if self.on_rows:
+            self.on_rows(len(embedding))
         windows = self.windows(mask)
         if not windows:
             return self._read(embedding, mask, beginning)
@@ -169,8 +171,6 @@ class Classifier:
         inside = mask > 0
         with self._autocast(), self._padding_known(not inside.all()):
             logits = self.way.logits(self.network, embedding, sent(inside, self.device).long(), beginning, types)
-        if self.on_rows:
-            self.on_rows(len(embedding))
         return logits.float() if self._is_autocast else logits
 
     def read_beginning(self) -> Cache | None:

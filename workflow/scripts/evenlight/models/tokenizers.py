@@ -417,8 +417,8 @@ def _aligned(
             text = written(words)[slice(*span[token].clip(0))]
             raise InputError(
                 f"the tokenizer makes one token, '{_shortened(text.strip())}', of the words "
-                f"{', '.join(repr(words[word]) for word in visible[:3])}, and its score cannot be divided; choose "
-                "another model"
+                f"{', '.join(repr(words[word]) for word in visible[:3])}, and its score cannot be divided; take "
+                "control characters out of the text, or choose another model"
             )
         first[token] = visible[0] if visible else first[token]
     word_id = np.where(is_outside, outside, first)

@@ -24,7 +24,7 @@ from evenlight.notebook.explained import plot as plot
 from evenlight.notebook.loading import AskedService, in_words_of_a_notebook
 from evenlight.notebook.loading import load_classifier as load_classifier
 from evenlight.notebook.progress import Progress, counted
-from evenlight.notebook.reading import Text, check_one_per_text, sentences_of
+from evenlight.notebook.reading import Text, check_marks, check_one_per_text, sentences_of
 from evenlight.readings import Sentence, runner_up
 from evenlight.statistics.one_cell import one_cell
 
@@ -67,7 +67,7 @@ def explain(
 
     Args:
         classifier: of :func:`load_classifier`.
-        texts: each a list of words, or one string, whose words stand between spaces.
+        texts: each a string, which is read as it stands, or a list of its words.
         method: name of the explainer, such as ``integrated_gradients``.
         second: the second part of each text, such as the hypothesis behind a premise; words of both parts are
             explained.
@@ -96,6 +96,7 @@ def explain(
     sentences = sentences_of(classifier, texts, second, overlap)
     truths = [None] * len(sentences) if ground_truth is None else ground_truth
     check_one_per_text("ground_truth", truths, len(sentences))
+    check_marks(truths, sentences)
     if targets is not None:
         targets = _class_numbers("targets", targets, classifier, len(sentences))
     if foils is not None:
@@ -177,12 +178,16 @@ def compare(
         which knows from other cells, too, how far units lie.
 
     Raises:
-        InputError: there are no numbers, or pairs with one form.
+        InputError: there are no numbers, infinite ones, pairs with one form, or no such level.
     """
     values = [np.asarray(scores, dtype=float) for scores in (scores_a, scores_b)]
     for name, of_level in zip(("scores_a", "scores_b"), values, strict=True):
         if of_level.ndim != 1 or not len(of_level):
             raise InputError(f"{name}: found an array of shape {of_level.shape}; give one number for each text")
+        if np.isinf(of_level).any():
+            raise InputError(f"{name}: found an infinite score; leave it out, or give NaN where a score is undefined")
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha: found {alpha!r}; allowed is a number between 0 and 1, such as 0.05")
     if paired and len(values[0]) != len(values[1]):
         raise InputError(
             f"scores_a has {len(values[0])} numbers and scores_b {len(values[1])}; of pairs give as many, or write "

@@ -1,6 +1,6 @@
 """Texts as a notebook has them, in words and in tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
@@ -68,10 +68,24 @@ def check_one_per_text(name: str, values: Sequence, texts: int) -> None:
         raise InputError(f"{name} has {len(values)} entries for {texts} texts; give one per text")
 
 
+def check_marks(truths: Sequence[Sequence[int] | None], sentences: Sequence[Sentence]) -> None:
+    """Refuse ground truth that has not a 0 or 1 for each word of its text."""
+    for number, (truth, sentence) in enumerate(zip(truths, sentences, strict=True)):
+        if truth is not None and (len(truth) != len(sentence.words) or not set(truth) <= {0, 1}):
+            raise InputError(
+                f"ground_truth: found {list(truth)!r} for text {number}, whose {len(sentence.words)} words are "
+                f"{', '.join(map(repr, sentence.words))}; give a 0 or 1 for each of them"
+            )
+
+
 def _words(name: str, texts: Sequence[Text], text: str) -> list[Words]:
     """The words of each of the texts that the argument ``name`` gives, each of which messages call ``text``."""
     if isinstance(texts, str):
         raise InputError(f"{name} is one string; give a list of texts, here a list of one")
+    for number, given in enumerate(texts):
+        words = list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else [None]
+        if not isinstance(given, str) and not all(isinstance(word, str) and word.strip() for word in words):
+            raise InputError(f"{text} {number}: found {given!r}; give a string, or a list of its words")
     words = [words_of(given) for given in texts]
     if not words:
         raise InputError(f"{name} is empty; give at least one text")

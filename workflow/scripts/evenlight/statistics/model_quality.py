@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t as student
 
 from evenlight import tables
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
@@ -154,7 +155,11 @@ def balanced_accuracy(items: pd.DataFrame) -> dict[str, float]:
 
     A model that answers without regard to the text, as by one and the same class, has this chance, however unequal
     the classes are. The interval (95%) is that of Korn and Graubard (1998): of Clopper and Pearson, with so many texts
-    as vary as much as these, which depend on one another within clusters; where nothing varies, as many as clusters.
+    as vary as much as these, which depend on one another within clusters, less by Student's t of so few clusters.
+
+    Texts of a rare class may all be right, or all wrong, by chance, and then they vary less than further ones. So the
+    variance is no less than that of independent texts with one more that is right and one more that is wrong in each
+    class. Where the clusters do not vary at all, there are no more texts than clusters.
 
     Args:
         items: one row per text with ``cluster``, ``label`` and ``predicted``.
@@ -165,12 +170,19 @@ def balanced_accuracy(items: pd.DataFrame) -> dict[str, float]:
     correct = (items["predicted"] == items["label"]).astype(float)
     by_class = correct.groupby(items["label"])
     classes, value = by_class.ngroups, by_class.mean().mean()
+    sizes = by_class.size().to_numpy()
+    cautious = (by_class.sum().to_numpy() + 1) / (sizes + 2)
     # What each text adds to the mean of the recalls, summed up in its cluster.
     added = (correct - by_class.transform("mean")) / (classes * by_class.transform("size"))
     of_clusters = added.groupby(items["cluster"]).sum()
     clusters = len(of_clusters)
     variance = (of_clusters**2).sum() * clusters / max(clusters - 1, 1)
-    effective = min(value * (1 - value) / variance, len(items)) if variance > 0 else clusters
+    least = (cautious * (1 - cautious) / sizes).sum() / classes**2
+    is_mixed = 0 < value < 1
+    of_one_text = value * (1 - value) if is_mixed else cautious.mean() * (1 - cautious.mean())
+    effective = min(of_one_text / max(variance, least), len(items) if variance > 0 else clusters)
+    if clusters > 1:
+        effective *= (student.ppf(0.975, len(items) - 1) / student.ppf(0.975, clusters - 1)) ** 2
     low, high = share_interval(value * effective, effective)
     return {
         "size": len(items),

@@ -41,6 +41,8 @@ _OWN_ENDS = {"mean": "", "low": "_models_low", "high": "_models_high"}
 PAIRS = 3
 # Questions that are not decidable are named where they are no more.
 NAMED = 3
+# Means that differ by less are equal.
+ROUNDING = 1e-9
 # What becomes of a disparity beyond random explanations, the lower yardstick, where there is no upper one.
 OUTCOMES = {
     LEFT: "It is there beyond that of random explanations, too. What is attainable by this metric is not known, so the "
@@ -395,12 +397,12 @@ def counted(counts: Mapping[str, int]) -> str:
     """How many questions have which answer, in a sentence; ``counts`` as those of a comparison.
 
     >>> counted({"asked": 6, "disparity": 0, "no disparity": 0, "undecided": 4, "not decidable": 2})[:84]
-    'Of 6 questions, each an explainer and a metric, a disparity is confirmed in 0, ruled'
+    'Of 6 questions, each an explainer and a metric, a disparity is confirmed in 0, one t'
     """
     still_open = counts[UNDECIDED] + counts[UNDECIDABLE]
     said = (
         f"Of {_number(counts['asked'], 'question')}, each an explainer and a metric, a disparity is confirmed in "
-        f"{counts['disparity']}, ruled out in {counts['no disparity']}, and {still_open} "
+        f"{counts['disparity']:,}, one that matters is ruled out in {counts['no disparity']:,}, and {still_open:,} "
         f"{'is' if still_open == 1 else 'are'} open."
     )
     if still_open < counts["asked"]:
@@ -418,7 +420,7 @@ def _said(pair: Comparison, counts: Mapping[str, int], findings: Sequence[dict],
     >>> pair, found = Comparison("gender", "male", "female"), [{"better": "male"}] * 3
     >>> counts = {"asked": 12, "disparity": 3, "no disparity": 0, "undecided": 9, "not decidable": 0}
     >>> _said(pair, counts, found, "").partition("disparity is ")[2]
-    'confirmed in 3, ruled out in 0, and 9 are open. In 3 explanations of male texts are better.'
+    'confirmed in 3, one that matters is ruled out in 0, and 9 are open. In 3 explanations of male texts are better.'
     """
     better = Counter(finding["better"] for finding in findings)
     texts = [counted(counts)]
@@ -457,7 +459,7 @@ def _finding(row, labels: Labels, yardsticks: Mapping[tuple, Mapping[str, Any]])
         + ("It is smaller than the smallest disparity of interest. " if row.verdict.startswith("negligible") else "")
         + (NOT_NAMED if row.family == EXPLORATORY else "")
         + _made_said(row, held)
-        + _no_better_than_random(row, held, metric)
+        + _no_better_than_random(row, held, metric, labels.explainers[row.explainer])
     )
     return {
         "explainer": labels.explainers[row.explainer],
@@ -498,18 +500,15 @@ def _made_said(row, held: Mapping[str, Any]) -> str:
     return said + MAKERS[held["made_by"]]
 
 
-def _no_better_than_random(row, held: Mapping[str, Any], metric: Metric) -> str:
+def _no_better_than_random(row, held: Mapping[str, Any], metric: Metric, explainer: str) -> str:
     """For which of both groups an explanation says no more than a random one, on average; nothing where it does."""
     sign = 1 if metric.higher_is_better else -1
-    ends = ((row.level_a, "a"), (row.level_b, "b"))
-    groups = [
-        level
-        for level, end in ends
-        if sign * (held.get(f"score_{end}", np.nan) - held.get(f"random_{end}", np.nan)) <= 0
-    ]
-    return (
-        f" Of {' and '.join(groups)} texts it is no better than random explanations are, on average." if groups else ""
-    )
+    ahead = {
+        level: sign * (held.get(f"score_{end}", np.nan) - held.get(f"random_{end}", np.nan))
+        for level, end in ((row.level_a, "a"), (row.level_b, "b"))
+    }
+    groups = " and ".join(level for level, by in ahead.items() if by <= ROUNDING)
+    return f" Of {groups} texts {explainer} is no better than random explanations are, on average." if groups else ""
 
 
 def _attained(row, held: Mapping[str, Any]) -> dict:

@@ -129,7 +129,7 @@ def _said_of_verdicts(verdicts: pd.Series) -> str:
     """How many cells have which answer, of those that ask a question.
 
     >>> _said_of_verdicts(pd.Series(["disparity of these models", "equivalent", "undecided", "not decidable"]))
-    'Of 4 cells, a disparity is confirmed in 1, ruled out in 1 and open in 2 (grey). '
+    'Of 4 cells, a disparity is confirmed in 1, one that matters is ruled out in 1, and 2 are open (grey). '
     >>> _said_of_verdicts(pd.Series([], dtype=object))
     ''
     """
@@ -138,8 +138,8 @@ def _said_of_verdicts(verdicts: pd.Series) -> str:
     if verdicts.empty:
         return ""
     return (
-        f"Of {len(verdicts):,} cells, a disparity is confirmed in {confirmed:,}, ruled out in {excluded:,} and open in "
-        f"{still_open:,} (grey). "
+        f"Of {len(verdicts):,} cells, a disparity is confirmed in {confirmed:,}, one that matters is ruled out in "
+        f"{excluded:,}, and {still_open:,} {'is' if still_open == 1 else 'are'} open (grey). "
     )
 
 
