@@ -25,11 +25,14 @@ from evenlight.statistics.beyond_random import BOTH, EXPLAINER, MODEL, MOSTLY_MO
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
+from evenlight.statistics.study import VerdictSettings
 from evenlight.statistics.verdicts import STUDY, judged
 
-SETTINGS = {"bound": BOUND, "smallest": {}, "confidence": CONFIDENCE, "alpha": ALPHA}
 # The metrics are of probabilities, so that one text may lie so far from all others.
 REACH = dict.fromkeys(METRICS, 1.0)
+JUDGING = VerdictSettings(
+    alpha=ALPHA, equivalence_bound=BOUND, confidence=CONFIDENCE, bootstrap_draws=DRAWS, reach=REACH
+)
 # What random explanations reach of the attainable, and the texts of which less is attainable than this have no share.
 AT_RANDOM, LEAST = 0.25, 0.05
 # How narrow beta distributions are.
@@ -109,9 +112,9 @@ def scores_of(values: np.ndarray, plain: np.ndarray) -> ExplainerScores:
 
 def told(best: np.ndarray, scores: np.ndarray, noise: np.ndarray, design: Design) -> list[str]:
     """Who makes each disparity that an audit tells of, as its sentence says it."""
-    of_study = rows_beyond(iter([scores_of(scores, None)]), [design], noise[None], best, DRAWS, reach=REACH, **SETTINGS)
+    of_study = rows_beyond(iter([scores_of(scores, None)]), [design], noise[None], best, JUDGING)
     table = beyond_random(*gathered([of_study]), lambda row: STUDY, ALPHA)
-    effects = pooled_rows([scores_of(scores, None)], [design], DRAWS, reach=REACH, **SETTINGS)
+    effects = pooled_rows([scores_of(scores, None)], [design], JUDGING)
     rows, deviates = gathered([effects])
     cells = judged(pd.DataFrame(rows).assign(family=STUDY, cliffs_delta=np.nan), deviates, ALPHA)
     cells["detectable_pooled"] = np.nan
@@ -123,7 +126,7 @@ def found_in(values: np.ndarray, scores: np.ndarray, design: Design) -> list[str
     """Who makes each disparity by another measure: the explainer where it differs likewise, else the model."""
     tables = []
     for part in (scores, values):
-        rows, deviates = gathered([pooled_rows([scores_of(part, scores)], [design], DRAWS, reach=REACH, **SETTINGS)])
+        rows, deviates = gathered([pooled_rows([scores_of(part, scores)], [design], JUDGING)])
         tables.append(judged(pd.DataFrame(rows).assign(family=STUDY), deviates, ALPHA).set_index("metric"))
     plain, other = tables[0], tables[1].reindex(tables[0].index)
     said = []

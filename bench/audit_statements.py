@@ -28,7 +28,7 @@ from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.power import detectable_effect_pooled
-from evenlight.statistics.study import Comparison, Metric
+from evenlight.statistics.study import Comparison, Metric, VerdictSettings
 from evenlight.statistics.verdicts import STUDY, UNDECIDED, judged
 
 ALPHA, BOUND, POWER, CONFIDENCE, DRAWS = 0.05, 0.2, 0.8, 0.95, 500
@@ -76,8 +76,8 @@ class World:
         scores = ExplainerScores(
             "data", "model", "made", [0], METRICS, values[:, None], np.ones(values.shape[1:], bool)[None]
         )
-        settings = {"bound": BOUND, "smallest": {}, "confidence": CONFIDENCE, "alpha": ALPHA}
-        rows, deviates = gathered([pooled_rows([scores], designs, DRAWS, **settings)])
+        judging = VerdictSettings(alpha=ALPHA, equivalence_bound=BOUND, confidence=CONFIDENCE, bootstrap_draws=DRAWS)
+        rows, deviates = gathered([pooled_rows([scores], designs, judging)])
         table = judged(pd.DataFrame(rows).assign(family=STUDY, cliffs_delta=np.nan), deviates, ALPHA)
         table["detectable_pooled"] = [
             detectable_effect_pooled(row.units_error, row.degrees, row.sd, row.critical, POWER)

@@ -37,6 +37,7 @@ from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effects import effect_table, gathered, pooled_rows
 from evenlight.statistics.intervals import share_interval
+from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import CONTROL, family_of, judged
 from evenlight.tables import read_metadata, read_table, replacing
 
@@ -189,7 +190,7 @@ def merged(config: dict, changes: dict) -> dict:
 
 
 def names_of(config: dict) -> dict:
-    """What :func:`evenlight.statistics.cells.read_models` is told of a study."""
+    """The names of a study's scores, and what is compared."""
     families = {name: family for family, names in configuration.metric_families(config).items() for name in names}
     return {
         "datasets": list(config["datasets"]),
@@ -200,15 +201,21 @@ def names_of(config: dict) -> dict:
     }
 
 
-def judging(config: dict) -> dict:
+def scores_below(folder: Path, names: dict) -> StudyScores:
+    """The scores of a study whose results are in a folder."""
+    return StudyScores(scores=folder / "scores", units=folder / "datasets", **names)
+
+
+def judging(config: dict) -> VerdictSettings:
     """What verdicts depend on, as the rules have it."""
     keys = ("alpha", "equivalence_bound", "smallest_effects", "confidence", "bootstrap_draws")
     statistics = config["statistics"]
-    return {key: statistics[key] for key in keys} | {
-        "primary": {section[:-1]: names for section, names in statistics["primary"].items() if names},
-        "noise": configuration.random_explainers(config),
-        "reach": configuration.reach_of_metrics(config),
-    }
+    return VerdictSettings(
+        **{key: statistics[key] for key in keys},
+        primary={section[:-1]: names for section, names in statistics["primary"].items() if names},
+        noise=configuration.random_explainers(config),
+        reach=configuration.reach_of_metrics(config),
+    )
 
 
 def check_same_models(study: Path, fresh: Path, config: dict) -> None:
@@ -250,7 +257,7 @@ def truths(folder: Path, config: dict, seeds_of_study: list[int]) -> pd.DataFram
     bounds = config["statistics"]["smallest_effects"]
     rows = []
     names = names_of(config) | {"comparisons": {GENDER: config["statistics"]["compare"][GENDER]}}
-    for model in read_models(folder / "scores", folder / "datasets", **names):
+    for model in read_models(scores_below(folder, names)):
         is_of_study = np.isin(model.seeds, seeds_of_study)
         [design] = model.designs
         if not design.paired or is_of_study.sum() < len(seeds_of_study) or (~is_of_study).sum() < 2:
@@ -402,27 +409,20 @@ def turned_round(scores: ExplainerScores, design: Design, seeds: np.ndarray) -> 
     return replace(scores, values=np.where(seeds[:, None], scores.values[..., exchanged], scores.values))
 
 
-def arrangements(model: ModelScores, judged_by: dict) -> Iterator[pd.DataFrame]:
+def arrangements(model: ModelScores, judged_by: VerdictSettings) -> Iterator[pd.DataFrame]:
     """Judged cells of one world, trainings turned round in all ways that differ; the first has none turned round.
 
     To turn round all trainings changes no verdict but its direction, so the last one stays.
     """
     [design] = model.designs
     explainers = list(model.explainers)
-    settings = {
-        "bound": judged_by["equivalence_bound"],
-        "smallest": judged_by["smallest_effects"],
-        "reach": judged_by["reach"],
-        "confidence": judged_by["confidence"],
-        "alpha": judged_by["alpha"],
-    }
     for turned in product((False, True), repeat=len(model.seeds) - 1):
         seeds = np.array([*turned, False])
         scores = [turned_round(explainer, design, seeds) for explainer in explainers]
-        rows, statistics = gathered([pooled_rows(scores, [design], judged_by["bootstrap_draws"], **settings)])
-        families = [family_of(row, judged_by["primary"], judged_by["noise"]) for row in rows]
+        rows, statistics = gathered([pooled_rows(scores, [design], judged_by)])
+        families = [family_of(row, judged_by.primary, judged_by.noise) for row in rows]
         table = pd.DataFrame(rows).assign(family=families)
-        yield with_claims(judged(table, statistics, judged_by["alpha"]))
+        yield with_claims(judged(table, statistics, judged_by.alpha))
 
 
 def world_without_dials(dials: dict[str, dict]) -> str:
@@ -433,12 +433,12 @@ def world_without_dials(dials: dict[str, dict]) -> str:
     return worlds[0]
 
 
-def alarms_of_arrangements(folder: Path, names: dict, judged_by: dict) -> list[int]:
+def alarms_of_arrangements(folder: Path, names: dict, judged_by: VerdictSettings) -> list[int]:
     """How many cells are wrongly a disparity of further trainings in each arrangement of a world without an effect.
 
     Cells of random scores are controls and do not count.
     """
-    [model] = read_models(folder / "scores", folder / "datasets", **names)
+    [model] = read_models(scores_below(folder, names))
     return [
         int((is_directed(table) & (table["of"] == TRAININGS) & (table["family"] != CONTROL)).sum())
         for table in arrangements(model, judged_by)
@@ -763,7 +763,7 @@ def main(arguments: argparse.Namespace) -> None:
     truth = truths(second, fresh, config["seeds"])
     dials = {world: dials_of(study, world) for world in config["datasets"]}
     judged_by, noise = judging(config), configuration.random_explainers(config)
-    alpha = judged_by["alpha"]
+    alpha = judged_by.alpha
     cells = cells_of(study, truth, dials, alpha)
     labels = {name: own["label"] for part in ("explainers", "metrics") for name, own in config[part].items()}
     with replacing(arguments.table) as path:
@@ -779,9 +779,7 @@ def main(arguments: argparse.Namespace) -> None:
         for folder, names in ((study, names_of(config)), (second, in_second))
     ]
     effects = read_table(study / "tables" / "effects.parquet", EFFECTS.only(*CELL, "factor", "verdict"))
-    effects_of_second = effect_table(
-        second / "scores", second / "datasets", power=config["statistics"]["power"], **judged_by, **in_second
-    )
+    effects_of_second = effect_table(scores_below(second, in_second), judged_by, power=config["statistics"]["power"])
     placebos = [with_claims(of_factor(table, PLACEBO)) for table in (effects, effects_of_second)]
     control = read_table(study / "tables" / "verdict_control.parquet", VERDICT_CONTROL)
     fresh_pairs = int(truth["fresh_pairs"].max())
@@ -811,7 +809,7 @@ def main(arguments: argparse.Namespace) -> None:
         **{
             name: fill(text, 118)
             for name, text in texts(
-                cells, dials, noise, config["explain"]["pairs"], fresh_pairs, judged_by["alpha"]
+                cells, dials, noise, config["explain"]["pairs"], fresh_pairs, judged_by.alpha
             ).items()
         },
     )

@@ -19,7 +19,7 @@ from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.familywise import deviate_of
 from evenlight.statistics.many_groups import holm
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.study import Comparison, VerdictSettings
 from evenlight.statistics.verdicts import adjusted, decidable
 
 ALPHA, DRAWS, UNITS, FORMS = 0.05, 1000, 10, (2, 2, 3, 3)
@@ -72,8 +72,8 @@ def claims(differences: np.ndarray, random: np.random.Generator, one_sided: bool
     metrics = ["mass_accuracy"] * len(differences)
     scores = ExplainerScores("geco", "minilm", "all", [0], metrics, values, ~np.isnan(values[0]))
     design = Design(Comparison("regime", "other", "baseline"), True, *sides)
-    settings = {"bound": 1.0, "smallest": {}, "confidence": 1 - ALPHA, "alpha": ALPHA}
-    rows, statistics = gathered([pooled_rows([scores], [design], DRAWS, **settings)])
+    judging = VerdictSettings(alpha=ALPHA, equivalence_bound=1.0, confidence=1 - ALPHA, bootstrap_draws=DRAWS)
+    rows, statistics = gathered([pooled_rows([scores], [design], judging)])
     table, statistics = pd.DataFrame(rows), statistics[0].copy()
     known, p, mean = table["reason"].isna().to_numpy(), table["p_models"].to_numpy(), table["difference"].to_numpy()
     if one_sided:

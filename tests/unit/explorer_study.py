@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from study_files import called
 
 from evenlight import tables
 from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
@@ -122,7 +123,8 @@ class ExplorerStudy:
 
     def effects(self, draws: int = 200) -> pd.DataFrame:
         """The table of effects."""
-        return effect_table(
+        return called(
+            effect_table,
             self.folders.scores,
             self.folders.datasets,
             **self.scored,

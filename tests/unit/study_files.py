@@ -1,6 +1,7 @@
 """The files of a study for tests of its statistics, from one row per score as they are easiest to write down."""
 
 from collections.abc import Callable
+from dataclasses import fields
 from inspect import signature
 from pathlib import Path
 
@@ -10,8 +11,8 @@ from dataset_files import as_dataset
 from evenlight import tables
 from evenlight.contracts.explanations import SCORES
 from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.statistics.cells import read_models
 from evenlight.statistics.files import Run, items_path, score_path, units_path
+from evenlight.statistics.study import StudyScores, VerdictSettings, taken
 
 NAMES = ["item_id", "pair_id", "group", "explainer"]
 
@@ -60,6 +61,10 @@ class StudyFiles:
         tables.write_table(units, units_path(self.datasets, dataset), UNITS)
 
 
+# What functions take together, by the name of the argument.
+PARTS = {"study": StudyScores, "judging": VerdictSettings}
+
+
 def asked(function: Callable, settings: dict) -> dict:
     """The keyword arguments of a function that computes a table, from settings as a configuration has them."""
     statistics = settings.get("statistics", {})
@@ -80,14 +85,24 @@ def asked(function: Callable, settings: dict) -> dict:
         "disputed": {kind: names for kind, names in kinds.items() if len(names) > 1},
         "beside": statistics.get("published", {}),
     }
-    parameters = [*signature(function).parameters.values()]
-    if any(entry.kind is entry.VAR_KEYWORD for entry in parameters):
-        # What the function hands on.
-        parameters += signature(read_models).parameters.values()
-    wanted = [entry for entry in parameters if entry.kind is entry.KEYWORD_ONLY]
-    return {entry.name: known[entry.name] for entry in wanted if entry.name in known or entry.default is entry.empty}
+    parameters = signature(function).parameters
+    of_parts = [field.name for name, kind in PARTS.items() if name in parameters for field in fields(kind)]
+    wanted = [entry for entry in parameters.values() if entry.kind is entry.KEYWORD_ONLY]
+    of_function = [entry.name for entry in wanted if entry.name in known or entry.default is entry.empty]
+    return {name: known[name] for name in [*(name for name in of_parts if name in known), *of_function]}
+
+
+def called(function: Callable, scores: Path, units: Path, readings: Path | None = None, **settings):
+    """A function of the statistics with flat settings, in the parts that it takes."""
+    settings |= {"scores": scores, "units": units, "readings": readings}
+    parts = []
+    for name, kind in PARTS.items():
+        if name in signature(function).parameters:
+            part, settings = taken(kind, settings)
+            parts.append(part)
+    return function(*parts, **settings)
 
 
 def computed(function: Callable, files: StudyFiles, settings: dict):
     """What a function makes of the scores of a study."""
-    return function(*files.folders, **asked(function, settings))
+    return called(function, *files.folders, **asked(function, settings))

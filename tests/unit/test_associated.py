@@ -10,7 +10,7 @@ from dataset_files import write_dataset
 from rendering import COMPARED, page_of, run_script, shown, tabulated
 from scipy.stats import ttest_ind
 from statsmodels.stats.oaxaca import OaxacaBlinder
-from study_files import asked
+from study_files import asked, called
 
 from evenlight import tables
 from evenlight.contracts.explanations import SCORES
@@ -337,7 +337,7 @@ def folders_of(study: dict[str, list[Path]]) -> tuple[Path, Path, Path]:
 
 
 def computed(study: dict[str, list[Path]], settings: dict) -> pd.DataFrame:
-    return associated_table(*folders_of(study), **asked(associated_table, settings))
+    return called(associated_table, *folders_of(study), **asked(associated_table, settings))
 
 
 def plots() -> list[tuple]:

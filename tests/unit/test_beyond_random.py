@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from rendering import COMPARED, page_of, run_script, shown, tabulated
 from scipy.stats import ttest_1samp
-from study_files import StudyFiles, asked
+from study_files import StudyFiles, asked, called
 
 from evenlight import tables
 from evenlight.configuration import attainable, complete, random_explainers
@@ -26,7 +26,7 @@ from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effect_sizes import cohens_d
 from evenlight.statistics.effects import effect_table, gathered
 from evenlight.statistics.pooled import pooled_effects
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.study import Comparison, VerdictSettings
 from evenlight.statistics.verdicts import STUDY, is_disparity
 
 NAN = float("nan")
@@ -70,9 +70,10 @@ def table_of(
         for number, own in enumerate(values)
     ]
     best = np.full(values.shape[1:], NAN) if best is None else best
-    settings = {"bound": 0.3, "smallest": {}, "confidence": 0.95, "alpha": 0.05} | settings
-    of_model = rows_beyond(iter(explainers), [design], noise, best, draws, **settings)
-    return beyond_random(*gathered([of_model]), lambda row: STUDY, settings["alpha"])
+    usual = {"alpha": 0.05, "equivalence_bound": 0.3, "confidence": 0.95, "bootstrap_draws": draws}
+    judging = VerdictSettings(**usual | settings)
+    of_model = rows_beyond(iter(explainers), [design], noise, best, judging)
+    return beyond_random(*gathered([of_model]), lambda row: STUDY, judging.alpha)
 
 
 def row_of(scores: np.ndarray, noise: np.ndarray, design: Design, **settings) -> pd.Series:
@@ -131,11 +132,11 @@ def test_the_smallest_effect_is_a_number_of_the_scores_standard_deviations():
     row = row_of((noise + added).ravel(), noise.ravel(), design_of((200, 200)))
     assert row["beyond"] == pytest.approx(0.2, abs=0.03)
     assert row["beyond_verdict"] == "negligible disparity of these models"
-    assert row_of((noise + added).ravel(), noise.ravel(), design_of((200, 200)), bound=0.15)["beyond_verdict"] == (
-        "disparity of these models"
-    )
+    assert row_of((noise + added).ravel(), noise.ravel(), design_of((200, 200)), equivalence_bound=0.15)[
+        "beyond_verdict"
+    ] == ("disparity of these models")
     # In the metric's own units the scores' standard deviation does not matter.
-    own = {"smallest": {"metric 0": 1.0}}
+    own = {"smallest_effects": {"metric 0": 1.0}}
     assert (
         "negligible"
         not in row_of((noise + added).ravel(), noise.ravel(), design_of((200, 200)), **own)["beyond_verdict"]
@@ -460,9 +461,11 @@ def test_what_any_explainer_reaches_is_attainable(study):
     """LIME is better than the search here, and lower where the lowest scores are the best."""
     settings = asked(beyond_random_table, study_settings())
     lime = settings | {"attainable": {"drop": "dice"}, "explainers": ["lime", "dice", "coin"]}
-    drop = beyond_random_table(*study.folders, **lime).set_index("metric").loc["drop"]
+    drop = called(beyond_random_table, *study.folders, **lime).set_index("metric").loc["drop"]
     assert (drop["attainable_a"], drop["attainable_b"]) == pytest.approx((drop["score_a"], drop["score_b"]))
-    lowest = beyond_random_table(*study.folders, **lime, lower_is_better=["drop"]).set_index("metric").loc["drop"]
+    lowest = (
+        called(beyond_random_table, *study.folders, **lime, lower_is_better=["drop"]).set_index("metric").loc["drop"]
+    )
     assert lowest["attainable_a"] == pytest.approx(drop["random_a"] - 0.1)
     assert drop["random_a"] == pytest.approx(drop["score_a"] - 1)
 
@@ -519,7 +522,7 @@ def study(tmp_path):
 
 
 def computed(study: StudyFiles) -> pd.DataFrame:
-    return beyond_random_table(*study.folders, **asked(beyond_random_table, study_settings()))
+    return called(beyond_random_table, *study.folders, **asked(beyond_random_table, study_settings()))
 
 
 def test_the_table_of_a_study(study):
@@ -551,7 +554,7 @@ def test_the_table_of_a_study(study):
 def test_disparities_are_those_of_the_table_of_effects(study):
     """The same verdicts and numbers, where every text has random scores; random explainers are a family apart."""
     settings = study_settings()
-    effects = effect_table(*study.folders, **asked(effect_table, settings))
+    effects = called(effect_table, *study.folders, **asked(effect_table, settings))
     of_explainers = effects[effects["family"] == "study"].reset_index(drop=True)
     table = computed(study)
     table = table[table["family"] == "study"]
@@ -633,7 +636,8 @@ def test_random_explainers_alone_have_nothing_beyond_them(tmp_path):
     assert beyond_random_of(study)
     assert not beyond_random_of(alone)
     assert not beyond_random_of({"explainers": {"lime": study["explainers"]["lime"]}})
-    table = beyond_random_table(
+    table = called(
+        beyond_random_table,
         tmp_path,
         tmp_path,
         **{"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["noise"], "metrics": {"gini": "made"}},

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from study_files import StudyFiles
+from study_files import StudyFiles, called
 
 from evenlight import tables
 from evenlight.contracts.texts import UNITS
@@ -42,7 +42,7 @@ def only(items):
 
 def sides(files: StudyFiles, **changes):
     """The design of the only comparison, and both sides' scores (metrics, seeds, units)."""
-    model = only(read_models(*files.folders, **names(**changes)))
+    model = only(called(read_models, *files.folders, **names(**changes)))
     design, scores = only(model.designs), only(model.explainers)
     return design, design.a.scores(scores.values), design.b.scores(scores.values)
 
@@ -63,7 +63,7 @@ def test_forms_of_a_pair_stand_in_one_column_whatever_their_order(files):
 
 def test_a_cell_is_named_by_a_mapping(files):
     files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
-    model = only(read_models(*files.folders, **names()))
+    model = only(called(read_models, *files.folders, **names()))
     cell = only(only(model.explainers).cells(only(model.designs).comparison))
     assert cell == {
         "dataset": "plots",
@@ -80,7 +80,7 @@ def test_each_cell_stands_beside_the_scores_of_both_levels(files):
     rows = [("m1", "1", "male", 1, 10), ("f1", "1", "female", 2, 20), ("m2", "2", "male", 3, 30)]
     files.write(table([*rows, ("f2", "2", "female", 4, 40)], metrics=("gini", "sparsity")))
     metrics = {"sparsity": "complexity", "gini": "complexity"}
-    model = only(read_models(*files.folders, **names(metrics=metrics)))
+    model = only(called(read_models, *files.folders, **names(metrics=metrics)))
     found = [
         (cell["metric"], cell["level_a"], a.tolist(), b.tolist())
         for cell, a, b in only(model.explainers).cells_with_scores(only(model.designs))
@@ -136,7 +136,7 @@ def test_seeds_are_rows_and_an_item_of_one_seed_alone_is_nan_in_the_other(files)
     _, a, b = sides(files, models={"small": [7, 3]})
     np.testing.assert_array_equal(a, [[[1, 3, NAN], [NAN, 30, 50]]])
     np.testing.assert_array_equal(b, [[[2, 4, NAN], [NAN, 40, 60]]])
-    model = only(read_models(*files.folders, **names(models={"small": [7, 3]})))
+    model = only(called(read_models, *files.folders, **names(models={"small": [7, 3]})))
     scores = only(model.explainers)
     assert list(model.seeds) == list(scores.seeds) == [7, 3]
     by_item = dict(zip(model.items["item_id"], scores.present.T.tolist(), strict=True))
@@ -151,7 +151,7 @@ def test_every_explainer_metric_and_family_is_in_its_place(files):
         moved = [(*row[:3], row[3] + 1000) for row in reversed(rows)]
         files.write(table(moved, metrics=("area",), explainer=explainer), family="second")
     metrics = {"area": "second", "gini": "first"}
-    model = only(read_models(*files.folders, **names(explainers=["grad", "lime"], metrics=metrics)))
+    model = only(called(read_models, *files.folders, **names(explainers=["grad", "lime"], metrics=metrics)))
     design = only(model.designs)
     found = {scores.explainer: design.a.scores(scores.values).tolist() for scores in model.explainers}
     # Items in the order of the first file; the second family has them the other way round.
@@ -164,7 +164,9 @@ def test_models_come_in_configured_order_and_comparisons_in_turn(files):
     for model in ("large", "small"):
         files.write(table(rows), model=model)
     comparisons = {"gender": [["neutral", "male"], ["male", "female"]]}
-    found = list(read_models(*files.folders, **names(models={"small": [0], "large": [0]}, comparisons=comparisons)))
+    found = list(
+        called(read_models, *files.folders, **names(models={"small": [0], "large": [0]}, comparisons=comparisons))
+    )
     assert [scores.model for scores in found] == ["small", "large"]
     designs = found[0].designs
     assert [design.comparison.levels for design in designs] == [("neutral", "male"), ("male", "female")]
@@ -199,7 +201,7 @@ def test_factors_and_their_intersections(files, comparisons, a, b):
 def test_several_factors_are_compared_side_by_side(files):
     with_race(files)
     comparisons = {"gender": [["male", "female"]], "race": [["asian", "white"]]}
-    model = only(read_models(*files.folders, **names(comparisons=comparisons)))
+    model = only(called(read_models, *files.folders, **names(comparisons=comparisons)))
     assert [design.comparison.factor for design in model.designs] == ["gender", "race"]
 
 
@@ -216,7 +218,7 @@ def test_edits_are_not_compared_as_forms(files):
 def test_a_comparison_that_the_dataset_lacks_is_noted_and_none_is_refused(files):
     files.write(table([(f"{level}{unit}", unit, level, 1) for unit in "12" for level in ("male", "female")]))
     comparisons = {"gender": [["male", "female"], ["male", "neutral"]], "race": [["asian", "white"]]}
-    model = only(read_models(*files.folders, **names(comparisons=comparisons)))
+    model = only(called(read_models, *files.folders, **names(comparisons=comparisons)))
     about = model.dataset, model.units, model.items["item_id"]
     assert check_compared(*about, comparisons) == [
         "dataset 'plots': 'male' and 'neutral' are not compared, no explained text has gender 'neutral'",
@@ -266,7 +268,7 @@ def test_factors_stand_in_the_message_as_in_the_dataset_and_the_configuration():
 def test_three_levels_of_a_larger_set_are_something_to_compare(files):
     rows = [(level, level, level, 1) for level in ("male", "female", "other")]
     files.write(table(rows))
-    model = only(read_models(*files.folders, **names()))
+    model = only(called(read_models, *files.folders, **names()))
     about = model.dataset, model.units, model.items["item_id"]
     lacking = ["dataset 'plots': 'male' and 'neutral' are not compared, no explained text has gender 'neutral'"]
     comparisons = {"gender": [["male", "neutral"], ["neutral", "other", "female", "male"]]}
@@ -280,7 +282,7 @@ def test_three_levels_of_a_larger_set_are_something_to_compare(files):
 def test_an_explainer_with_other_items_is_refused(files):
     files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
     files.write(table([("m1", "1", "male", 1), ("f2", "2", "female", 2)], explainer="grad"))
-    model = only(read_models(*files.folders, **names(explainers=["lime", "grad"])))
+    model = only(called(read_models, *files.folders, **names(explainers=["lime", "grad"])))
     message = (
         "dataset 'plots', model 'small', seed 0: explainer 'grad' has scores of item 'f2', explainer 'lime' under no "
         "seed; delete the scores of both and run the workflow again"
@@ -292,7 +294,7 @@ def test_an_explainer_with_other_items_is_refused(files):
 def test_only_one_explainer_is_read_at_a_time(files):
     """The second explainer's file may be missing until it is asked for: nothing is read ahead."""
     files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
-    model = only(read_models(*files.folders, **names(explainers=["lime", "grad"])))
+    model = only(called(read_models, *files.folders, **names(explainers=["lime", "grad"])))
     assert next(model.explainers).explainer == "lime"
     with pytest.raises(InputError, match=r"grad\.parquet: no such file; rule score"):
         next(model.explainers)
@@ -306,7 +308,7 @@ def test_scores_of_an_unknown_item_are_refused(files):
     with pytest.raises(
         InputError, match=r"plots/items\.parquet: column 'item_id' has no 'm1', which has scores; delete .* again$"
     ):
-        list(read_models(*files.folders, **names()))
+        list(called(read_models, *files.folders, **names()))
 
 
 def units_and_items() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -359,14 +361,14 @@ def few(files: StudyFiles) -> dict:
 @pytest.mark.parametrize(("smallest", "compared"), [(None, 3), (2, 2), (3, 2), (4, 1), (5, 1)])
 def test_intersections_of_few_texts_are_left_out_where_a_size_is_named(files, smallest, compared):
     comparisons = few(files)
-    model = only(read_models(*files.folders, **names(comparisons=comparisons, smallest_group=smallest)))
+    model = only(called(read_models, *files.folders, **names(comparisons=comparisons, smallest_group=smallest)))
     levels = [design.comparison.levels for design in model.designs]
     assert levels == [("m", "f"), ("m+a", "f+a"), ("m+b", "f+b")][:compared]
 
 
 def test_what_is_left_out_as_too_small_is_noted_with_its_size(files):
     comparisons = few(files)
-    model = only(read_models(*files.folders, **names(comparisons=comparisons)))
+    model = only(called(read_models, *files.folders, **names(comparisons=comparisons)))
     about = model.dataset, model.units, model.items["item_id"], comparisons
     with pytest.raises(InputError, match=r"one unit only of gender\+race 'f\+b'"):
         check_compared(*about)

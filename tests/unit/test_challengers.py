@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
-from study_files import StudyFiles
+from study_files import StudyFiles, called
 from test_compared_regimes import STUDY, items_of_pairs
 
 from evenlight.configuration import complete
@@ -60,7 +60,7 @@ def files(tmp_path_factory) -> StudyFiles:
 
 @pytest.fixture(scope="module")
 def made(files) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return challenger_tables(*files.folders, **ASKED)
+    return called(challenger_tables, *files.folders, **ASKED)
 
 
 def test_the_verdict_is_that_of_all_pairs(made):
@@ -153,7 +153,7 @@ def test_few_texts_show_no_more_than_their_exchanges_can(tmp_path):
     table["mass"] += 3 * ((table["explainer"] == "new").astype(float) - (table["explainer"] == "last"))
     files.write(table[table["pair_id"].astype(int) < 10], 0, "correctness", model="zero")
     asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "metrics": {"mass": "correctness"}}
-    verdicts, _ = challenger_tables(*files.folders, **asked | {"higher_is_better": {"mass": True}})
+    verdicts, _ = called(challenger_tables, *files.folders, **asked | {"higher_is_better": {"mass": True}})
     rows = verdicts.set_index("explainer")
     for p in (rows.loc["new", "p_best_models"], rows.loc["last", "p_behind_models"]):
         # Twice the share of resamples, of which the real one is one: 400 show no less than 0.005.
@@ -174,7 +174,7 @@ def test_few_texts_without_a_bad_one_do_not_make_the_best(tmp_path):
     asked = ASKED | {"models": models, "regimes": {"bert": {model.upper(): model for model in models}}}
     asked |= {"explainers": explainers, "challengers": ["new", "other"], "rivals": ["grad"]}
     asked |= {"metrics": {"mass": "correctness"}, "higher_is_better": {"mass": True}}
-    verdicts, _ = challenger_tables(*files.folders, **asked)
+    verdicts, _ = called(challenger_tables, *files.folders, **asked)
     of_models = verdicts[verdicts["model"] != "all"]
     # Each row by itself has it, though with three more texts, seven standard deviations off; Holm's method has not.
     assert (of_models["p_best_models"] < 0.05).all()
@@ -189,7 +189,7 @@ def test_scores_that_are_the_same_decide_nothing(tmp_path):
     same = pd.concat([other, other.assign(explainer="new")], ignore_index=True)
     files.write(same, 0, "correctness", model="zero")
     asked = ASKED | {"models": {"zero": [0]}, "explainers": ["grad", "new"], "challengers": ["new"], "rivals": ["grad"]}
-    verdicts, pairs = challenger_tables(*files.folders, **asked | {"regimes": {"bert": {"ZS": "zero"}}})
+    verdicts, pairs = called(challenger_tables, *files.folders, **asked | {"regimes": {"bert": {"ZS": "zero"}}})
     assert set(verdicts["verdict"]) == {"not decidable"}
     assert set(verdicts["model"]) == {"zero"}
     assert pairs["p_models"].isna().all()
@@ -241,7 +241,7 @@ def test_only_studies_of_regimes_have_challengers():
 
 def test_yardsticks_stand_beside_and_do_not_count(made, files):
     """Without the only one that is better than it, a challenger that was behind is so no longer."""
-    verdicts, pairs = challenger_tables(*files.folders, **ASKED | {"rivals": ["random", "lime"]})
+    verdicts, pairs = called(challenger_tables, *files.folders, **ASKED | {"rivals": ["random", "lime"]})
     assert set(verdicts["best_other"]) <= {"lime", "random"}
     assert (verdicts["others"] == 2).all()
     pd.testing.assert_frame_equal(pairs, made[1])

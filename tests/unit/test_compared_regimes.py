@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 from statsmodels.regression.mixed_linear_model import MixedLM, VCSpec
-from study_files import StudyFiles
+from study_files import StudyFiles, called
 
 from evenlight import tables
 from evenlight.configuration import complete
@@ -95,11 +95,11 @@ def files(tmp_path_factory) -> StudyFiles:
 
 
 def folders(files: StudyFiles) -> dict:
-    return {"scores": files.scores, "datasets_folder": files.datasets, "readings": files.readings}
+    return {"scores": files.scores, "units": files.datasets, "readings": files.readings}
 
 
 def test_texts_are_columns_and_a_single_run_stands_beside_all(files):
-    [regimes] = read_regimes(**folders(files), **SCORED)
+    [regimes] = called(read_regimes, **folders(files), **SCORED)
     assert (regimes.baseline, regimes.seeds, len(regimes.items)) == ("ZS", [0, 1, 2], 2 * PAIRS)
     explained = dict(regimes.explainers)
     assert list(explained) == [*EXPLAINERS, "all"]
@@ -111,7 +111,7 @@ def test_texts_are_columns_and_a_single_run_stands_beside_all(files):
 
 
 def test_subsets_are_what_models_read_rightly(files):
-    [regimes] = read_regimes(**folders(files), **SCORED)
+    [regimes] = called(read_regimes, **folders(files), **SCORED)
     ids = regimes.items["item_id"].to_numpy()
     assert regimes.chosen("all", "C").all()
     assert [list(ids[~of_seed]) for of_seed in regimes.chosen("right", "C")] == [[], ["m0"], []]
@@ -121,7 +121,7 @@ def test_subsets_are_what_models_read_rightly(files):
 
 
 def test_both_levels_of_a_cell_have_the_scores_of_the_same_texts(files):
-    [model] = read_compared(**folders(files), **CLAIMED)
+    [model] = called(read_compared, **folders(files), **CLAIMED)
     pairs = [tuple(design.comparison) for design in model.designs]
     assert pairs[:3] == [("regime", "C", "ZS"), ("regime", "CE", "ZS"), ("trained", "C & CE", "ZS")]
     assert len(pairs) == 9
@@ -159,7 +159,7 @@ def test_a_text_counts_where_both_levels_have_a_score():
 
 
 def test_verdicts_find_the_regime_that_differs(files):
-    effects = effect_table(**folders(files), **CLAIMED, **JUDGED, power=0.8)
+    effects = called(effect_table, **folders(files), **CLAIMED, **JUDGED, power=0.8)
     assert set(effects["model"]) == {"bert"}
     assert set(effects["explainer"]) == {*EXPLAINERS, "all"}
     families = effects.groupby(["factor", "explainer"])["family"].first()
@@ -172,9 +172,11 @@ def test_verdicts_find_the_regime_that_differs(files):
         assert "disparity" not in cells.loc[("regime", "C", explainer), "verdict"]
         assert cells.loc[("regime", "CE", explainer), "difference"] == pytest.approx(0.2, abs=0.04)
     assert cells.loc[("trained", "C & CE", "all"), "difference"] == pytest.approx(0.1, abs=0.03)
-    control = permuted_verdicts(**folders(files), **CLAIMED, **JUDGED, verdict_permutations=2)
+    control = called(permuted_verdicts, **folders(files), **CLAIMED, **JUDGED, verdict_permutations=2)
     assert control.query("family == 'primary'")["disparities"].sum() <= 1
-    table, notes = disparity_table(**folders(files), **CLAIMED, equivalence_bound=0.2, confidence=0.95, sign_flips=200)
+    table, notes = called(
+        disparity_table, **folders(files), **CLAIMED, equivalence_bound=0.2, confidence=0.95, sign_flips=200
+    )
     assert not notes
     assert (
         table.query("factor == 'regime' and level_a == 'CE' and explainer != 'random'")["p_signed_rank"] < 1e-4
@@ -184,7 +186,7 @@ def test_verdicts_find_the_regime_that_differs(files):
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.ConvergenceWarning")
 def test_the_mean_of_all_methods_is_the_effect_of_a_mixed_model(files):
     """Of balanced scores the fixed effect of a model with random texts and runs is the difference of the means."""
-    [regimes] = read_regimes(**folders(files), **SCORED)
+    [regimes] = called(read_regimes, **folders(files), **SCORED)
     explained = dict(regimes.explainers)
     values = np.stack([explained[name][1:, 0] for name in ("lime", "grad")])
     names = ["method", "regime", "seed", "text"]
@@ -193,9 +195,8 @@ def test_the_mean_of_all_methods_is_the_effect_of_a_mixed_model(files):
     design = np.column_stack([np.ones(len(rows)), rows["regime"], rows["method"]])
     parts = {name: pd.get_dummies(rows[name]).to_numpy(float) for name in ("text", "seed")}
     fit = MixedLM(rows["score"].to_numpy(), design, np.zeros(len(rows)), exog_vc=_components(parts)).fit(reml=True)
-    effects = effect_table(**folders(files), **CLAIMED | {"regimes": {"bert": {"C": "head", "CE": "whole"}}, "claims":
-    {}},
-                           **JUDGED, power=0.8)  # fmt: skip
+    pair = CLAIMED | {"regimes": {"bert": {"C": "head", "CE": "whole"}}, "claims": {}}
+    effects = called(effect_table, **folders(files), **pair, **JUDGED, power=0.8)
     cell = effects.set_index(["factor", "explainer"]).loc[("regime", "all")]
     assert cell["difference"] == pytest.approx(fit.fe_params[1], abs=1e-6)
 
@@ -213,7 +214,7 @@ SUMMARISED = SCORED | {"confidence": 0.95, "bootstrap_draws": 400, "mass_accurac
 
 @pytest.fixture(scope="module")
 def table(files) -> pd.DataFrame:
-    table, notes = regime_table(**folders(files), **SUMMARISED)
+    table, notes = called(regime_table, **folders(files), **SUMMARISED)
     assert not notes
     return table
 
@@ -224,7 +225,7 @@ def test_texts_without_ground_truth_are_counted_apart(files, tmp_path):
     items = tables.read_table(items_path(folder, "plots"), ITEMS)
     items["ground_truth"] = [[0] * 4] * 3 + [None] + [[0, 0, 1, 0]] * (len(items) - 4)
     tables.write_table(items, items_path(folder, "plots"), ITEMS)
-    _, notes = regime_table(**folders(files) | {"datasets_folder": folder}, **SUMMARISED)
+    _, notes = called(regime_table, **folders(files) | {"units": folder}, **SUMMARISED)
     said = "4 of 40 explained texts have no word of the ground truth, and no mass accuracy"
     assert notes == [f"dataset 'plots': {said}"]
 
@@ -321,7 +322,7 @@ def test_a_table_widens_the_intervals_of_each_subset_by_its_own_clusters(monkeyp
         "ends",
         lambda drawn, confidence, clusters: counts.append(np.array(clusters)) or ends(drawn, confidence, clusters),
     )
-    regime_table(**folders(files), **SUMMARISED)
+    called(regime_table, **folders(files), **SUMMARISED)
     # All and right have 20 pairs, since of one a text is left; what all models read rightly has 19.
     assert [count.ravel().tolist() for count in counts[:6:2]] == [[20] * 3, [20] * 3, [19] * 3]
 
@@ -348,12 +349,12 @@ def test_random_scores_have_the_share_of_the_truth_in_the_mean(truth, definition
 
 def test_an_architecture_with_one_regime_has_means_and_no_comparison(files):
     regimes = SCORED["regimes"] | {"alone": {"CEA": "whole"}}
-    table, _ = regime_table(**folders(files), **SUMMARISED | {"regimes": regimes})
+    table, _ = called(regime_table, **folders(files), **SUMMARISED | {"regimes": regimes})
     alone = table.query("architecture == 'alone'")
     whole = table.query("architecture == 'bert' and regime == 'CE'")
     np.testing.assert_array_equal(alone["mean"], whole["mean"])
     assert (alone["ratio"] == 1).all()
-    cells = read_compared(**folders(files), **CLAIMED | {"regimes": regimes})
+    cells = called(read_compared, **folders(files), **CLAIMED | {"regimes": regimes})
     assert [model.model for model in cells] == ["bert"]
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy.stats import mannwhitneyu, rankdata, wilcoxon
 from statsmodels.stats.multitest import multipletests
-from study_files import StudyFiles
+from study_files import StudyFiles, called
 
 from evenlight import tables
 from evenlight.contracts.results import DISPARITY
@@ -62,7 +62,7 @@ def two_seeds(files) -> StudyFiles:
 
 
 def table_of(files: StudyFiles, **changes):
-    return disparity_table(*files.folders, **SETTINGS | changes)
+    return called(disparity_table, *files.folders, **SETTINGS | changes)
 
 
 # Adjusted for the number of tests

@@ -6,7 +6,7 @@ import pytest
 from rendering import COMPARED, page_of, run_script, shown, tabulated
 from scipy.stats import ttest_rel
 from statsmodels.stats.multitest import multipletests
-from study_files import StudyFiles, asked, computed
+from study_files import StudyFiles, asked, called, computed
 
 from evenlight import tables
 from evenlight.contracts.results import DISPARITY, EFFECTS, VERDICT_CONTROL
@@ -21,7 +21,7 @@ from evenlight.statistics.effects import effect_table, gathered, pooled_rows, wi
 from evenlight.statistics.familywise import deviate_of
 from evenlight.statistics.power import detectable_effect_paired
 from evenlight.statistics.robustness import robustness_value
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.study import Comparison, VerdictSettings
 from evenlight.statistics.verdict_control import permuted_verdicts
 from evenlight.statistics.verdicts import few_of, judged, reason_of, verdict
 
@@ -250,7 +250,7 @@ def test_families_are_adjusted_apart(paths):
 
     def effects(**settings):
         asks = asked(effect_table, SETTINGS) | settings
-        return effect_table(*paths.folders, **asks).set_index("metric")
+        return called(effect_table, *paths.folders, **asks).set_index("metric")
 
     alone = computed(effect_table, paths, SETTINGS | {"metrics": NOISY}).set_index("metric")
     both = effects(primary={"metric": ["noisy"], "explainer": ["lime"]})
@@ -350,8 +350,8 @@ def test_the_farthest_unit_of_any_cell_of_a_metric_counts_in_all():
     def of_model(model: str, differences: np.ndarray, metric: str, **reach):
         values = np.concatenate([differences, np.zeros_like(differences)], axis=2)
         scores = ExplainerScores("texts", model, "lime", [0], [metric], values, ~np.isnan(values[0]))
-        settings = {"bound": 0.2, "smallest": {}, "confidence": 0.95, "alpha": 0.05, "reach": reach}
-        return pooled_rows([scores], [design], 300, **settings)
+        judging = VerdictSettings(alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=300, reach=reach)
+        return pooled_rows([scores], [design], judging)
 
     alone, other = (
         gathered([of_model("first", regular + 1, "gini"), of_model("second", far, metric)])[0][0]
@@ -386,8 +386,8 @@ def test_intervals_never_contradict_the_verdict(shape):
     )
     noise[:, :, : sizes[0]] += np.linspace(0, 3, 60)[:, None, None]
     scores = ExplainerScores("texts", "m", "lime", [0, 1, 2], [f"m{n}" for n in range(60)], noise, ~np.isnan(noise[0]))
-    settings = {"bound": 0.2, "smallest": {}, "confidence": 0.95, "alpha": 0.05}
-    rows, deviates = gathered([pooled_rows([scores], [design], 400, **settings)])
+    judging = VerdictSettings(alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=400)
+    rows, deviates = gathered([pooled_rows([scores], [design], judging)])
     table = with_family_intervals(judged(pd.DataFrame(rows).assign(family="study"), deviates, 0.05), 0.05)
     for low, high, p in (
         ("models_low", "models_high", "p_models"),
@@ -491,7 +491,7 @@ def test_page_of_one_run_speaks_of_these_weights(paths):
 
 def test_page_says_of_which_family_a_cell_is(paths):
     settings = asked(effect_table, SETTINGS) | {"primary": {"metric": ["noisy"]}}
-    effects, (seeds, _) = effect_table(*paths.folders, **settings), computed(disparity_table, paths, SETTINGS)
+    effects, (seeds, _) = called(effect_table, *paths.folders, **settings), computed(disparity_table, paths, SETTINGS)
     page = page_of("effects", effects, count_tests(seeds, alpha=0.05), NO_CONTROL, LEARNT, **SHOWN)
     assert [table.caption for table in page.tables[1:]] == [
         "Pooled effect, male against female, primary hypothesis",

@@ -6,7 +6,7 @@ import pytest
 from rendering import COMPARED, run_script, shown, tabulated
 from scipy.stats import friedmanchisquare, kruskal
 from statsmodels.stats.multitest import multipletests
-from study_files import StudyFiles, asked, computed
+from study_files import StudyFiles, asked, called, computed
 
 from evenlight import tables
 from evenlight.contracts.results import GROUP_PAIRS, GROUPS
@@ -271,6 +271,6 @@ def test_groups_below_the_size_that_is_named_are_left_out(files):
     for seed in (0, 1):
         files.write(texts(draws(seed)), seed)
     scored = asked(group_tables, SETTINGS)
-    assert len(group_tables(*files.folders, **scored, smallest_group=7)[0]) == 2
+    assert len(called(group_tables, *files.folders, **scored, smallest_group=7)[0]) == 2
     with pytest.raises(InputError, match="no dataset has"):
-        group_tables(*files.folders, **scored, smallest_group=8)
+        called(group_tables, *files.folders, **scored, smallest_group=8)

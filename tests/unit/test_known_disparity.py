@@ -16,7 +16,7 @@ from evenlight.figures.contrast import contrast_ratio
 from evenlight.statistics.cells import ExplainerScores, ModelScores
 from evenlight.statistics.designs import design_of
 from evenlight.statistics.pooled import pooled_effects
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.study import Comparison, VerdictSettings
 from evenlight.statistics.verdicts import verdict
 
 STUDY = ROOT / "config" / "studies" / "known_disparity.yaml"
@@ -305,16 +305,7 @@ def scores_of_trainings(effects: list[float]) -> ModelScores:
     return ModelScores("null", "bert", seeds, items, units, [design], iter([scores]), None)
 
 
-JUDGED_BY = {
-    "reach": {},
-    "alpha": 0.05,
-    "equivalence_bound": 0.2,
-    "smallest_effects": {},
-    "confidence": 0.95,
-    "bootstrap_draws": 200,
-    "primary": {},
-    "noise": [],
-}
+JUDGED_BY = VerdictSettings(alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=200)
 
 
 def test_a_training_that_is_turned_round_has_the_opposite_difference(known):
@@ -347,7 +338,8 @@ def test_alarms_of_controls_and_of_these_models_do_not_count_against_a_world_wit
     ]
     families = ["primary", "primary", "primary", "control"]
     judged = [known.with_claims(table).assign(family=families) for table in tables]
-    monkeypatch.setattr(known, "read_models", lambda *_, **__: [None])
+    monkeypatch.setattr(known, "scores_below", lambda *_: None)
+    monkeypatch.setattr(known, "read_models", lambda study: [None])
     monkeypatch.setattr(known, "arrangements", lambda *_: judged)
     assert known.alarms_of_arrangements(Path(), {}, {}) == [2, 0]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from study_files import StudyFiles
+from study_files import StudyFiles, called
 
 from evenlight import datasets
 from evenlight.datasets import Dataset
@@ -88,7 +88,8 @@ def costs(folder: Path, rows: int, paired: bool) -> dict[str, float]:
     files.write(test[["item_id"]].assign(pair_id=test["item_id"], group="women", explainer="made", gini=scores))
     files.write_dataset(items, dataset.units)
     clock.stop("write")
-    effects = effect_table(
+    effects = called(
+        effect_table,
         *files.folders,
         datasets=["plots"],
         models={"small": [0]},

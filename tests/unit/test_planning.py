@@ -4,8 +4,7 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
-from inspect import signature
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +19,11 @@ from evenlight.configuration import complete
 from evenlight.errors import InputError
 from evenlight.seeds import generator_for
 from evenlight.statistics import planning
-from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
+from evenlight.statistics.cells import ExplainerScores, ModelScores
 from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.effects import effect_table
 from evenlight.statistics.planning import planned_studies
 from evenlight.statistics.pooled import pooled_effects
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.study import Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import is_disparity
 
 TOOL = Path(plan_study.__file__)
@@ -40,7 +38,7 @@ SETTINGS = {
     "confidence": 0.95,
     "bootstrap_draws": 300,
 }
-HOW = {"confidence": 0.95, "alpha": 0.05, "bound": 0.5, "smallest": {}}
+HOW = VerdictSettings(alpha=0.05, equivalence_bound=0.5, confidence=0.95, bootstrap_draws=300)
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +53,7 @@ def read(monkeypatch: pytest.MonkeyPatch, models: list[tuple[Design, ExplainerSc
         ModelScores(scores.dataset, scores.model, scores.seeds, None, None, [design], iter([scores]), None)
         for design, scores in models
     ]
-    monkeypatch.setattr(planning, "read_models", lambda *paths, **settings: pilot)
+    monkeypatch.setattr(planning, "read_models", lambda study: pilot)
 
 
 def pilot_of(row: Row, number: int = 0) -> list[tuple[Design, ExplainerScores]]:
@@ -64,7 +62,9 @@ def pilot_of(row: Row, number: int = 0) -> list[tuple[Design, ExplainerScores]]:
 
 def planned(units: list[int], seeds: list[int], effect: float, studies: int = 12, **changes) -> pd.DataFrame:
     sizes = {"units": units, "seeds": seeds, "effect": effect, "studies": studies}
-    return planned_studies("", "", **sizes, **SETTINGS | changes)
+    nothing = {"datasets": [], "models": {}, "explainers": [], "metrics": {}}
+    study_scores = StudyScores(scores=Path(), units=Path(), **nothing)
+    return planned_studies(study_scores, VerdictSettings(**SETTINGS | changes), **sizes)
 
 
 def found_in_fresh(row: Row, effect: float, studies: int) -> list[float]:
@@ -137,7 +137,7 @@ def test_few_or_skewed_pairs_find_less_than_t_tests_would(monkeypatch):
 
 def test_drawn_studies_vary_over_units_as_the_pilot_does(monkeypatch):
     read(monkeypatch, pilot_of(Row(4, 80, "pairs", "skewed", 0.35, "equal", 4)))
-    for pilot in planning._pilots("", "", {}, [], HOW, {}):
+    for pilot in planning._pilots(None, HOW):
         variances = []
         for draw in range(300):
             design, scores = pilot.study(80, 4, np.zeros(len(pilot)), draw)
@@ -152,7 +152,7 @@ def test_drawn_studies_vary_over_units_as_the_pilot_does(monkeypatch):
 def test_trainings_vary_by_what_units_do_not_explain(kind, sd, monkeypatch):
     """With 20 units the error of a run's difference is as large as the trainings' deviation."""
     read(monkeypatch, pilot_of(Row(6, 20, kind, "normal", sd, "equal")))
-    pilots = planning._pilots("", "", {}, [], HOW, {})
+    pilots = planning._pilots(None, HOW)
     variance = np.concatenate([(pilot.trainings**2).sum(axis=1) / 5 for pilot in pilots]).mean()
     # Trainings are alike in the 24 cells of a model, so that there are four of them and a little more.
     assert variance == pytest.approx(sd**2, rel=0.5, abs=0.012)
@@ -160,7 +160,7 @@ def test_trainings_vary_by_what_units_do_not_explain(kind, sd, monkeypatch):
 
 def test_trainings_of_a_drawn_study_are_as_alike_over_cells_as_the_pilots(monkeypatch):
     read(monkeypatch, pilot_of(Row(3, 40, cells=1)))
-    (pilot,) = planning._pilots("", "", {}, [], HOW, {})
+    (pilot,) = planning._pilots(None, HOW)
     two = planning._joined([pilot, pilot])
     two = replace(two, trainings=np.array([[1.0, -1.0, 0.0], [-2.0, 2.0, 0.0]]))
     drawn = two.study(40, 5, np.zeros(2), 3)[1].values
@@ -185,7 +185,7 @@ def test_the_pilots_own_difference_is_taken_out(monkeypatch):
 
 def test_an_effect_is_smaller_by_what_draws_of_few_pairs_vary_less(monkeypatch):
     read(monkeypatch, pilot_of(Row(1, 12, cells=1)))
-    (pilot,) = planning._pilots("", "", {}, [], HOW, {})
+    (pilot,) = planning._pilots(None, HOW)
     with_effect, without = (pilot.study(50, 1, np.array([effect]), 0)[1].values for effect in (1.0, 0.0))
     assert (with_effect - without)[0, 0, :50] == pytest.approx(np.sqrt(11 / 12) * pilot.sd[0])
     assert (with_effect == without)[0, 0, 50:].all()
@@ -206,7 +206,7 @@ def test_larger_studies_find_more(monkeypatch):
 
 def test_clusters_are_drawn_as_a_whole_and_have_names_of_their_own(monkeypatch):
     read(monkeypatch, pilot_of(Row(2, 78, "pairs in clusters", cells=4)))
-    (pilot, *_) = planning._pilots("", "", {}, [], HOW, {})
+    (pilot, *_) = planning._pilots(None, HOW)
     sizes = pd.Series(pilot.design.clusters[0]).value_counts()
     names, (a, b), (of_a, of_b) = planning._drawn_units(pilot.design, 156, 0)
     # As many clusters as make, on average, so many pairs.
@@ -239,7 +239,7 @@ def test_of_each_cluster_other_runs_are_taken_as_long_as_there_are_any(monkeypat
     # A score tells its run.
     values = np.broadcast_to(np.array([0.0, 10.0, 20.0])[None, :, None], (1, 3, 60)) + models[0][1].values / 100
     read(monkeypatch, [(models[0][0], replace(models[0][1], values=values))])
-    (pilot,) = planning._pilots("", "", {}, [], HOW, {})
+    (pilot,) = planning._pilots(None, HOW)
     # Runs have one mean here; what is left of them is what they were made of.
     raw = replace(pilot, levels=(values[:, :, :30], values[:, :, 30:]), trainings=np.zeros((1, 3)))
     for seeds in (2, 3, 5):
@@ -306,5 +306,5 @@ def test_the_command_prints_a_row_for_each_size(tmp_path):
     assert [line.split("|")[1:3] for line in rows] == [[" 20 ", " 3 "], [" 40 ", " 3 "]]
     assert all(re.fullmatch(r" \d+ % \[\d+, \d+\] ", line.split("|")[4]) for line in rows)
     settings = plan_study.settings_of(complete(config))
-    asked = set(signature(effect_table).parameters) | set(signature(read_models).parameters)
-    assert asked - set(settings) == {"scores", "datasets_folder", "readings", "power", "scored"}
+    asked = {field.name for kind in (StudyScores, VerdictSettings) for field in fields(kind)}
+    assert asked - set(settings) == {"scores", "units", "readings", "regimes", "claims", "together"}

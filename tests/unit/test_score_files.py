@@ -10,6 +10,7 @@ from evenlight.contracts.explanations import SCORES
 from evenlight.errors import InputError
 from evenlight.statistics.files import Run, runs, score_path
 from evenlight.statistics.score_files import explainer_notes, left_out_notes, read_scores, score_notes
+from evenlight.statistics.study import StudyScores
 
 NAN = float("nan")
 RUN = Run("plots", "small", 3)
@@ -114,9 +115,8 @@ def test_notes_of_a_table_tell_of_left_out_texts_and_of_chance(tmp_path):
         }
         for explainer, of_file in metadata.items():
             write(tmp_path, "complexity", run, explainer, of_file, gini=[1.0] * 3)
-    notes = score_notes(
-        tmp_path, datasets=["plots"], models=models, explainers=["lime", "grad", "shap"], metrics=METRICS, alpha=0.05
-    )
+    names = {"datasets": ["plots"], "models": models, "explainers": ["lime", "grad", "shap"], "metrics": METRICS}
+    notes = score_notes(StudyScores(scores=tmp_path, units=tmp_path, **names))
     assert notes == [
         "dataset 'plots', models 'small', 'large': 2 of 8 pairs",
         "explainer 'grad': no rectifier (dataset 'plots', model 'small', seeds 0, 1; dataset 'plots', model 'large', "

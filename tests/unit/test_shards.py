@@ -36,6 +36,7 @@ from evenlight.models.classifier import load_classifier
 from evenlight.readings import SPECIAL
 from evenlight.statistics.files import Run, score_path
 from evenlight.statistics.score_files import explainer_notes, score_notes
+from evenlight.statistics.study import StudyScores
 from evenlight.tables import count_rows, read_groups, read_metadata, read_table, regrouped, write_groups, write_table
 from evenlight.training import HISTORY, save_classifier
 from explanations import attribute, score
@@ -625,7 +626,8 @@ def test_notes_reach_the_tables(study, tmp_path):
     assert note.endswith(" (dataset 'geco', model 'bert', seeds 0, 1)")
     assert explainer_notes(tmp_path / "scores", runs, ["igxi"], families) == []
     about = {"datasets": ["geco"], "models": {"bert": [0, 1]}, "explainers": ["igxi", "ig"]}
-    assert score_notes(tmp_path / "scores", **about, metrics=families, alpha=0.05) == [note]
+    study = StudyScores(scores=tmp_path / "scores", units=tmp_path, **about, metrics=families)
+    assert score_notes(study) == [note]
 
 
 def test_what_was_left_out_reaches_the_tables(study, tmp_path):
@@ -641,7 +643,8 @@ def test_what_was_left_out_reaches_the_tables(study, tmp_path):
         scored.readings = readings
         score.main(scored)
     about = {"datasets": ["geco"], "models": {"bert": [0, 1], "other": [0, 1]}, "explainers": ["igxi"]}
-    [note] = score_notes(tmp_path / "scores", **about, metrics={"gini": "complexity"})
+    scored = StudyScores(scores=tmp_path / "scores", units=tmp_path, **about, metrics={"gini": "complexity"})
+    [note] = score_notes(scored)
     [said] = read_metadata(readings, READINGS)["notes"]
     assert note == f"dataset 'geco', models 'bert', 'other': {said}"
 

@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from rendering import page_of, run_script, shown, tabulated
 from scipy.stats import kstest, mannwhitneyu, norm
-from study_files import StudyFiles
+from study_files import StudyFiles, called
 
 from evenlight import tables
 from evenlight.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
@@ -280,7 +280,7 @@ def study(tmp_path):
 
 
 def test_rows_of_the_tables(study):
-    specifications, curves = specification_tables(*study(shift=1.5).folders, **ASKED)
+    specifications, curves = called(specification_tables, *study(shift=1.5).folders, **ASKED)
     names = ["method", "explainer", "metric", "model", "seed", "effect"]
     expected = {
         (METHODS[explainer], explainer, metric, *run, effect)
@@ -311,7 +311,7 @@ def test_rows_of_the_tables(study):
 
 def test_estimates_are_those_of_the_single_cells(study):
     files = study(shift=0.5)
-    specifications, _ = specification_tables(*files.folders, **ASKED)
+    specifications, _ = called(specification_tables, *files.folders, **ASKED)
     rows = study_rows(Run("plots", "large", 0), shift=0.5)
     rows = rows[rows["explainer"] == "grad"]
     men, women = (rows.loc[rows["group"] == group, "tau"].to_numpy() for group in GROUPS)
@@ -338,7 +338,7 @@ def test_all_specifications_have_the_same_exchange_also_where_models_have_scored
     def alike(table, run):
         return without_first(study_rows(Run("plots", "small", 0), shift=0.3), run)
 
-    specifications, _ = specification_tables(*study(changed=alike).folders, **ASKED)
+    specifications, _ = called(specification_tables, *study(changed=alike).folders, **ASKED)
     ((design, in_first),) = labels
     assert in_first.shape == (100, 40)
     places = {item: place for place, item in enumerate([*design.a.items, *design.b.items])}
@@ -379,7 +379,7 @@ def test_strata_of_all_runs_bound_the_exchange(study):
             "evenlight.statistics.specifications.permuted_labels",
             lambda design, draws: seen.append((design, original(design, draws))) or seen[-1][1],
         )
-        specifications, _ = specification_tables(*files.folders, **asked)
+        specifications, _ = called(specification_tables, *files.folders, **asked)
     ((design, in_first),) = seen
     order = [items.index(item) for item in [*design.a.items, *design.b.items]]
     pattern = np.array([values[order] for values in predicted.values()])
@@ -403,7 +403,7 @@ def test_what_decides_nothing_is_left_out_and_counted(study):
             table["gini"] = 0.25
         return table
 
-    specifications, curves = specification_tables(*study(changed=poor).folders, **ASKED)
+    specifications, curves = called(specification_tables, *study(changed=poor).folders, **ASKED)
     found = curves.set_index(["kind", "method"])
     assert found["specifications"].to_dict() == {
         ("sparsity", "all"): 34, ("sparsity", "lime"): 22, ("sparsity", "saliency"): 12,
@@ -414,11 +414,13 @@ def test_what_decides_nothing_is_left_out_and_counted(study):
 
 
 def test_a_dataset_without_scores_of_a_kind_has_no_curve(study):
-    specifications, curves = specification_tables(*study(changed=lambda t, _: t.assign(gini=NAN)).folders, **ASKED)
+    specifications, curves = called(
+        specification_tables, *study(changed=lambda t, _: t.assign(gini=NAN)).folders, **ASKED
+    )
     assert set(curves["kind"]) == set(specifications["kind"]) == {"sparsity"}
     nothing = dict.fromkeys(("tau", "tau_paper", "gini"), NAN)
     for table, contract in zip(
-        specification_tables(*study(changed=lambda t, _: t.assign(**nothing)).folders, **ASKED),
+        called(specification_tables, *study(changed=lambda t, _: t.assign(**nothing)).folders, **ASKED),
         (SPECIFICATIONS, SPECIFICATION_CURVES),
         strict=True,
     ):
@@ -452,7 +454,7 @@ def drawn(specifications, curves, kind="sparsity"):
 
 @pytest.fixture
 def found(study):
-    return specification_tables(*study(shift=0.4).folders, **ASKED)
+    return called(specification_tables, *study(shift=0.4).folders, **ASKED)
 
 
 def test_marks_stand_at_the_estimates_in_colours_of_significance(found):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, norm, rankdata
-from study_files import StudyFiles
+from study_files import StudyFiles, called
 
 from evenlight import tables
 from evenlight.contracts.texts import ITEMS, READINGS
@@ -357,14 +357,14 @@ def write_readings(files: StudyFiles, seed: int, predicted) -> None:
 
 
 def test_the_table_has_the_published_test_and_that_within_strata(files):
-    table, notes = disparity_table(*files.folders, **SETTINGS, **TESTED, strata={"plots": "label"})
+    table, notes = called(disparity_table, *files.folders, **SETTINGS, **TESTED, strata={"plots": "label"})
     assert (table["p"] <= 0.01).all()
     assert (table["p_stratified"] > 0.02).all()
     assert table["strata"].tolist() == [2, 2]
     assert table["unused_stratified"].tolist() == [0, 0]
     assert (table["cliffs_delta_stratified"].abs() < table["cliffs_delta"].abs()).all()
     assert notes == ["dataset 'plots': columns that end in _stratified compare within strata by label"]
-    unstratified, notes = disparity_table(*files.folders, **SETTINGS, **TESTED)
+    unstratified, notes = called(disparity_table, *files.folders, **SETTINGS, **TESTED)
     assert notes == []
     assert unstratified["p_stratified"].isna().all()
     columns = [name for name in table if "strat" not in name]
@@ -374,9 +374,9 @@ def test_the_table_has_the_published_test_and_that_within_strata(files):
 def test_effects_and_their_intervals_are_within_strata(files):
     others = {"alpha": 0.05, "equivalence_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 200, "power": 0.8}
     others |= {"smallest_effects": {}, "primary": {}, "noise": []}
-    within = effect_table(*files.folders, **SETTINGS, **others, strata={"plots": "label"}).iloc[0]
-    alone = effect_table(*files.folders, **SETTINGS, **others).iloc[0]
-    table, _ = disparity_table(*files.folders, **SETTINGS, **TESTED, strata={"plots": "label"})
+    within = called(effect_table, *files.folders, **SETTINGS, **others, strata={"plots": "label"}).iloc[0]
+    alone = called(effect_table, *files.folders, **SETTINGS, **others).iloc[0]
+    table, _ = called(disparity_table, *files.folders, **SETTINGS, **TESTED, strata={"plots": "label"})
     assert within["cliffs_delta"] == pytest.approx(table["cliffs_delta_stratified"].mean())
     assert within["cohens_d"] == pytest.approx(table["cohens_d_stratified"].mean())
     assert within["cliffs_delta_low"] < 0 < within["cliffs_delta_high"]
@@ -388,10 +388,10 @@ def test_effects_and_their_intervals_are_within_strata(files):
 
 def test_the_control_shows_what_strata_bring(files):
     settings = SETTINGS | {"alpha": 0.05, "control_draws": 200, "sign_flips": 100}
-    rates = permuted_rates(*files.folders, **settings, strata={"plots": "label"}).set_index(["model", "test"])
+    rates = called(permuted_rates, *files.folders, **settings, strata={"plots": "label"}).set_index(["model", "test"])
     assert rates.loc[("small", "van_elteren"), "null_rate"] == pytest.approx(0.05, abs=0.05)
     assert rates.loc[("small", "mann_whitney"), "null_rate"] > 0.5
-    alone = permuted_rates(*files.folders, **settings).set_index(["model", "test"])
+    alone = called(permuted_rates, *files.folders, **settings).set_index(["model", "test"])
     assert alone.loc[("small", "mann_whitney"), "null_rate"] == pytest.approx(0.05, abs=0.05)
     assert "van_elteren" not in alone.index.get_level_values("test")
 
@@ -403,12 +403,12 @@ def test_strata_of_predictions_differ_by_seed(files):
     for seed in (0, 1):
         write_readings(files, seed, predicted[seed])
     for kind, expected in (("prediction", predicted), ("correct", [row == labels for row in predicted])):
-        [model] = read_models(*files.folders, **SETTINGS, strata={"plots": kind}, readings=files.readings)
+        [model] = called(read_models, *files.folders, **SETTINGS, strata={"plots": kind}, readings=files.readings)
         [compared] = model.designs
         found = np.hstack([compared.a.strata, compared.b.strata])
         np.testing.assert_array_equal(found, np.array(expected, dtype=int))
-    table, notes = disparity_table(
-        *files.folders, **SETTINGS, **TESTED, strata={"plots": "correct"}, readings=files.readings
+    table, notes = called(
+        disparity_table, *files.folders, **SETTINGS, **TESTED, strata={"plots": "correct"}, readings=files.readings
     )
     # The only text that the first model gets wrong stands alone in its stratum.
     assert table[["strata", "unused_stratified"]].to_numpy().tolist() == [[1, 1], [1, 0]]
@@ -430,7 +430,7 @@ def test_only_pairs_within_a_stratum_count(files):
     label = np.where(items["item_id"].str.split("-").str[0].astype(int) < 6, items["item_id"].str.endswith("-male"), 1)
     tables.write_table(items.assign(label=label.astype(int)), path, ITEMS)
     settings = SETTINGS | {"datasets": ["films"]}
-    table, _ = disparity_table(*files.folders, **settings, **TESTED, strata={"films": "label"})
+    table, _ = called(disparity_table, *files.folders, **settings, **TESTED, strata={"films": "label"})
     difference = (scores[::2] - scores[1::2])[6:]
     assert table["p_signed_rank_stratified"].tolist() == pytest.approx([signed_rank_p(difference).item()] * 2)
     assert table["p_signed_rank"].tolist() == pytest.approx([signed_rank_p(scores[::2] - scores[1::2]).item()] * 2)
@@ -457,12 +457,12 @@ def test_labels_that_are_the_groups_are_refused(files):
         "that nothing can be compared within labels; leave the dataset out$"
     )
     with pytest.raises(InputError, match=message):
-        disparity_table(*files.folders, **SETTINGS, **TESTED, strata={"plots": "label"})
+        called(disparity_table, *files.folders, **SETTINGS, **TESTED, strata={"plots": "label"})
 
 
 def test_strata_of_predictions_need_the_readings(files):
     with pytest.raises(InputError, match=r"^statistics.strata.plots: found prediction, which the readings have"):
-        disparity_table(*files.folders, **SETTINGS, **TESTED, strata={"plots": "prediction"})
+        called(disparity_table, *files.folders, **SETTINGS, **TESTED, strata={"plots": "prediction"})
     settings = SETTINGS | TESTED | {"strata": {"plots": "prediction"}}
     with pytest.raises(InputError, match=r"seed0.parquet: no such file; rule read_texts makes it"):
-        disparity_table(*files.folders, **settings, readings=files.readings)
+        called(disparity_table, *files.folders, **settings, readings=files.readings)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
 from rendering import COMPARED, page_of, run_script, shown, tabulated
-from study_files import StudyFiles, asked, computed
+from study_files import StudyFiles, asked, called, computed
 
 from evenlight import tables
 from evenlight.contracts.explanations import SCORES as SCORES_CONTRACT
@@ -377,13 +377,15 @@ def test_every_mean_is_of_its_own_scores(tmp_path):
                 ]
                 row = (dataset, model, explainer, factor, level, metric, len(means))
                 expected.append((*row, pytest.approx(np.mean(means)), pytest.approx(np.std(means))))
-    summary = summarise_scores(*files.folders, **names, explainers=["grad", "lime"], metrics=metrics)
+    summary = called(summarise_scores, *files.folders, **names, explainers=["grad", "lime"], metrics=metrics)
     assert list(summary.columns) == SCORE_SUMMARY.schema.names
     assert summary["monte_carlo_error"].isna().all()
     rows = summary.drop(columns="monte_carlo_error")
     assert list(rows.itertuples(index=False, name=None)) == expected
     # One factor alone, and all single scores of one model.
-    by_race = summarise_scores(*files.folders, **names, explainers=["grad", "lime"], metrics=metrics, factors=["race"])
+    by_race = called(
+        summarise_scores, *files.folders, **names, explainers=["grad", "lime"], metrics=metrics, factors=["race"]
+    )
     assert by_race["factor"].fillna("").tolist() == ["race"] * 16 + [""] * 8
     drawn = grouped_scores(
         *files.folders, dataset="plots", model="large", seeds=[4, 2], explainers=["grad", "lime"], metrics=metrics
@@ -445,7 +447,7 @@ def test_monte_carlo_errors_belong_to_their_explainer_and_metric(tmp_path):
         tables.write_table(scores.assign(sparsity_standard_error=errors[explainer]), path, contract)
     names = {"datasets": ["plots"], "models": {"small": [0]}, "explainers": list(errors)}
     metrics = dict.fromkeys(("sparsity", "gini"), "complexity")
-    summary = summarise_scores(*files.folders, **names, metrics=metrics).set_index(["explainer", "metric"])
+    summary = called(summarise_scores, *files.folders, **names, metrics=metrics).set_index(["explainer", "metric"])
     assert summary["monte_carlo_error"].dropna().to_dict() == {
         (explainer, "sparsity"): pytest.approx(error) for explainer, error in errors.items()
     }

@@ -16,6 +16,7 @@ import yaml
 
 from evenlight import command_line, configuration
 from evenlight.statistics.planning import PARTS, TOO_WIDE, planned_studies, units_to_tell
+from evenlight.statistics.study import StudyScores, VerdictSettings, taken
 
 # What of the statistics leads to a verdict.
 JUDGED = ("strata", "alpha", "equivalence_bound", "smallest_effects", "confidence", "bootstrap_draws")
@@ -45,15 +46,16 @@ def main(arguments: argparse.Namespace) -> None:
     results = arguments.results or Path("results") / config["study"]
     settings = settings_of(config)
     settings["bootstrap_draws"] = min(settings["bootstrap_draws"], arguments.draws)
+    folders = {"scores": results / "scores", "units": results / "datasets", "readings": results / "readings"}
+    study, others = taken(StudyScores, settings | folders)
+    judging, _ = taken(VerdictSettings, others)
     plan = planned_studies(
-        results / "scores",
-        results / "datasets",
+        study,
+        judging,
         units=arguments.units,
         seeds=arguments.seeds,
         effect=arguments.effect,
         studies=arguments.studies,
-        readings=results / "readings",
-        **settings,
     )
     print(
         f"{plan['cells'].iloc[0]} cells, an effect of {arguments.effect:g} standard deviations in half of them; "

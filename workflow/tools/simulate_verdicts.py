@@ -54,7 +54,7 @@ from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows, with_family_intervals
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.many_groups import holm
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.study import Comparison, VerdictSettings
 from evenlight.statistics.verdicts import CONTROL, STUDY, UNDECIDABLE, is_disparity, judged
 from evenlight.tables import replacing
 
@@ -411,10 +411,11 @@ def reach_of_population() -> dict[str, float]:
 
 def verdicts(datasets: Iterator[tuple[Design, ExplainerScores]], draws: int, reach: dict | None = None) -> pd.DataFrame:
     """The cells of a study with their verdicts; those of a random explainer are no hypothesis, and left out."""
-    settings = {"bound": BOUND, "smallest": {}, "reach": reach or {}, "confidence": 1 - ALPHA, "alpha": ALPHA}
+    judging = VerdictSettings(
+        alpha=ALPHA, equivalence_bound=BOUND, confidence=1 - ALPHA, bootstrap_draws=draws, reach=reach or {}
+    )
     rows, deviates = gathered(
-        pooled_rows([scores for _, scores in of_model], [of_model[0][0]], draws, **settings)
-        for of_model in _by_model(datasets)
+        pooled_rows([scores for _, scores in of_model], [of_model[0][0]], judging) for of_model in _by_model(datasets)
     )
     # A table of the few columns that are needed, since of few cells most of the time goes into making it.
     table = pd.DataFrame({name: [row[name] for row in rows] for name in JUDGED + INTERVALS})

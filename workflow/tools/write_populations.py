@@ -23,6 +23,7 @@ from plan_study import settings_of
 from evenlight import command_line, configuration
 from evenlight.statistics.cells import read_models
 from evenlight.statistics.designs import Design
+from evenlight.statistics.study import StudyScores, taken
 from evenlight.tables import replacing
 
 RANDOM = "random"
@@ -33,14 +34,10 @@ def populations(results: Path, settings: dict, folder: str) -> Iterator[tuple[st
 
     ``folder`` has the units, below ``results``.
     """
-    scored = ("datasets", "models", "explainers", "metrics", "comparisons", "strata", "smallest_group")
+    folders = {"scores": results / "scores", "units": results / folder, "readings": results / "readings"}
+    study, _ = taken(StudyScores, settings | folders)
     found: dict[str, list[pd.DataFrame]] = {}
-    for model in read_models(
-        results / "scores",
-        results / folder,
-        readings=results / "readings",
-        **{name: settings[name] for name in scored},
-    ):
+    for model in read_models(study):
         scores = list(model.explainers)
         for design in model.designs:
             columns = {

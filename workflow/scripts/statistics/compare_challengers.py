@@ -6,12 +6,14 @@ from evenlight import command_line, tables
 from evenlight.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
 from evenlight.statistics.challengers import challenger_tables
 from evenlight.statistics.score_files import score_notes
+from evenlight.statistics.study import study_of
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the table of verdicts and that of pairs, with what is to be said of the scores."""
-    verdicts, pairs = challenger_tables(arguments.scores, arguments.datasets, **arguments.settings)
-    notes = {"notes": score_notes(arguments.scores, **arguments.settings)}
+    study, settings = study_of(arguments)
+    verdicts, pairs = challenger_tables(study, **settings)
+    notes = {"notes": score_notes(study)}
     tables.write_table(pairs, arguments.pairs, CHALLENGER_PAIRS, notes)
     tables.write_table(verdicts, arguments.output, CHALLENGERS, notes)
     print(verdicts["verdict"].value_counts().to_string())

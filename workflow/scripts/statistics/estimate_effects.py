@@ -6,13 +6,15 @@ from evenlight import command_line, tables
 from evenlight.contracts.results import EFFECTS
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.score_files import score_notes
+from evenlight.statistics.study import VerdictSettings, study_of, taken
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the table of effects, with what is to be said of the scores."""
-    effects = effect_table(arguments.scores, arguments.datasets, readings=arguments.readings, **arguments.settings)
-    notes = score_notes(arguments.scores, **arguments.settings)
-    tables.write_table(effects, arguments.output, EFFECTS, {"notes": notes})
+    study, settings = study_of(arguments)
+    judging, others = taken(VerdictSettings, settings)
+    effects = effect_table(study, judging, **others)
+    tables.write_table(effects, arguments.output, EFFECTS, {"notes": score_notes(study)})
     print(effects["verdict"].value_counts().to_string())
 
 

@@ -6,13 +6,14 @@ from evenlight import command_line, tables
 from evenlight.contracts.results import ASSOCIATED
 from evenlight.statistics.associated import associated_table
 from evenlight.statistics.score_files import score_notes
+from evenlight.statistics.study import study_of
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the table of associated parts, with what is to be said of the scores."""
-    table = associated_table(arguments.scores, arguments.datasets, arguments.readings, **arguments.settings)
-    notes = score_notes(arguments.scores, **arguments.settings)
-    tables.write_table(table, arguments.output, ASSOCIATED, {"notes": notes})
+    study, settings = study_of(arguments)
+    table = associated_table(study, **settings)
+    tables.write_table(table, arguments.output, ASSOCIATED, {"notes": score_notes(study)})
 
 
 if __name__ == "__main__":

@@ -6,13 +6,15 @@ from evenlight import command_line, tables
 from evenlight.contracts.results import BEYOND_RANDOM
 from evenlight.statistics.beyond_random import beyond_random_table
 from evenlight.statistics.score_files import score_notes
+from evenlight.statistics.study import VerdictSettings, study_of, taken
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the table of effects beyond random, with what is to be said of the scores."""
-    table = beyond_random_table(arguments.scores, arguments.datasets, readings=arguments.readings, **arguments.settings)
-    notes = score_notes(arguments.scores, **arguments.settings)
-    tables.write_table(table, arguments.output, BEYOND_RANDOM, {"notes": notes})
+    study, settings = study_of(arguments)
+    judging, others = taken(VerdictSettings, settings)
+    table = beyond_random_table(study, judging, **others)
+    tables.write_table(table, arguments.output, BEYOND_RANDOM, {"notes": score_notes(study)})
 
 
 if __name__ == "__main__":

@@ -5,13 +5,13 @@ import argparse
 from evenlight import command_line, tables
 from evenlight.contracts.results import DISPARITY
 from evenlight.statistics.disparity import disparity_table
+from evenlight.statistics.study import study_of
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the disparity table and print what could not be compared."""
-    disparity, notes = disparity_table(
-        arguments.scores, arguments.datasets, readings=arguments.readings, **arguments.settings
-    )
+    study, settings = study_of(arguments)
+    disparity, notes = disparity_table(study, **settings)
     tables.write_table(disparity, arguments.output, DISPARITY, {"notes": notes})
     for note in notes:
         print(f"note: {note}")

@@ -6,16 +6,15 @@ from evenlight import command_line, tables
 from evenlight.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
 from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.specifications import specification_tables
+from evenlight.statistics.study import study_of
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write both tables, with what is to be said of the scores."""
-    specifications, curves = specification_tables(
-        arguments.scores, arguments.datasets, readings=arguments.readings, **arguments.settings
-    )
-    notes = score_notes(arguments.scores, **arguments.settings)
+    study, settings = study_of(arguments)
+    specifications, curves = specification_tables(study, **settings)
     tables.write_table(specifications, arguments.output, SPECIFICATIONS)
-    tables.write_table(curves, arguments.curves, SPECIFICATION_CURVES, {"notes": notes})
+    tables.write_table(curves, arguments.curves, SPECIFICATION_CURVES, {"notes": score_notes(study)})
 
 
 if __name__ == "__main__":

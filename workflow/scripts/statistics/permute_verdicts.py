@@ -4,12 +4,15 @@ import argparse
 
 from evenlight import command_line, tables
 from evenlight.contracts.results import VERDICT_CONTROL
+from evenlight.statistics.study import VerdictSettings, study_of, taken
 from evenlight.statistics.verdict_control import permuted_verdicts
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write how many disparities each permutation has."""
-    control = permuted_verdicts(arguments.scores, arguments.datasets, readings=arguments.readings, **arguments.settings)
+    study, settings = study_of(arguments)
+    judging, others = taken(VerdictSettings, settings)
+    control = permuted_verdicts(study, judging, **others)
     tables.write_table(control, arguments.output, VERDICT_CONTROL)
     print(control.to_string(index=False))
 

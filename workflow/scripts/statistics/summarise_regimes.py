@@ -6,12 +6,14 @@ from evenlight import command_line, tables
 from evenlight.contracts.results import REGIMES
 from evenlight.statistics.regime_summary import regime_table
 from evenlight.statistics.score_files import score_notes
+from evenlight.statistics.study import study_of
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the table, with what is to be said of the scores."""
-    table, notes = regime_table(arguments.scores, arguments.datasets, readings=arguments.readings, **arguments.settings)
-    notes += score_notes(arguments.scores, **arguments.settings)
+    study, settings = study_of(arguments)
+    table, notes = regime_table(study, **settings)
+    notes += score_notes(study)
     tables.write_table(table, arguments.output, REGIMES, {"notes": notes})
     print(f"{len(table):,} means written to {arguments.output}")
 

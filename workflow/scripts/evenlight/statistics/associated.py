@@ -20,7 +20,6 @@ is itself an output of the model: it may pass a disparity on, and what goes alon
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,6 +34,7 @@ from evenlight.statistics.effect_sizes import pooled_sd
 from evenlight.statistics.files import Run, items_path, reading_path
 from evenlight.statistics.jackknife import interval, without_each
 from evenlight.statistics.rounding import OF_SUMS
+from evenlight.statistics.study import StudyScores
 
 COVARIATES = ("tokens", "ground_truth_tokens", "confidence", "correct")
 # Those that are functions of the model's probability of the text.
@@ -222,18 +222,10 @@ COMPUTED = ["covariate", "seeds", "undecided", "support", "total", *_PARTS, *_SH
 
 
 def associated_table(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    readings: str | Path,
-    *,
-    confidence: float,
-    control_draws: int,
-    from_probability: list[str],
-    **scored: Any,
+    study: StudyScores, *, confidence: float, control_draws: int, from_probability: list[str]
 ) -> pd.DataFrame:
     """What part of every cell's disparity goes along with each covariate, and what remains.
 
-    ``readings`` is a folder; for the other folders and ``scored`` see :func:`evenlight.statistics.cells.read_models`.
     ``from_probability`` names the metrics that are made of the model's probability of the text: their disparity is not
     split by covariates that are functions of it. Covariates of an item, in a unit with several items of a level their
     means:
@@ -256,9 +248,9 @@ def associated_table(
     ``seeds`` counts those with a split.
     """
     rows = []
-    for model in read_models(scores, datasets_folder, readings=readings, **scored):
-        files = [reading_path(readings, Run(model.dataset, model.model, seed)) for seed in model.seeds]
-        by_seed = [item_covariates(items_path(datasets_folder, model.dataset), path) for path in files]
+    for model in read_models(study):
+        files = [reading_path(study.readings, Run(model.dataset, model.model, seed)) for seed in model.seeds]
+        by_seed = [item_covariates(items_path(study.units, model.dataset), path) for path in files]
         covariates = np.stack(
             [of_seed.reindex(model.items["item_id"]).to_numpy(float).T for of_seed in by_seed], axis=1
         )

@@ -14,10 +14,8 @@ attainable makes at one share for both groups, and of what the groups' different
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +26,7 @@ from evenlight.statistics.designs import Design
 from evenlight.statistics.effects import PooledRows, gathered, pooled_rows
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.pooled import Estimate, pooled_effects
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.study import Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import UNDECIDABLE, UNDECIDED, check_level, family_of, judged
 
 # The scores, what of them is beyond random, and what of that is the explainer's own.
@@ -44,60 +42,39 @@ _REACHED = ["reached_a", "reached_b", *(f"reached_difference{end}" for end in ("
 
 
 def beyond_random_table(
-    scores: str | Path,
-    datasets_folder: str | Path,
+    study: StudyScores,
+    judging: VerdictSettings,
     *,
     attainable: Mapping[str, str],
-    lower_is_better: Sequence[str] = (),
-    alpha: float,
-    equivalence_bound: float,
-    smallest_effects: Mapping[str, float],
-    primary: Mapping[str, Sequence[str]],
-    noise: Sequence[str],
     random: Sequence[str],
-    reach: Mapping[str, float] | None = None,
-    confidence: float,
-    bootstrap_draws: int,
-    **scored: Any,
+    lower_is_better: Sequence[str] = (),
 ) -> pd.DataFrame:
     """The differences of all cells, and those beyond random explanations.
 
     ``random`` are the names of the random explainers, ``attainable`` the explainer that searches the best scores of a
     metric, where there is one, and ``lower_is_better`` those of these metrics of which the lowest are the best. Where
-    any explainer of the study has a better score than the search, that is attainable, too. All others are as in
-    :func:`evenlight.statistics.effects.effect_table`. One row per dataset, model, explainer that is not random, metric
-    and pair of levels, from the texts that have a score of the explainer and of a random one, see
-    :func:`beyond_random`.
+    any explainer of the study has a better score than the search, that is attainable, too. One row per dataset, model,
+    explainer that is not random, metric and pair of levels, from the texts that have a score of the explainer and of a
+    random one, see :func:`beyond_random`.
     """
-    check_level(alpha, bootstrap_draws)
-    explainers = [name for name in scored["explainers"] if name not in random]
+    check_level(judging.alpha, judging.bootstrap_draws)
+    explainers = [name for name in study.explainers if name not in random]
     if not explainers:
         return pd.DataFrame(columns=BEYOND_RANDOM.schema.names)
     models, models_again = (
-        read_models(scores, datasets_folder, **scored | {"explainers": names})
-        for names in (explainers, [*random, *explainers])
+        read_models(replace(study, explainers=names)) for names in (explainers, [*random, *explainers])
     )
 
     def of_models() -> Iterator[PooledRows]:
         for model, again in zip(models, models_again, strict=True):
             of_noise, best = _ends(model, again, random, attainable, lower_is_better)
-            yield rows_beyond(
-                model.explainers,
-                model.designs,
-                of_noise,
-                best,
-                bootstrap_draws,
-                bound=equivalence_bound,
-                smallest=smallest_effects,
-                reach=reach or {},
-                confidence=confidence,
-                alpha=alpha,
-            )
+            yield rows_beyond(model.explainers, model.designs, of_noise, best, judging)
 
     rows, deviates = gathered(of_models())
     if not rows:
         return pd.DataFrame(columns=BEYOND_RANDOM.schema.names)
-    return beyond_random(rows, deviates, partial(family_of, primary=primary, noise=noise), alpha)
+    family = partial(family_of, primary=judging.primary, noise=judging.noise)
+    return beyond_random(rows, deviates, family, judging.alpha)
 
 
 def _ends(
@@ -177,8 +154,7 @@ def rows_beyond(
     designs: Sequence[Design],
     noise: np.ndarray,
     best: np.ndarray,
-    draws: int,
-    **settings: Any,
+    judging: VerdictSettings,
 ) -> PooledRows:
     """What :func:`evenlight.statistics.effects.pooled_rows` makes of a model's scores, and of them beyond random.
 
@@ -187,7 +163,7 @@ def rows_beyond(
         designs: of the comparisons.
         noise: the scores of random explainers, float (random explainers, metrics, seeds, items), NaN where undefined.
         best: the best attainable ones, float (metrics, seeds, items), likewise.
-        draws, settings: for :func:`evenlight.statistics.effects.pooled_rows`.
+        judging: how verdicts follow from them.
 
     Returns:
         Rows of all parts, with ``part``; those beyond random have besides what :func:`_described` enters. Of the
@@ -203,10 +179,10 @@ def rows_beyond(
             for part, values in ((PLAIN, plain), (BEYOND, beyond)):
                 yield _Part(**vars(scores) | {"values": values, "sd_of": plain, "part": part})
             own = {"values": beyond, "sd_of": plain, "part": OWN, "best": room}
-            yield _OwnPart(**vars(scores) | own, confidence=settings["confidence"])
+            yield _OwnPart(**vars(scores) | own, confidence=judging.confidence)
 
-    described = partial(_described, random, noise - random, room, settings["confidence"], settings.get("reach", {}))
-    return pooled_rows(parts(), designs, draws, described, **settings)
+    described = partial(_described, random, noise - random, room, judging.confidence, judging.reach)
+    return pooled_rows(parts(), designs, judging, described)
 
 
 def _mean(arrays: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ A *cell* is a dataset, model, explainer, metric and comparison of two levels: on
 a mapping. All cells of one explainer and one comparison stand in two arrays, metrics × seeds × units.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from evenlight.items import check_strata, forms_of
 from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.files import Run, items_path, reading_path, units_path
 from evenlight.statistics.score_files import read_scores
-from evenlight.statistics.study import Comparison, pairs_of
+from evenlight.statistics.study import Comparison, StudyScores, pairs_of
 
 # By what a dataset may be stratified: its labels, what a model predicts, and whether that is right.
 STRATA = ("label", "prediction", "correct")
@@ -90,52 +90,37 @@ class ModelScores:
     smallest_group: int = 1
 
 
-def read_models(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    *,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
-    explainers: Sequence[str],
-    metrics: Mapping[str, str],
-    comparisons: Mapping[str, list[list[str]]],
-    strata: Mapping[str, str] | None = None,
-    readings: str | Path | None = None,
-    smallest_group: int | None = None,
-) -> Iterator[ModelScores]:
+def read_models(study: StudyScores) -> Iterator[ModelScores]:
     """The scores of every model on every dataset, in configured order.
 
-    ``scores`` and ``datasets_folder`` are folders (:mod:`evenlight.statistics.files`), ``models`` name to seeds,
-    ``metrics`` name to family, ``comparisons`` factor to sets of levels. The items are those that the first explainer
-    has scores of under any seed; another explainer with another item is refused. ``strata`` says by what a dataset is
-    stratified (:data:`STRATA`); all but labels are in the folder ``readings``. Pairs of levels of which one has fewer
-    scored units than ``smallest_group`` have no design.
+    The items are those that the first explainer has scores of under any seed; another explainer with another item is
+    refused.
     """
-    strata = strata or {}
-    for dataset in datasets:
-        units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
-        texts = tables.read_table(
-            items_path(datasets_folder, dataset), ITEMS.only("item_id", "cluster", "label")
-        ).set_index("item_id")
-        for model, seeds in models.items():
+    for dataset in study.datasets:
+        units = tables.read_table(units_path(study.units, dataset), UNITS)
+        path = items_path(study.units, dataset)
+        texts = tables.read_table(path, ITEMS.only("item_id", "cluster", "label")).set_index("item_id")
+        for model, seeds in study.models.items():
             runs = [Run(dataset, model, seed) for seed in seeds]
-            scored = pd.concat(
-                [read_scores(scores, run, explainers[0], metrics, only_items=True)["item_id"] for run in runs]
-            ).drop_duplicates()
+            first = [
+                read_scores(study.scores, run, study.explainers[0], study.metrics, only_items=True) for run in runs
+            ]
+            scored = pd.concat([table["item_id"] for table in first]).drop_duplicates()
             items = pd.DataFrame({"item_id": scored}).join(texts["cluster"], on="item_id")
             if items["cluster"].isna().any():
                 unknown = items.loc[items["cluster"].isna(), "item_id"].iloc[0]
                 raise InputError(
-                    f"{items_path(datasets_folder, dataset)}: column 'item_id' has no '{unknown}', which has scores; "
-                    "delete the scores and run the workflow again"
+                    f"{path}: column 'item_id' has no '{unknown}', which has scores; delete the scores and run the "
+                    "workflow again"
                 )
             codes = None
-            if dataset in strata:
-                codes = _strata(strata[dataset], items["item_id"], texts["label"], readings, runs)
-            if strata.get(dataset) == "label":
-                check_strata(dataset, units, texts["label"].loc[items["item_id"]], comparisons)
-            pairs = pairs_of(comparisons)
-            designs = [design_of(pair, forms_of(units, pair.factor), items, codes) for pair in pairs]
+            if dataset in study.strata:
+                codes = _strata(study.strata[dataset], items["item_id"], texts["label"], study.readings, runs)
+            if study.strata.get(dataset) == "label":
+                check_strata(dataset, units, texts["label"].loc[items["item_id"]], study.comparisons)
+            designs = [
+                design_of(pair, forms_of(units, pair.factor), items, codes) for pair in pairs_of(study.comparisons)
+            ]
             yield ModelScores(
                 dataset,
                 model,
@@ -145,11 +130,11 @@ def read_models(
                 [
                     design
                     for design in designs
-                    if design is not None and _is_large(design, units, items, smallest_group)
+                    if design is not None and _is_large(design, units, items, study.smallest_group)
                 ],
-                _explainers(scores, runs, explainers, metrics, items),
+                _explainers(study, runs, items),
                 codes,
-                smallest_group or 1,
+                study.smallest_group or 1,
             )
 
 
@@ -183,27 +168,25 @@ def _strata(
     return np.array(rows)
 
 
-def _explainers(
-    scores: str | Path, runs: Sequence[Run], explainers: Sequence[str], metrics: Mapping[str, str], items: pd.DataFrame
-) -> Iterator[ExplainerScores]:
+def _explainers(study: StudyScores, runs: Sequence[Run], items: pd.DataFrame) -> Iterator[ExplainerScores]:
     index = pd.Index(items["item_id"])
-    for explainer in explainers:
-        values = np.full((len(metrics), len(runs), len(items)), np.nan)
+    for explainer in study.explainers:
+        values = np.full((len(study.metrics), len(runs), len(items)), np.nan)
         present = np.zeros((len(runs), len(items)), dtype=bool)
         for row, run in enumerate(runs):
-            table = read_scores(scores, run, explainer, metrics)
+            table = read_scores(study.scores, run, explainer, study.metrics)
             columns = index.get_indexer(table["item_id"])
             if (columns < 0).any():
                 unknown = table["item_id"].to_numpy()[columns < 0][0]
                 raise InputError(
-                    f"{run}: explainer '{explainer}' has scores of item '{unknown}', explainer '{explainers[0]}' under "
-                    "no seed; delete the scores of both and run the workflow again"
+                    f"{run}: explainer '{explainer}' has scores of item '{unknown}', explainer "
+                    f"'{study.explainers[0]}' under no seed; delete the scores of both and run the workflow again"
                 )
-            values[:, row, columns] = table[list(metrics)].to_numpy(float).T
+            values[:, row, columns] = table[list(study.metrics)].to_numpy(float).T
             present[row, columns] = True
         first = runs[0]
         yield ExplainerScores(
-            first.dataset, first.model, explainer, [run.seed for run in runs], list(metrics), values, present
+            first.dataset, first.model, explainer, [run.seed for run in runs], list(study.metrics), values, present
         )
 
 

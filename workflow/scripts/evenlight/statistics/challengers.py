@@ -10,8 +10,7 @@ of few texts that hold no rare bad one is too sure, and the other rows show it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.familywise import deviate_of
 from evenlight.statistics.regimes import common_seeds, run_of_seed
-from evenlight.statistics.study import ALL, UNDECIDABLE, UNDECIDED, Comparison
+from evenlight.statistics.study import ALL, UNDECIDABLE, UNDECIDED, Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import EXPLORATORY, PRIMARY, adjusted, decidable
 
 FACTOR = "explainer"
@@ -34,14 +33,8 @@ _CLAIMS = ("best", "behind")
 
 
 def challenger_tables(
-    scores: str | Path,
-    datasets_folder: str | Path,
+    study: StudyScores,
     *,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
-    explainers: Sequence[str],
-    metrics: Mapping[str, str],
-    regimes: Mapping[str, Mapping[str, str]],
     challengers: Sequence[str],
     rivals: Sequence[str],
     higher_is_better: Mapping[str, bool],
@@ -49,14 +42,12 @@ def challenger_tables(
     alpha: float,
     confidence: float,
     bootstrap_draws: int,
-    **_: Any,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The verdict on every challenger, and what it is made of: its difference from each of the others.
 
-    Folders, ``models`` and ``metrics`` are as for :func:`evenlight.statistics.cells.read_models`; models that are no
-    regime do not count. ``rivals`` are the explainers that a challenger has to be better than: not random ones, nor
-    yardsticks that know the data and not the model, beside which it stands all the same. ``primary`` names the metrics
-    that the study is about, all where it is empty.
+    Models that are no regime do not count. ``rivals`` are the explainers that a challenger has to be better than: not
+    random ones, nor yardsticks that know the data and not the model, beside which it stands all the same. ``primary``
+    names the metrics that the study is about, all where it is empty.
 
     The second table has a row per dataset, model, metric, challenger and other explainer, over all texts of which both
     have a score. The model ``all`` is the mean over all models, text by text. Columns, besides the names: ``seeds``;
@@ -79,20 +70,22 @@ def challenger_tables(
       NaN where so few texts could not show the claim beside so many rows;
     - ``verdict``: :func:`verdict_of`.
     """
-    of_regimes = {model: models[model] for named in regimes.values() for model in named.values()}
-    others = [name for name in explainers if name not in challengers]
+    of_regimes = {model: study.models[model] for named in study.regimes.values() for model in named.values()}
+    others = [name for name in study.explainers if name not in challengers]
+    # Nothing is said of equivalence, so that the bound does not matter.
+    judging = VerdictSettings(
+        alpha=alpha, equivalence_bound=1.0, confidence=confidence, bootstrap_draws=bootstrap_draws
+    )
     verdicts: list[dict] = []
     claims: list[dict[str, _Claim]] = []
     pairs: list[pd.DataFrame] = []
-    for dataset in datasets:
-        read = read_scores_of(scores, datasets_folder, dataset, of_regimes, [*challengers, *others], metrics)
-        for model, seeds, items, values in read:
+    for dataset in study.datasets:
+        of_dataset = replace(study, datasets=[dataset], models=of_regimes, explainers=[*challengers, *others])
+        for model, seeds, items, values in read_scores_of(of_dataset):
             for challenger in challengers:
                 beside = {other: (values[challenger], values[other]) for other in others}
                 names = (dataset, model, challenger)
-                table, resampled = _pairs(
-                    names, seeds, items, beside, list(metrics), confidence, alpha, bootstrap_draws
-                )
+                table, resampled = _pairs(names, seeds, items, beside, list(study.metrics), judging)
                 pairs.append(table)
                 for metric, better_is_higher in higher_is_better.items():
                     places = np.flatnonzero((table["metric"] == metric) & table["other"].isin(rivals))
@@ -141,34 +134,17 @@ def _judged(
     return verdicts[CHALLENGERS.schema.names]
 
 
-def read_scores_of(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    dataset: str,
-    models: Mapping[str, Sequence[int]],
-    explainers: Sequence[str],
-    metrics: Mapping[str, str],
-) -> Iterator[tuple[str, list[int], pd.DataFrame, dict[str, np.ndarray]]]:
+def read_scores_of(study: StudyScores) -> Iterator[tuple[str, list[int], pd.DataFrame, dict[str, np.ndarray]]]:
     """The scores of explainers in the mean of all models, named ``all``, and in each of several models.
 
     Yields:
         the model; its seeds; ``item_id`` and ``cluster`` of its texts; float (metrics, seeds, texts) by explainer, NaN
         where undefined, in the mean where it is so in any model.
     """
-    read = list(
-        read_models(
-            scores,
-            datasets_folder,
-            datasets=[dataset],
-            models=models,
-            explainers=explainers,
-            metrics=metrics,
-            comparisons={},
-        )
-    )
+    read = list(read_models(replace(study, comparisons={})))
     of_models = [{of.explainer: of.values for of in model.explainers} for model in read]
     if len(read) > 1:
-        seeds = common_seeds(ALL, models)
+        seeds = common_seeds(ALL, study.models)
         texts = set.intersection(*(set(model.items["item_id"]) for model in read))
         items = read[0].items[read[0].items["item_id"].isin(texts)].reset_index(drop=True)
         columns = [pd.Index(model.items["item_id"]).get_indexer(items["item_id"]) for model in read]
@@ -185,7 +161,7 @@ def read_scores_of(
                     ],
                     axis=0,
                 )
-                for name in explainers
+                for name in study.explainers
             },
         )
     for model, values in zip(read, of_models, strict=True):
@@ -198,9 +174,7 @@ def _pairs(
     items: pd.DataFrame,
     pairs: Mapping[str, tuple[np.ndarray, np.ndarray]],
     metrics: list[str],
-    confidence: float,
-    alpha: float,
-    draws: int,
+    judging: VerdictSettings,
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """A row for each metric and other explainer, and how far resamples are from its difference, (draws, rows).
 
@@ -226,11 +200,9 @@ def _pairs(
     }
     present = ~np.isnan(values).all(axis=0)
     scores = ExplainerScores(*names, seeds, metrics, values, present)
-    # Nothing is said of equivalence, so that the bound does not matter.
-    settings = {"bound": 1.0, "smallest": {}, "confidence": confidence, "alpha": alpha}
-    rows, deviates = gathered([pooled_rows([scores], designs, draws, **settings)])
+    rows, deviates = gathered([pooled_rows([scores], designs, judging)])
     if not rows:
-        return pd.DataFrame(columns=["metric", "other"]), np.empty((draws, 0))
+        return pd.DataFrame(columns=["metric", "other"]), np.empty((judging.bootstrap_draws, 0))
     table, statistics = pd.DataFrame(rows), deviates[0]
     found = [means[names] for names in zip(table["level_b"], table["metric"], strict=True)]
     # No p is below what exchanges of so few texts can show.

@@ -19,9 +19,6 @@ significant together or not at all, a share α of the permutations makes them so
 α.
 """
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -32,7 +29,7 @@ from evenlight.statistics.disparity import shared_flips, strata_of_rows, sums_of
 from evenlight.statistics.paired_tests import sign_flip_p, signed_rank_p
 from evenlight.statistics.rank_sum import mann_whitney, van_elteren
 from evenlight.statistics.rounding import differences, settled
-from evenlight.statistics.study import ALL
+from evenlight.statistics.study import ALL, StudyScores
 
 TESTS = ("mann_whitney", "van_elteren", "signed_rank", "sign_flip")
 COLUMNS = [
@@ -49,21 +46,12 @@ COLUMNS = [
 ]
 
 
-def permuted_rates(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    *,
-    alpha: float,
-    control_draws: int,
-    sign_flips: int,
-    **scored: Any,
-) -> pd.DataFrame:
+def permuted_rates(study: StudyScores, *, alpha: float, control_draws: int, sign_flips: int) -> pd.DataFrame:
     """The share of significant cells with the real labels beside that with permuted ones.
 
-    For the folders and ``scored`` see :func:`evenlight.statistics.cells.read_models`. A cell is an explainer, a metric
-    and a pair of levels in one run of a model; all compared pairs count that the dataset has. Rows: every dataset,
-    model and test, with model ``all`` for all of a dataset and dataset ``all`` for the study. The paired tests have
-    rows where there are pairs. Columns besides these names:
+    A cell is an explainer, a metric and a pair of levels in one run of a model; all compared pairs count that the
+    dataset has. Rows: every dataset, model and test, with model ``all`` for all of a dataset and dataset ``all`` for
+    the study. The paired tests have rows where there are pairs. Columns besides these names:
 
     - ``cells``: how many were tested, with at least two scores in each level, or two whole pairs;
     - ``real_rate``: share of cells with p ≤ ``alpha``;
@@ -71,7 +59,7 @@ def permuted_rates(
     - ``study_p``: (1 + permutations with at least as many significant cells as really) / (1 + permutations).
     """
     tallies: dict[tuple[str, str, str], np.ndarray] = {}
-    for model in read_models(scores, datasets_folder, **scored):
+    for model in read_models(study):
         in_first = [permuted_labels(design, control_draws) for design in model.designs]
         for explainer in model.explainers:
             for design, labels in zip(model.designs, in_first, strict=True):
@@ -80,7 +68,7 @@ def permuted_rates(
                     tally = np.append(tested.sum(), (p[:, tested] <= alpha).sum(axis=1))
                     for subset in ((model.dataset, model.model), (model.dataset, ALL), (ALL, ALL)):
                         tallies[*subset, test] = tallies.get((*subset, test), 0) + tally
-    subsets = [(dataset, model) for dataset in scored["datasets"] for model in [*scored["models"], ALL]]
+    subsets = [(dataset, model) for dataset in study.datasets for model in [*study.models, ALL]]
     keys = [(*subset, test) for subset in [*subsets, (ALL, ALL)] for test in TESTS]
     rows = [dict(zip(COLUMNS[:3], key, strict=True)) | _rates(tallies[key], alpha) for key in keys if key in tallies]
     return pd.DataFrame(rows, columns=COLUMNS)

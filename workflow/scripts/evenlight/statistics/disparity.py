@@ -8,8 +8,6 @@ beside the published ones. Scores that differ by rounding only are equal (:mod:`
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,6 +26,7 @@ from evenlight.statistics.rank_sum import mann_whitney, van_elteren
 from evenlight.statistics.regimes import read_compared
 from evenlight.statistics.rounding import differences, settled
 from evenlight.statistics.score_files import score_notes
+from evenlight.statistics.study import StudyScores
 
 # Each is adjusted over all rows of the study. The sign-flip test is not: its p cannot be lower than one over the
 # number of its draws, which no study of thousands of tests can be adjusted by.
@@ -44,40 +43,29 @@ _COMPUTED = [name for name in DISPARITY.schema.names if not name.endswith(("_hol
 
 
 def disparity_table(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    *,
-    equivalence_bound: float,
-    confidence: float,
-    sign_flips: int,
-    **scored: Any,
+    study: StudyScores, *, equivalence_bound: float, confidence: float, sign_flips: int
 ) -> tuple[pd.DataFrame, list[str]]:
     """Compare the levels in every run: the disparity table, and notes on what could not be compared.
 
-    For the folders and ``scored`` see :func:`evenlight.statistics.regimes.read_compared`. One row per dataset, model,
-    seed, explainer, metric and pair of levels; a pair is compared on the datasets that have both. A metric without any
-    defined score in either level of a pair (word-level metrics on a dataset without ground truth) gives no row but
-    a note, and so has an infinite d; those of all scores follow (:func:`evenlight.statistics.score_files.score_notes`).
-    :class:`InputError` where a dataset has no compared levels, and where a level has fewer than two defined scores.
+    One row per dataset, model, seed, explainer, metric and pair of levels that the study compares
+    (:func:`evenlight.statistics.regimes.read_compared`); a pair is compared on the datasets that have both. A metric
+    without any defined score in either level of a pair (word-level metrics on a dataset without ground truth) gives no
+    row but a note, and so has an infinite d; those of all scores follow
+    (:func:`evenlight.statistics.score_files.score_notes`). :class:`InputError` where a dataset has no compared levels,
+    and where a level has fewer than two defined scores.
     """
     rows, notes, gaps = [], {}, {}  # of notes the keys only: each once, in order
-    for model in read_compared(scores, datasets_folder, **scored):
+    for model in read_compared(study):
         notes |= dict.fromkeys(
-            check_compared(
-                model.dataset,
-                model.units,
-                model.items["item_id"],
-                scored["comparisons"],
-                scored.get("smallest_group"),
-            )
+            check_compared(model.dataset, model.units, model.items["item_id"], study.comparisons, study.smallest_group)
         )
         counted = _counting_undefined(model.explainers, _compared_columns(model), gaps)
         rows += rows_by_comparison(
             counted, model.designs, lambda *of_cells: _rows(*of_cells, equivalence_bound, confidence, sign_flips)
         )
     table = adjusted(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)[DISPARITY.schema.names]
-    notes = [*notes, *_undefined_notes(gaps), *_infinite_notes(table), *_strata_notes(table, scored.get("strata"))]
-    return table, notes + score_notes(scores, **scored)
+    notes = [*notes, *_undefined_notes(gaps), *_infinite_notes(table), *_strata_notes(table, study.strata)]
+    return table, notes + score_notes(study)
 
 
 def adjusted(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
@@ -240,9 +228,9 @@ def _infinite_notes(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def _strata_notes(table: pd.DataFrame, strata: Mapping[str, str] | None) -> list[str]:
+def _strata_notes(table: pd.DataFrame, strata: Mapping[str, str]) -> list[str]:
     notes = []
-    for dataset, kind in (strata or {}).items():
+    for dataset, kind in strata.items():
         rows = table[table["dataset"] == dataset]
         notes.append(f"dataset '{dataset}': columns that end in _stratified compare within strata by {kind}")
         if lost := int((rows["unused_stratified"] > 0).sum()):

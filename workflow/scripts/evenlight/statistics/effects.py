@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,6 +24,7 @@ from evenlight.statistics.pooled import Estimate, Part, PooledEffects, cluster_n
 from evenlight.statistics.power import detectable_effect_paired, detectable_effect_pooled, detectable_effect_unpaired
 from evenlight.statistics.regimes import read_compared
 from evenlight.statistics.robustness import robustness_value
+from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import check_level, family_of, few_of, judged, reason_of
 
 
@@ -43,9 +42,7 @@ class PooledRows:
     """What :func:`pooled_rows` makes of a model, for :func:`gathered`."""
 
     blocks: list[_Block]
-    confidence: float
-    alpha: float
-    reach: Mapping[str, float]
+    judging: VerdictSettings
 
     def finished(self, seen: Mapping[tuple[str, str], float]) -> tuple[list[dict], list[np.ndarray]]:
         """The rows, with what follows from resamples, and the statistics of each block, (2, 1 + draws, cells).
@@ -57,8 +54,8 @@ class PooledRows:
             effects = block.effects.alike(np.array([seen[_alike(row)] for row in block.rows]))
             real = np.stack([real_deviates(effects.difference), real_deviates(effects.within(), signed=True)])
             statistics.append(np.concatenate([real[:, None].astype(np.float32), block.resampled], axis=1))
-            columns = _of_resamples(effects, real, block.resampled, self.confidence)
-            columns |= _robustness(effects.difference, self.alpha)
+            columns = _of_resamples(effects, real, block.resampled, self.judging.confidence)
+            columns |= _robustness(effects.difference, self.judging.alpha)
             rows += [
                 row | {name: values[number] if row["reason"] is None else np.nan for name, values in columns.items()}
                 for number, row in enumerate(block.rows)
@@ -84,27 +81,13 @@ def _alike(row: Mapping) -> tuple[str, str]:
     return row["metric"], row.get("part", "")
 
 
-def effect_table(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    *,
-    alpha: float,
-    equivalence_bound: float,
-    smallest_effects: Mapping[str, float],
-    primary: Mapping[str, Sequence[str]],
-    noise: Sequence[str],
-    reach: Mapping[str, float] | None = None,
-    confidence: float,
-    bootstrap_draws: int,
-    power: float,
-    **scored: Any,
-) -> pd.DataFrame:
-    """The effects of all cells; for the folders and ``scored`` see :func:`evenlight.statistics.regimes.read_compared`.
+def effect_table(study: StudyScores, judging: VerdictSettings, *, power: float) -> pd.DataFrame:
+    """The effects of all cells of what a study compares (:func:`evenlight.statistics.regimes.read_compared`).
 
     One row per dataset, model, explainer, metric and pair of levels. Cells without a score of one of the levels under
     every seed give no row. Columns, besides the names:
 
-    - ``family``: see :func:`evenlight.statistics.verdicts.family_of`, with ``primary`` and ``noise``;
+    - ``family``: see :func:`evenlight.statistics.verdicts.family_of`;
     - ``seeds``, ``left_out_seeds``: how many count, and the names of those that have too few scores;
     - ``paired``, ``correlation``: of the two forms of a pair, mean over seeds (NaN where unpaired);
     - ``cohens_d``, ``hedges_g``, ``cliffs_delta``, ``common_language_effect``: means over seeds, each with ``_low``
@@ -133,45 +116,27 @@ def effect_table(
       called a disparity of these models with it, among so many cells;
     - ``verdict``, ``reason``: :func:`evenlight.statistics.verdicts.verdict`; why it is "not decidable".
     """
-    check_level(alpha, bootstrap_draws)
+    check_level(judging.alpha, judging.bootstrap_draws)
 
     def described(
         scores: ExplainerScores, design: Design, rows: list[dict], a: np.ndarray, b: np.ndarray, seeds: np.ndarray
     ) -> None:
         for row, cell_a, cell_b, counted in zip(rows, a, b, seeds, strict=True):
-            row |= _test_design(cell_a[counted], cell_b[counted], design.paired, alpha, power)
+            row |= _test_design(cell_a[counted], cell_b[counted], design.paired, judging.alpha, power)
             strata = None if design.a.strata is None else (design.a.strata[counted], design.b.strata[counted])
-            row |= _intervals(
-                cell_a[counted], cell_b[counted], design, strata, scores.dataset, bootstrap_draws, confidence
-            )
+            row |= _intervals(cell_a[counted], cell_b[counted], design, strata, scores.dataset, judging)
 
     def of_models() -> Iterator[PooledRows]:
-        for model in read_compared(scores, datasets_folder, **scored):
-            check_compared(
-                model.dataset,
-                model.units,
-                model.items["item_id"],
-                scored["comparisons"],
-                scored.get("smallest_group"),
-            )
-            yield pooled_rows(
-                model.explainers,
-                model.designs,
-                bootstrap_draws,
-                described,
-                bound=equivalence_bound,
-                smallest=smallest_effects,
-                reach=reach or {},
-                confidence=confidence,
-                alpha=alpha,
-            )
+        for model in read_compared(study):
+            check_compared(model.dataset, model.units, model.items["item_id"], study.comparisons, study.smallest_group)
+            yield pooled_rows(model.explainers, model.designs, judging, described)
 
     rows, deviates = gathered(of_models())
     if not rows:
         return pd.DataFrame(columns=EFFECTS.schema.names)
     table = pd.DataFrame(rows)
-    table["family"] = [family_of(row, primary, noise) for row in rows]
-    table = with_family_intervals(judged(table, deviates, alpha), alpha)
+    table["family"] = [family_of(row, judging.primary, judging.noise) for row in rows]
+    table = with_family_intervals(judged(table, deviates, judging.alpha), judging.alpha)
     table["detectable_pooled"] = [
         detectable_effect_pooled(row.units_error, row.degrees, row.sd, row.critical, power, row.reserve)
         for row in table.itertuples()
@@ -203,28 +168,25 @@ def with_family_intervals(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
 def pooled_rows(
     explainers: Iterable[ExplainerScores],
     designs: Sequence[Design],
-    draws: int,
+    judging: VerdictSettings,
     described: Callable | None = None,
-    **settings: Any,
 ) -> PooledRows:
     """The rows of all cells of a model, comparison by comparison, and their resamples, for :func:`gathered`.
 
     Args:
         explainers: the scores.
         designs: of the comparisons.
-        draws: resamples.
+        judging: how verdicts follow from them.
         described: is given the scores of an explainer, a design, its rows, the arrays (cells, seeds, units) of both
             levels and which seeds count (cells, seeds), and may enter more into the rows. What follows from resamples
             (intervals and p-values) is entered later.
-        settings: ``bound``, ``smallest`` by metric, ``confidence`` and ``alpha``, and maybe ``reach``, as in
-            :func:`effect_table`.
     """
-    by_design = [_Rows(design, draws) for design in designs]
+    by_design = [_Rows(design, judging.bootstrap_draws) for design in designs]
     for scores in explainers:
         for of_design in by_design:
             cells, a, b = _cells(scores, of_design.design)
             if cells:
-                columns, effects = _pooled(a, b, scores, of_design.design, cells, **settings)
+                columns, effects = _pooled(a, b, scores, of_design.design, cells, judging)
                 rows = [
                     cell | {name: values[row] for name, values in columns.items()} for row, cell in enumerate(cells)
                 ]
@@ -232,7 +194,7 @@ def pooled_rows(
                     described(scores, of_design.design, rows, a, b, effects.counted)
                 of_design.add(rows, effects)
     blocks = [block for of_design in by_design for block in of_design.blocks()]
-    return PooledRows(blocks, settings["confidence"], settings["alpha"], settings.get("reach", {}))
+    return PooledRows(blocks, judging)
 
 
 def gathered(of_models: Iterable[PooledRows]) -> tuple[list[dict], np.ndarray]:
@@ -243,7 +205,7 @@ def gathered(of_models: Iterable[PooledRows]) -> tuple[list[dict], np.ndarray]:
     that nobody saw. So intervals and p-values are those of all models together.
     """
     models = list(of_models)
-    reach = {metric: distance for model in models for metric, distance in model.reach.items()}
+    reach = {metric: distance for model in models for metric, distance in model.judging.reach.items()}
     seen = _farthest([block for model in models for block in model.blocks], reach)
     finished = [model.finished(seen) for model in models]
     statistics = [part for _, parts in finished for part in parts]
@@ -355,14 +317,10 @@ def _pooled(
     scores: ExplainerScores,
     design: Design,
     cells: list[dict],
-    *,
-    bound: float,
-    smallest: Mapping[str, float],
-    alpha: float,
-    **_: Any,
+    judging: VerdictSettings,
 ) -> tuple[dict[str, np.ndarray], PooledEffects]:
     """The columns of what is pooled over seeds and needs no resamples, (cells,), from scores (cells, seeds, units)."""
-    metrics = [cell["metric"] for cell in cells]
+    metrics, smallest = [cell["metric"] for cell in cells], judging.smallest_effects
     sd_of = None
     if scores.sd_of is not None:
         values = scores.sd_of[[scores.metrics.index(metric) for metric in metrics]]
@@ -371,7 +329,7 @@ def _pooled(
         a,
         b,
         design.paired,
-        np.array([smallest.get(metric, bound) for metric in metrics]),
+        np.array([smallest.get(metric, judging.equivalence_bound) for metric in metrics]),
         in_sds=np.array([metric not in smallest for metric in metrics]),
         clusters=design.clusters,
         strata=None if design.a.strata is None else (design.a.strata, design.b.strata),
@@ -382,7 +340,7 @@ def _pooled(
         standardised = np.where(effects.sd > 0, difference.value / effects.sd, np.nan)
     units = (effects.clusters, effects.differing)
     of_cells = zip(*units, effects.same, effects.carriers, difference.rarest, strict=True)
-    reasons = [reason_of(*of_cell, alpha) for of_cell in of_cells]
+    reasons = [reason_of(*of_cell, judging.alpha) for of_cell in of_cells]
     apart, p_apart = farthest(effects.by_seed)
     p_apart[np.isnan(difference.trainings.value)] = np.nan
     left_out = [", ".join(str(scores.seeds[seed]) for seed in np.flatnonzero(~counted)) for counted in effects.counted]
@@ -399,7 +357,7 @@ def _pooled(
         "lowest_seed": np.nan_to_num(effects.by_seed, nan=np.inf).min(axis=1),
         "highest_seed": np.nan_to_num(effects.by_seed, nan=-np.inf).max(axis=1),
         "apart_seed": np.where(
-            p_apart <= alpha, np.array([str(seed) for seed in scores.seeds], dtype=object)[apart], None
+            p_apart <= judging.alpha, np.array([str(seed) for seed in scores.seeds], dtype=object)[apart], None
         ),
         "degrees": difference.degrees,
         "reason": np.array(reasons, dtype=object),
@@ -433,11 +391,12 @@ def _test_design(a: np.ndarray, b: np.ndarray, paired: bool, alpha: float, power
 
 
 def _intervals(
-    a: np.ndarray, b: np.ndarray, design: Design, strata: tuple | None, dataset: str, draws: int, confidence: float
+    a: np.ndarray, b: np.ndarray, design: Design, strata: tuple | None, dataset: str, judging: VerdictSettings
 ) -> dict:
     # One generator per dataset and levels: every cell resamples the same units.
     generator = generator_for(0, "bootstrap", dataset, *design.comparison.levels)
     columns = {}
+    draws, confidence = judging.bootstrap_draws, judging.confidence
     intervals = bootstrap_intervals(
         a, b, design.paired, draws, confidence, generator, strata=strata, clusters=design.clusters
     )

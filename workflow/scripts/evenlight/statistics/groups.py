@@ -1,8 +1,5 @@
 """Sets of more than two levels: is any of them explained better or worse, and which?"""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -14,21 +11,17 @@ from evenlight.statistics.disparity import adjusted
 from evenlight.statistics.many_groups import dunn, friedman_p, holm, kruskal_wallis, kruskal_wallis_within
 from evenlight.statistics.rank_sum import van_elteren
 from evenlight.statistics.rounding import settled
-from evenlight.statistics.study import larger_sets_of
+from evenlight.statistics.study import StudyScores, larger_sets_of
 
 CELL = ["dataset", "model", "seed", "explainer", "metric", "factor", "groups"]
 COLUMNS = [name for name in GROUPS.schema.names if not name.endswith(("_holm", "_bh"))]
 LEAST = 5  # scores of a group: with fewer the chi-squared approximation of H does not hold
 
 
-def group_tables(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    **scored: Any,
-) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+def group_tables(study: StudyScores) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """The Kruskal-Wallis tests of all sets of more than two levels, Dunn's tests, and notes.
 
-    For the folders and ``scored`` see :func:`evenlight.statistics.cells.read_models`. The first table has one row per
+    The first table has one row per
     dataset, model, seed, explainer, metric and set of levels, with p adjusted over all rows; the second one row for
     each pair of levels in it, with Holm's p over the pairs of its cell. Scores that differ by rounding only are equal.
     Both take all units for independent. Where units come in all levels, as the three forms of a sentence,
@@ -38,8 +31,8 @@ def group_tables(
     with fewer than five defined scores are left out, with a note. :class:`InputError` where no dataset has three.
     """
     tests, pairs, notes = [], [], {}  # of notes the keys only: each once, in order
-    sets = larger_sets_of(scored["comparisons"])
-    for model in read_models(scores, datasets_folder, **scored):
+    sets = larger_sets_of(study.comparisons)
+    for model in read_models(study):
         sides = [_sides(model, factor, levels) for factor, levels in sets]
         by_set = [([], []) for _ in sets]
         for explainer in model.explainers:

@@ -9,7 +9,7 @@ import pandas as pd
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
-from evenlight.statistics.study import UNDECIDABLE, Comparison
+from evenlight.statistics.study import UNDECIDABLE, Comparison, VerdictSettings
 from evenlight.statistics.verdicts import STUDY, check_level, judged
 
 
@@ -24,9 +24,8 @@ def one_cell(a: np.ndarray, b: np.ndarray, paired: bool, *, bound: float, alpha:
     values = np.concatenate([a, b])[None, None]
     scores = ExplainerScores("", "", "", [0], ["score"], values, ~np.isnan(values[0]))
     design = Design(Comparison("", "a", "b"), paired, *sides)
-    rows, deviates = gathered(
-        [pooled_rows([scores], [design], draws, bound=bound, smallest={}, confidence=1 - alpha, alpha=alpha)]
-    )
+    judging = VerdictSettings(alpha=alpha, equivalence_bound=bound, confidence=1 - alpha, bootstrap_draws=draws)
+    rows, deviates = gathered([pooled_rows([scores], [design], judging)])
     if not rows:
         return pd.Series({"verdict": UNDECIDABLE, "reason": "no group has scores"})
     row = judged(pd.DataFrame(rows).assign(family=STUDY), deviates, alpha).iloc[0]

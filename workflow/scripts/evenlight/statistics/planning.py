@@ -18,10 +18,8 @@ Another pilot would give another answer, and few units differ much. So the pilot
 and studies are planned from each of these: the range of their answers is the range of the answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,6 +31,7 @@ from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.pooled import pooled_effects
+from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import PRIMARY, STUDY, check_level, family_of, is_disparity, judged
 
 PARTS = ("disparity", "disparity_of_these_models")
@@ -42,22 +41,13 @@ PILOTS, TOO_WIDE = 16, 0.3
 
 
 def planned_studies(
-    scores: str | Path,
-    datasets_folder: str | Path,
+    study: StudyScores,
+    judging: VerdictSettings,
     *,
     units: Sequence[int],
     seeds: Sequence[int],
     effect: float,
     studies: int,
-    alpha: float,
-    equivalence_bound: float,
-    smallest_effects: Mapping[str, float],
-    primary: Mapping[str, Sequence[str]],
-    noise: Sequence[str],
-    reach: Mapping[str, float] | None = None,
-    confidence: float,
-    bootstrap_draws: int,
-    **scored: Any,
 ) -> pd.DataFrame:
     """The power of studies of several sizes to find ``effect``, in standard deviations within levels.
 
@@ -67,15 +57,12 @@ def planned_studies(
     without any), and of these models at least, over ``studies`` drawn studies. ``_low`` and ``_high`` are the ends of a
     90 % interval: nine in ten pilots of this size have an answer so near to that of very large ones. ``cells`` are
     those of the primary family, or of the study, that the pilot could decide: no others are drawn; ``pilot`` is how
-    many units the pilot has. The other arguments are those of
-    :func:`evenlight.statistics.effects.effect_table`, of the pilot.
+    many units the pilot has, whose scores ``study`` names.
 
     Raises :class:`InputError` where the pilot has no decidable cell, or no second run where several are planned.
     """
-    check_level(alpha, bootstrap_draws)
-    settings = {"bound": equivalence_bound, "smallest": smallest_effects, "reach": reach or {}}
-    settings |= {"confidence": confidence, "alpha": alpha}
-    pilots = _pilots(scores, datasets_folder, primary, noise, settings, scored)
+    check_level(judging.alpha, judging.bootstrap_draws)
+    pilots = _pilots(study, judging)
     if not pilots:
         raise InputError("the pilot study has no cell that is decidable; give it more texts")
     if max(seeds) > 1 and not any(pilot.runs > 1 for pilot in pilots):
@@ -89,12 +76,10 @@ def planned_studies(
     for count in units:
         for number in seeds:
             size = (count, number, effect)
-            power = np.array([_power(pilots, *size, draw, bootstrap_draws, settings) for draw in range(studies)])
+            power = np.array([_power(pilots, *size, draw, judging) for draw in range(studies)])
             # A few studies of each other pilot: their means differ by the pilots, and by chance.
             few = max(studies // PILOTS, 2)
-            of_others = np.array(
-                [[_power(other, *size, draw, bootstrap_draws, settings) for draw in range(few)] for other in others]
-            )
+            of_others = np.array([[_power(other, *size, draw, judging) for draw in range(few)] for other in others])
             answer = power.mean(axis=0)
             # Of the other pilots alone: what is added by drawing few studies of each is no uncertainty of the pilot.
             by_chance = of_others.var(axis=1, ddof=1).mean(axis=0) / few
@@ -208,15 +193,9 @@ def _drawn_units(design: Design, units: int, draw: int) -> tuple[np.ndarray, lis
     return np.array(names, dtype=object), chosen, clusters
 
 
-def _pilots(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    primary: Mapping[str, Sequence[str]],
-    noise: Sequence[str],
-    settings: Mapping[str, Any],
-    scored: Mapping[str, Any],
-) -> list[_Pilot]:
+def _pilots(study: StudyScores, judging: VerdictSettings) -> list[_Pilot]:
     """The cells of the primary family, or of the study, that can be decided."""
+    primary, noise = judging.primary, judging.noise
     family = PRIMARY if primary else STUDY
     pilots: dict[tuple, list[_Pilot]] = {}
 
@@ -230,9 +209,10 @@ def _pilots(
             pilot = _Pilot(scores.dataset, scores.model, design, metrics, *_taken_apart(a, b, design))
             pilots.setdefault((scores.dataset, scores.model, design.comparison), []).append(pilot)
 
-    for model in read_models(scores, datasets_folder, **scored):
-        # No resamples are needed here.
-        pooled_rows(model.explainers, model.designs, 4, described, **settings)
+    # No resamples are needed here.
+    few = replace(judging, bootstrap_draws=4)
+    for model in read_models(study):
+        pooled_rows(model.explainers, model.designs, few, described)
     return [_joined(parts) for parts in pilots.values()]
 
 
@@ -290,7 +270,7 @@ def _taken_apart(
 
 
 def _power(
-    pilots: Sequence[_Pilot], units: int, seeds: int, effect: float, draw: int, draws: int, settings: Mapping[str, Any]
+    pilots: Sequence[_Pilot], units: int, seeds: int, effect: float, draw: int, judging: VerdictSettings
 ) -> tuple[float, float]:
     """What share of the cells with the effect is found in one drawn study."""
     random = generator_for(0, "planned effects", units, seeds, draw)
@@ -300,8 +280,8 @@ def _power(
     effects[there] = effect * random.choice([-1, 1], size=len(there))
     parts = np.split(effects, np.cumsum([len(pilot) for pilot in pilots])[:-1])
     studies = (pilot.study(units, seeds, part, draw) for pilot, part in zip(pilots, parts, strict=True))
-    rows, deviates = gathered(pooled_rows([scores], [design], draws, **settings) for design, scores in studies)
-    table = judged(pd.DataFrame(rows).assign(family=STUDY), deviates, settings["alpha"])
+    rows, deviates = gathered(pooled_rows([scores], [design], judging) for design, scores in studies)
+    table = judged(pd.DataFrame(rows).assign(family=STUDY), deviates, judging.alpha)
     right = table["difference"] * effects > 0
     several = np.repeat([pilot.runs > 1 for pilot in pilots], [len(pilot) for pilot in pilots])
     of_trainings, of_models = (right & is_disparity(table["verdict"], which) for which in (True, False))

@@ -1,8 +1,6 @@
 """How correct explanations are in every regime: means with intervals, beside the baseline and beside random scores."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,25 +14,17 @@ from evenlight.seeds import generator_for
 from evenlight.statistics.designs import numbered
 from evenlight.statistics.files import Run, items_path, reading_path
 from evenlight.statistics.regimes import SUBSETS, Regimes, read_regimes, run_of_seed
+from evenlight.statistics.study import StudyScores
 
 COLUMNS = REGIMES.schema.names
 
 
 def regime_table(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    *,
-    readings: str | Path,
-    models: Mapping[str, Sequence[int]],
-    confidence: float,
-    bootstrap_draws: int,
-    mass_accuracies: Mapping[str, str],
-    **scored: Any,
+    study: StudyScores, *, confidence: float, bootstrap_draws: int, mass_accuracies: Mapping[str, str]
 ) -> tuple[pd.DataFrame, list[str]]:
     """One row per dataset, architecture, regime, explainer, metric and subset of the texts, and notes.
 
-    For the folders, ``models`` and ``scored`` see :func:`evenlight.statistics.regimes.read_regimes`. Columns, besides
-    the names:
+    Columns, besides the names:
 
     - ``seeds``, ``texts``: runs, and texts with a score, mean over runs;
     - ``mean``, ``sd``: mean over runs of the mean over texts, and the population standard deviation of these;
@@ -51,13 +41,13 @@ def regime_table(
     word of the ground truth, which have no mass accuracy.
     """
     rows, notes = [], {}  # of notes the keys only: each once, in order
-    for regimes in read_regimes(scores, datasets_folder, readings=readings, models=models, **scored):
+    for regimes in read_regimes(study):
         truth = tables.read_table(
-            items_path(datasets_folder, regimes.dataset), ITEMS.only("item_id", "ground_truth")
+            items_path(study.units, regimes.dataset), ITEMS.only("item_id", "ground_truth")
         ).set_index("item_id")["ground_truth"]
         if mass_accuracies:
             notes |= dict.fromkeys(_note_on_truth(regimes, truth))
-        shares = _truth_shares(regimes, truth, readings, models, set(mass_accuracies.values()))
+        shares = _truth_shares(regimes, truth, study, set(mass_accuracies.values()))
         weights, cluster = weights_of_draws(regimes, bootstrap_draws)
         chosen = {subset: np.array([regimes.chosen(subset, regime) for regime in regimes.models]) for subset in SUBSETS}
         for explainer, values in regimes.explainers:
@@ -154,8 +144,7 @@ def _mean(values: np.ndarray) -> float:
 def _truth_shares(
     regimes: Regimes,
     truth: pd.Series,
-    readings: str | Path,
-    models: Mapping[str, Sequence[int]],
+    study: StudyScores,
     definitions: set[str],
 ) -> dict[str, np.ndarray]:
     """The share of tokens on ground-truth words by definition of mass accuracy, (regimes, seeds, items)."""
@@ -164,8 +153,8 @@ def _truth_shares(
     shares = {name: np.full(regimes.right.shape, np.nan) for name in definitions}
     for i, model in enumerate(regimes.models.values()):
         for j, seed in enumerate(regimes.seeds):
-            run = Run(regimes.dataset, model, run_of_seed(models[model], seed))
-            words = tables.read_table(reading_path(readings, run), READINGS.only("item_id", "word_id"))
+            run = Run(regimes.dataset, model, run_of_seed(study.models[model], seed))
+            words = tables.read_table(reading_path(study.readings, run), READINGS.only("item_id", "word_id"))
             words = words.set_index("item_id")["word_id"].reindex(regimes.items["item_id"])
             for k, (item, word_id) in enumerate(words.items()):
                 for name in definitions:

@@ -13,9 +13,8 @@ changes, stands beside every run of the others; then what is said of further tra
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +25,7 @@ from evenlight.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.files import Run, items_path, reading_path, runs, units_path
-from evenlight.statistics.study import ALL, Comparison
+from evenlight.statistics.study import ALL, Comparison, StudyScores
 
 FACTOR = "regime"
 # Which texts count: all; those that both models read rightly; those that every model of the study reads rightly in
@@ -77,41 +76,18 @@ class Regimes:
         return self.right[[names.index(regime) for regime in regimes]].all(axis=0)
 
 
-def read_regimes(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    *,
-    readings: str | Path,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
-    explainers: Sequence[str],
-    metrics: Mapping[str, str],
-    regimes: Mapping[str, Mapping[str, str]],
-    together: Sequence[str] = (),
-    **_: Any,
-) -> Iterator[Regimes]:
-    """Every architecture on every dataset, in configured order.
+def read_regimes(study: StudyScores) -> Iterator[Regimes]:
+    """Every architecture of ``study.regimes`` on every dataset, in configured order.
 
-    Folders, ``models`` and ``metrics`` are as for :func:`evenlight.statistics.cells.read_models`; ``regimes`` has the
-    model of each regime of each architecture, ``together`` the explainers whose mean is a further one. Refused are
-    models whose runs have no seed in common.
+    Refused are models whose runs have no seed in common.
     """
-    for dataset in datasets:
-        rights = {run: read_rightly(datasets_folder, readings, run) for run in runs([dataset], models)}
-        all_right = read_rightly_by_all(datasets_folder, dataset, list(rights.values()))
-        for architecture, of_regimes in regimes.items():
+    models = study.models
+    for dataset in study.datasets:
+        rights = {run: read_rightly(study.units, study.readings, run) for run in runs([dataset], models)}
+        all_right = read_rightly_by_all(study.units, dataset, list(rights.values()))
+        for architecture, of_regimes in study.regimes.items():
             read = [
-                next(
-                    read_models(
-                        scores,
-                        datasets_folder,
-                        datasets=[dataset],
-                        models={model: models[model]},
-                        explainers=explainers,
-                        metrics=metrics,
-                        comparisons={},
-                    )
-                )
+                next(read_models(replace(study, datasets=[dataset], models={model: models[model]}, comparisons={})))
                 for model in of_regimes.values()
             ]
             seeds = common_seeds(architecture, {model: models[model] for model in of_regimes.values()})
@@ -130,11 +106,11 @@ def read_regimes(
                 architecture,
                 of_regimes,
                 seeds,
-                list(metrics),
+                list(study.metrics),
                 items,
                 right == 1,
                 all_right.reindex(items["item_id"]).to_numpy() == 1,
-                _explainers(read, seeds, items, together),
+                _explainers(read, seeds, items, study.together),
             )
 
 
@@ -232,25 +208,17 @@ def compared_regimes(
     return pairs + [entry for entry in named if set(entry[1] + entry[2]) <= set(models)]
 
 
-def read_compared(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    *,
-    regimes: Mapping[str, Mapping[str, str]] | None = None,
-    claims: Mapping[str, Sequence[Sequence[str]]] | None = None,
-    **scored: Any,
-) -> Iterator[ModelScores]:
+def read_compared(study: StudyScores) -> Iterator[ModelScores]:
     """What a study compares: levels of texts, or, where it names ``regimes``, regimes of architectures.
 
-    Arguments as for :func:`evenlight.statistics.cells.read_models` and :func:`read_regimes`; ``claims`` as for
-    :func:`compared_regimes`. Architectures with one regime are left out.
+    Architectures with one regime are left out.
     """
-    if regimes is None:
-        yield from read_models(scores, datasets_folder, **scored)
+    if study.regimes is None:
+        yield from read_models(study)
         return
-    compared = {architecture: models for architecture, models in regimes.items() if len(models) > 1}
-    for of_regimes in read_regimes(scores, datasets_folder, regimes=compared, **scored):
-        yield as_levels(of_regimes, claims or {})
+    compared = {architecture: models for architecture, models in study.regimes.items() if len(models) > 1}
+    for of_regimes in read_regimes(replace(study, regimes=compared)):
+        yield as_levels(of_regimes, study.claims)
 
 
 def as_levels(regimes: Regimes, claims: Mapping[str, Sequence[Sequence[str]]]) -> ModelScores:

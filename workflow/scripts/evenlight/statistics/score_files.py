@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +11,7 @@ from evenlight.chance import note_on_chance
 from evenlight.contracts.explanations import SCORES
 from evenlight.errors import InputError
 from evenlight.statistics.files import Run, notes_of_runs, runs, score_path
+from evenlight.statistics.study import StudyScores
 
 STANDARD_ERROR = "_standard_error"
 _REMEDY = "delete the file and run the workflow again"
@@ -62,22 +62,10 @@ def _in_order(table: pd.DataFrame, items: pd.Series, path: Path) -> pd.DataFrame
     return table.set_index("item_id").loc[items].reset_index()
 
 
-def score_notes(
-    folder: str | Path,
-    *,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
-    explainers: Sequence[str],
-    metrics: Mapping[str, str],
-    **_: Any,
-) -> list[str]:
-    """What a reader of any table of the scores must know: which texts are left out, and of the explainers.
-
-    ``folder`` has the scores, ``models`` are name to seeds, ``metrics`` name to family; other settings of the table do
-    not matter.
-    """
-    study = list(runs(datasets, models))
-    return left_out_notes(folder, study, explainers, metrics) + explainer_notes(folder, study, explainers, metrics)
+def score_notes(study: StudyScores) -> list[str]:
+    """What a reader of any table of the scores must know: which texts are left out, and of the explainers."""
+    of_study, names = list(runs(study.datasets, study.models)), (study.explainers, study.metrics)
+    return left_out_notes(study.scores, of_study, *names) + explainer_notes(study.scores, of_study, *names)
 
 
 def left_out_notes(

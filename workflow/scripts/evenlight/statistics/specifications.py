@@ -10,9 +10,7 @@ model they ask.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -27,26 +25,24 @@ from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.rank_sum import van_elteren
 from evenlight.statistics.rounding import settled
-from evenlight.statistics.study import ALL, pairs_of
+from evenlight.statistics.study import ALL, StudyScores, pairs_of
 
 LEAST = 3  # specifications of a curve
 TIE = 1e-9  # effects from -1 to 1 that are as near to each other are equal
 
 
 def specification_tables(
-    scores: str | Path,
-    datasets_folder: str | Path,
+    study: StudyScores,
     *,
     alpha: float,
     control_draws: int,
     kinds: Mapping[str, Sequence[str]],
     methods: Mapping[str, str],
     higher_is_better: Mapping[str, bool],
-    **scored: Any,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """All specifications, and what can be said of every curve as a whole.
 
-    For the folders and ``scored`` see :func:`evenlight.statistics.cells.read_models`. ``kinds`` are the questions: each
+    ``kinds`` are the questions: each
     kind of metric and the metrics that are definitions of it; ``methods`` has the method of each explainer. Estimates
     are positive where the first level has the better explanations.
 
@@ -60,9 +56,9 @@ def specification_tables(
     """
     tables: list[pd.DataFrame] = []
     curves: list[dict] = []
-    for dataset in scored["datasets"]:
-        models = list(read_models(scores, datasets_folder, **scored | {"datasets": [dataset]}))
-        for design, names, effects in _every_specification(models, scored["comparisons"], control_draws):
+    for dataset in study.datasets:
+        models = list(read_models(replace(study, datasets=[dataset])))
+        for design, names, effects in _every_specification(models, study.comparisons, control_draws):
             kind_of = {metric: kind for kind, metrics in kinds.items() for metric in metrics}
             better = names["metric"].map(higher_is_better).to_numpy(bool)
             effects = np.where(better, effects, -effects)

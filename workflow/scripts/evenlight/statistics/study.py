@@ -1,8 +1,10 @@
-"""What a study compares, and by which metrics: comparisons as ``statistics.compare`` and the tables name them."""
+"""What a study compares, by which metrics and which scores, and how it judges them: what its configuration says."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from argparse import Namespace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
@@ -43,6 +45,86 @@ class Comparison(NamedTuple):
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:
         """The rows of a table that are about this comparison."""
         return table[(table[["factor", "level_a", "level_b"]] == list(self)).all(axis=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyScores:
+    """Which scores a study has, where they are, and what of them is compared.
+
+    Attributes:
+        scores, units: folders of the scores, and of the items and units that have them
+            (:mod:`evenlight.statistics.files`).
+        readings: their folder; None where nothing depends on it.
+        datasets, explainers: names, in configured order.
+        models: name to seeds.
+        metrics: name to family.
+        comparisons: factor to sets of levels.
+        strata: of a dataset, by what it is stratified (:data:`evenlight.statistics.cells.STRATA`).
+        smallest_group: pairs of levels of which one has fewer scored units are not compared; None for no such limit.
+        regimes: where a study compares these, the model of each regime of each architecture.
+        claims: of regimes, by name (:func:`evenlight.statistics.regimes.compared_regimes`).
+        together: the explainers whose mean is a further one, in a study of regimes.
+    """
+
+    scores: Path
+    units: Path
+    readings: Path | None = None
+    datasets: Sequence[str]
+    models: Mapping[str, Sequence[int]]
+    explainers: Sequence[str]
+    metrics: Mapping[str, str]
+    comparisons: Mapping[str, list[list[str]]] = field(default_factory=dict)
+    strata: Mapping[str, str] = field(default_factory=dict)
+    smallest_group: int | None = None
+    regimes: Mapping[str, Mapping[str, str]] | None = None
+    claims: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    together: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictSettings:
+    """What leads from scores to verdicts.
+
+    Attributes:
+        alpha: the level of each kind of claim.
+        equivalence_bound: the smallest effect of interest, in standard deviations within levels.
+        smallest_effects: that of some metrics, in their own units.
+        confidence: of intervals.
+        bootstrap_draws: resamples behind each verdict.
+        primary, noise: as :func:`evenlight.statistics.verdicts.family_of` has them.
+        reach: how far scores of some metrics are known to lie from their mean.
+    """
+
+    alpha: float
+    equivalence_bound: float
+    smallest_effects: Mapping[str, float] = field(default_factory=dict)
+    confidence: float
+    bootstrap_draws: int
+    primary: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    noise: Sequence[str] = ()
+    reach: Mapping[str, float] = field(default_factory=dict)
+
+
+Kind = TypeVar("Kind")
+
+
+def taken(kind: type[Kind], settings: Mapping[str, Any]) -> tuple[Kind, dict[str, Any]]:
+    """A dataclass of the settings that it has a field for, and the other settings.
+
+    >>> taken(Metric, {"name": "gini", "label": "Gini", "higher_is_better": True, "alpha": 0.05})
+    (Metric(name='gini', label='Gini', higher_is_better=True), {'alpha': 0.05})
+    """
+    names = {each.name for each in fields(kind)}
+    return (
+        kind(**{name: value for name, value in settings.items() if name in names}),
+        {name: value for name, value in settings.items() if name not in names},
+    )
+
+
+def study_of(arguments: Namespace) -> tuple[StudyScores, dict[str, Any]]:
+    """The scores that a script of a table is told of, and its other settings."""
+    folders = {"scores": arguments.scores, "units": arguments.datasets}
+    return taken(StudyScores, arguments.settings | folders | {"readings": getattr(arguments, "readings", None)})
 
 
 def pairs_of(comparisons: Mapping[str, list[list[str]]]) -> list[Comparison]:

@@ -13,7 +13,7 @@ from evenlight.items import forms_of
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.files import runs, units_path
 from evenlight.statistics.score_files import STANDARD_ERROR, read_scores
-from evenlight.statistics.study import ALL
+from evenlight.statistics.study import ALL, StudyScores
 
 COMPUTED = [
     "seeds",
@@ -132,32 +132,23 @@ def direction_notes(summary: pd.DataFrame) -> list[str]:
     return notes
 
 
-def summarise_scores(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    *,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
-    explainers: Sequence[str],
-    metrics: Mapping[str, str],
-    factors: Sequence[str] = (),
-) -> pd.DataFrame:
+def summarise_scores(study: StudyScores, *, factors: Sequence[str] = ()) -> pd.DataFrame:
     """Mean and population standard deviation over seeds of each seed's mean score.
 
-    ``scores`` and ``datasets_folder`` are folders, ``models`` name to seeds, ``metrics`` name to family; without
-    ``factors`` all that a dataset has. A dataset with none of them has one group, :data:`ALL` texts, of no factor.
-    Columns: dataset, model, explainer, factor, group (its level), metric, ``seeds`` (with a defined mean),
+    Without ``factors`` all that a dataset has. A dataset with none of them has one group, :data:`ALL` texts, of no
+    factor. Columns: dataset, model, explainer, factor, group (its level), metric, ``seeds`` (with a defined mean),
     ``mean``, ``sd``, and ``monte_carlo_error``: the standard error of a seed's mean that the metric's own random draws
     leave, mean over seeds (NaN for metrics without draws, or with a single one). Undefined scores are left out of the
     mean of their seed.
     """
     keys = ["dataset", "model", "explainer", "factor", "group", "metric"]
-    units = {dataset: tables.read_table(units_path(datasets_folder, dataset), UNITS) for dataset in datasets}
-    means, first = [], next(iter(explainers))
-    for run in runs(datasets, models):
-        levels = _levels(units[run.dataset], factors, read_scores(scores, run, first, metrics, only_items=True))
-        for explainer in explainers:
-            table = read_scores(scores, run, explainer, metrics)
+    units = {dataset: tables.read_table(units_path(study.units, dataset), UNITS) for dataset in study.datasets}
+    means, metrics = [], study.metrics
+    for run in runs(study.datasets, study.models):
+        first = read_scores(study.scores, run, study.explainers[0], metrics, only_items=True)
+        levels = _levels(units[run.dataset], factors, first)
+        for explainer in study.explainers:
+            table = read_scores(study.scores, run, explainer, metrics)
             names = {"dataset": run.dataset, "model": run.model, "explainer": explainer}
             means += [_means(table, rows, metrics).assign(**names, factor=factor) for factor, rows in levels.items()]
     table = pd.concat(means)

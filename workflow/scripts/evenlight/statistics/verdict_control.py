@@ -4,10 +4,7 @@ Labels are permuted as for the tests (:mod:`evenlight.statistics.control`), and 
 done again.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,32 +14,17 @@ from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.regimes import read_compared
+from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import check_level, family_of, is_disparity, judged
 
 
-def permuted_verdicts(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    *,
-    alpha: float,
-    equivalence_bound: float,
-    smallest_effects: Mapping[str, float],
-    primary: Mapping[str, Sequence[str]],
-    noise: Sequence[str],
-    reach: Mapping[str, float] | None = None,
-    confidence: float,
-    bootstrap_draws: int,
-    verdict_permutations: int,
-    **scored: Any,
-) -> pd.DataFrame:
+def permuted_verdicts(study: StudyScores, judging: VerdictSettings, *, verdict_permutations: int) -> pd.DataFrame:
     """How many cells are called a disparity in each of some permutations of the labels.
 
-    Arguments as for :func:`evenlight.statistics.effects.effect_table`. One row per permutation and family: ``cells``;
+    One row per permutation and family: ``cells``;
     ``disparities``, of the mean of further trainings; ``disparities_of_models``, these and those of these models.
     """
-    check_level(alpha, bootstrap_draws)
-    settings = {"bound": equivalence_bound, "smallest": smallest_effects, "reach": reach or {}}
-    settings |= {"confidence": confidence, "alpha": alpha}
+    check_level(judging.alpha, judging.bootstrap_draws)
     counts = []
     # Scores are read anew for each, so that the statistics of one permutation only are in memory.
     for number in range(verdict_permutations):
@@ -53,15 +35,14 @@ def permuted_verdicts(
                     permuted(design, permuted_labels(design, verdict_permutations)[1 + number])
                     for design in model.designs
                 ],
-                bootstrap_draws,
-                **settings,
+                judging,
             )
-            for model in read_compared(scores, datasets_folder, **scored)
+            for model in read_compared(study)
         )
         if not rows:
             break
-        families = [family_of(row, primary, noise) for row in rows]
-        table = judged(pd.DataFrame(rows).assign(family=families), deviates, alpha)
+        families = [family_of(row, judging.primary, judging.noise) for row in rows]
+        table = judged(pd.DataFrame(rows).assign(family=families), deviates, judging.alpha)
         counts += [
             {
                 "permutation": number,

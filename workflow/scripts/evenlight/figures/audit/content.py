@@ -27,7 +27,7 @@ from evenlight.sources import digest
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, TURNED_ROUND
 from evenlight.statistics.cells import CELL, ModelScores, read_models
 from evenlight.statistics.files import Run, items_path, manifest_path, reading_path, runs, score_path, units_path
-from evenlight.statistics.study import Comparison, Metric, comparisons_in
+from evenlight.statistics.study import Comparison, Metric, StudyScores, comparisons_in
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UNDECIDED, is_disparity
 
 NOT_NAMED = "The study did not name this question beforehand: look at other texts before you rely on it. "
@@ -671,14 +671,15 @@ def _pairs(
     comparisons: Mapping[str, list[list[str]]],
 ) -> list[dict]:
     """Of each model, dataset and comparison of pairs: those whose scores differ most in the clearest question."""
-    scored = {
+    named = {
         "datasets": list(labels.datasets),
         "models": dict(seeds),
         "explainers": list(labels.explainers),
         "metrics": dict(families),
     }
     shown = []
-    for model in read_models(folders.scores, folders.datasets, comparisons=comparisons, **scored):
+    scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **named)
+    for model in read_models(scored):
         of_model = effects[
             (effects["dataset"] == model.dataset) & (effects["model"] == model.model) & effects["paired"]
         ]

@@ -24,7 +24,7 @@ from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Side, levels_there, side_of
 from evenlight.statistics.files import Run, attribution_path, items_path, reading_path
 from evenlight.statistics.score_files import score_notes
-from evenlight.statistics.study import ALL, comparisons_in
+from evenlight.statistics.study import ALL, StudyScores, comparisons_in
 
 # A score is one of so many steps between the least and the largest of its metric; the last number says "undefined".
 STEPS = 2**16 - 2
@@ -106,7 +106,7 @@ def study_content(
         formats: of the study's figures.
         equivalence_bound, alpha: of the verdicts.
     """
-    scored = {
+    named = {
         "datasets": list(datasets),
         "models": dict(seeds),
         "explainers": list(explainers),
@@ -118,7 +118,8 @@ def study_content(
         for name, label in datasets.items()
     }
     offered: dict[str, dict[tuple, None]] = {dataset: {} for dataset in datasets}
-    for model in read_models(folders.scores, folders.datasets, comparisons=comparisons, **scored):
+    scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **named)
+    for model in read_models(scored):
         levels = levels_of(model, comparisons)
         offered[model.dataset] |= dict.fromkeys(_compared(levels, comparisons))
         content[model.dataset]["models"][model.model] = _model(
@@ -149,7 +150,7 @@ def study_content(
             verdict: {"sign": sign, "colour": colour, "meaning": _meaning(verdict, meanings(equivalence_bound))}
             for verdict, (sign, colour) in VERDICTS.items()
         },
-        "notes": score_notes(folders.scores, **scored),
+        "notes": score_notes(scored),
     }
 
 
