@@ -237,11 +237,13 @@ async function showVerdict(effects, [factor, a, b]) {
   const badge = made("strong", {}, cell ? `${verdict.sign} ${cell.verdict}` : "no verdict");
   if (verdict?.colour) { badge.style.background = verdict.colour; badge.style.color = "#000000"; }
   at("badge").replaceChildren(badge, cell ? ` ${cell.reason ?? cell.effect.slice(verdict.sign.length + 1)}` : "");
+  const firstIsBetter = cell && (cell.standardised > 0) === (study.metrics[state.metric].better === "higher");
+  const found = cell?.verdict.includes("disparity") ? `Explanations of ${firstIsBetter ? a : b} texts are better. ` : "";
   at("meaning").textContent = cell
-    ? sentence(verdict.meaning) + (cell.reason ? "" : ` Of each kind of claim, the chance that any is wrong among the ` +
+    ? found + sentence(verdict.meaning) + (cell.reason ? "" : ` Of each kind of claim, the chance that any is wrong among the ` +
       `${count(cell.cells, "cell")} of the family “${cell.family}” is meant to be ${100 * study.alpha}%; the page tables/effects.html says where it is.`)
     : "The study tests no effect between these groups for this metric.";
-  const parts = cell ? cell.said.split("; ").filter((text) => text !== cell.verdict) : [];
+  const parts = cell ? cell.said.replace(/(^|[ [])-(?=\d)/g, "$1−").split("; ").filter((text) => text !== cell.verdict) : [];
   at("said").replaceChildren(...parts.map((text) => made("li", {}, sentence(text))));
   at("status").textContent = `${at("view").textContent}: ${cell ? cell.verdict : "no verdict"}`;
   const drawn = cells.filter((row) => row.standardised !== null);
