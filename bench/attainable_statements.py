@@ -30,7 +30,7 @@ from evenlight.statistics.verdicts import STUDY, judged
 
 # The metrics are of probabilities, so that one text may lie so far from all others.
 REACH = dict.fromkeys(METRICS, 1.0)
-JUDGING = VerdictSettings(
+JUDGING = VerdictSettings.plain(
     alpha=ALPHA, equivalence_bound=BOUND, confidence=CONFIDENCE, bootstrap_draws=DRAWS, reach=REACH
 )
 # What random explanations reach of the attainable, and the texts of which less is attainable than this have no share.

@@ -76,7 +76,9 @@ class World:
         scores = ExplainerScores(
             "data", "model", "made", [0], METRICS, values[:, None], np.ones(values.shape[1:], bool)[None]
         )
-        judging = VerdictSettings(alpha=ALPHA, equivalence_bound=BOUND, confidence=CONFIDENCE, bootstrap_draws=DRAWS)
+        judging = VerdictSettings.plain(
+            alpha=ALPHA, equivalence_bound=BOUND, confidence=CONFIDENCE, bootstrap_draws=DRAWS
+        )
         rows, deviates = gathered([pooled_rows([scores], designs, judging)])
         table = judged(pd.DataFrame(rows).assign(family=STUDY, cliffs_delta=np.nan), deviates, ALPHA)
         table["detectable_pooled"] = [

@@ -72,7 +72,7 @@ def claims(differences: np.ndarray, random: np.random.Generator, one_sided: bool
     metrics = ["mass_accuracy"] * len(differences)
     scores = ExplainerScores("geco", "minilm", "all", [0], metrics, values, ~np.isnan(values[0]))
     design = Design(Comparison("regime", "other", "baseline"), True, *sides)
-    judging = VerdictSettings(alpha=ALPHA, equivalence_bound=1.0, confidence=1 - ALPHA, bootstrap_draws=DRAWS)
+    judging = VerdictSettings.plain(alpha=ALPHA, equivalence_bound=1.0, confidence=1 - ALPHA, bootstrap_draws=DRAWS)
     rows, statistics = gathered([pooled_rows([scores], [design], judging)])
     table, statistics = pd.DataFrame(rows), statistics[0].copy()
     known, p, mean = table["reason"].isna().to_numpy(), table["p_models"].to_numpy(), table["difference"].to_numpy()

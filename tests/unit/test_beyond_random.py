@@ -71,7 +71,7 @@ def table_of(
     ]
     best = np.full(values.shape[1:], NAN) if best is None else best
     usual = {"alpha": 0.05, "equivalence_bound": 0.3, "confidence": 0.95, "bootstrap_draws": draws}
-    judging = VerdictSettings(**usual | settings)
+    judging = VerdictSettings.plain(**usual | settings)
     of_model = rows_beyond(iter(explainers), [design], noise, best, judging)
     return beyond_random(*gathered([of_model]), lambda row: STUDY, judging.alpha)
 

@@ -350,7 +350,9 @@ def test_the_farthest_unit_of_any_cell_of_a_metric_counts_in_all():
     def of_model(model: str, differences: np.ndarray, metric: str, **reach):
         values = np.concatenate([differences, np.zeros_like(differences)], axis=2)
         scores = ExplainerScores("texts", model, "lime", [0], [metric], values, ~np.isnan(values[0]))
-        judging = VerdictSettings(alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=300, reach=reach)
+        judging = VerdictSettings.plain(
+            alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=300, reach=reach
+        )
         return pooled_rows([scores], [design], judging)
 
     alone, other = (
@@ -386,7 +388,7 @@ def test_intervals_never_contradict_the_verdict(shape):
     )
     noise[:, :, : sizes[0]] += np.linspace(0, 3, 60)[:, None, None]
     scores = ExplainerScores("texts", "m", "lime", [0, 1, 2], [f"m{n}" for n in range(60)], noise, ~np.isnan(noise[0]))
-    judging = VerdictSettings(alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=400)
+    judging = VerdictSettings.plain(alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=400)
     rows, deviates = gathered([pooled_rows([scores], [design], judging)])
     table = with_family_intervals(judged(pd.DataFrame(rows).assign(family="study"), deviates, 0.05), 0.05)
     for low, high, p in (

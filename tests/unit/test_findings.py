@@ -57,6 +57,9 @@ def test_findings_of_several_checks_are_told_together(tmp_path):
     for path, findings in zip(paths, (first, second), strict=True):
         findings.write(path)
     every = joined(paths)
+    assert problems_said(Findings([["datasets.x", "", "not YAML:\n  line 1,\n  column 2"]])) == [
+        "datasets.x: not YAML: line 1, column 2"
+    ]
     assert problems_said(every) == ["models.a on x, y: gone", "datasets.y: empty"]
     assert others_said(every) == ["note: datasets.y: few", "not checked: b", "2 models, 1 file can be read"]
     assert others_said(Findings()) == ["nothing could be read yet"]

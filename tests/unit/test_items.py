@@ -397,7 +397,9 @@ def test_a_split_does_not_depend_on_how_rows_are_numbered(assign):
 @pytest.mark.parametrize("share", [0, 0.01, 0.99, 1.5, -1])
 @pytest.mark.parametrize(("assign", "key"), [(assign_validation, "validation_share"), (assign_test, "test_share")])
 def test_a_share_that_leaves_an_empty_split_is_refused(assign, key, share):
-    message = rf"^{key}: {share} of 4 training pairs, or clusters of texts, is -?\d; choose .* leaves at least one\. A"
+    message = (
+        rf"^{key}: {share} of 4 training pairs, or clusters of texts, is -?\d; choose .* leaves at least one\. Clusters"
+    )
     with pytest.raises(InputError, match=message):
         split_of(paired(), assign, share, 0)
 

@@ -305,7 +305,7 @@ def scores_of_trainings(effects: list[float]) -> ModelScores:
     return ModelScores("null", "bert", seeds, items, units, [design], iter([scores]), None)
 
 
-JUDGED_BY = VerdictSettings(alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=200)
+JUDGED_BY = VerdictSettings.plain(alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=200)
 
 
 def test_a_training_that_is_turned_round_has_the_opposite_difference(known):

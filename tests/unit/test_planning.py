@@ -38,7 +38,7 @@ SETTINGS = {
     "confidence": 0.95,
     "bootstrap_draws": 300,
 }
-HOW = VerdictSettings(alpha=0.05, equivalence_bound=0.5, confidence=0.95, bootstrap_draws=300)
+HOW = VerdictSettings.plain(alpha=0.05, equivalence_bound=0.5, confidence=0.95, bootstrap_draws=300)
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +64,7 @@ def planned(units: list[int], seeds: list[int], effect: float, studies: int = 12
     sizes = {"units": units, "seeds": seeds, "effect": effect, "studies": studies}
     nothing = {"datasets": [], "models": {}, "explainers": [], "metrics": {}}
     study_scores = StudyScores(scores=Path(), units=Path(), **nothing)
-    return planned_studies(study_scores, VerdictSettings(**SETTINGS | changes), **sizes)
+    return planned_studies(study_scores, VerdictSettings.plain(**SETTINGS | changes), **sizes)
 
 
 def found_in_fresh(row: Row, effect: float, studies: int) -> list[float]:

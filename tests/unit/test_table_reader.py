@@ -192,7 +192,7 @@ def test_equal_texts_are_one_cluster_and_on_one_side_of_the_split(loaded):
     assert loaded(authors, cluster="author").notes == [said]
     halves = [row | {"half": "train" if number < 5 else "test"} for number, row in enumerate(rows)]
     [said] = loaded(halves, split="half").notes
-    assert said.endswith("equal texts are one cluster; 1 texts of the test split are in the training split, too")
+    assert said.endswith("equal texts are one cluster; 1 of the test split is in the training split, too")
     linked = [row | {"source": "s" if number in (4, 7) else str(number)} for number, row in enumerate(rows)]
     clusters = loaded(linked, cluster="source").items["cluster"]
     assert clusters[[0, 2, 4, 7]].nunique() == 1

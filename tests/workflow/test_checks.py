@@ -102,7 +102,7 @@ def test_a_study_that_can_run_is_counted_and_looked_at_again_each_time(tmp_path)
     done = snakemake(project, "--cores", "1", "check")
     assert done.returncode == 0, done.stdout
     assert told(done.stdout) == ["not checked: metrics and statistics, which begin where explanations are there"]
-    assert "note: datasets.whole: 1 of 41 texts are copies of others; equal texts are one cluster" in done.stdout
+    assert "note: datasets.whole: 1 of 41 texts is a copy of others; equal texts are one cluster" in done.stdout
     assert "1 dataset, 1 file, 1 model, 2 explainers can be read" in done.stdout
     assert not list(results(project).rglob("*.*"))
 

@@ -11,7 +11,7 @@ from running import PROJECT, TINY, copy_of_project, environment
 
 # What jobs need and planning does not; each takes a tenth of a second or more.
 HEAVY = {"torch", "transformers", "tokenizers", "scipy", "statsmodels", "sklearn", "matplotlib", "spacy", "altair"}
-HEAVY |= {"pandas", "pyarrow", "vl_convert", "selenium", "openpyxl", "lxml", "bs4", "peft", "safetensors"}
+HEAVY |= {"pandas", "pyarrow", "vl_convert", "selenium", "openpyxl", "lxml", "bs4", "protego", "peft", "safetensors"}
 # Times that of a bare workflow with the same jobs. On an idle machine it is 1.1 (docs/performance.md).
 MOST = 1.4
 

@@ -1,7 +1,8 @@
 """Snakemake for tests, without its start: a process imports it once, and forks for each run.
 
 A dry run spends half of its time on imports. A fork has the arguments, folder, variables and output of its run, and
-nothing of the runs before it; the workflow itself is imported in the fork, from the folder of the run.
+nothing of the runs before it; the workflow itself is imported in the fork, from the folder of the run. Variables that
+Python reads when it starts (``PYTHON…``) act on the jobs alone.
 """
 
 import atexit
@@ -26,7 +27,9 @@ def run(arguments: Sequence[str], folder: Path, variables: Mapping[str, str]) ->
         request = {"argv": ["snakemake", *arguments], "folder": str(folder), "variables": dict(variables), "said": path}
         server.stdin.write(json.dumps(request) + "\n")
         server.stdin.flush()
-        status = os.waitstatus_to_exitcode(int(server.stdout.readline()))
+        ended = server.stdout.readline()
+        assert ended, "the process that forks for runs of Snakemake has ended"
+        status = os.waitstatus_to_exitcode(int(ended))
         said.seek(0)
         return subprocess.CompletedProcess(request["argv"], status, said.read().decode())
 

@@ -411,7 +411,7 @@ def reach_of_population() -> dict[str, float]:
 
 def verdicts(datasets: Iterator[tuple[Design, ExplainerScores]], draws: int, reach: dict | None = None) -> pd.DataFrame:
     """The cells of a study with their verdicts; those of a random explainer are no hypothesis, and left out."""
-    judging = VerdictSettings(
+    judging = VerdictSettings.plain(
         alpha=ALPHA, equivalence_bound=BOUND, confidence=1 - ALPHA, bootstrap_draws=draws, reach=reach or {}
     )
     rows, deviates = gathered(

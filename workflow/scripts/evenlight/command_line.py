@@ -109,7 +109,9 @@ def run(command: Callable[[argparse.Namespace], None], parser: argparse.Argument
     try:
         command(arguments)
     except InputError as error:
-        sys.exit("\n".join(f"error: {_with_model(problem, arguments)}" for problem in error.problems))
+        # A line each, by which they are found in a log; what other libraries say may have several.
+        problems = [" ".join(problem.split()) for problem in error.problems]
+        sys.exit("\n".join(f"error: {_with_model(problem, arguments)}" for problem in problems))
 
 
 def _with_model(message: str, arguments: argparse.Namespace) -> str:

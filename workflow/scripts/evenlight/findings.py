@@ -71,7 +71,8 @@ def problems_said(findings: Findings) -> list[str]:
     places: dict[tuple[str, str], list[str]] = {}
     for place, dataset, problem in findings.problems:
         places.setdefault((place, problem), []).append(dataset)
-    return [f"{place}{_on(names)}: {problem}" for (place, problem), names in places.items()]
+    # What other libraries say may have several lines, which look like nothing of ours in a log.
+    return [" ".join(f"{place}{_on(names)}: {problem}".split()) for (place, problem), names in places.items()]
 
 
 def others_said(findings: Findings) -> list[str]:

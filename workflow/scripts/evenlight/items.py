@@ -140,7 +140,7 @@ def _moved(items: pd.DataFrame, whole: Sequence[str], split: str, share: float, 
     if not 0 < count < len(names):
         raise InputError(
             f"{key}: {share} of {len(names)} training pairs, or clusters of texts, is {count}; choose a share that "
-            "moves at least one and leaves at least one. A text that many clusters have in common makes them one"
+            "moves at least one and leaves at least one. Clusters that have a text in common count as one"
         )
     chosen = sorted(names, key=lambda name: (generator_for(seed, name, "split").random(), name))[:count]
     return items.assign(split=items["split"].mask(training & whole.isin(chosen), split))

@@ -136,10 +136,11 @@ def is_english(dataset: dict) -> bool:
 
     >>> is_english({"reader": "geco"}), is_english({"reader": "table"})
     (True, False)
-    >>> is_english({"reader": "causal_world", "language": "german"})
-    False
+    >>> world = {"reader": "causal_world", "language": "english", "file": None}
+    >>> is_english(world), is_english(world | {"language": "german"}), is_english(world | {"file": "mine.yaml"})
+    (True, False, False)
     """
-    return Reader.entries[dataset["reader"]].is_english and dataset.get("language", "english") == "english"
+    return Reader.entries[dataset["reader"]].is_english(dataset)
 
 
 def explainer_families(config: dict) -> dict[str, list[str]]:

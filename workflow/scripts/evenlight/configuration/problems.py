@@ -129,11 +129,12 @@ def suggestion(name, candidates) -> str:
 
     >>> suggestion("comprehensiveness", ["soft_comprehensiveness", "gini", "aopc_comprehensiveness"])
     '; did you mean soft_comprehensiveness or aopc_comprehensiveness?'
-    >>> suggestion("Gini", ["gini"]), suggestion("oclusion", ["occlusion", "lime"]), suggestion("x", ["lime"])
+    >>> suggestion("Gini", ["soft_gini", "gini"]), suggestion("oclusion", ["occlusion"]), suggestion("x", ["lime"])
     ('; did you mean gini?', '; did you mean occlusion?', '')
     """
     meant, known = str(name).lower(), {str(each).lower(): str(each) for each in candidates}
-    close = [each for each in known if each.endswith(f"_{meant}")] or difflib.get_close_matches(meant, known, n=1)
+    same = [each for each in known if each == meant] or [each for each in known if each.endswith(f"_{meant}")]
+    close = same or difflib.get_close_matches(meant, known, n=1)
     return f"; did you mean {' or '.join(known[each] for each in close)}?" if close else ""
 
 

@@ -25,10 +25,11 @@ class Reader(Entry):
 
     key: ClassVar[str] = "reader"
     entries: ClassVar[dict[str, type[Entry]]] = {}
-    # Whether the texts are known to be English.
-    is_english: ClassVar[bool] = False
+    # Whether the texts of all datasets of this reader are English.
+    english: ClassVar[bool] = False
 
     reader: str
+
     show_texts: bool = Field(
         True,
         description=(
@@ -43,6 +44,11 @@ class Reader(Entry):
             "names of classes stay together, and what is explained for the class of a text must not change."
         ),
     )
+
+    @classmethod
+    def is_english(cls, settings: dict) -> bool:
+        """Whether the texts of a dataset with these settings are known to be English."""
+        return cls.english
 
 
 Classes = Annotated[
@@ -114,7 +120,7 @@ Segmenter = Annotated[
 class Variants(Reader):
     """What datasets of sentences in the manner of GECO have in common, whose split is fixed."""
 
-    is_english: ClassVar[bool] = True
+    english: ClassVar[bool] = True
 
     classes: Classes = "binary"
     words: Words = "all"
@@ -148,7 +154,7 @@ class AnnotatedSentences(Reader):
     """
 
     title: ClassVar[str] = "Annotated sentences"
-    is_english: ClassVar[bool] = True
+    english: ClassVar[bool] = True
 
     reader: Literal["annotated"]
     file: Location = Field(
@@ -178,7 +184,7 @@ class Compas(Reader):
     """
 
     title: ClassVar[str] = "COMPAS"
-    is_english: ClassVar[bool] = True
+    english: ClassVar[bool] = True
 
     reader: Literal["compas"]
     test_share: TestShare = None
@@ -224,7 +230,7 @@ class CrowsPairs(Reader):
     """
 
     title: ClassVar[str] = "CrowS-Pairs"
-    is_english: ClassVar[bool] = True
+    english: ClassVar[bool] = True
 
     reader: Literal["crows_pairs"]
     attribute: Literal[
@@ -255,7 +261,7 @@ class Winobias(Reader):
     """
 
     title: ClassVar[str] = "WinoBias"
-    is_english: ClassVar[bool] = True
+    english: ClassVar[bool] = True
 
     reader: Literal["winobias"]
     sentences: Literal["all", "type1", "type2"] = Field(
@@ -276,7 +282,7 @@ class Cebab(Reader):
     """
 
     title: ClassVar[str] = "CEBaB"
-    is_english: ClassVar[bool] = True
+    english: ClassVar[bool] = True
 
     reader: Literal["cebab"]
     classes: Literal["five", "three", "two"] = Field(
@@ -345,7 +351,7 @@ class Stereotypes(Reader):
     """
 
     title: ClassVar[str] = "Stereotypes"
-    is_english: ClassVar[bool] = True
+    english: ClassVar[bool] = True
 
     reader: Literal["stereotypes"]
     split_by: Literal["pair", "theme"] = Field(
@@ -371,7 +377,6 @@ class CausalWorld(Reader):
     """
 
     title: ClassVar[str] = "A world with known causes"
-    is_english: ClassVar[bool] = True
 
     reader: Literal["causal_world"]
     language: Literal["english", "german"] = Field("english", description="In which language the texts are written.")
@@ -454,6 +459,11 @@ class CausalWorld(Reader):
     )
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0
+
+    @classmethod
+    def is_english(cls, settings: dict) -> bool:
+        """Words of one's own may be of any language."""
+        return settings["language"] == "english" and settings["file"] is None
 
     @model_validator(mode="after")
     def _confounding_is_seen(self) -> Self:

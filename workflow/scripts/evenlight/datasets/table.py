@@ -83,14 +83,15 @@ def _copies_said(rows: pd.DataFrame, clusters: pd.Series, names_clusters: bool) 
     copies = int(text.duplicated().sum())
     if not copies:
         return []
-    said = f"{copies:,} of {len(rows):,} texts are copies of others; equal texts are one cluster"
+    are = "is a copy" if copies == 1 else "are copies"
+    said = f"{copies:,} of {len(rows):,} texts {are} of others; equal texts are one cluster"
     before, after = rows["cluster"].nunique(), clusters.nunique()
     if names_clusters and after < before:
         said += f", so that {before:,} clusters became {after:,}"
     learned = set(text[rows["split"] == "train"])
     both = int((rows["split"].eq("test") & text.isin(learned)).sum())
     if both:
-        said += f"; {both:,} texts of the test split are in the training split, too"
+        said += f"; {both:,} of the test split {'is' if both == 1 else 'are'} in the training split, too"
     return [said]
 
 

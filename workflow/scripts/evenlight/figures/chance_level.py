@@ -38,8 +38,8 @@ def _of_runs(guessing: pd.DataFrame, runs: int) -> str:
     right = f"{worst['value']:.1%} of the test texts ({worst['low']:.1%} to {worst['high']:.1%})"
     if worst["chance"] == 1:
         return (
-            f"cannot be told from guessing, since all test texts have one class: it is right about {right}, and so may "
-            "a model be that always says this class."
+            "cannot be told from guessing, since all test texts have one class. A model that always says this class is "
+            f"right about all of them. This one is right about {right}."
         )
     below = worst["high"] < worst["chance"]
     several = ""

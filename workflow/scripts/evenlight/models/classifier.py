@@ -155,14 +155,18 @@ class Classifier:
         Those of a text in windows are the mean of its windows', see :mod:`evenlight.models.windows`. With what
         :meth:`read_beginning` gives, the rows are without the beginning, and padding is on the right.
         """
+        windows = self.windows(mask)
+        if windows:
+            pad = torch.full((1, 1), self.special_token("pad"), device=self.device)
+            padding = self.embed(pad)[0, 0].detach().to(embedding)
+            parts = (each.joined(self._read(each.taken(embedding, padding), each.mask, beginning)) for each in windows)
+            logits = sum(parts)
+        else:
+            logits = self._read(embedding, mask, beginning)
+        # After it: what ends before its end is asked again.
         if self.on_rows:
             self.on_rows(len(embedding))
-        windows = self.windows(mask)
-        if not windows:
-            return self._read(embedding, mask, beginning)
-        pad = torch.full((1, 1), self.special_token("pad"), device=self.device)
-        padding = self.embed(pad)[0, 0].detach().to(embedding)
-        return sum(each.joined(self._read(each.taken(embedding, padding), each.mask, beginning)) for each in windows)
+        return logits
 
     def _read(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
         """Logits of rows that the network reads as they are."""

@@ -14,6 +14,8 @@ from evenlight.readings import Sentence
 from evenlight.texts import Words, spaces_of, texts_in
 
 Text = str | Sequence[str]
+# Words of a text that a message shows.
+SHOWN = 20
 
 
 def words_of(text: Text) -> Words:
@@ -71,17 +73,27 @@ def check_one_per_text(name: str, values: Sequence, texts: int) -> None:
 def check_marks(truths: Sequence[Sequence[int] | None], sentences: Sequence[Sentence]) -> None:
     """Refuse ground truth that has not a 0 or 1 for each word of its text."""
     for number, (truth, sentence) in enumerate(zip(truths, sentences, strict=True)):
-        if truth is not None and (len(truth) != len(sentence.words) or not set(truth) <= {0, 1}):
+        marks = _once(truth)
+        fit = isinstance(marks, list) and [mark in (0, 1) for mark in marks] == [True] * len(sentence.words)
+        if marks is not None and not fit:
+            words = ", ".join(map(repr, sentence.words[:SHOWN])) + ", …" * (len(sentence.words) > SHOWN)
             raise InputError(
-                f"ground_truth: found {list(truth)!r} for text {number}, whose {len(sentence.words)} words are "
-                f"{', '.join(map(repr, sentence.words))}; give a 0 or 1 for each of them"
+                f"ground_truth: found {marks!r} for text {number}, whose {len(sentence.words)} words are {words}; give "
+                "a 0 or 1 for each of them"
             )
+
+
+def _once(given: object) -> object:
+    """A list of what can be gone over; what cannot, as it is."""
+    return list(given) if isinstance(given, Iterable) else given
 
 
 def _words(name: str, texts: Sequence[Text], text: str) -> list[Words]:
     """The words of each of the texts that the argument ``name`` gives, each of which messages call ``text``."""
     if isinstance(texts, str):
         raise InputError(f"{name} is one string; give a list of texts, here a list of one")
+    # What can be gone over once only is gone over several times here.
+    texts = [given if isinstance(given, str | Sequence) else _once(given) for given in texts]
     for number, given in enumerate(texts):
         words = list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else [None]
         if not isinstance(given, str) and not all(isinstance(word, str) and word.strip() for word in words):

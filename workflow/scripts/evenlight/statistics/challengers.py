@@ -73,7 +73,7 @@ def challenger_tables(
     of_regimes = {model: study.models[model] for named in study.regimes.values() for model in named.values()}
     others = [name for name in study.explainers if name not in challengers]
     # Nothing is said of equivalence, so that the bound does not matter.
-    judging = VerdictSettings(
+    judging = VerdictSettings.plain(
         alpha=alpha, equivalence_bound=1.0, confidence=confidence, bootstrap_draws=bootstrap_draws
     )
     verdicts: list[dict] = []

@@ -24,6 +24,7 @@ from evenlight.statistics.study import ALL, Comparison, ordered_levels, pairs_of
 from evenlight.statistics.summary import summarise_over_seeds
 
 COLUMNS = ["measure", "factor", "subset", "size", "value"]
+ROUNDING = 1e-12
 
 
 def average_prediction_difference(items: pd.DataFrame, level_a: str, level_b: str) -> tuple[int, float]:
@@ -157,9 +158,9 @@ def balanced_accuracy(items: pd.DataFrame) -> dict[str, float]:
     the classes are. The interval (95%) is that of Korn and Graubard (1998): of Clopper and Pearson, with so many texts
     as vary as much as these, which depend on one another within clusters, less by Student's t of so few clusters.
 
-    Texts of a rare class may all be right, or all wrong, by chance, and then they vary less than further ones. So the
-    variance is no less than that of independent texts with one more that is right and one more that is wrong in each
-    class. Where the clusters do not vary at all, there are no more texts than clusters.
+    The clusters of a rare class may all be right, or all wrong, by chance, and then they vary less than further ones.
+    So the variance is no less than that of independent clusters with one more that is right and one more that is wrong
+    in each class. Where clusters do not differ, there are no more texts than clusters.
 
     Args:
         items: one row per text with ``cluster``, ``label`` and ``predicted``.
@@ -170,17 +171,18 @@ def balanced_accuracy(items: pd.DataFrame) -> dict[str, float]:
     correct = (items["predicted"] == items["label"]).astype(float)
     by_class = correct.groupby(items["label"])
     classes, value = by_class.ngroups, by_class.mean().mean()
-    sizes = by_class.size().to_numpy()
-    cautious = (by_class.sum().to_numpy() + 1) / (sizes + 2)
+    of_class = items["cluster"].groupby(items["label"]).nunique().to_numpy()
+    cautious = (by_class.mean().to_numpy() * of_class + 1) / (of_class + 2)
     # What each text adds to the mean of the recalls, summed up in its cluster.
     added = (correct - by_class.transform("mean")) / (classes * by_class.transform("size"))
     of_clusters = added.groupby(items["cluster"]).sum()
     clusters = len(of_clusters)
     variance = (of_clusters**2).sum() * clusters / max(clusters - 1, 1)
-    least = (cautious * (1 - cautious) / sizes).sum() / classes**2
+    least = (cautious * (1 - cautious) / of_class).sum() / classes**2
     is_mixed = 0 < value < 1
     of_one_text = value * (1 - value) if is_mixed else cautious.mean() * (1 - cautious.mean())
-    effective = min(of_one_text / max(variance, least), len(items) if variance > 0 else clusters)
+    # The sums of rounding errors are no variance.
+    effective = min(of_one_text / max(variance, least), len(items) if variance > ROUNDING else clusters)
     if clusters > 1:
         effective *= (student.ppf(0.975, len(items) - 1) / student.ppf(0.975, clusters - 1)) ** 2
     low, high = share_interval(value * effective, effective)

@@ -24,7 +24,7 @@ def one_cell(a: np.ndarray, b: np.ndarray, paired: bool, *, bound: float, alpha:
     values = np.concatenate([a, b])[None, None]
     scores = ExplainerScores("", "", "", [0], ["score"], values, ~np.isnan(values[0]))
     design = Design(Comparison("", "a", "b"), paired, *sides)
-    judging = VerdictSettings(alpha=alpha, equivalence_bound=bound, confidence=1 - alpha, bootstrap_draws=draws)
+    judging = VerdictSettings.plain(alpha=alpha, equivalence_bound=bound, confidence=1 - alpha, bootstrap_draws=draws)
     rows, deviates = gathered([pooled_rows([scores], [design], judging)])
     if not rows:
         return pd.Series({"verdict": UNDECIDABLE, "reason": "no group has scores"})

@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import pandas as pd
 
@@ -97,12 +97,17 @@ class VerdictSettings:
 
     alpha: float
     equivalence_bound: float
-    smallest_effects: Mapping[str, float] = field(default_factory=dict)
+    smallest_effects: Mapping[str, float]
     confidence: float
     bootstrap_draws: int
-    primary: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    noise: Sequence[str] = ()
+    primary: Mapping[str, Sequence[str]]
+    noise: Sequence[str]
     reach: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def plain(cls, **settings: Any) -> Self:
+        """Settings in which no metric has numbers of its own, and no cell is named beforehand or noise."""
+        return cls(**{"smallest_effects": {}, "primary": {}, "noise": ()} | settings)
 
 
 Kind = TypeVar("Kind")

@@ -21,7 +21,7 @@ from evenlight.figures.audit.leaning import Reliance, leaning, read_reliance
 from evenlight.figures.chance_level import said_of_chance
 from evenlight.figures.explorer.content import Explained, Folders, Level, levels_of, unit_means
 from evenlight.figures.pages.effects import said_of_control
-from evenlight.figures.text import json_number, ordered_levels, signed
+from evenlight.figures.text import json_number, ordered_levels, signed, too_small
 from evenlight.items import JOINT, PLACEBO, texts_of, units_of
 from evenlight.sources import digest
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, TURNED_ROUND
@@ -347,6 +347,7 @@ def told_of_comparison(
     counts = {
         "asked": len(cells),
         "disparity": int(different.sum()),
+        "negligible": int(cells["verdict"].str.contains("negligible").sum()),
         "no disparity": int(alike.sum()),
         UNDECIDED: int(undecided.sum()),
         UNDECIDABLE: int(undecidable.sum()),
@@ -402,7 +403,8 @@ def counted(counts: Mapping[str, int]) -> str:
     still_open = counts[UNDECIDED] + counts[UNDECIDABLE]
     said = (
         f"Of {_number(counts['asked'], 'question')}, each an explainer and a metric, a disparity is confirmed in "
-        f"{counts['disparity']:,}, one that matters is ruled out in {counts['no disparity']:,}, and {still_open:,} "
+        f"{counts['disparity']:,}{too_small(counts.get('negligible', 0))}, one that matters is ruled out in "
+        f"{counts['no disparity']:,}, and {still_open:,} "
         f"{'is' if still_open == 1 else 'are'} open."
     )
     if still_open < counts["asked"]:

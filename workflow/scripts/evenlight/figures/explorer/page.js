@@ -243,7 +243,7 @@ async function showVerdict(effects, [factor, a, b]) {
     ? found + sentence(verdict.meaning) + (cell.reason ? "" : ` Of each kind of claim, the chance that any is wrong among the ` +
       `${count(cell.cells, "cell")} of the family “${cell.family}” is meant to be ${100 * study.alpha}%; the page tables/effects.html says where it is.`)
     : "The study tests no effect between these groups for this metric.";
-  const parts = cell ? cell.said.replace(/(^|[ [])-(?=\d)/g, "$1−").split("; ").filter((text) => text !== cell.verdict) : [];
+  const parts = cell ? cell.said.split("; ").filter((text) => text !== cell.verdict) : [];
   at("said").replaceChildren(...parts.map((text) => made("li", {}, sentence(text))));
   at("status").textContent = `${at("view").textContent}: ${cell ? cell.verdict : "no verdict"}`;
   const drawn = cells.filter((row) => row.standardised !== null);

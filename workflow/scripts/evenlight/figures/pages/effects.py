@@ -6,7 +6,7 @@ from evenlight.contracts.results import BALANCED_ACCURACY, EFFECTS, TEST_COUNTS,
 from evenlight.figures.chance_level import said_of_chance
 from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.page_parts import rows_by_model, said_of_single_runs
-from evenlight.figures.text import signed
+from evenlight.figures.text import signed, three_digits, too_small
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import Comparison, Metric, comparisons_in, said_of
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY, UNDECIDABLE, UNDECIDED
@@ -133,12 +133,14 @@ def _said_of_verdicts(verdicts: pd.Series) -> str:
     >>> _said_of_verdicts(pd.Series([], dtype=object))
     ''
     """
-    confirmed, excluded = (int(verdicts.str.contains(name).sum()) for name in ("disparity", "equivalent"))
+    names = ("disparity", "equivalent", "negligible")
+    confirmed, excluded, small = (int(verdicts.str.contains(name).sum()) for name in names)
     still_open = len(verdicts) - confirmed - excluded
     if verdicts.empty:
         return ""
     return (
-        f"Of {len(verdicts):,} cells, a disparity is confirmed in {confirmed:,}, one that matters is ruled out in "
+        f"Of {len(verdicts):,} cells, a disparity is confirmed in {confirmed:,}{too_small(small)}, one that matters is "
+        "ruled out in "
         f"{excluded:,}, and {still_open:,} {'is' if still_open == 1 else 'are'} open (grey). "
     )
 
@@ -244,10 +246,12 @@ def effect_cell(row) -> Cell:
     if row.verdict == UNDECIDABLE:
         return Cell(sign, f"{row.verdict}: {row.reason}", colour)
     units = f"{row.units_a:,}" if row.paired else f"{row.units_a:,} + {row.units_b:,}"
+    ends = (row.difference, row.models_low, row.models_high, row.family_low, row.family_high)
+    of_scores = [three_digits(value) for value in ends]
     interval = f"[{signed(row.standardised_models_low)}, {signed(row.standardised_models_high)}]"
     title = (
-        f"{row.verdict}; difference {row.difference:.3g} [{row.models_low:.3g}, {row.models_high:.3g}], of all cells "
-        f"at once [{row.family_low:.3g}, {row.family_high:.3g}]; Cliff's delta {signed(row.cliffs_delta)}; adjusted p "
+        f"{row.verdict}; difference {of_scores[0]} [{of_scores[1]}, {of_scores[2]}], of all cells "
+        f"at once [{of_scores[3]}, {of_scores[4]}]; Cliff's delta {signed(row.cliffs_delta)}; adjusted p "
         f"for these models {row.p_models_adjusted:.2g}, of equivalence "
         f"{row.p_models_equivalence_adjusted:.2g}; {_about_trainings(row)}smallest detectable effect "
         f"{signed(row.detectable_pooled)}; robustness {row.robustness:.0%}, of significance "
@@ -265,7 +269,7 @@ def _about_trainings(row) -> str:
     return (
         f"for the mean of further trainings [{signed(row.standardised_low)}, {signed(row.standardised_high)}], "
         f"adjusted p {row.p_adjusted:.2g}, of equivalence {row.p_equivalence_adjusted:.2g}; single runs "
-        f"{row.lowest_seed:.3g} to {row.highest_seed:.3g}{_apart(row)}; "
+        f"{three_digits(row.lowest_seed)} to {three_digits(row.highest_seed)}{_apart(row)}; "
     )
 
 
