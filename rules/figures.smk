@@ -148,7 +148,7 @@ EXPLAINER_FIGURES = []
 if config["randomisation"] and RANDOMISED_EXPLAINERS:
     EXPLAINER_PAGES["randomisation"] = Page(["randomisation"], shown("datasets", "models", "explainers"), "Explainers")
     EXPLAINER_FIGURES.append(every(rules.draw_randomisation.output))
-if config["reliance"] and config["kind"] != "concepts":
+if config["reliance"] and not configuration.explains_effects(config):
     EXPLAINER_PAGES["reliance"] = Page(
         ["pair_invariance", "group_reliance", "words_by_group"],
         shown(

@@ -71,8 +71,9 @@ def of_runs(path, model):
 
 def told_settings():
     """Which findings there are, and what no check looks at."""
-    concepts = ", ".join(f"explainers.{name}" for name in EXPLAINER_FAMILIES.get("concepts", []))
-    unchecked = [f"{concepts}, which ask about changes of many texts"] if concepts else []
+    others = (family for family in EXPLAINER_FAMILIES if family not in ATTRIBUTING_FAMILIES)
+    named = ", ".join(f"explainers.{name}" for family in others for name in EXPLAINER_FAMILIES[family])
+    unchecked = [f"{named}, which ask about changes of many texts"] if named else []
     unchecked.append("metrics and statistics, which begin where explanations are there")
     runs = {name: seeds_made(name) for name in config["models"]}
     # Not sorted: what is told has the order of the configuration.

@@ -14,11 +14,15 @@ MODEL = [
 # What a command that asks a model imports under a computed name.
 ENGINE = "evenlight.engine.opening"
 # What attributes nothing to tokens and scores no such thing has rules of its own (rules/kinds/concepts.smk).
-ATTRIBUTING_FAMILIES = {family: names for family, names in EXPLAINER_FAMILIES.items() if family != "concepts"}
+ATTRIBUTING_FAMILIES = {
+    family: names
+    for family, names in EXPLAINER_FAMILIES.items()
+    if configuration.modality_of("explainers", family) == kinds.TOKENS
+}
 ASKING_FAMILIES = [family for family in ATTRIBUTING_FAMILIES if configuration.asks_model("explainers", family)]
 # How fast a service answers is not for this machine to say; of it, questions are estimated.
 PLANNED_MODELS = [name for name in config["models"] if name not in SERVICES]
-SCORED_FAMILIES = [family for family in METRIC_FAMILIES if family != "concepts"]
+SCORED_FAMILIES = [family for family in METRIC_FAMILIES if configuration.modality_of("metrics", family) == kinds.TOKENS]
 FAMILY_OF = {name: family for family, names in EXPLAINER_FAMILIES.items() for name in names}
 # Explainers that can be asked again about another model.
 MADE_ELSEWHERE = configuration.explainers_with(config, "is_made_elsewhere")

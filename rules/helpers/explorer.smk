@@ -6,7 +6,7 @@ PAGE_PARTS = ("html", "css", "js")
 def shown_texts(files):
     """Some files or flags, where the page shows texts; none where it does not, nor where a dataset keeps its texts, nor where no token is explained."""
     allowed = config["explorer"]["texts"] and len(datasets_shown()) == len(config["datasets"])
-    return files if allowed and config["kind"] != "concepts" else type(files)()
+    return files if allowed and not configuration.explains_effects(config) else type(files)()
 
 
 def told_effects():

@@ -1,7 +1,7 @@
 # What rules/statistics.smk asks: its settings, and which files it needs.
 
-# What is compared stands in the items and units of a dataset, or, where changes are compared, of its changes.
-COMPARED_IN = "changes" if config["kind"] == "concepts" else "datasets"
+# Where the items and units stand that are compared: those of a dataset, or of its changes.
+COMPARED_IN = kinds.UNITS[kinds.KINDS[config["kind"]].modality]
 TEXTS = "<results>/datasets/{dataset}/{table}.parquet"
 DATASETS = f"<results>/{COMPARED_IN}/{{dataset}}/{{table}}.parquet"
 READINGS = "<results>/readings/{dataset}/{model}/seed{seed}.parquet"

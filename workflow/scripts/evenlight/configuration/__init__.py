@@ -14,6 +14,7 @@ from evenlight.configuration.combinations import CHECKS, labels
 from evenlight.configuration.combinations import WORDS as WORDS
 from evenlight.configuration.combinations import beyond_probabilities as beyond_probabilities
 from evenlight.configuration.combinations import contrasts as contrasts
+from evenlight.configuration.combinations import explains_effects as explains_effects
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import TENTHS, Metric
 from evenlight.configuration.problems import problems_of
@@ -76,7 +77,7 @@ def learns(config: dict) -> bool:
     Models do that are trained here, some explainers, and those that estimate effects of concepts.
     """
     return (
-        config["kind"] == "concepts"
+        explains_effects(config)
         or any(is_trained_here(config, name) for name in config["models"])
         or bool(explainers_with(config, "needs_training"))
     )
@@ -141,6 +142,15 @@ def is_english(dataset: dict) -> bool:
     (True, False, False)
     """
     return Reader.entries[dataset["reader"]].is_english(dataset)
+
+
+def modality_of(section: str, family: str) -> str:
+    """What the explanations of a family of ``explainers`` are, or those that a family of ``metrics`` scores.
+
+    >>> modality_of("explainers", "lime"), modality_of("metrics", "concepts")
+    ('tokens', 'effects')
+    """
+    return next(entry.modality for entry in REGISTRIES[section].entries.values() if entry.family == family)
 
 
 def explainer_families(config: dict) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
 from evenlight.configuration.settings import shown
 from evenlight.datasets import READERS, change_factors, concept_levels, levels_of
-from evenlight.kinds import KINDS
+from evenlight.kinds import EFFECTS, KINDS
 
 # Columns of the score tables that are no metric (``tables.SCORES``, which this module does without because
 # it would bring pandas into every start of the workflow; a test holds the two in agreement).
@@ -139,9 +139,9 @@ def _check_levels_by(config: dict) -> Iterator[str]:
     """Levels of concepts are told by words, or by networks like a model that the study trains."""
     key, named = "explain.levels_by", config["explain"]["levels_by"]
     if named == WORDS:
-        if config["kind"] == "concepts" and WORDS in config["models"]:
+        if explains_effects(config) and WORDS in config["models"]:
             yield f"models.{WORDS}: {key} means the words of the texts by this name; choose another name"
-    elif config["kind"] != "concepts":
+    elif not explains_effects(config):
         yield f"{key}: a study of the kind {config['kind']} asks for no levels; write kind: concepts, or take it out"
     elif named not in config["models"]:
         yield f"{key}: found {shown(named)}, {_not_there('model', named, config)}, beside {WORDS}"
@@ -212,7 +212,7 @@ def _check_services(config: dict) -> Iterator[str]:
         for name, settings in config[section].items():
             for key, problem in beyond_probabilities(section, settings, why):
                 yield f"{section}.{name}.{key}: {problem}"
-    if config["kind"] == "concepts":
+    if explains_effects(config):
         yield f"kind: concepts needs what the last layer of a network is given, {why}; take the model out"
     if config["randomisation"] is not None:
         yield f"randomisation: makes layers of a network random, {why}; leave the key out"
@@ -400,18 +400,25 @@ def _check_published(config: dict) -> Iterator[str]:
             yield f"statistics.published.{model}: {_not_there('model', model, config)}"
 
 
+def explains_effects(config: dict) -> bool:
+    """Whether the explanations of a study are effects of changes, and not scores of tokens."""
+    return KINDS[config["kind"]].modality == EFFECTS
+
+
 def _compared_by(kind: str, settings: dict) -> dict[str, list[str]]:
     """By what a dataset's units are compared, with the levels: of concepts, those are its changes."""
-    return change_factors(settings) if kind == "concepts" else READERS[settings["reader"]].factors(settings)
+    return (
+        change_factors(settings) if KINDS[kind].modality == EFFECTS else READERS[settings["reader"]].factors(settings)
+    )
 
 
 def _check_concepts(config: dict) -> Iterator[str]:
     """Concepts have explainers and metrics of their own, and datasets that change them."""
-    asks = config["kind"] == "concepts"
+    asks = explains_effects(config)
     for section, key, registry in (("explainers", "method", Explainer), ("metrics", "metric", Metric)):
         for name, settings in config[section].items():
             entry = settings[key]
-            if (registry.entries[entry].family == "concepts") != asks:
+            if registry.entries[entry].modality != KINDS[config["kind"]].modality:
                 remedy = "belongs to the kind concepts" if not asks else "is not about changes of a concept"
                 yield f"{section}.{name}.{key}: found {shown(entry)}, which {remedy}; the kind is {config['kind']}"
     for name, settings in config["datasets"].items() if asks else ():

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
 from evenlight.configuration.settings import Entry, Heading, Location, LocationWithFields, Name, Text, refusal, shown
+from evenlight.kinds import EFFECTS, TOKENS
 
 
 class Explainer(Entry):
@@ -16,6 +17,7 @@ class Explainer(Entry):
 
     Attributes:
         family: what is computed together: one module of the library, one job.
+        modality: what its explanations are, see :data:`evenlight.kinds.UNITS`.
         asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
         needs_internals: False where probabilities are all that it asks the model for, so that it explains services too.
         needs_training: whether it learns from the texts of the training split.
@@ -32,6 +34,7 @@ class Explainer(Entry):
     key: ClassVar[str] = "method"
     entries: ClassVar[dict[str, type[Entry]]] = {}
     family: ClassVar[str]
+    modality: ClassVar[str] = TOKENS
     asks_model: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = True
     needs_training: ClassVar[bool] = False
@@ -644,6 +647,7 @@ class ConceptExplainer(Explainer):
     """An explainer that estimates what a change of a concept does to the model's probabilities (`kind: concepts`)."""
 
     family: ClassVar[str] = "concepts"
+    modality: ClassVar[str] = EFFECTS
     asks_model: ClassVar[bool] = False
     needs_internals: ClassVar[bool] = False
 

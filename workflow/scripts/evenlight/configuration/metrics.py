@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from evenlight.configuration.explainers import AskedOutput, HiddenToken
 from evenlight.configuration.settings import Different, Entry, Heading, refusal, shown
+from evenlight.kinds import EFFECTS, TOKENS
 
 
 class Metric(Entry):
@@ -17,6 +18,7 @@ class Metric(Entry):
 
     Attributes:
         family: what is computed together: one module of the library, one job.
+        modality: which explanations it scores, see :data:`evenlight.kinds.UNITS`.
         asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
         needs_internals: False where probabilities are all that it asks for, so that it judges explanations of services
             too.
@@ -33,6 +35,7 @@ class Metric(Entry):
     key: ClassVar[str] = "metric"
     entries: ClassVar[dict[str, type[Entry]]] = {}
     family: ClassVar[str]
+    modality: ClassVar[str] = TOKENS
     asks_model: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = True
     explains_again: ClassVar[bool] = False
@@ -519,6 +522,7 @@ class IcaceError(Metric):
 
     title: ClassVar[str] = "ICaCE-Error"
     family: ClassVar[str] = "concepts"
+    modality: ClassVar[str] = EFFECTS
     asks_model: ClassVar[bool] = False
     better: ClassVar[str] = "lower"
 

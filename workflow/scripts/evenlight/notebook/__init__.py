@@ -17,6 +17,7 @@ from evenlight.configuration.problems import suggestion
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
 from evenlight.errors import InputError
+from evenlight.kinds import TOKENS
 from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.models.classifier import Classifier
 from evenlight.notebook.explained import Explanations, TextExplanation
@@ -198,7 +199,8 @@ def compare(
 
 def _completed(section: str, key: str, name: str, parameters: dict) -> dict:
     entry = {key: name, **parameters}
-    if name in configuration.REGISTRIES[section].entries and family_of(section, name) == "concepts":
+    entry_of = configuration.REGISTRIES[section].entries.get(name)
+    if entry_of and entry_of.modality != TOKENS:
         raise InputError(f"{name} is about changes of a concept and not about tokens; use evenlight.concepts")
     return configuration.without_labels({name: completed_entry(section, name, entry)})[name]
 
