@@ -34,6 +34,7 @@ METHODS = {
     "attainable": ({"method": "attainable", "exact": 6}, 0.02),
     "attainable of few": ({"method": "attainable", "exact": 6, "asked": 50}, 0.1),
     "saliency": ({"method": "saliency"}, 0),
+    "saliency behind positions": ({"method": "saliency", "layer": "embedding_output"}, 0),
     "integrated_gradients": ({"method": "integrated_gradients", "steps": 7}, 0.3),
     "adaptive": ({"method": "adaptive_integrated_gradients"}, None),
     "gradient_shap": ({"method": "gradient_shap", "samples": 6}, 0.5),
