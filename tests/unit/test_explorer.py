@@ -19,6 +19,7 @@ from evenlight.contracts.results import EFFECTS
 from evenlight.contracts.texts import READINGS, UNITS
 from evenlight.figures.explorer import page as explorer_page
 from evenlight.figures.explorer.content import FULL, STEPS, UNDEFINED, stepped
+from evenlight.figures.text import three_digits
 from evenlight.readings import Sentence
 from evenlight.statistics.files import Run, attribution_path, reading_path, score_path
 
@@ -128,7 +129,7 @@ def test_effects_have_the_verdicts_of_their_table(held, effects):
     for row, cell in zip(rows, effects.itertuples(), strict=True):
         assert row["standardised"] == pytest.approx(cell.standardised, abs=1e-5)
         assert row["standardised_models_low"] == pytest.approx(cell.standardised_models_low, abs=1e-5)
-        assert row["said"].startswith(f"{cell.verdict}; difference {cell.difference:.3g}")
+        assert row["said"].startswith(f"{cell.verdict}; difference {three_digits(cell.difference)}")
         assert (row["family"], row["cells"]) == ("study", 4)
     verdicts = held.content["verdicts"]
     assert {row["verdict"] for row in rows} <= set(verdicts)

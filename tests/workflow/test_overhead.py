@@ -12,7 +12,7 @@ from running import PROJECT, TINY, copy_of_project, environment
 # What jobs need and planning does not; each takes a tenth of a second or more.
 HEAVY = {"torch", "transformers", "tokenizers", "scipy", "statsmodels", "sklearn", "matplotlib", "spacy", "altair"}
 HEAVY |= {"pandas", "pyarrow", "vl_convert", "selenium", "openpyxl", "lxml", "bs4", "protego", "peft", "safetensors"}
-# Times that of a bare workflow with the same jobs. On an idle machine it is 1.1 (docs/performance.md).
+# Times that of a bare workflow with the same jobs. On an idle machine it is 1.1 to 1.25 (docs/performance.md).
 MOST = 1.4
 
 
@@ -41,14 +41,12 @@ def test_planning_imports_nothing_heavy(tmp_path):
     assert (ours - imported(bare)) & HEAVY == set()
 
 
-@pytest.mark.parametrize(
-    ("jobs", "repetitions"),
-    [("1000", "1"), *(pytest.param(jobs, "2", marks=pytest.mark.slow) for jobs in ("1000", "20000"))],
-)
-def test_planning_takes_about_as_long_as_a_bare_workflow(jobs, repetitions):
-    """Processor time of both, in turns, the least of some: so other work on the machine changes little."""
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1000", "20000"])
+def test_planning_takes_about_as_long_as_a_bare_workflow(jobs):
+    """Processor time of both, in turns, the least of some. Other work on the machine has moved it by a third."""
     study = PROJECT / "config" / "studies" / "disparity.yaml"
-    command = [sys.executable, "bench/graph.py", "--configfile", study, "--repetitions", repetitions]
+    command = [sys.executable, "bench/graph.py", "--configfile", study, "--repetitions", "2"]
     more = ["--jobs", jobs] if int(jobs) > 1485 else []
     done = subprocess.run([*command, *more], cwd=PROJECT, env=environment(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
