@@ -36,7 +36,7 @@ from evenlight.explainers import shapley, shapley_sampling
 from evenlight.explainers.hiding import hideable, reduced_rows
 from evenlight.explainers.kernel_shap.paper import KERNEL_ESTIMATORS
 from evenlight.explainers.lime.paper import coefficients
-from evenlight.explainers.partition_shap import Node, token_texts, token_tree
+from evenlight.explainers.token_tree import Node, token_texts, token_tree
 from evenlight.models.classifier import load_classifier
 from evenlight.seeds import generator_for
 from evenlight.tables import replacing

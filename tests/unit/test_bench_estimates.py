@@ -16,7 +16,7 @@ from evenlight import configuration
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import shapley
-from evenlight.explainers.partition_shap import Node
+from evenlight.explainers.token_tree import Node
 from evenlight.texts import texts_in, written
 
 # Shapley values by the number of rows ---------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import attribution_table
 from evenlight.explainers.lime.paper import kept_tokens, proximity, weighted_ridge
-from evenlight.explainers.partition_shap import token_texts, token_tree
+from evenlight.explainers.token_tree import token_texts, token_tree
 from evenlight.explainers.path import gauss_legendre
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import learned_tokenizer

@@ -31,6 +31,7 @@ METHODS = {
     "orders": ({"method": "shapley_sampling", "permutations": 3, "estimator": "independent"}, 0.05),
     "paired orders": ({"method": "shapley_sampling", "permutations": 3, "estimator": "paired"}, 0.05),
     "partition_shap": ({"method": "partition_shap", "evaluations": 40}, 0.2),
+    "partition_shap to the end": ({"method": "partition_shap", "evaluations": 5000}, 0),
     "attainable": ({"method": "attainable", "exact": 6}, 0.02),
     "attainable of few": ({"method": "attainable", "exact": 6, "asked": 50}, 0.1),
     "saliency": ({"method": "saliency"}, 0),

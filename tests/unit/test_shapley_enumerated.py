@@ -15,7 +15,7 @@ from models_for_tests import context_of, sentences_of, tiny_classifier
 from evenlight.chance import agreement
 from evenlight.explainers import explain
 from evenlight.explainers.kernel_shap.paper import efficient_regression, shapley_kernel
-from evenlight.explainers.partition_shap import token_texts, token_tree
+from evenlight.explainers.token_tree import token_texts, token_tree
 from evenlight.explainers.shapley import all_subsets
 
 ARCHITECTURES = ["bert", "gpt2", "modernbert", "deberta-v2", "llama"]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
+from evenlight.explainers.token_tree import contexts, token_texts, token_tree
 from evenlight.readings import Sentence
 
 # Adaptive integrated gradients begin with 9 points and double the intervals until the scores add up; most stop here.
@@ -40,9 +41,14 @@ def _shapley_sampling(settings: dict, features: int) -> float:
     return min(_all_subsets(features), 2 + orders * max(features - 1, 0))
 
 
-def _partition_shap(settings: dict, features: int) -> float:
-    """Of each run of tokens both halves, in two contexts each, down to single tokens."""
-    return min(settings["evaluations"], 2 + 2 * (features**2 - 1) / 3)
+def _partition_shap(settings: dict, sentence: Sentence) -> float:
+    """Two rows for each context in which a run of tokens is halved, down to single tokens."""
+    features = int((~sentence.is_special).sum())
+    fewest = 2 + 2 * max(features**2 - 1, 0) / 3  # of a tree whose halves are equal
+    if fewest >= settings["evaluations"] or not sentence.token_text:
+        return min(settings["evaluations"], fewest)
+    tree = token_tree(token_texts(sentence), sentence.is_prompt)
+    return min(settings["evaluations"], 2 + 2 * contexts(tree, sentence.is_special))
 
 
 def _attainable(settings: dict, features: int) -> float:
@@ -70,7 +76,6 @@ _ROWS: dict[str, Callable[[dict, int], float]] = {
     "occlusion": lambda settings, features: features + 1,
     "kernel_shap": _kernel_shap,
     "shapley_sampling": _shapley_sampling,
-    "partition_shap": _partition_shap,
     "attainable": _attainable,
     "path": lambda settings, features: settings["steps"] + 2,
     "adaptive_path": lambda settings, features: min(POINTS, settings["maximum_steps"]),
@@ -91,6 +96,8 @@ def rows_of(family: str, settings: dict, sentence: Sentence) -> float:
         settings: of the explainer, completed.
         sentence: what is explained, with its words or without.
     """
+    if family == "partition_shap":
+        return float(_partition_shap(settings, sentence))
     if settings.get("features") == "word":
         # A word that is there twice is one feature.
         words = np.unique(sentence.word_id[~sentence.is_special])
