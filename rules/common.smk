@@ -21,7 +21,7 @@ BASE = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 SCRIPTS = BASE / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from evenlight import annotation, configuration, datasets, gpus, interpreter, kinds, sources, warm_start
+from evenlight import annotation, configuration, datasets, gpus, interpreter, kinds, own_files, sources, warm_start
 from evenlight.code_digest import Code
 from evenlight.errors import InputError, reworded
 
@@ -39,8 +39,16 @@ if len(workflow.configfiles) > 1 and len(merged := studies(workflow.configfiles)
         "the Snakefile has a `configfile:`, leave out --configfile, and edit that file or write another name there"
     )
 
+# Code of one's own lies beside the study that names it, or where all other paths begin.
+own_files.locate(config, [*(Path(path).parent for path in workflow.configfiles), Path()])
+
+# Only who starts a run can trust code that came with an archive, and no file that came with it.
+if "trust_parts" in config and "trust_parts" not in workflow.config_settings.config:
+    raise WorkflowError("trust_parts: found in a configuration file; allowed is --config trust_parts=true alone")
+TRUSTS_ARCHIVES = str(config.pop("trust_parts", False)).lower() == "true"
+
 try:
-    config |= configuration.complete(config)
+    config |= configuration.complete(config, TRUSTS_ARCHIVES)
 except InputError as error:
     raise WorkflowError(str(error))
 
@@ -65,7 +73,7 @@ wildcard_constraints:
     model="|".join(config["models"]),
     seed=r"\d+",
     metric="|".join(config["metrics"]),
-    family="[a-z_]+",
+    family="[a-z0-9_]+",
 
 
 # Downloads look here first. An environment variable and no parameter, since where a file was found must not
@@ -136,6 +144,12 @@ def code_of(name, *also):
         return CODE.digest(SCRIPTS / name, also=also)
     except InputError as error:
         raise WorkflowError(str(error))
+
+
+@cache
+def own_code(section, name):
+    """Digest of a class of one's own that an entry names, for ``params``; of the workflow's own nothing more is said."""
+    return own_files.digest_of(section, name) if own_files.is_own(section, name) else ""
 
 
 def as_json(**settings):

@@ -55,4 +55,6 @@ def named_sources(wildcards, input):
 
 def import_code(wildcards):
     """Digest of the import and of the dataset's reader."""
-    return code_of("datasets/import_dataset.py", datasets.reader_for(config["datasets"][wildcards.dataset]).module)
+    settings = config["datasets"][wildcards.dataset]
+    code = code_of("datasets/import_dataset.py", datasets.reader_for(settings).module)
+    return code + own_code("datasets", settings["reader"])

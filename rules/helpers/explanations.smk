@@ -127,10 +127,16 @@ def to_be_planned():
     return [plan for plan, paths in shards.items() if not all(Path(path).exists() for path in paths)]
 
 
+def explaining_code(script, family, *also):
+    """Digest of a script that explains by a family of explainers; each class of one's own is a family."""
+    code = code_of(script, f"evenlight.explainers.{own_files.module_of(family)}", *also)
+    return code + own_code("explainers", config["explainers"][EXPLAINER_FAMILIES[family][0]]["method"])
+
+
 def attribute_code(family):
     """Digest of what one family of explainers runs."""
     engine = [ENGINE] if configuration.asks_model("explainers", family) else []
-    return code_of("explanations/attribute.py", f"evenlight.explainers.{family}", *engine)
+    return explaining_code("explanations/attribute.py", family, *engine)
 
 
 def score_settings(wildcards):
@@ -147,14 +153,15 @@ def score_settings(wildcards):
 
 def score_code(family):
     """Digests of what one family of metrics runs for each explainer."""
-    modules = [f"evenlight.metrics.{family}"]
+    modules = [f"evenlight.metrics.{own_files.module_of(family)}"]
     if configuration.asks_model("metrics", family):
         modules.append(ENGINE)
     if not configuration.explains_again(family):
-        return as_json(**dict.fromkeys(config["explainers"], code_of("explanations/score.py", *modules)))
+        code = code_of("explanations/score.py", *modules)
+        own = own_code("metrics", config["metrics"][METRIC_FAMILIES[family][0]]["metric"])
+        return as_json(**dict.fromkeys(config["explainers"], code + own))
     codes = {
-        explainers: code_of("explanations/score.py", *modules, f"evenlight.explainers.{explainers}")
-        for explainers in EXPLAINER_FAMILIES
+        explainers: explaining_code("explanations/score.py", explainers, *modules) for explainers in EXPLAINER_FAMILIES
     }
     return as_json(**{name: codes[FAMILY_OF[name]] for name in config["explainers"]})
 
@@ -179,4 +186,4 @@ def randomised_settings(wildcards):
 
 def randomised_code(wildcards):
     """Digest of what explains again by random layers."""
-    return code_of("explanations/randomise_layers.py", f"evenlight.explainers.{FAMILY_OF[wildcards.explainer]}")
+    return explaining_code("explanations/randomise_layers.py", FAMILY_OF[wildcards.explainer])

@@ -34,8 +34,8 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import attribution_table
 from evenlight.explainers.lime.paper import kept_tokens, proximity, weighted_ridge
-from evenlight.explainers.token_tree import token_texts, token_tree
 from evenlight.explainers.path import gauss_legendre
+from evenlight.explainers.token_tree import token_texts, token_tree
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import learned_tokenizer
 from evenlight.tables import read_table, write_table

@@ -15,8 +15,8 @@ from models_for_tests import context_of, sentences_of, tiny_classifier
 from evenlight.chance import agreement
 from evenlight.explainers import explain
 from evenlight.explainers.kernel_shap.paper import efficient_regression, shapley_kernel
-from evenlight.explainers.token_tree import token_texts, token_tree
 from evenlight.explainers.shapley import all_subsets
+from evenlight.explainers.token_tree import token_texts, token_tree
 
 ARCHITECTURES = ["bert", "gpt2", "modernbert", "deberta-v2", "llama"]
 # Words of several pieces in each of the tokenizers, at most eight tokens in all, special ones not counted.

@@ -20,7 +20,8 @@ import yaml
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from evenlight import archive, command_line, provenance
+from evenlight import archive, command_line, own_files, provenance
+from evenlight.configuration.own import BUILTIN
 from evenlight.errors import InputError
 from evenlight.sources import SOURCES, digest
 
@@ -101,6 +102,24 @@ def check_complete(configuration: Path) -> None:
             f"{pending[0][0]}: to be made ({pending[0][-2]}), and {len(pending) - 1} other files; run "
             f"`snakemake --cores all --configfile {configuration}`, then pack the study"
         )
+
+
+def own_parts(configuration: Path, study: str) -> dict[str, str]:
+    """The code of one's own that a study runs, by the path beside its configuration in an archive.
+
+    Raises:
+        InputError: a file is named by a path that leads out of the study's folder, or is not there.
+    """
+    config = yaml.safe_load(configuration.read_text(encoding="utf-8"))
+    own_files.locate(config, [configuration.parent, Path()])
+    texts = {}
+    for _, _, name in own_files.named(config, BUILTIN):
+        for file in own_files.files_of(name):
+            below = Path(name.rpartition(":")[0]).parent / file.relative_to(own_files.path_of(name).parent)
+            if below.is_absolute() or ".." in below.parts:
+                raise InputError(f"{configuration}: {name} leads out of its folder; move the file beside the study's")
+            texts[f"results/{study}/{below.as_posix()}"] = file.read_text(encoding="utf-8")
+    return texts
 
 
 def records_of(names: Iterable[str]) -> dict[str, provenance.Record]:
@@ -238,11 +257,12 @@ def main(arguments: argparse.Namespace) -> None:
     configuration = arguments.configfile or configuration_of(study)
     if _named(configuration) != study:
         raise InputError(f"{configuration}: of the study '{_named(configuration)}'; name the file of '{study}'")
+    parts = own_parts(configuration, study)
     check_complete(configuration)
     kept = f"results/{study}/{archive.CONFIGURATION}"
-    names = [name for name in archive.files_of(Path(), study, arguments.without) if name != kept]
+    names = [name for name in archive.files_of(Path(), study, arguments.without) if name not in {kept, *parts}]
     records = records_of(names)
-    texts = {
+    texts = parts | {
         kept: configuration.read_text(encoding="utf-8"),
         archive.WORKFLOW: (REPOSITORY / "Snakefile").read_text(encoding="utf-8"),
         archive.RECORDS: provenance.written(records),

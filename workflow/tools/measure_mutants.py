@@ -49,6 +49,7 @@ TESTS = {
     "metrics/faithfulness": ("metrics", "aopc_of_words"),
     "metrics/infidelity": ("infidelity",),
     "metrics/moved_inputs": ("sensitivity",),
+    "metrics/own": ("own",),
     "metrics/planned": ("planned_rows",),
     "tables": ("tables",),
     "items": ("items", "cells"),

@@ -39,7 +39,8 @@ def plan(arguments: argparse.Namespace, sentences: list[Sentence]) -> list[str]:
             tags = settings["tags"][name]
             rows = planned_rows(family, {name: method}, sentences, again, estimating({name: tags}))
             seconds = rows @ seconds_of_row * (BACKWARD if "needs_internals" in tags else 1)
-            lines.append(f"  {name}: about {round(rows.sum()):,} rows, {duration(seconds)}")
+            known = f"about {round(rows.sum()):,} rows, {duration(seconds)}"
+            lines.append(f"  {name}: {known if rows.any() else 'code of your own, whose rows nobody knows'}")
     text = f"{len(sentences):,} texts of {min(lengths)} to {max(lengths)} tokens on {evaluator.classifier.device}"
     return [f"{arguments.model.parent.name} explained on {arguments.items.parent.name}, {text}:", *lines]
 

@@ -17,6 +17,8 @@ from evenlight.configuration.combinations import contrasts as contrasts
 from evenlight.configuration.combinations import explains_effects as explains_effects
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import TENTHS, Metric
+from evenlight.configuration.own import kept as kept
+from evenlight.configuration.own import register
 from evenlight.configuration.problems import problems_of
 from evenlight.configuration.readers import Reader
 from evenlight.configuration.schema import schema_of
@@ -38,8 +40,11 @@ REGISTRIES: dict[str, type[Entry]] = {
 }
 
 
-def complete(config: dict) -> dict:
+def complete(config: dict, trusts_archives: bool = False) -> dict:
     """Check ``config`` and return a new dict in which every key that was left out has its default.
+
+    Code of one's own that it names is imported, see :mod:`evenlight.own`; such as came with an archive, and is as it
+    came, is refused unless ``trusts_archives`` is set.
 
     Numbers are brought to the type of their key (``0`` to ``0.0``, ``"1e-3"`` to ``0.001``), so that two spellings of
     one value are one setting. Raises InputError with every problem found, each with its dotted key, the value found
@@ -48,11 +53,13 @@ def complete(config: dict) -> dict:
     if not isinstance(config, dict):
         raise InputError(f"the configuration is {shown(config)}; it must be a mapping of keys to values")
     _check_size(config)
-    problems: list[str] = []
+    of_own = register(config, trusts_archives)
+    problems = [f"{key}: {said}" for key, said in of_own.items()]
     try:
         completed = _validated(Study, config)
     except ValidationError as error:
-        problems = problems_of(error, config, schema_of(Study))
+        found = problems_of(error, config, schema_of(Study))
+        problems += [problem for problem in found if not problem.startswith(tuple(f"{key}:" for key in of_own))]
         completed = _sound_sections(config, error)
     for sections, check in CHECKS:
         # A combination can be judged only where its parts are sound.

@@ -13,7 +13,7 @@ from evenlight.configuration.explainers import FILE_FIELDS, Explainer
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
 from evenlight.configuration.settings import shown
-from evenlight.datasets import READERS, change_factors, concept_levels, levels_of
+from evenlight.datasets import change_factors, concept_levels, levels_of, reader_for
 from evenlight.kinds import EFFECTS, KINDS
 
 # Columns of the score tables that are no metric (``tables.SCORES``, which this module does without because
@@ -407,9 +407,7 @@ def explains_effects(config: dict) -> bool:
 
 def _compared_by(kind: str, settings: dict) -> dict[str, list[str]]:
     """By what a dataset's units are compared, with the levels: of concepts, those are its changes."""
-    return (
-        change_factors(settings) if KINDS[kind].modality == EFFECTS else READERS[settings["reader"]].factors(settings)
-    )
+    return change_factors(settings) if KINDS[kind].modality == EFFECTS else reader_for(settings).factors(settings)
 
 
 def _check_concepts(config: dict) -> Iterator[str]:

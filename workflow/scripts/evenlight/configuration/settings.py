@@ -60,11 +60,13 @@ class Entry(Settings):
         key: the field that names the entry.
         entries: the entries of a registry by name.
         title: the entry's name for readers.
+        is_own: whether the class is of a user's own file, by whose name an entry is made of it (``configuration.own``).
     """
 
     key: ClassVar[str]
     entries: ClassVar[dict[str, type[Self]]]
     title: ClassVar[str]
+    is_own: ClassVar[bool] = False
 
     @classmethod
     def __pydantic_init_subclass__(cls, **more: Any) -> None:
@@ -81,7 +83,7 @@ class Entry(Settings):
     @model_validator(mode="wrap")
     @classmethod
     def _as_entry(cls, value, handler):
-        if cls.is_entry():
+        if cls.is_entry() or cls.is_own:
             return handler(value)
         if not isinstance(value, dict):
             raise PydanticCustomError("mapping", "no mapping")

@@ -12,6 +12,7 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenlight import own_files
 from evenlight.datasets.hatecheck_levels import DIRECTED, ENGLISH, GENERAL, functionalities
 from evenlight.datasets.hatecheck_levels import GROUPS as GROUPS_NAMED
 from evenlight.errors import InputError
@@ -290,8 +291,21 @@ READERS = {
 }
 
 
+# Of rows that code of a user's own gives, the columns are named as those of a table.
+OWN = Reader(
+    "evenlight.datasets.own",
+    sources=lambda settings: [],
+    factors=_own_factors,
+    files=lambda settings: [Path(path).as_posix() for path in own_files.part_of("datasets", settings).files()],
+    unbalanced=_own_unbalanced,
+    whole_clusters=True,
+)
+
+
 def reader_for(settings: dict) -> Reader:
     """The reader that ``settings["reader"]`` names."""
+    if settings.get("reader") not in READERS and own_files.is_own("datasets", settings.get("reader")):
+        return OWN
     return setting(settings, "reader", READERS)
 
 

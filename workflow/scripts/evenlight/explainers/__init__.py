@@ -15,6 +15,7 @@ import pandas as pd
 
 from evenlight.contracts.texts import ITEMS
 from evenlight.explainers.attribution import Attribution, Remark, note_of
+from evenlight.own_files import module_of
 from evenlight.readings import Sentence, require_foils
 from evenlight.tables import read_table
 
@@ -72,7 +73,7 @@ def explain(
     """Explain ``sentences`` with the configured explainers of one family.
 
     Args:
-        family: name of a module of this package.
+        family: name of a module of this package, or of a class of one's own.
         sentences: what to explain.
         methods: explainer name to its completed settings (``method`` and its parameters).
         context: model, seed and training items.
@@ -84,7 +85,7 @@ def explain(
         InputError: a contrast is asked for, and a sentence has no foil; or what the family refuses.
     """
     require_foils(sentences, methods)
-    explanations = importlib.import_module(f"{__name__}.{family}").explain(sentences, methods, context)
+    explanations = importlib.import_module(f"{__name__}.{module_of(family)}").explain(sentences, methods, context)
     return {name: _without_prompt(sentences, explained) for name, explained in explanations.items()}
 
 

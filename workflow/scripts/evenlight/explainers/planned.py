@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 import numpy as np
 
 from evenlight.explainers.token_tree import contexts, token_texts, token_tree
+from evenlight.own_files import module_of
 from evenlight.readings import Sentence
 
 # Adaptive integrated gradients begin with 9 points and double the intervals until the scores add up; most stop here.
@@ -83,6 +84,7 @@ _ROWS: dict[str, Callable[[dict, int], float]] = {
     "deeplift": lambda settings, features: 2,
     "baseline": lambda settings, features: 0,
     "imported": lambda settings, features: 0,
+    "own": lambda settings, features: 0,  # nobody knows
 }
 # What changes an explanation and not what the model is asked, in families that share their passes.
 _AFTER_PASSES = ("method", "aggregation", "label")
@@ -106,7 +108,7 @@ def rows_of(family: str, settings: dict, sentence: Sentence) -> float:
         # As ``hiding.hideable``, which torch comes with.
         stays = sentence.is_special if settings.get("special_tokens", "excluded") == "excluded" else sentence.is_prompt
         features = int((~stays).sum())
-    return float(_ROWS.get(family, lambda settings, features: 1)(settings, features))
+    return float(_ROWS.get(module_of(family), lambda settings, features: 1)(settings, features))
 
 
 def planned_rows(

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from evenlight.contracts.explanations import ATTRIBUTIONS
 from evenlight.errors import InputError
+from evenlight.own_files import module_of
 from evenlight.readings import Sentence, Tokenised, require_foils, sentences_of
 from evenlight.tables import read_metadata
 
@@ -157,10 +158,10 @@ def score(
     """Metric values of one family, float64 (explanations,) per metric name; NaN where a metric is undefined.
 
     Args:
-        family: name of a module of this package.
+        family: name of a module of this package, or of a class of one's own.
         explanations: any number of explainers' explanations of any items.
         metrics: metric name to its completed settings (``metric`` and its parameters).
         evaluator: an :class:`evenlight.engine.evaluator.Evaluator`, for families that ask the model.
     """
     require_foils(explanations, metrics)
-    return importlib.import_module(f"{__name__}.{family}").score(explanations, metrics, evaluator)
+    return importlib.import_module(f"{__name__}.{module_of(family)}").score(explanations, metrics, evaluator)

@@ -14,6 +14,7 @@ import pandas as pd
 from evenlight import configuration, explainers, metrics
 from evenlight.configuration import asks_model, beyond_probabilities, completed_entry, family_of
 from evenlight.configuration.problems import suggestion
+from evenlight.configuration.settings import Entry
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
 from evenlight.errors import InputError
@@ -53,7 +54,7 @@ def probabilities(
 def explain(
     classifier: Asked,
     texts: Sequence[Text],
-    method: str,
+    method: str | Entry | type[Entry],
     *,
     second: Sequence[Text] | None = None,
     overlap: int | None = None,
@@ -69,7 +70,8 @@ def explain(
     Args:
         classifier: of :func:`load_classifier`.
         texts: each a string, which is read as it stands, or a list of its words.
-        method: name of the explainer, such as ``integrated_gradients``.
+        method: name of the explainer, such as ``integrated_gradients``, or an explainer of your own, a class of
+            :class:`evenlight.own.Explainer` or an instance of one.
         second: the second part of each text, such as the hypothesis behind a premise; words of both parts are
             explained.
         overlap: reads texts that are longer than the classifier's ``max_tokens`` in windows that have so many tokens in
@@ -88,7 +90,7 @@ def explain(
             text, a text is too long or cannot be divided into windows, the model does not read texts of two parts, or
             a service is to be looked into.
     """
-    settings = _completed("explainers", "method", method, parameters)
+    method, settings = _completed("explainers", method, parameters)
     _refuse_beyond(classifier, "explainers", settings)
     family = family_of("explainers", method)
     tags = configuration.tags(method)
@@ -130,19 +132,21 @@ def explain(
 
 
 @in_words_of_a_notebook()
-def score(classifier: Asked, explanations: Sequence[Explanation], metric: str, **parameters: object) -> np.ndarray:
+def score(
+    classifier: Asked, explanations: Sequence[Explanation], metric: str | Entry | type[Entry], **parameters: object
+) -> np.ndarray:
     """One value per explanation by a metric of the registry, float64 (explanations,); NaN where it is undefined.
 
     Args:
         classifier: the one that was explained.
         explanations: of :func:`explain`, by any explainers.
-        metric: its name, such as ``aopc_comprehensiveness``.
+        metric: its name, such as ``aopc_comprehensiveness``, or a metric of your own (:class:`evenlight.own.Metric`).
         **parameters: of the metric; those that are left out have their defaults.
 
     Raises:
         InputError: there is no such metric or parameter, or a value is not allowed.
     """
-    settings = _completed("metrics", "metric", metric, parameters)
+    metric, settings = _completed("metrics", metric, parameters)
     _refuse_beyond(classifier, "metrics", settings)
     family = family_of("metrics", metric)
     explanations = list(explanations)
@@ -197,12 +201,18 @@ def compare(
     return one_cell(*values, paired, bound=equivalence_bound, alpha=alpha, draws=draws)
 
 
-def _completed(section: str, key: str, name: str, parameters: dict) -> dict:
-    entry = {key: name, **parameters}
-    entry_of = configuration.REGISTRIES[section].entries.get(name)
+def _completed(section: str, named: str | Entry | type[Entry], parameters: dict) -> tuple[str, dict]:
+    """The name of an explainer or metric, and its settings with all defaults."""
+    if isinstance(named, Entry):
+        parameters = named.model_dump(exclude={named.key, "label"}) | parameters
+        named = type(named)
+    name = configuration.kept(section, named) if isinstance(named, type) else named
+    registry = configuration.REGISTRIES[section]
+    entry_of = registry.entries.get(name)
     if entry_of and entry_of.modality != TOKENS:
         raise InputError(f"{name} is about changes of a concept and not about tokens; use evenlight.concepts")
-    return configuration.without_labels({name: completed_entry(section, name, entry)})[name]
+    completed = completed_entry(section, name, {registry.key: name, **parameters})
+    return name, configuration.without_labels({name: completed})[name]
 
 
 def _refuse_beyond(classifier: Asked, section: str, settings: dict) -> None:

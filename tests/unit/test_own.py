@@ -1,0 +1,361 @@
+"""Code of a user's own: the examples of docs/own_parts.md, and what is refused."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
+from own_parts import CODE, write_examples
+
+from evenlight import configuration, own_files
+from evenlight.configuration.own import BUILTIN, REGISTRIES
+from evenlight.datasets import load, reader_for
+from evenlight.errors import InputError
+from evenlight.explainers import explain
+from evenlight.metrics import explanation_of, score
+
+LAST, CAPTUM = "parts/last_layer.py:LastLayer", "parts/by_captum.py:ByCaptum"
+TOP, LINES = "parts/top_share.py:TopShare", "parts/reviews.py:JsonLines"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """A folder of a study, with the examples; what is registered in a test is gone after it."""
+    (tmp_path / "study").mkdir()
+    write_examples(tmp_path / "study")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(own_files.VARIABLE, "")
+    monkeypatch.setattr(own_files, "_MODULES", {})
+    monkeypatch.setattr(own_files, "_MADE", {})
+    yield tmp_path / "study"
+    for section, registry in REGISTRIES.items():
+        for name in set(registry.entries) - BUILTIN[section]:
+            del registry.entries[name]
+
+
+def study(**changed: dict) -> dict:
+    return {
+        "study": "mine",
+        "datasets": {"demo": {"reader": "demo"}},
+        "trainings": {"short": {"learning_rate": 0.01, "batch_size": 8, "epochs": 1}},
+        "models": {
+            "small": {"architecture": "bert", "layers": 1, "heads": 1, "hidden_size": 8, "training": "short"},
+        },
+        "explainers": {"mine": {"method": LAST}},
+        "metrics": {"top": {"metric": TOP}},
+        "statistics": {"compare": {"gender": [["male", "female"]]}},
+    } | changed
+
+
+def completed(folder: Path, config: dict, **more: bool) -> dict:
+    own_files.locate(config, [folder, Path()])
+    return configuration.complete(config, **more)
+
+
+def problem(folder: Path, **changed: dict) -> str:
+    """The one problem that a configuration has."""
+    with pytest.raises(InputError) as refused:
+        completed(folder, study(**changed))
+    [heading, said] = str(refused.value).splitlines()
+    assert heading.startswith("the configuration has 1 problem")
+    return said.strip()
+
+
+def attributions(folder: Path, settings: dict, classifier, sentences) -> list[np.ndarray]:
+    config = completed(folder, study(explainers={"mine": settings}))
+    methods = configuration.without_labels(config["explainers"])
+    context = context_of(classifier)
+    explanations = explain(configuration.family_of("explainers", settings["method"]), sentences, methods, context)
+    return [each.token_score for each in explanations["mine"].attributions]
+
+
+# Examples of the docs --------------------------------------------------------------------------------------------
+
+
+def test_the_page_has_an_example_of_each():
+    assert [name for _, name in CODE] == [
+        f"parts/{name}.py" for name in ("last_layer", "by_captum", "top_share", "reviews")
+    ]
+
+
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_the_attention_of_the_last_layer_is_that_of_transformers(folder, architecture):
+    import torch
+
+    classifier = tiny_classifier(architecture)
+    sentences = sentences_of(classifier)
+    first, mean = (attributions(folder, {"method": LAST, "by": by}, classifier, sentences) for by in ("first", "all"))
+    network = classifier.network
+    network.set_attn_implementation("eager")
+    for sentence, of_first, of_all in zip(sentences, first, mean, strict=True):
+        token_id = torch.as_tensor(np.asarray(sentence.token_id))[None]
+        [*_, attention] = network(token_id, output_attentions=True).attentions
+        expected = attention[0].mean(0).detach().numpy()
+        np.testing.assert_allclose(of_first, expected[0], atol=1e-5)
+        np.testing.assert_allclose(of_all, expected.mean(0), atol=1e-5)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta"])
+def test_captum_gives_what_the_workflow_gives(folder, architecture):
+    """Of the logit, from pad tokens: captum's default are Gauss-Legendre points, too."""
+    classifier = tiny_classifier(architecture)
+    sentences = sentences_of(classifier)
+    by_captum = attributions(folder, {"method": CAPTUM, "steps": 20}, classifier, sentences)
+    settings = configuration.completed_entry(
+        "explainers", "it", {"method": "integrated_gradients", "steps": 20, "baseline": "pad", "output": "logit"}
+    )
+    ours = explain("path", sentences, {"it": settings}, context_of(classifier))["it"].attributions
+    for one, other in zip(by_captum, ours, strict=True):
+        np.testing.assert_allclose(one, other.token_score, atol=1e-5)
+
+
+def test_a_metric_is_that_of_its_formula(folder):
+    config = completed(folder, study(metrics={"top": {"metric": TOP, "tokens": 2}}))
+    [sentence, other, *_] = sentences_of(tiny_classifier("bert"))
+    values = np.zeros(len(sentence.token_id))
+    values[:3] = [1, -5, 2]
+    family = configuration.family_of("metrics", TOP)
+    explanations = [explanation_of(sentence, values), explanation_of(other, np.zeros(len(other.token_id)))]
+    found = score(family, explanations, configuration.without_labels(config["metrics"]))["top"]
+    np.testing.assert_allclose(found, [7 / 8, np.nan])
+    assert configuration.metric_annotations(config)["top"]["better"] == "higher"
+    assert not configuration.asks_model("metrics", family)
+
+
+def reviews(folder: Path, rows: list[dict]) -> dict:
+    """A study of a file of JSON lines."""
+    (folder.parent / "reviews.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    columns = {"text": "review", "label": "stars", "classes": ["bad", "good"], "test_share": 0.5}
+    attributes = {"gender": {"column": "gender", "levels": ["male", "female"]}}
+    return study(
+        datasets={"mine": {"reader": LINES, "file": "reviews.jsonl", "attributes": attributes, **columns}},
+        statistics={"compare": {"gender": [["male", "female"]]}},
+    )
+
+
+def rows_of(number: int) -> list[dict]:
+    return [
+        {
+            "review": f"Well, text {row} is {['bad', 'good'][row % 2]}.",
+            "stars": ["bad", "good"][row % 2],
+            "gender": ["male", "female"][row // 2 % 2],
+        }
+        for row in range(number)
+    ]
+
+
+def test_a_reader_gives_rows_that_are_read_as_those_of_a_table(folder):
+    config = completed(folder, reviews(folder, rows_of(20)))
+    settings = config["datasets"]["mine"]
+    reader = reader_for(settings)
+    assert reader.files(settings) == ["reviews.jsonl"]
+    assert reader.factors(settings) == {"gender": ["male", "female"]}
+    dataset = load({"reviews.jsonl": Path("reviews.jsonl")}, settings)
+    assert dataset.items["words"].tolist()[0] == ["Well", ",", "text", "0", "is", "bad", "."]
+    assert dataset.items["label"].tolist() == [row % 2 for row in range(20)]
+    assert dataset.units["level"].tolist()[:4] == ["male", "male", "female", "female"]
+    assert set(dataset.items["split"]) == {"train", "test"}
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"stars": "bad", "gender": "male"}, "row 3: no column 'review'; the columns are stars, gender"),
+        ({"review": "Fine.", "stars": "so so", "gender": "male"}, "row 3: field 'stars' is 'so so', not one of"),
+        ("no object", "row 3: found 'no object'; give a mapping of columns to values"),
+    ],
+)
+def test_a_row_that_is_wrong_is_named(folder, row, said):
+    config = completed(folder, reviews(folder, [*rows_of(2), row, *rows_of(4)]))
+    with pytest.raises(InputError, match=said):
+        load({"reviews.jsonl": Path("reviews.jsonl")}, config["datasets"]["mine"])
+
+
+def test_a_line_that_is_no_json_is_told_with_the_line_of_the_code(folder):
+    config = completed(folder, reviews(folder, rows_of(4)))
+    Path("reviews.jsonl").write_text('{"review": \n')
+    line = next(number for number, text in enumerate(CODE[-1][0].splitlines(), 1) if "json.loads" in text)
+    with pytest.raises(InputError, match=rf"parts/reviews.py, line {line}: JSONDecodeError: .*while row 1 was read"):
+        load({"reviews.jsonl": Path("reviews.jsonl")}, config["datasets"]["mine"])
+
+
+# Where code is, and what it depends on ---------------------------------------------------------------------------
+
+
+def test_a_file_is_found_beside_the_study_and_where_the_run_begins(folder):
+    completed(folder, study())
+    assert own_files.path_of(LAST) == (folder / "parts/last_layer.py").resolve()
+    own_files.locate(study(), [folder.parent / "elsewhere", folder])
+    assert own_files.path_of(LAST) == (folder / "parts/last_layer.py").resolve()
+
+
+def test_jobs_find_the_file_by_the_environment(folder):
+    completed(folder, study())
+    assert json.loads(os.environ[own_files.VARIABLE])[LAST] == str((folder / "parts/last_layer.py").resolve())
+    os.chdir("/")
+    assert own_files.class_of("explainers", LAST).__name__ == "LastLayer"
+
+
+def test_the_digest_follows_the_file_and_what_it_imports_beside_itself(folder):
+    path = folder / "parts/last_layer.py"
+    path.write_text(path.read_text().replace("from evenlight", "from beside import number\nfrom evenlight", 1))
+    (folder / "parts/beside.py").write_text("number = 1\n")
+    (folder / "parts/other.py").write_text("number = 1\n")
+    completed(folder, study())
+    before = own_files.digest_of("explainers", LAST)
+    (folder / "parts/other.py").write_text("number = 2\n")
+    (folder / "parts/beside.py").write_text("number = 1  # as before\n")
+    assert own_files.digest_of("explainers", LAST) == before
+    (folder / "parts/beside.py").write_text("number = 2\n")
+    assert own_files.digest_of("explainers", LAST) != before
+
+
+def test_a_file_that_was_edited_is_read_again(folder):
+    completed(folder, study())
+    path = folder / "parts/last_layer.py"
+    path.write_text(
+        path.read_text().replace('"first", "all"', '"first", "all", "last"').replace('"first", d', '"last", d')
+    )
+    assert completed(folder, study())["explainers"]["mine"]["by"] == "last"
+
+
+def test_each_class_is_a_family_and_each_key_is_checked(folder):
+    said = problem(folder, explainers={"mine": {"method": LAST, "by": "frist"}})
+    assert said == 'explainers.mine.by: found "frist"; allowed is first or all; did you mean first?'
+    said = problem(folder, explainers={"mine": {"method": LAST, "stesp": 3}})
+    assert said == "explainers.mine.stesp: unknown key; allowed here: method, label, by"
+    config = completed(folder, study(explainers={"a": {"method": LAST}, "b": {"method": CAPTUM}}))
+    assert configuration.explainer_families(config) == {
+        "own_last_layer_lastlayer": ["a"],
+        "own_by_captum_bycaptum": ["b"],
+    }
+
+
+def test_a_package_declares_classes(folder, monkeypatch):
+    site = folder.parent / "site"
+    (site / "my_package").mkdir(parents=True)
+    (site / "my_package/__init__.py").write_text("")
+    (site / "my_package/explaining.py").write_text(CODE[0][0])
+    (site / "my_package-1.0.dist-info").mkdir()
+    (site / "my_package-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    (site / "my_package-1.0.dist-info/entry_points.txt").write_text(
+        "[evenlight.explainers]\nlast_layer = my_package.explaining:LastLayer\n"
+    )
+    monkeypatch.syspath_prepend(str(site))
+    own_files._declared.cache_clear()
+    config = completed(folder, study(explainers={"mine": {"method": "last_layer", "by": "all"}}))
+    assert configuration.explainer_families(config) == {"own_last_layer": ["mine"]}
+    before = own_files.digest_of("explainers", "last_layer")
+    (site / "my_package/other.py").write_text("number = 1\n")
+    assert own_files.digest_of("explainers", "last_layer") != before
+    own_files._declared.cache_clear()
+
+
+# What is refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("parts/last_layer.py:LastLayr", "has no class LastLayr; it has LastLayer; correct the name behind the colon"),
+        ("parts/last_layr.py:LastLayer", "parts/last_layr.py: no such file; did you mean study/parts/last_layer.py?"),
+        ("parts/top_share.py:TopShare", "TopShare is no evenlight.own.Explainer; begin it with"),
+        ("parts/broken.py:Mine", "parts/broken.py, line 1: '(' was never closed"),
+        ("parts/failing.py:Mine", "parts/failing.py, line 2: ModuleNotFoundError: No module named 'not_installed'"),
+        ("parts/empty.py:Mine", "Mine has no function explain; docs/own_parts.md has an example"),
+    ],
+)
+def test_a_class_that_cannot_be_had_is_refused_with_its_file(folder, method, said):
+    (folder / "parts/broken.py").write_text("broken = (\n")
+    (folder / "parts/failing.py").write_text("import json\nimport not_installed\n")
+    (folder / "parts/empty.py").write_text(
+        "from evenlight.own import Explainer\n\n\nclass Mine(Explainer):\n    'No.'\n"
+    )
+    found = problem(folder, explainers={"mine": {"method": method}})
+    assert found.startswith("explainers.mine.method: ")
+    assert said in found
+
+
+def test_two_classes_of_one_name_are_refused(folder):
+    (folder / "more").mkdir()
+    (folder / "more/last_layer.py").write_text(CODE[0][0])
+    found = problem(folder, explainers={"a": {"method": LAST}, "b": {"method": "more/last_layer.py:LastLayer"}})
+    assert "have the same file name and class; rename one" in found
+
+
+def test_a_metric_says_which_scores_are_better(folder):
+    path = folder / "parts/top_share.py"
+    path.write_text(path.read_text().replace('    better: ClassVar[str] = "higher"\n', ""))
+    assert "better is None; set `better" in problem(folder)
+
+
+OF_EXPLAINERS = {
+    "yield np.zeros(len(sentence.token_id) - 1)": r"text \S+: found scores of shape \(\d+,\); give one for each token",
+    "yield np.full(len(sentence.token_id), np.nan)": r"text \S+: score 0 is nan; give finite numbers",
+    "yield ['a'] * len(sentence.token_id)": r"text \S+: the scores are no numbers",
+    "pass": r"gives scores for 0 of \d+ texts; give one array for each",
+    "yield from [np.zeros(len(sentence.token_id))] * 20": r"found scores of shape|gives scores for more than",
+    "raise KeyError('lost')": r"parts/wrong.py, line 9: KeyError: 'lost' \(while text 1 of \d+ was explained\)",
+    "context.evaluator.classifier.network.train(); yield np.zeros(len(sentence.token_id))": "leaves the model changed",
+    "next(context.evaluator.classifier.network.parameters()).data.add_(1); yield np.zeros(len(sentence.token_id))": (
+        "leaves the model changed"
+    ),
+    "context.evaluator.classifier.network.register_forward_hook(print); yield np.zeros(len(sentence.token_id))": (
+        "leaves the model changed"
+    ),
+}
+
+
+@pytest.mark.parametrize("line", OF_EXPLAINERS)
+def test_an_explainer_that_gives_no_explanation_is_refused(folder, line):
+    # It yields somewhere, so that it is a generator in every case.
+    (folder / "parts/wrong.py").write_text(
+        "import numpy as np\nfrom evenlight.own import Explainer\n\n\nclass Wrong(Explainer):\n    'Wrong.'\n"
+        f"    def explain(self, sentences, context):\n        for sentence in sentences:\n            {line}\n"
+        "        yield from ()\n"
+    )
+    classifier = tiny_classifier("bert")
+    with pytest.raises(InputError, match=OF_EXPLAINERS[line]):
+        attributions(folder, {"method": "parts/wrong.py:Wrong"}, classifier, sentences_of(classifier, WORDS[:3]))
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [("'a'", "found 'a'; give a number"), ("np.inf", "found inf; give a finite")]
+)
+def test_a_metric_that_gives_no_number_is_refused(folder, value, said):
+    path = folder / "parts/top_share.py"
+    path.write_text(path.read_text().replace("return score[", f"return {value}\n        return score["))
+    config = completed(folder, study())
+    [sentence, *_] = sentences_of(tiny_classifier("bert"))
+    explanation = replace(explanation_of(sentence, np.ones(len(sentence.token_id))), item_id="seven")
+    with pytest.raises(InputError, match=f"TopShare: text seven: {said}"):
+        score(configuration.family_of("metrics", TOP), [explanation], configuration.without_labels(config["metrics"]))
+
+
+def test_code_that_came_with_an_archive_is_not_run_before_it_is_trusted(folder):
+    unpacked, config = folder.parent / "results" / "mine", study(metrics={"gini": {"metric": "gini"}})
+    write_examples_of_an_archive(unpacked)
+    with pytest.raises(InputError, match=r"last_layer.py came with an archive.*--config trust_parts=true"):
+        completed(unpacked, config)
+    assert not (folder.parent / "was_run").exists()
+    assert completed(unpacked, config, trusts_archives=True)["explainers"]["mine"]["by"] == "first"
+    assert (folder.parent / "was_run").exists()
+    (folder.parent / "was_run").unlink()
+    # Who edits a file makes it his own.
+    path = unpacked / "parts/last_layer.py"
+    path.write_text(path.read_text() + "\nCHANGED = True\n")
+    completed(unpacked, config)
+    assert (folder.parent / "was_run").exists()
+
+
+def write_examples_of_an_archive(unpacked: Path) -> None:
+    """As `make unpack` leaves them; the first says that it was run."""
+    (unpacked / "archive").mkdir(parents=True)
+    write_examples(unpacked)
+    path = unpacked / "parts/last_layer.py"
+    path.write_text(path.read_text() + "\nopen('was_run', 'w').close()\n")
+    lines = [f"{own_files.file_digest(file)}  results/mine/parts/{file.name}" for file in unpacked.glob("parts/*.py")]
+    (unpacked / "archive/manifest-sha256.txt").write_text("\n".join(lines))

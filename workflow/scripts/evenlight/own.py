@@ -1,0 +1,98 @@
+"""Write an explainer, a metric or a reader of your own: a class in a file, which a configuration names.
+
+``explainers: {mine: {method: "parts/last_layer.py:LastLayer"}}`` finds the file beside the study's. docs/own_parts.md
+has an example of each. The fields of a class are the keys of its entry: they are checked, completed and told in
+messages as those of the classes that the workflow has.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field as Field
+
+from evenlight.configuration import explainers, metrics, readers
+from evenlight.configuration.settings import Location as Location
+from evenlight.configuration.settings import Text
+
+# Planning, which reads the settings of a class, needs none of these.
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+
+    from evenlight.explainers import Context
+    from evenlight.explainers.attribution import Attribution
+    from evenlight.metrics import Explanation
+    from evenlight.readings import Sentence
+
+
+class Explainer(explainers.Explainer):
+    """An explainer of your own, which gives a score to each token of a text.
+
+    The tags of :class:`evenlight.configuration.explainers.Explainer` hold what is known of it: ``draws = True`` where
+    another seed may give other scores, ``False`` where it cannot; ``needs_internals = False`` where it only asks
+    ``context.evaluator.probabilities``, so that services can be explained, too.
+    """
+
+    own_section: ClassVar[str] = "explainers"
+    is_own: ClassVar[bool] = True
+    draws: ClassVar[bool | None] = None
+
+    @abstractmethod
+    def explain(self, sentences: Sequence[Sentence], context: Context) -> Iterable[np.ndarray | Attribution]:
+        """The scores of each sentence's tokens, in order.
+
+        Args:
+            sentences: what to explain: ``row`` (what the model reads), ``token_id``, ``word_id``, ``is_special``, all
+                (tokens,), ``words``, and ``target``, the number of the class that is explained.
+            context: ``evaluator``, which has the ``classifier`` and answers rows with ``probabilities`` (rows,
+                classes); ``seed``; and, where ``needs_training`` is set, the ``training`` texts.
+
+        Returns:
+            float (tokens,) of each sentence, special tokens included; or an
+            :class:`evenlight.explainers.attribution.Attribution`, which also says how many rows were asked.
+        """
+
+
+class Metric(metrics.Metric):
+    """A metric of your own, which gives a number to each explanation.
+
+    ``better`` is to be set to ``higher`` or ``lower``; other tags are those of
+    :class:`evenlight.configuration.metrics.Metric`. One that asks the model says ``asks_model = True``.
+    """
+
+    own_section: ClassVar[str] = "metrics"
+    is_own: ClassVar[bool] = True
+    asks_model: ClassVar[bool] = False
+
+    @abstractmethod
+    def score(self, explanation: Explanation, evaluator) -> float:
+        """The value of one explanation; NaN where it has none.
+
+        Args:
+            explanation: ``token_score``, ``token_id``, ``word_id``, ``is_special``, all (tokens,), ``ground_truth``
+                (words,) or None, ``target``, and ``row``, what the model reads.
+            evaluator: answers rows with ``probabilities`` (rows, classes); None where ``asks_model`` is not set.
+        """
+
+
+class Reader(readers.OwnColumns):
+    """A reader of your own, which gives the rows of a table, whose columns the configuration names as those of a CSV
+    file (``reader: table``).
+    """
+
+    own_section: ClassVar[str] = "datasets"
+    is_own: ClassVar[bool] = True
+
+    split: Text | None = Field(None, description="Column with `train` or `test`; null draws the test split.")
+
+    def files(self) -> list[str]:
+        """The paths of the files that are read, so that a change of one reads them again; none by default."""
+        return []
+
+    @abstractmethod
+    def rows(self, files: Mapping[str, Path]) -> Iterable[Mapping]:
+        """The rows, each with its values by column; ``files`` says where each of :meth:`files` lies."""
