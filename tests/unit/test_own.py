@@ -10,6 +10,7 @@ import pytest
 from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 from own_parts import CODE, write_examples
 
+import evenlight
 from evenlight import configuration, own_files
 from evenlight.configuration.own import BUILTIN, REGISTRIES
 from evenlight.datasets import load, reader_for
@@ -252,6 +253,29 @@ def test_a_package_declares_classes(folder, monkeypatch):
     (site / "my_package/other.py").write_text("number = 1\n")
     assert own_files.digest_of("explainers", "last_layer") != before
     own_files._declared.cache_clear()
+
+
+# In a notebook ---------------------------------------------------------------------------------------------------
+
+
+def test_a_notebook_takes_a_class_or_one_with_settings(folder):
+    completed(folder, study())
+    last, top = (own_files.class_of(section, name) for section, name in (("explainers", LAST), ("metrics", TOP)))
+    classifier = tiny_classifier("bert")
+    texts = ["A good play", "A bad one"]
+    by_class = evenlight.explain(classifier, texts, last, by="all")
+    by_instance = evenlight.explain(classifier, texts, last(by="all"))
+    for one, other in zip(by_class, by_instance, strict=True):
+        np.testing.assert_array_equal(one.token_score, other.token_score)
+        assert one.origin.settings == {"method": "LastLayer", "by": "all"}
+    found = evenlight.score(classifier, by_class, top, tokens=2)
+    for value, explanation in zip(found, by_class, strict=True):
+        expected = np.sort(explanation.token_score)[-2:].sum() / explanation.token_score.sum()
+        assert value == pytest.approx(expected)
+    with pytest.raises(InputError, match=r"\.by: found"):
+        evenlight.explain(classifier, texts, last, by="frist")
+    with pytest.raises(InputError, match=r"TopShare is no evenlight\.own\.Explainer"):
+        evenlight.explain(classifier, texts, top)
 
 
 # What is refused -------------------------------------------------------------------------------------------------

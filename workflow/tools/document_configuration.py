@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from evenlight import own_files
 from evenlight.command_line import run
 from evenlight.configuration import Study
 from evenlight.configuration.problems import allowed_values, is_mapping
@@ -54,6 +55,9 @@ A single key can be given on the command line, as in `--config seeds='[0, 1]'`.
 A key that is unknown, has a wrong type or contradicts another is refused before anything runs; the message lists
 such keys with the value found and what is allowed, and for keys of earlier versions what to write instead. Numbers may
 be written as `0.001` or `1e-3`.
+
+A reader, an explainer or a metric may be a class of your own, named by its file: `parts/last_layer.py:LastLayer`
+([docs/own_parts.md](../docs/own_parts.md)).
 
 Editors that know JSON Schema (VS Code with its YAML extension, and others) complete keys and values, and mark mistakes,
 where the first line of the file is `# yaml-language-server: $schema=` and the path of
@@ -121,10 +125,23 @@ def _referring(part: dict, names: dict[str, str], is_entry: bool = False) -> dic
     return part
 
 
+def with_own(schema: dict) -> dict:
+    """The same schema, in which a class in a file of one's own may be named, with any keys."""
+    properties = dict(schema["properties"])
+    for section, key in own_files.KEYS.items():
+        named = {"type": "string", "pattern": r"^[^:{}]+\.py:[A-Za-z_]\w*$"}
+        own = {"title": "A class of your own", "type": "object", "required": [key], "properties": {key: named}}
+        entries = properties[section]["additionalProperties"]
+        properties[section] = properties[section] | {
+            "additionalProperties": entries | {"oneOf": [*entries["oneOf"], own]}
+        }
+    return schema | {"properties": properties}
+
+
 def schema_file(schema: dict) -> str:
     """The JSON Schema, in YAML."""
     named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Configuration of Evenlight"}
-    named |= with_definitions(schema)
+    named |= with_own(with_definitions(schema))
     text = yaml.dump(named, Dumper=_WithoutAliases, sort_keys=False, allow_unicode=True, width=120)
     return f"{SCHEMA_COMMENT}{text}"
 

@@ -41,6 +41,9 @@ class Explainer(explainers.Explainer):
     is_own: ClassVar[bool] = True
     draws: ClassVar[bool | None] = None
 
+    # A configuration says how the class is found; a notebook has it.
+    method: str = ""
+
     @abstractmethod
     def explain(self, sentences: Sequence[Sentence], context: Context) -> Iterable[np.ndarray | Attribution]:
         """The scores of each sentence's tokens, in order.
@@ -68,6 +71,8 @@ class Metric(metrics.Metric):
     is_own: ClassVar[bool] = True
     asks_model: ClassVar[bool] = False
 
+    metric: str = ""
+
     @abstractmethod
     def score(self, explanation: Explanation, evaluator) -> float:
         """The value of one explanation; NaN where it has none.
@@ -87,6 +92,7 @@ class Reader(readers.OwnColumns):
     own_section: ClassVar[str] = "datasets"
     is_own: ClassVar[bool] = True
 
+    reader: str = ""
     split: Text | None = Field(None, description="Column with `train` or `test`; null draws the test split.")
 
     def files(self) -> list[str]:

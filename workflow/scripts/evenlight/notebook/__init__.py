@@ -211,7 +211,8 @@ def _completed(section: str, named: str | Entry | type[Entry], parameters: dict)
     entry_of = registry.entries.get(name)
     if entry_of and entry_of.modality != TOKENS:
         raise InputError(f"{name} is about changes of a concept and not about tokens; use evenlight.concepts")
-    completed = completed_entry(section, name, {registry.key: name, **parameters})
+    # Names of entries have small letters.
+    completed = completed_entry(section, name.lower(), {registry.key: name, **parameters})
     return name, configuration.without_labels({name: completed})[name]
 
 
