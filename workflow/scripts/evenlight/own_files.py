@@ -96,7 +96,8 @@ def locate(config: Mapping, folders: Iterable[Path]) -> None:
         paths = [path for folder in folders if (path := folder / _NAME.fullmatch(name)["file"]).is_file()]
         # Of one that is nowhere, like names are looked for beside the study.
         found[name] = str((paths or [folders[0] / _NAME.fullmatch(name)["file"]])[0].resolve())
-    os.environ[VARIABLE] = json.dumps(found)
+    # Of two studies that are used as modules, each finds its own.
+    os.environ[VARIABLE] = json.dumps(_located() | found)
 
 
 def _values(part: object) -> list:
@@ -107,8 +108,11 @@ def path_of(name: str) -> Path | None:
     """Where the file of a class lies; None where a package or a notebook has the class."""
     if not is_file_name(name):
         return None
-    located = json.loads(os.environ.get(VARIABLE) or "{}").get(name)
-    return Path(located or _NAME.fullmatch(name)["file"])
+    return Path(_located().get(name) or _NAME.fullmatch(name)["file"])
+
+
+def _located() -> dict[str, str]:
+    return json.loads(os.environ.get(VARIABLE) or "{}")
 
 
 def files_of(name: str) -> list[Path]:
