@@ -96,6 +96,9 @@ def refused_files():
         for name, settings in config["datasets"].items()
         for path in datasets.reader_for(settings).files(settings)
     ]
+    named += [(key, path) for key, paths in CORPUS_FILES.items() for path in paths]
+    lexicons = {name: settings.get("lexicon") for name, settings in config["explainers"].items()}
+    named += [(f"explainers.{name}.lexicon", path) for name, path in lexicons.items() if path]
     for model in config["models"]:
         for dataset, seed in product(config["datasets"], seeds_of(model)):
             run = Wildcards(fromdict={"dataset": dataset, "model": model, "seed": seed})

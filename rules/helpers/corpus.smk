@@ -10,10 +10,15 @@ def project_file(path):
     return own_file(path) if Path(path).exists() or not (BASE / path).exists() else repository_file(path)
 
 
+# By dotted key, the files that the corpus is made of.
+CORPUS_FILES = {}
+
+
 def project_files(section, key):
     """The files that a key of the corpus names, if any."""
     named = CORPUS[section][key] or []
     paths = [named] if isinstance(named, str) else named
+    CORPUS_FILES[f"corpus.{section}.{key}"] = [path for path in paths if not (BASE / path).exists()]
     for path in paths:
         if Path(path).resolve().is_relative_to(Path(f"results/{config['study']}/corpus").resolve()):
             raise WorkflowError(

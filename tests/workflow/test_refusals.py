@@ -101,6 +101,23 @@ def test_a_table_that_is_not_there_is_named_with_the_nearest_name(folder, projec
     assert "MissingInputException" not in said
 
 
+def test_lists_of_words_that_are_not_there_are_named(project):
+    try:
+        (project / "persons.txt").write_text("aunt\n")
+        demo = yaml.safe_load((PROJECT / "config" / "demo.yaml").read_text(encoding="utf-8"))
+        configure(project, edited(demo, "corpus", "filter", value={"lexicon": "person.txt"}))
+        said = refusal(project, "--dry-run")
+        assert "corpus.filter.lexicon: person.txt: no such file; did you mean persons.txt?" in said
+        world = {"reader": "causal_world", "training_pairs": 20, "concept_counterfactuals": ["care"]}
+        words = {"method": "summed_attributions", "explainer": {"method": "input_x_gradient"}, "lexicon": "person.yaml"}
+        study = TINY | {"kind": "concepts", "datasets": {"world": world}, "explainers": {"words": words}}
+        configure(project, study | {"metrics": {"error": {"metric": "icace_error"}}, "statistics": {}})
+        assert "explainers.words.lexicon: person.yaml: no such file" in refusal(project, "--dry-run")
+    finally:
+        configure(project, TINY)
+        (project / "persons.txt").unlink()
+
+
 def test_a_table_that_a_rule_makes_need_not_be_there(project, tmp_path):
     configure(project, yaml.safe_load((PROJECT / "config" / "demo.yaml").read_text(encoding="utf-8")))
     try:
