@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result compare-studies demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-makers bench-associated estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result compare-studies demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-makers bench-associated estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -110,7 +110,7 @@ clean-all: clean  ## also remove the environment; results of studies stay
 ##@ Development
 
 # On all cores. A file's tests share what is slow to make, so they stay together.
-test: check browser slurm .venv-archive/ready .venv-kubernetes/ready .venv-progress/ready  ## everything that must hold: `check`, then the tests
+test: lint browser slurm .venv-archive/ready .venv-kubernetes/ready .venv-progress/ready  ## everything that must hold: linters, then the tests, which have the dry runs of `check`
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # Debian's browser, for the tests that drive one; where it is not and cannot be installed, they say so.
@@ -133,19 +133,23 @@ test-slow: .venv/ready-for-tests  ## the tests marked slow
 faults: .venv/ready-for-tests slurm  ## one study under every fault in every stage, against an undisturbed run
 	$(BIN)/python -m pytest -m "slow or not slow" tests/workflow/test_faults.py
 
+# Of studies of the three kinds, which have all rules.
+lint: .venv/ready-for-tests  ## linters and formatters
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile rules workflow/Snakefile workflow/repository.smk
+	for study in demo studies/gecobench_cpu studies/cebab_cpu; do \
+		$(BIN)/snakemake --lint --configfile config/$$study.yaml || exit 1; \
+	done
+
 # Each configuration by itself, so that several are checked at once.
 CHECKS := $(addprefix check-,$(CONFIGURATIONS))
 .PHONY: $(CHECKS)
 
-check: $(MINILM)  ## linters, formatters, and a dry run of every shipped configuration
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/snakefmt --check Snakefile rules workflow/Snakefile workflow/repository.smk
+check: lint $(MINILM)  ## linters, formatters, and a dry run of every shipped configuration
 	@$(MAKE) --no-print-directory --jobs 4 $(CHECKS)
 
 $(CHECKS): check-%: | $(MINILM)
-	@echo "snakemake --lint --configfile $*"
-	@$(BIN)/snakemake --lint --configfile $*
 	@if test $* = config/studies/audit_example.yaml -a ! -d results/demo/models; then \
 		echo "not planned: its model is one of the demo, which was not run here"; \
 	else \

@@ -243,21 +243,21 @@ def test_skewed_scores_are_found_no_more_often_than_stated():
     Holm's adjustment of a t by the jackknife finds something in a third of such studies.
     """
     wrong = np.zeros(2)
-    for number in range(60):
+    for number in range(40):
         random = numbers("skewed", number)
         forms = np.repeat(random.normal(size=(6, 4, 1, 1, 24)), 2, axis=3)
         forms[:, :, :, 0] += skewed(random, (6, 4, 1, 24))
         noise = 0.1 * random.normal(size=(2, 4, 1, 48))
         table = table_of(forms.reshape(6, 4, 1, 48), noise, design_of((24, 24)))
         wrong += [is_disparity(table[f"{part}_verdict"], False).any() for part in ("plain", "beyond")]
-    assert wrong.max() <= 5
+    assert wrong.max() <= 4
 
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_a_disparity_of_the_model_is_not_found_beyond_random(paired):
     """Scores of the first group are lower whatever is explained; the explainers add as much to both."""
     wrong, found, gone = 0, [], []
-    for number in range(60):
+    for number in range(30):
         random = numbers("model", paired, number)
         by_text = random.exponential(size=(1, 4, 1, 240)) * np.repeat([0.1, 1], 120)
         noise = by_text + 0.05 * random.normal(size=(2, 4, 1, 240))
@@ -269,7 +269,7 @@ def test_a_disparity_of_the_model_is_not_found_beyond_random(paired):
         assert set(table["outcome"].dropna()) <= {"gone", "undecided", "left", "turned round"}
     assert np.mean(found) > 0.9
     assert np.mean(gone) > 0.5
-    assert wrong <= 5
+    assert wrong <= 3
 
 
 # Between random and attainable

@@ -261,8 +261,9 @@ def test_changed_code_of_a_definition_is_changed_code_of_its_families_alone(modu
     commands = {"explainers": scripts / "explanations/attribute.py", "metrics": scripts / "explanations/score.py"}
 
     def digests() -> dict[str, str]:
+        code = Code(scripts)
         return {
-            family: code_digest(command, also=[f"evenlight.{family}"], root=scripts)
+            family: code.digest(command, also=[f"evenlight.{family}"])
             for section, command in commands.items()
             for family in families(section)
         }

@@ -846,7 +846,7 @@ anything = some.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(some.sampled_from(places(complete(SMALLEST))), anything)
 def test_any_value_at_any_key_is_completed_or_refused_with_its_key(path, value):
     config = complete(SMALLEST)

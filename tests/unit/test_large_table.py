@@ -104,6 +104,7 @@ def costs(folder: Path, rows: int, paired: bool) -> dict[str, float]:
     return clock.seconds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paired", [False, True])
 def test_four_times_as_many_texts_take_about_four_times_as_long(tmp_path, paired):
     few, many = (costs(tmp_path, rows, paired) for rows in (FEW, MANY))

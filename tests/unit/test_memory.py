@@ -146,6 +146,7 @@ def compared(tmp_path: Path, model: Path, few: int, many: int) -> dict[str, tupl
     return {script: (found[0][script], found[1][script]) for script in found[0]}
 
 
+@pytest.mark.slow
 def test_more_sentences_need_no_more_memory(tmp_path, model):
     """Sentences with their scores would be 2 KiB each, 31 MiB more; names and groups are 0.3 KiB."""
     for few, many in compared(tmp_path, model, 4_000, 20_000).values():
@@ -158,6 +159,7 @@ def test_a_hundred_times_the_sentences_need_no_more_memory(tmp_path, model):
         assert many < 1.1 * few
 
 
+@pytest.mark.slow
 def test_the_memory_of_the_statistics_can_be_measured(tmp_path):
     """The steps take the settings that the script gives them."""
     script = Path(__file__).parents[2] / "bench" / "statistics_at_scale.py"

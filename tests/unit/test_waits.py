@@ -243,7 +243,7 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+@pytest.mark.parametrize("architecture", ["bert", pytest.param("gpt2", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("method", "given"), [(method, given) for method, entries in METHODS.items() for given in entries]
 )

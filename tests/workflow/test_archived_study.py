@@ -125,6 +125,7 @@ def snakemake(clone: Path, *arguments: str, **variables: str) -> subprocess.Comp
     return run_snakemake(clone, *arguments, **variables)
 
 
+@pytest.mark.slow
 def test_the_same_results_are_packed_into_the_same_bytes(finished_smaller, pack, packed, tmp_path):
     done = pack(finished_smaller, tmp_path / "again.zip", "--without", "models")
     assert done.returncode == 0, done.stderr

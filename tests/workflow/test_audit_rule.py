@@ -65,6 +65,7 @@ def test_ten_lines_audit_a_model_and_a_table_of_ones_own(finished_smaller, copy_
     assert "One run of mine" in " ".join(told["not_tested"])
 
 
+@pytest.mark.slow
 def test_what_a_default_class_makes_is_not_said_to_be_the_explainers(finished_smaller, copy_of):
     """A model by hand, to which a text is male unless one of the words speaks against it that women's texts have."""
     project = copy_of(finished_smaller)

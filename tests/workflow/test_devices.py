@@ -25,6 +25,7 @@ def logs(project: Path) -> dict[str, str]:
     return {name: content.decode() for name, content in contents(project / LOGS).items()}
 
 
+@pytest.mark.slow
 def test_each_job_that_asks_a_model_has_a_gpu_of_its_own(finished_smaller, tmp_path):
     """On a machine that pretends to have two; the jobs that ask none have none."""
     project = copy_of_project(tmp_path / "project", SMALLER | {"device": "auto"})

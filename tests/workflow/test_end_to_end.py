@@ -226,6 +226,7 @@ def test_number_of_cores_and_the_rest_of_the_study_change_nothing(finished, fini
     pd.testing.assert_frame_equal(compared(finished), compared(finished_smaller), check_exact=True)
 
 
+@pytest.mark.slow
 def test_size_of_batches_changes_rounding_only(finished_smaller, copy_of):
     project = copy_of(finished_smaller)
     configure(project, edited(configuration(project), "explain", "tokens_per_batch", value=150))

@@ -148,8 +148,8 @@ SOME = {"Snakemake is killed": ("model is trained",), "a file is cut short": ("e
 TWO = ("model is trained", "explanations are scored")
 
 
-# By default the commonest fault strikes in all stages, and each of the others in one or two. A vanishing node, which
-# Slurm takes minutes to notice, strikes in none here: tests/workflow/test_slurm.py has one.
+# By default the commonest fault strikes in all stages. `make test-slow` has the others, each in one or two stages and
+# in all. A vanishing node, which Slurm takes minutes to notice, strikes in all only: tests/workflow/test_slurm.py has one.
 OFTEN, LONG = "everything is killed", "the node vanishes"
 
 
@@ -157,8 +157,12 @@ OFTEN, LONG = "everything is killed", "the node vanishes"
     ("fault", "stages"),
     [
         (OFTEN, EVERY),
-        *((fault, SOME.get(fault, TWO)) for fault in FAULTS if fault not in (OFTEN, LONG)),
-        *(pytest.param(fault, EVERY, marks=pytest.mark.slow) for fault in FAULTS if fault != OFTEN),
+        *(
+            pytest.param(fault, stages, marks=pytest.mark.slow)
+            for fault in FAULTS
+            if fault != OFTEN
+            for stages in ([EVERY] if fault == LONG else [SOME.get(fault, TWO), EVERY])
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else f"{len(value)} stages",
 )

@@ -108,6 +108,7 @@ def finished(tmp_path_factory) -> Path:
     return project
 
 
+@pytest.mark.slow
 def test_every_regime_is_explained_and_summed_up(finished):
     table = pd.read_csv(results(finished) / "tables" / "regimes.csv")
     of_all = table[(table["subset"] == "all") & (table["explainer"] == "grad")]
@@ -120,6 +121,7 @@ def test_every_regime_is_explained_and_summed_up(finished):
     assert (drawn["mean"] - drawn["expected"]).abs().max() < 0.1
 
 
+@pytest.mark.slow
 def test_masked_words_are_scored_where_there_is_a_head_and_others_are_named(finished):
     table = pd.read_csv(results(finished) / "tables" / "masked_words.csv")
     assert set(table["model"]) == {
@@ -143,6 +145,7 @@ def test_masked_words_are_scored_where_there_is_a_head_and_others_are_named(fini
     assert (results(finished) / "figures" / "masked_words" / "demo.svg").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_a_challenger_is_held_against_the_others(finished):
     table = pd.read_csv(results(finished) / "tables" / "challengers.csv")
     assert set(table["explainer"]) == {"gxi"}

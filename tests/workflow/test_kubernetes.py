@@ -111,6 +111,7 @@ def test_the_same_jobs_are_planned_with_a_bucket(kubernetes_python, storage, tmp
     assert planned == planned_jobs(project, "all", "explorer")
 
 
+@pytest.mark.slow
 def test_a_study_in_a_bucket_is_that_of_one_machine(finished_smaller, kubernetes_python, storage, tmp_path):
     """Then nothing is left to do, in whatever folder; of what it made, none lies in the folder in which it ran."""
     project = copy_of_project(tmp_path / "project", SMALLER)

@@ -116,6 +116,7 @@ def processor_time(command: list[str], repetitions: int) -> float:
     return min(times)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", STARTS)
 def test_a_job_starts_in_a_bounded_multiple_of_the_time_of_python(script):
     """Until it has read its flags, without a warm start; printed by ``pytest -s``."""

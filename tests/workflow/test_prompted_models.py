@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
+import pytest
 import torch
 import yaml
 from hub_tokenizers import write_tokenizer
@@ -49,6 +50,7 @@ def log_odds(folder: Path, text: str, template: str) -> float:
     return positive - negative
 
 
+@pytest.mark.slow
 def test_the_guide_describes_a_study_of_language_models(tmp_path):
     """The example of docs/models.md with a prompt as it is printed, but for the models, which are made here."""
     examples = re.findall(r"```yaml\n(.*?)```", (PROJECT / "docs" / "models.md").read_text(), re.DOTALL)

@@ -77,6 +77,7 @@ def names_of(jobs: set) -> set[str]:
     return {rule for rule, _ in jobs}
 
 
+@pytest.mark.slow
 def test_the_estimate_asks_nothing_and_what_reruns_follows_from_what_the_answers_depend_on(project):
     with serving() as served, serving() as other:
         study = study_of(served.address)
@@ -148,6 +149,7 @@ def test_nonsense_and_other_labels_end_in_messages_and_cost_nothing_again(projec
         assert len(again) <= 2 * 8
 
 
+@pytest.mark.slow
 def test_an_audit_of_a_service_leaves_out_combinations_of_few_texts_and_says_so(project):
     table = table_of(30)
     table["age"] = [

@@ -109,6 +109,7 @@ def running(cluster: Cluster, rule: str) -> list[dict[str, str]]:
     return [job for job in jobs_of(cluster, rule) if job["JobState"] == "RUNNING"]
 
 
+@pytest.mark.slow
 def test_study_through_slurm_is_that_of_one_machine(finished_smaller, cluster, tmp_path):
     """Although its first job is killed for its memory, and Snakemake itself while jobs are at work."""
     project = copy_of_project(tmp_path / "project", STUDY)
@@ -163,6 +164,7 @@ def memory(job: dict[str, str]) -> int:
     return int(re.fullmatch(r"(\d+)M", job["MinMemoryNode"])[1])
 
 
+@pytest.mark.slow
 def test_a_node_that_vanishes_is_only_a_delay(finished_smaller, cluster, tmp_path):
     """Also to an array of jobs, and so is a job that somebody cancels."""
     project = copy_of_project(tmp_path / "project", STUDY | {"seeds": [0, 1]})

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
+import pytest
 import torch
 from hub_tokenizers import write_tokenizer
 from running import copy_of_project, planned_jobs, results, run_study
@@ -57,6 +58,7 @@ def of_run(project, stage: str, dataset: str, model: str, *rest: str) -> pd.Data
     return pq.read_table(path).to_pandas().set_index("item_id").sort_index()
 
 
+@pytest.mark.slow
 def test_explanations_do_not_depend_on_the_order_of_the_classes(tmp_path):
     """Of a model with its own head, and of a language model whose label words go along with the classes."""
     project = copy_of_project(tmp_path / "project", STUDY)
