@@ -81,7 +81,7 @@ UNPACKING := PYTHONPATH=workflow/scripts $(INTERPRETER) workflow/tools/unpack_st
 
 archive: .venv-archive/ready  ## pack a study into one file, with checksums: make archive STUDY=demo
 	$(ARCHIVING) --study "$(STUDY)" --output "$(ARCHIVE)" $(if $(CONFIGFILE),--configfile "$(CONFIGFILE)") \
-		$(if $(WITHOUT),--without $(WITHOUT)) $(if $(LICENSE),--license "$(LICENSE)") $(if $(AGENT),--agent "$(AGENT)")
+		$(if $(WITHOUT),--without $(WITHOUT)) $(if $(LICENSE),--license "$(LICENSE)") $(if $(AGENT),--agent "$(AGENT)") $(if $(TRUST),--trust-parts)
 
 unpack:  ## check such a file and put the study in its place: make unpack ARCHIVE=demo.zip
 	$(UNPACKING) "$(ARCHIVE)"

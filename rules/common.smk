@@ -39,16 +39,16 @@ if len(workflow.configfiles) > 1 and len(merged := studies(workflow.configfiles)
         "the Snakefile has a `configfile:`, leave out --configfile, and edit that file or write another name there"
     )
 
-# Code of one's own lies beside the study that names it, or where all other paths begin.
-own_files.locate(config, [*(Path(path).parent for path in workflow.configfiles), Path()])
-
 # Only who starts a run can trust code that came with an archive, and no file that came with it.
+TRUSTS_ARCHIVES = str(workflow.config_settings.config.get("trust_parts")).lower() == "true"
 if "trust_parts" in config and "trust_parts" not in workflow.config_settings.config:
     raise WorkflowError("trust_parts: found in a configuration file; allowed is --config trust_parts=true alone")
-TRUSTS_ARCHIVES = str(config.pop("trust_parts", False)).lower() == "true"
+config.pop("trust_parts", None)
 
 try:
-    config |= configuration.complete(config, TRUSTS_ARCHIVES)
+    # Code of one's own lies beside the study that names it, or where all other paths begin.
+    own_files.locate(config, [*(Path(path).parent for path in workflow.configfiles), Path()], TRUSTS_ARCHIVES)
+    config |= configuration.complete(config)
 except InputError as error:
     raise WorkflowError(str(error))
 

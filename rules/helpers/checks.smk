@@ -55,8 +55,8 @@ def check_settings(wildcards):
 
 def imported_paths(wildcards):
     """The files that explanations are read from."""
-    methods = (method for family in ATTRIBUTING_FAMILIES for method in methods_of(family, wildcards).values())
-    return [method["file"] for method in methods if "file" in method]
+    methods = (method for family in ATTRIBUTING_FAMILIES for method in methods_of(family, wildcards).items())
+    return [method["file"] for name, method in methods if name in MADE_ELSEWHERE]
 
 
 def seeds_made(model):

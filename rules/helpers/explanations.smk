@@ -67,7 +67,7 @@ def methods_of(family, wildcards):
     """The explainers of one family; one that is read from a file with the file of this run."""
     methods = configuration.without_labels({name: config["explainers"][name] for name in EXPLAINER_FAMILIES[family]})
     return {
-        name: method | {key: method[key].format(**wildcards) for key in ("file",) if key in method}
+        name: method | ({"file": method["file"].format(**wildcards)} if name in MADE_ELSEWHERE else {})
         for name, method in methods.items()
     }
 
@@ -75,7 +75,7 @@ def methods_of(family, wildcards):
 def imported_files(family):
     """The files that the explainers of one family are read from, as a function of the wildcards."""
     return lambda wildcards: [
-        own_file(method["file"]) for method in methods_of(family, wildcards).values() if "file" in method
+        own_file(method["file"]) for name, method in methods_of(family, wildcards).items() if name in MADE_ELSEWHERE
     ]
 
 
@@ -156,14 +156,14 @@ def score_code(family):
     modules = [f"evenlight.metrics.{own_files.module_of(family)}"]
     if configuration.asks_model("metrics", family):
         modules.append(ENGINE)
+    own = own_code("metrics", config["metrics"][METRIC_FAMILIES[family][0]]["metric"])
     if not configuration.explains_again(family):
         code = code_of("explanations/score.py", *modules)
-        own = own_code("metrics", config["metrics"][METRIC_FAMILIES[family][0]]["metric"])
         return as_json(**dict.fromkeys(config["explainers"], code + own))
     codes = {
         explainers: explaining_code("explanations/score.py", explainers, *modules) for explainers in EXPLAINER_FAMILIES
     }
-    return as_json(**{name: codes[FAMILY_OF[name]] for name in config["explainers"]})
+    return as_json(**{name: codes[FAMILY_OF[name]] + own for name in config["explainers"]})
 
 
 SCORE_CODE = {family: score_code(family) for family in SCORED_FAMILIES}

@@ -12,12 +12,14 @@ from typing import ClassVar, Literal
 
 import pytest
 import yaml
+from document_configuration import with_own
 from hypothesis import given, settings
 from hypothesis import strategies as some
 from jsonschema import Draft202012Validator
 from pydantic import Field
 from snakemake.cli import parse_config
 
+from evenlight import own_files
 from evenlight.configuration import (
     REGISTRIES,
     Study,
@@ -1046,7 +1048,7 @@ def test_the_file_defines_once_what_entries_have_alike():
     definitions = schema["$defs"]
     found = resolved(schema, definitions)
     assert {key: value for key, value in found.items() if key not in ("$schema", "title")} == {
-        key: value for key, value in schema_of(Study).items() if key != "title"
+        key: value for key, value in with_own(schema_of(Study)).items() if key != "title"
     }
     assert len(definitions) > 40
     assert all("$ref" not in part and {"type", "description"} <= part.keys() for part in without_references(schema))
@@ -1081,11 +1083,12 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_examples_of_the_documentation_are_accepted(example):
+def test_examples_of_the_documentation_are_accepted(example, own_parts):
     """In the place of what the demo has under the same keys; its trainings stay, which its models name."""
     demo, part = yaml.safe_load((ROOT / "config/demo.yaml").read_text()), yaml.safe_load(example)
     if not any(dataset.get("attributes", True) for dataset in part.get("datasets", {}).values()) and "datasets" in part:
         demo = {key: value for key, value in demo.items() if key != "statistics"} | {"kind": "description"}
+    own_files.locate(part, [own_parts])
     complete(demo | part | {"trainings": demo["trainings"] | part.get("trainings", {})})
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from own_parts import CODE, write_examples
 
 import evenlight
 from evenlight import configuration, own_files
-from evenlight.configuration.own import BUILTIN, REGISTRIES
+from evenlight.configuration.explainers import Lime
+from evenlight.configuration.own import REGISTRIES
 from evenlight.datasets import load, reader_for
+from evenlight.datasets.importing import named_resources
 from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.metrics import explanation_of, score
@@ -23,18 +26,10 @@ TOP, LINES = "parts/top_share.py:TopShare", "parts/reviews.py:JsonLines"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
-    """A folder of a study, with the examples; what is registered in a test is gone after it."""
-    (tmp_path / "study").mkdir()
-    write_examples(tmp_path / "study")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(own_files.VARIABLE, "")
-    monkeypatch.setattr(own_files, "_MODULES", {})
-    monkeypatch.setattr(own_files, "_MADE", {})
-    yield tmp_path / "study"
-    for section, registry in REGISTRIES.items():
-        for name in set(registry.entries) - BUILTIN[section]:
-            del registry.entries[name]
+def folder(own_parts, monkeypatch) -> Path:
+    """A folder of a study, with the examples, in the folder where the run begins."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    return own_parts
 
 
 def study(**changed: dict) -> dict:
@@ -51,9 +46,9 @@ def study(**changed: dict) -> dict:
     } | changed
 
 
-def completed(folder: Path, config: dict, **more: bool) -> dict:
-    own_files.locate(config, [folder, Path()])
-    return configuration.complete(config, **more)
+def completed(folder: Path, config: dict, trusts_archives: bool = False) -> dict:
+    own_files.locate(config, [folder, Path()], trusts_archives)
+    return configuration.complete(config)
 
 
 def problem(folder: Path, **changed: dict) -> str:
@@ -230,8 +225,8 @@ def test_each_class_is_a_family_and_each_key_is_checked(folder):
     assert said == "explainers.mine.stesp: unknown key; allowed here: method, label, by"
     config = completed(folder, study(explainers={"a": {"method": LAST}, "b": {"method": CAPTUM}}))
     assert configuration.explainer_families(config) == {
-        "own_last_layer_lastlayer": ["a"],
-        "own_by_captum_bycaptum": ["b"],
+        "own_last_layer_lastlayer_84fc": ["a"],
+        "own_by_captum_bycaptum_4ffa": ["b"],
     }
 
 
@@ -248,7 +243,7 @@ def test_a_package_declares_classes(folder, monkeypatch):
     monkeypatch.syspath_prepend(str(site))
     own_files._declared.cache_clear()
     config = completed(folder, study(explainers={"mine": {"method": "last_layer", "by": "all"}}))
-    assert configuration.explainer_families(config) == {"own_last_layer": ["mine"]}
+    assert configuration.explainer_families(config) == {"own_last_layer_0d3c": ["mine"]}
     before = own_files.digest_of("explainers", "last_layer")
     (site / "my_package/other.py").write_text("number = 1\n")
     assert own_files.digest_of("explainers", "last_layer") != before
@@ -290,6 +285,11 @@ def test_a_notebook_takes_a_class_or_one_with_settings(folder):
         ("parts/broken.py:Mine", "parts/broken.py, line 1: '(' was never closed"),
         ("parts/failing.py:Mine", "parts/failing.py, line 2: ModuleNotFoundError: No module named 'not_installed'"),
         ("parts/empty.py:Mine", "Mine has no function explain; docs/own_parts.md has an example"),
+        ("parts/last_layer.py", "name the class behind a colon, such as parts/last_layer.py:Mine"),
+        ("parts/ending.py:Mine", "parts/ending.py, line 1: SystemExit: 0 (while it was read)"),
+        ("parts/relative.py:Mine", "while it was read; of a file beside it write `import name`"),
+        ("parts/lime.py:Lime", "Lime is no evenlight.own.Explainer; begin it with"),
+        ("parts/typed.py:Mine", "field size is tuple[int, int]; allowed are bool, int, float, str, Literal of texts"),
     ],
 )
 def test_a_class_that_cannot_be_had_is_refused_with_its_file(folder, method, said):
@@ -298,16 +298,56 @@ def test_a_class_that_cannot_be_had_is_refused_with_its_file(folder, method, sai
     (folder / "parts/empty.py").write_text(
         "from evenlight.own import Explainer\n\n\nclass Mine(Explainer):\n    'No.'\n"
     )
+    (folder / "parts/ending.py").write_text("raise SystemExit(0)\n")
+    (folder / "parts/relative.py").write_text("from . import last_layer\n")
+    (folder / "parts/lime.py").write_text(
+        "from evenlight.configuration.explainers import Lime as Theirs\n\nclass Lime(Theirs):\n    'Mine.'\n"
+    )
+    (folder / "parts/typed.py").write_text(
+        "from evenlight.own import Explainer, Field\n\nclass Mine(Explainer):\n    'Mine.'\n"
+        "    size: tuple[int, int] = Field((1, 2), description='Two.')\n"
+        "    def explain(self, sentences, context):\n        pass\n"
+    )
     found = problem(folder, explainers={"mine": {"method": method}})
     assert found.startswith("explainers.mine.method: ")
     assert said in found
+    assert REGISTRIES["explainers"].entries["lime"] is Lime
 
 
-def test_two_classes_of_one_name_are_refused(folder):
+def test_two_classes_of_one_name_are_two(folder):
     (folder / "more").mkdir()
-    (folder / "more/last_layer.py").write_text(CODE[0][0])
-    found = problem(folder, explainers={"a": {"method": LAST}, "b": {"method": "more/last_layer.py:LastLayer"}})
-    assert "have the same file name and class; rename one" in found
+    other = CODE[0][0].replace('"first", "all"', '"all", "first"').replace('Field("first"', 'Field("all"')
+    (folder / "more/last_layer.py").write_text(other)
+    explainers = {"a": {"method": LAST}, "b": {"method": "more/last_layer.py:LastLayer"}}
+    config = completed(folder, study(explainers=explainers))
+    assert [config["explainers"][name]["by"] for name in "ab"] == ["first", "all"]
+    assert len(configuration.explainer_families(config)) == 2
+
+
+def test_one_name_of_two_files_is_refused(folder):
+    """Beside the study and where the run begins, or in two studies that are used as modules."""
+    write_examples(folder.parent)
+    completed(folder, study())
+    (folder.parent / "parts/last_layer.py").write_text("OTHER = 1\n")
+    with pytest.raises(InputError, match=r"last_layer.py and parts/last_layer.py differ, and both are meant; give one"):
+        completed(folder, study())
+    (folder / "parts/last_layer.py").unlink()
+    own_files._LOCATED.clear()
+    own_files.locate(study(), [folder, Path()])
+    (folder.parent / "second/parts").mkdir(parents=True)
+    (folder.parent / "second/parts/last_layer.py").write_text("OTHER = 2\n")
+    with pytest.raises(InputError, match="differ, and both are meant"):
+        own_files.locate(study(), [folder.parent / "second"])
+
+
+def test_files_beside_two_classes_that_have_one_name_are_refused(folder):
+    (folder / "more").mkdir()
+    for place, number in (("parts", 1), ("more", 2)):
+        (folder / place / "beside.py").write_text(f"NUMBER = {number}\n")
+        (folder / place / f"of_{place}.py").write_text(f"import beside\n{CODE[0][0]}")
+    methods = {"a": {"method": "parts/of_parts.py:LastLayer"}, "b": {"method": "more/of_more.py:LastLayer"}}
+    with pytest.raises(InputError, match=r"of_more.py imports beside, which is .*parts/beside.py; give .* name"):
+        completed(folder, study(explainers=methods))
 
 
 def test_a_metric_says_which_scores_are_better(folder):
@@ -317,10 +357,15 @@ def test_a_metric_says_which_scores_are_better(folder):
 
 
 OF_EXPLAINERS = {
-    "yield np.zeros(len(sentence.token_id) - 1)": r"text \S+: found scores of shape \(\d+,\); give one for each token",
+    "yield np.zeros(len(sentence.token_id) - 1)": r"text \S+: found scores of shape \(\d+,\); give one for each of its",
+    "yield np.full(len(sentence.token_id), 1j)": r"the scores are no numbers \(they are of the type complex128\)",
+    "yield np.zeros(len(sentence.token_id)); raise SystemExit(0)": r"SystemExit: 0 \(while text 2 of",
+    "next(context.evaluator.classifier.network.parameters()).requires_grad_(); yield sentence.token_id": (
+        "leaves the model changed"
+    ),
     "yield np.full(len(sentence.token_id), np.nan)": r"text \S+: score 0 is nan; give finite numbers",
     "yield ['a'] * len(sentence.token_id)": r"text \S+: the scores are no numbers",
-    "pass": r"gives scores for 0 of \d+ texts; give one array for each",
+    "pass": r"gives scores for 0 of \d+ texts; yield or return one array for each",
     "yield from [np.zeros(len(sentence.token_id))] * 20": r"found scores of shape|gives scores for more than",
     "raise KeyError('lost')": r"parts/wrong.py, line 9: KeyError: 'lost' \(while text 1 of \d+ was explained\)",
     "context.evaluator.classifier.network.train(); yield np.zeros(len(sentence.token_id))": "leaves the model changed",
@@ -359,20 +404,131 @@ def test_a_metric_that_gives_no_number_is_refused(folder, value, said):
         score(configuration.family_of("metrics", TOP), [explanation], configuration.without_labels(config["metrics"]))
 
 
-def test_code_that_came_with_an_archive_is_not_run_before_it_is_trusted(folder):
-    unpacked, config = folder.parent / "results" / "mine", study(metrics={"gini": {"metric": "gini"}})
+def test_an_explainer_may_fill_one_array_for_all_texts_and_change_what_it_was_given(folder):
+    (folder / "parts/filling.py").write_text(
+        "import numpy as np\nfrom evenlight.own import Explainer\n\n\nclass Filling(Explainer):\n    'One array.'\n"
+        "    def explain(self, sentences, context):\n        array = np.zeros(100)\n"
+        "        for number, sentence in enumerate(sentences):\n            array[:] = number\n"
+        "            sentence.token_id[:] = 0\n            yield array[: len(sentence.token_id)]\n"
+    )
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)
+    before = [np.array(sentence.token_id) for sentence in sentences]
+    found = attributions(folder, {"method": "parts/filling.py:Filling"}, classifier, sentences)
+    assert [set(scores) for scores in found] == [{number} for number in range(len(sentences))]
+    for sentence, token_id in zip(sentences, before, strict=True):
+        np.testing.assert_array_equal(sentence.token_id, token_id)
+
+
+def test_a_metric_may_neither_change_the_scores_nor_the_model(folder):
+    path = folder / "parts/top_share.py"
+    path.write_text(
+        path.read_text().replace("        score = np", "        explanation.token_score[:] *= 2\n        score = np")
+    )
+    classifier = tiny_classifier("bert")
+    [sentence, *_] = sentences_of(classifier)
+    explanation = explanation_of(sentence, np.arange(1.0, 1 + len(sentence.token_id)))
+    metrics = {"top": {"metric": TOP}, "more": {"metric": TOP, "tokens": 2, "label": "Two"}}
+    settings = configuration.without_labels(completed(folder, study(metrics=metrics))["metrics"])
+    family = configuration.family_of("metrics", TOP)
+    score(family, [explanation], settings)
+    np.testing.assert_array_equal(explanation.token_score, np.arange(1.0, 1 + len(sentence.token_id)))
+    path.write_text(
+        path.read_text().replace(
+            "        score = np", "        evaluator.classifier.network.train()\n        score = np"
+        )
+    )
+    settings = configuration.without_labels(completed(folder, study(metrics=metrics))["metrics"])
+    with pytest.raises(InputError, match="leaves the model changed"):
+        score(family, [explanation], settings, context_of(classifier).evaluator)
+
+
+VALIDATED = """
+from typing import Literal
+from pydantic import field_validator
+from evenlight.own import Explainer, Field
+
+class Mine(Explainer):
+    "Mine."
+    size: int = Field(2, description="Even.")
+    mode: str = Field("ab", pattern="^[ab]+$", description="Of a and b.")
+    file: str | None = Field(None, description="A field of this name is none of an imported explanation.")
+    more: dict[str, list[int]] = Field({}, description="More.")
+
+    @field_validator("size")
+    @classmethod
+    def _even(cls, value):
+        if value % 2:
+            raise ValueError("take an even number")
+        return {2: 2, 4: 4}[value]
+
+    def explain(self, sentences, context):
+        return [sentence.token_id for sentence in sentences]
+"""
+
+
+def test_fields_and_validators_of_ones_own_have_their_messages(folder):
+    (folder / "parts/mine.py").write_text(VALIDATED)
+    method = {"method": "parts/mine.py:Mine"}
+    said = {
+        key: problem(folder, explainers={"mine": method | {key: value}}) for key, value in (("size", 3), ("mode", "c"))
+    }
+    assert said["size"] == "explainers.mine.size: found 3; take an even number"
+    assert said["mode"] == 'explainers.mine.mode: found "c"; allowed is text like ^[ab]+$'
+    assert "KeyError: 6 (in a validator of Mine)" in problem(folder, explainers={"mine": method | {"size": 6}})
+    assert "found" in problem(folder, explainers={"mine": method | {"more": {"a": ["b"]}}})
+    config = completed(folder, study(seeds=[0, 1], explainers={"mine": method | {"file": "one.txt"}}))
+    assert config["explainers"]["mine"]["more"] == {}
+
+
+def test_a_reader_says_which_files_it_reads(folder):
+    """By any name; one whose name another ends with is not taken for it."""
+    Path("more_reviews.jsonl").write_text("")
+    config = completed(folder, reviews(folder, rows_of(20)))
+    settings = config["datasets"]["mine"] | {"file": "./reviews.jsonl"}
+    assert reader_for(settings).files(settings) == ["reviews.jsonl"]
+    files = named_resources(
+        [Path("more_reviews.jsonl"), Path("reviews.jsonl")], ["reviews.jsonl", "more_reviews.jsonl"]
+    )
+    assert files == {name: Path(name) for name in ("reviews.jsonl", "more_reviews.jsonl")}
+    assert len(load(files, settings).items) == 20
+    path = folder / "parts/reviews.py"
+    path.write_text(path.read_text().replace("return [self.file]", "return self.file"))
+    with pytest.raises(InputError, match=r"files\(\) gives '\./reviews\.jsonl'; give a list of paths"):
+        reader_for(settings).files(settings)
+
+
+def test_a_study_that_was_unpacked_runs_no_code_before_it_is_trusted(folder):
+    unpacked = folder.parent / "results" / "mine"
     write_examples_of_an_archive(unpacked)
-    with pytest.raises(InputError, match=r"last_layer.py came with an archive.*--config trust_parts=true"):
-        completed(unpacked, config)
+    with pytest.raises(InputError, match=r"mine: this study came with an archive and would run parts/last_layer"):
+        completed(unpacked, study())
+    elsewhere = study(explainers={"mine": {"method": "logs/mine/last_layer.py:LastLayer"}})
+    (folder.parent / "logs/mine").mkdir(parents=True)
+    (unpacked / "parts/last_layer.py").rename(folder.parent / "logs/mine/last_layer.py")
+    for place in (unpacked, folder):
+        with pytest.raises(InputError, match="came with an archive"):
+            completed(place, elsewhere)
     assert not (folder.parent / "was_run").exists()
-    assert completed(unpacked, config, trusts_archives=True)["explainers"]["mine"]["by"] == "first"
+    completed(unpacked, elsewhere, trusts_archives=True)
     assert (folder.parent / "was_run").exists()
-    (folder.parent / "was_run").unlink()
-    # Who edits a file makes it his own.
-    path = unpacked / "parts/last_layer.py"
-    path.write_text(path.read_text() + "\nCHANGED = True\n")
-    completed(unpacked, config)
-    assert (folder.parent / "was_run").exists()
+
+
+def test_code_that_came_with_an_archive_is_known_wherever_it_lies(folder):
+    """Also behind a file of one's own that imports it; who edits a file makes it his own."""
+    unpacked = folder.parent / "results" / "mine"
+    write_examples_of_an_archive(unpacked)
+    path = folder / "parts/last_layer.py"
+    path.write_text((unpacked / "parts/last_layer.py").read_text())
+    with pytest.raises(InputError, match=r"last_layer.py came with an archive.*--config trust_parts=true"):
+        completed(folder, study())
+    (folder / "parts/beside.py").write_text(path.read_text())
+    path.write_text(f"import beside\n{CODE[0][0]}")
+    with pytest.raises(InputError, match=r"beside.py came with an archive"):
+        completed(folder, study())
+    assert not (folder.parent / "was_run").exists()
+    (folder / "parts/beside.py").write_text("NUMBER = 1\n")
+    completed(folder, study(metrics={"gini": {"metric": "gini"}}))
 
 
 def write_examples_of_an_archive(unpacked: Path) -> None:
@@ -381,5 +537,5 @@ def write_examples_of_an_archive(unpacked: Path) -> None:
     write_examples(unpacked)
     path = unpacked / "parts/last_layer.py"
     path.write_text(path.read_text() + "\nopen('was_run', 'w').close()\n")
-    lines = [f"{own_files.file_digest(file)}  results/mine/parts/{file.name}" for file in unpacked.glob("parts/*.py")]
-    (unpacked / "archive/manifest-sha256.txt").write_text("\n".join(lines))
+    first = [f"{own_files.file_digest(path)}  results/mine/parts/last_layer.py"]
+    (unpacked / "archive/manifest-sha256.txt").write_text("\n".join(first))

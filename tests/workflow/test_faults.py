@@ -149,7 +149,7 @@ TWO = ("model is trained", "explanations are scored")
 
 
 # By default the commonest fault strikes in all stages. `make test-slow` has the others, each in one or two stages and
-# in all. A vanishing node, which Slurm takes minutes to notice, strikes in all only: tests/workflow/test_slurm.py has one.
+# in all. A vanishing node, which Slurm takes minutes to notice, strikes in all only; test_slurm.py has one.
 OFTEN, LONG = "everything is killed", "the node vanishes"
 
 

@@ -26,6 +26,7 @@ from test_archived_study import tool
 
 from evenlight.contracts.explanations import SCORES
 from evenlight.contracts.results import EFFECTS
+from evenlight.own_files import family_of
 from evenlight.tables import read_table
 
 LAST, TOP, LINES = "parts/last_layer.py:LastLayer", "parts/top_share.py:TopShare", "parts/reviews.py:JsonLines"
@@ -74,10 +75,7 @@ def project(tmp_path_factory) -> Path:
 
 def test_a_study_of_own_parts_is_like_any_other(project):
     run = results(project) / "scores/reviews/ola_cea/seed0"
-    top = {
-        name: read_table(run / f"own_top_share_topshare/{name}.parquet", SCORES)["top"]
-        for name in ("attention", "igxi")
-    }
+    top = {name: read_table(run / f"{family_of(TOP)}/{name}.parquet", SCORES)["top"] for name in ("attention", "igxi")}
     assert (top["attention"].between(0, 1)).all()
     assert not top["attention"].equals(top["igxi"])
     effects = read_table(results(project) / "tables/effects.parquet", EFFECTS)
@@ -95,7 +93,7 @@ def test_an_edit_reruns_what_used_it_and_nothing_else(project, copy_of):
     path.write_text(path.read_text().replace("attention.mean(0)", "2 * attention.mean(0)"))
     jobs = planned_jobs(changed)
     assert not {rule for rule, _ in jobs} & {"import_dataset", "train", "read_texts", "attribute_path"}
-    assert chosen(jobs, "attribute_own_last_layer_lastlayer")
+    assert chosen(jobs, f"attribute_{family_of(LAST)}")
 
     path.write_text((project / "parts/last_layer.py").read_text() + "\n# A remark.\n")
     assert planned_jobs(changed) == set()
@@ -104,7 +102,7 @@ def test_an_edit_reruns_what_used_it_and_nothing_else(project, copy_of):
     path.write_text(path.read_text().replace("score.any()", "score.all()"))
     jobs = planned_jobs(changed)
     assert not {rule for rule, _ in jobs if rule.startswith("attribute_")}
-    assert {dict(wildcards)["family"] for rule, wildcards in jobs if rule == "score"} == {"own_top_share_topshare"}
+    assert {dict(wildcards)["family"] for rule, wildcards in jobs if rule == "score"} == {family_of(TOP)}
 
     path = changed / "parts/reviews.py"
     path.write_text(path.read_text().replace("json.loads", "(lambda line: json.loads(line))"))
@@ -134,7 +132,9 @@ def test_check_tells_of_it_before_anything_long_runs(project, tmp_path):
     path.write_text(path.read_text().replace(".cpu().numpy()", ".cpu().numpy()[1:]"))
     done = snakemake(fresh, "--cores", "1", "check")
     assert done.returncode != 0
-    assert "found scores of shape" in [line for line in done.stdout.splitlines() if line.startswith("error: ")][-1]
+    said = [line for line in done.stdout.splitlines() if line.startswith("error: explainers.attention")]
+    assert len(set(said)) == 1
+    assert "found scores of shape" in said[0]
 
 
 def test_the_code_lies_beside_a_study_elsewhere(project, tmp_path):
@@ -171,7 +171,7 @@ def test_an_archive_has_the_code_and_runs_it_when_it_is_trusted(project, archive
 
     refused = drawn()
     assert refused.returncode != 0
-    assert "parts/last_layer.py came with an archive" in refused.stdout + refused.stderr
+    assert "results/tiny: this study came with an archive and would run" in refused.stdout + refused.stderr
     # No file that came with it can say so.
     path = clone / "results/tiny/study.yaml"
     written = path.read_text()
@@ -190,4 +190,4 @@ def test_a_study_that_names_a_file_outside_of_its_folder_is_not_packed(project, 
     named = ("--study", "tiny", "--configfile", CONFIGURATION, "--output", str(tmp_path / "mine.zip"))
     packed = tool(changed, "archive_study", *named, python=archive_python)
     assert packed.returncode != 0
-    assert "leads out of its folder; move the file beside the study's" in packed.stderr
+    assert "leads out of the study's folder, or into a hidden one; move the file" in packed.stderr

@@ -85,10 +85,11 @@ def _named(path: Path) -> str | None:
     return configuration.get("study") if isinstance(configuration, dict) else None
 
 
-def check_complete(configuration: Path) -> None:
+def check_complete(configuration: Path, trusts_archives: bool) -> None:
     """Refuse a study of which Snakemake would still make something."""
+    trust = ["--config", "trust_parts=true"] if trusts_archives else []
     done = subprocess.run(
-        ["snakemake", "--configfile", str(configuration), "--summary"], capture_output=True, text=True
+        ["snakemake", "--summary", "--configfile", str(configuration), *trust], capture_output=True, text=True
     )
     rows = [line.split("\t") for line in done.stdout.splitlines() if line.startswith("results/")]
     if done.returncode or not rows:
@@ -104,21 +105,27 @@ def check_complete(configuration: Path) -> None:
         )
 
 
-def own_parts(configuration: Path, study: str) -> dict[str, str]:
+def own_parts(configuration: Path, study: str, trusts_archives: bool) -> dict[str, str]:
     """The code of one's own that a study runs, by the path beside its configuration in an archive.
 
     Raises:
-        InputError: a file is named by a path that leads out of the study's folder, or is not there.
+        InputError: a file is named by a path that leads out of the study's folder or to a hidden one, or is no text.
     """
     config = yaml.safe_load(configuration.read_text(encoding="utf-8"))
-    own_files.locate(config, [configuration.parent, Path()])
+    own_files.locate(config, [configuration.parent, Path()], trusts_archives)
     texts = {}
     for _, _, name in own_files.named(config, BUILTIN):
         for file in own_files.files_of(name):
             below = Path(name.rpartition(":")[0]).parent / file.relative_to(own_files.path_of(name).parent)
-            if below.is_absolute() or ".." in below.parts:
-                raise InputError(f"{configuration}: {name} leads out of its folder; move the file beside the study's")
-            texts[f"results/{study}/{below.as_posix()}"] = file.read_text(encoding="utf-8")
+            hidden = below.parts[0] == archive.ARCHIVE or any(part.startswith(".") for part in below.parts)
+            if below.is_absolute() or hidden:
+                said = "leads out of the study's folder, or into a hidden one; move the file beside the study's"
+                raise InputError(f"{configuration}: {name} {said}")
+            try:
+                # As it is, whatever ends its lines.
+                texts[f"results/{study}/{below.as_posix()}"] = file.read_bytes().decode()
+            except UnicodeDecodeError as error:
+                raise InputError(f"{file}: not UTF-8 ({error.reason}); write it so") from None
     return texts
 
 
@@ -257,8 +264,8 @@ def main(arguments: argparse.Namespace) -> None:
     configuration = arguments.configfile or configuration_of(study)
     if _named(configuration) != study:
         raise InputError(f"{configuration}: of the study '{_named(configuration)}'; name the file of '{study}'")
-    parts = own_parts(configuration, study)
-    check_complete(configuration)
+    parts = own_parts(configuration, study, arguments.trust_parts)
+    check_complete(configuration, arguments.trust_parts)
     kept = f"results/{study}/{archive.CONFIGURATION}"
     names = [name for name in archive.files_of(Path(), study, arguments.without) if name not in {kept, *parts}]
     records = records_of(names)
@@ -282,6 +289,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "--without", nargs="*", default=[], metavar="FOLDER", help="of results/<study>/, or logs, benchmarks"
     )
+    parser.add_argument("--trust-parts", action="store_true", help="run code that came with an archive, if you read it")
     parser.add_argument("--license", metavar="URL", help="of the results, such as https://spdx.org/licenses/CC-BY-4.0")
     parser.add_argument("--agent", metavar="NAME", help="who ran the study")
     parser.add_argument("--output", type=Path, required=True, metavar="ZIP")

@@ -12,7 +12,6 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 from evenlight import command_line, configuration
 from evenlight.statistics.planning import PARTS, TOO_WIDE, planned_studies, units_to_tell
@@ -42,7 +41,7 @@ def settings_of(config: dict) -> dict:
 
 def main(arguments: argparse.Namespace) -> None:
     """Print the table."""
-    config = configuration.complete(yaml.safe_load(arguments.configfile.read_text(encoding="utf-8")))
+    config = configuration.of_file(arguments.configfile)
     results = arguments.results or Path("results") / config["study"]
     settings = settings_of(config)
     settings["bootstrap_draws"] = min(settings["bootstrap_draws"], arguments.draws)

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import yaml
 from plan_study import settings_of
 
 from evenlight import command_line, configuration
@@ -86,7 +85,7 @@ def _units(design: Design) -> pd.DataFrame:
 
 def main(arguments: argparse.Namespace) -> None:
     """Write a file for each comparison."""
-    config = configuration.complete(yaml.safe_load(arguments.configfile.read_text(encoding="utf-8")))
+    config = configuration.of_file(arguments.configfile)
     results = arguments.results or Path("results") / config["study"]
     folder = "changes" if config["kind"] == "concepts" else "datasets"
     for name, table in populations(results, settings_of(config), folder):

@@ -33,6 +33,7 @@ DESCRIBING = (CRATE, MANIFEST, README, RECORDS, WORKFLOW)
 FOLDERS = ("results", "logs", "benchmarks")
 CONFIGURATION = "study.yaml"
 LONGEST_MANIFEST = 2**28  # bytes
+COMPILED = "__pycache__"
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive knows
 _STUDY = re.compile(r"results/([a-z][a-z0-9_]*)/" + re.escape(CONFIGURATION))
 _MANIFEST_LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
@@ -41,7 +42,8 @@ _MANIFEST_LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 def files_of(project: Path, study: str, without: Iterable[str] = ()) -> list[str]:
     """The files of a study by their paths from the project's folder, sorted.
 
-    Hidden ones are left out, which are parts of what is not finished, and what an unpacked archive says of itself.
+    Hidden ones are left out, which are parts of what is not finished, compiled code, and what an unpacked archive says
+    of itself.
 
     Args:
         project: the folder with ``results``.
@@ -63,7 +65,7 @@ def files_of(project: Path, study: str, without: Iterable[str] = ()) -> list[str
         for path in sorted((project / root).rglob("*")):
             name = path.relative_to(project).as_posix()
             inside = PurePosixPath(name)
-            hidden = any(part.startswith(".") for part in inside.parts)
+            hidden = any(part.startswith(".") or part == COMPILED for part in inside.parts)
             if hidden or left_out & {name, *map(str, inside.parents)}:
                 continue
             if path.is_symlink():
@@ -189,6 +191,10 @@ def _check_member(path: Path, member: zipfile.ZipInfo, study: str) -> None:
     odd = odd or any(part in ("", ".", "..") for part in parts)
     inside = name in DESCRIBING or (len(parts) > 2 and parts[0] in FOLDERS and parts[1] == study)
     ours = name.startswith(f"results/{study}/{ARCHIVE}/")
+    # Python would run what is compiled, whatever the file that one reads.
+    compiled = COMPILED in parts or name.lower().endswith((".pyc", ".pyo", ".pyd", ".so", ".dylib", ".dll"))
+    if compiled:
+        raise InputError(f"{path}: {name} is compiled code, which nobody can read; unpack nothing of it")
     # A job that was stopped would go on from hidden files.
     if odd or ours or not inside or any(part.startswith(".") for part in parts):
         raise InputError(

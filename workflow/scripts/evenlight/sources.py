@@ -140,13 +140,21 @@ def missing(path: str | Path) -> str:
     >>> missing("/no/such/folder/mine.csv")
     '/no/such/folder/mine.csv: no such file, since there is no /no; paths begin where Snakemake is started'
     """
+    said = nearest(path)
+    return f"{said}{'' if said.endswith('?') else ';'} paths begin where Snakemake is started"
+
+
+def nearest(path: str | Path) -> str:
+    """The first part of that: which path is not there, and which may have been meant.
+
+    >>> nearest("/no/such/folder/mine.csv")
+    '/no/such/folder/mine.csv: no such file, since there is no /no'
+    """
     absent = next(part for part in (*reversed(Path(path).parents), Path(path)) if not part.exists())
     near = get_close_matches(absent.name, [other.name for other in absent.parent.iterdir()], n=1)
     if near:
-        why = f"; did you mean {absent.with_name(near[0])}?"
-    else:
-        why = ";" if absent == Path(path) else f", since there is no {absent};"
-    return f"{path}: no such file{why} paths begin where Snakemake is started"
+        return f"{path}: no such file; did you mean {absent.with_name(near[0])}?"
+    return f"{path}: no such file" + ("" if absent == Path(path) else f", since there is no {absent}")
 
 
 def is_missing_folder(source: str) -> bool:

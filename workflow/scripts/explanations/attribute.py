@@ -39,15 +39,10 @@ def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
     return {
         name: digest_of(
             common | {"explainer": name, "settings": method, "tags": arguments.settings["tags"][name]},
-            imported_files(method),
+            [Path(method["file"])] if "is_made_elsewhere" in arguments.settings["tags"][name] else [],
         )
         for name, method in explainers.items()
     }
-
-
-def imported_files(method: dict) -> list[Path]:
-    """The file that an explainer is read from, if it is."""
-    return [Path(method["file"])] if "file" in method else []
 
 
 def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:

@@ -5,8 +5,12 @@ architecture, an explainer or a metric is one class, its parameters are the fiel
 ``config/README.md`` and the JSON Schema come from these classes.
 """
 
+from pathlib import Path
+
+import yaml
 from pydantic import ValidationError, create_model
 
+from evenlight import own_files
 from evenlight.configuration.architectures import OF_RUNS, Architecture, seeds_of
 from evenlight.configuration.architectures import is_trained_here as is_trained_here
 from evenlight.configuration.architectures import services_of as services_of
@@ -40,11 +44,10 @@ REGISTRIES: dict[str, type[Entry]] = {
 }
 
 
-def complete(config: dict, trusts_archives: bool = False) -> dict:
+def complete(config: dict) -> dict:
     """Check ``config`` and return a new dict in which every key that was left out has its default.
 
-    Code of one's own that it names is imported, see :mod:`evenlight.own`; such as came with an archive, and is as it
-    came, is refused unless ``trusts_archives`` is set.
+    Code of one's own that it names is imported, see :mod:`evenlight.own` and :func:`evenlight.own_files.locate`.
 
     Numbers are brought to the type of their key (``0`` to ``0.0``, ``"1e-3"`` to ``0.001``), so that two spellings of
     one value are one setting. Raises InputError with every problem found, each with its dotted key, the value found
@@ -53,7 +56,7 @@ def complete(config: dict, trusts_archives: bool = False) -> dict:
     if not isinstance(config, dict):
         raise InputError(f"the configuration is {shown(config)}; it must be a mapping of keys to values")
     _check_size(config)
-    of_own = register(config, trusts_archives)
+    of_own = register(config)
     problems = [f"{key}: {said}" for key, said in of_own.items()]
     try:
         completed = _validated(Study, config)
@@ -76,6 +79,13 @@ def complete(config: dict, trusts_archives: bool = False) -> dict:
         if settings.get("test_share", TEST_SHARE) is None:
             settings["test_share"] = TEST_SHARE if learns(completed) else 1.0
     return completed
+
+
+def of_file(path: Path) -> dict:
+    """The complete configuration that a file holds; code of one's own lies beside it, or where the run begins."""
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    own_files.locate(config, [path.parent, Path()])
+    return complete(config)
 
 
 def learns(config: dict) -> bool:

@@ -331,7 +331,11 @@ def _check_files(config: dict) -> Iterator[str]:
     names_of_runs = {"dataset": config["datasets"], "model": config["models"], "seed": sorted(seeds)}
     for name, settings in config["explainers"].items():
         for part in FILE_FIELDS:
-            if "file" in settings and len(names_of_runs[part]) > 1 and f"{{{part}}}" not in settings["file"]:
+            if (
+                Explainer.entries[settings["method"]].is_made_elsewhere
+                and len(names_of_runs[part]) > 1
+                and f"{{{part}}}" not in settings["file"]
+            ):
                 listing = ", ".join(map(str, names_of_runs[part]))
                 yield f"explainers.{name}.file: has no {{{part}}}, and the {part}s are {listing}; give each a file"
 

@@ -11,7 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from evenlight.configuration.readers import Reader
-from evenlight.datasets import READERS
+from evenlight.datasets import reader_for
 
 
 class Outdated(NamedTuple):
@@ -115,7 +115,7 @@ def _factors(settings: dict) -> dict[str, list[str]]:
         return {name: attribute["levels"] for name, attribute in _attributes(settings).items()}
     kept = {key: value for key, value in settings.items() if (settings.get("reader"), key) != ("compas", "attribute")}
     try:
-        return READERS[kept["reader"]].factors(Reader.model_validate(kept).model_dump())
+        return reader_for(kept).factors(Reader.model_validate(kept).model_dump())
     except ValidationError:
         return {}
 

@@ -41,6 +41,8 @@ def _problem(problem: dict, config: dict, schema: dict) -> tuple[str, str]:
     key, part, given = _place(problem["loc"], config, schema)
     if kind == "combination":
         return key, problem["ctx"]["said"]
+    if kind in ("value_error", "assertion_error"):  # of a class of one's own; ours say more
+        return key, f"found {shown(value)}; {problem['ctx']['error']}"
     if kind == "missing":
         return key, f"{MISSING}; required is {allowed_values(part)}{_such_as(part)}"
     if kind == "too_short" and isinstance(value, dict):
@@ -199,7 +201,7 @@ def _bounds(part: dict) -> str:
 
 def _text(part: dict) -> str:
     if "pattern" in part:
-        return _PATTERNS[part["pattern"]]
+        return _PATTERNS.get(part["pattern"], f"text like {part['pattern']}")
     return "text, not empty" if "minLength" in part else "text"
 
 

@@ -72,8 +72,9 @@ class Entry(Settings):
     def __pydantic_init_subclass__(cls, **more: Any) -> None:
         """Register the class, if it is an entry."""
         super().__pydantic_init_subclass__(**more)
-        if cls.is_entry():
-            cls.entries[get_args(cls.model_fields[cls.key].annotation)[0]] = cls
+        # No class of anybody else takes the place of a built-in one.
+        if cls.is_entry() and not cls.is_own:
+            cls.entries.setdefault(get_args(cls.model_fields[cls.key].annotation)[0], cls)
 
     @classmethod
     def is_entry(cls) -> bool:
@@ -83,7 +84,9 @@ class Entry(Settings):
     @model_validator(mode="wrap")
     @classmethod
     def _as_entry(cls, value, handler):
-        if cls.is_entry() or cls.is_own:
+        if cls.is_own:
+            return cls._as_own(value, handler)
+        if cls.is_entry():
             return handler(value)
         if not isinstance(value, dict):
             raise PydanticCustomError("mapping", "no mapping")
@@ -91,6 +94,17 @@ class Entry(Settings):
         if not isinstance(name, str) or name not in cls.entries:
             raise PydanticCustomError("entry", "no such entry", {"key": cls.key})
         return cls.entries[name].model_validate(value)
+
+    @classmethod
+    def _as_own(cls, value, handler):
+        """Validators of a user's own may raise anything."""
+        try:
+            return handler(value)
+        except ValidationError:
+            raise
+        except Exception as error:
+            said = f"{type(error).__name__}: {error} (in a validator of {cls.__name__})"
+            raise refusal(((), said)) from None
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema, handler) -> dict:

@@ -158,8 +158,8 @@ class Statistics(Settings):
             "has both; effects are positive where the first has the higher value. An entry with more than two levels "
             "is tested as a whole, on every dataset that has three of them. Two factors together, such as "
             "`gender+race`, have levels such as `female+asian`. As a negative control every dataset has the factor "
-            "`placebo`, half of whose texts, drawn by their names, are `placebo_a` and the others `placebo_b`: what is "
-            "found between these is chance."
+            "`placebo`, about half of whose units, drawn by their names, are `placebo_a` and the others `placebo_b`: "
+            "what is found between these is chance."
         ),
     )
     regimes: dict[Name, Annotated[dict[Text, Name], Field(min_length=1)]] = Field(
@@ -211,7 +211,10 @@ class Statistics(Settings):
         0.05,
         gt=0,
         lt=1,
-        description="A difference is significant where the p-value of the Mann–Whitney U test is at most this.",
+        description=(
+            "The level of all verdicts of a family together; and a single test is significant where its p-value is at "
+            "most this."
+        ),
     )
     considerable_effect: float = Field(
         0.2, ge=0, description="An effect is considerable where the absolute value of Cohen's d is at least this."

@@ -291,12 +291,21 @@ READERS = {
 }
 
 
+def files_of_own(settings: dict) -> dict[str, str]:
+    """The files that code of a user's own reads: their names as it gives them, and as paths."""
+    with own_files.running("datasets", settings["reader"], "while it named its files", []):
+        names = own_files.part_of("datasets", settings).files()
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise InputError(f"{settings['reader']}: files() gives {names!r}; give a list of paths")
+        return {name: Path(name).expanduser().as_posix() for name in names}
+
+
 # Of rows that code of a user's own gives, the columns are named as those of a table.
 OWN = Reader(
     "evenlight.datasets.own",
     sources=lambda settings: [],
     factors=_own_factors,
-    files=lambda settings: [Path(path).as_posix() for path in own_files.part_of("datasets", settings).files()],
+    files=lambda settings: list(files_of_own(settings).values()),
     unbalanced=_own_unbalanced,
     whole_clusters=True,
 )

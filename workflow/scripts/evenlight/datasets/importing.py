@@ -52,7 +52,11 @@ def named_resources(paths: Sequence[Path], names: Sequence[str]) -> dict[str, Pa
     Raises:
         InputError: a name has no path.
     """
-    resources = {name: path for name in names for path in paths if path.as_posix().endswith(name)}
+    # One that is the name itself, or else ends with it as a path does.
+    ending = {
+        name: [path for path in paths if f"/{path.as_posix()}".endswith(f"/{name.lstrip('/')}")] for name in names
+    }
+    resources = {name: min(found, key=lambda path: len(path.parts)) for name, found in ending.items() if found}
     missing = sorted(set(names) - set(resources))
     if missing:
         raise InputError(f"--resource: '{missing[0]}' is needed; give a path that ends so")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evenlight import own_files
-from evenlight.datasets import Dataset
+from evenlight.datasets import Dataset, files_of_own
 from evenlight.datasets.rows import require_columns
 from evenlight.datasets.table import REMEDY, dataset_of, named_columns
 from evenlight.errors import InputError
@@ -16,7 +16,8 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     Raises:
         InputError: code of one's own fails, a row is no mapping or lacks a column, or as a table of one's own does.
     """
-    return dataset_of(_rows(files, settings), settings, settings["reader"])
+    given = {name: files[path] for name, path in files_of_own(settings).items()}
+    return dataset_of(_rows(given, settings), settings, settings["reader"])
 
 
 def _rows(files: dict[str, Path], settings: dict) -> Iterator[tuple[str, dict]]:

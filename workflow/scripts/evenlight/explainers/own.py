@@ -1,7 +1,10 @@
 """Explainers of a user's own (:class:`evenlight.own.Explainer`), whose results are checked."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,25 +26,66 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
 
 
 def _attributions(sentences: Sequence[Sentence], settings: dict, context: Context) -> list[Attribution]:
-    name = settings["method"]
-    network = getattr(getattr(context.evaluator, "classifier", None), "network", None)
-    before = _state_of(network)
+    name, texts = settings["method"], len(sentences)
     found: list[Attribution] = []
     asked = _rows_asked(context)
-    with own_files.running("explainers", name, f"while text {{}} of {len(sentences)} was explained", found):
-        for score in own_files.part_of("explainers", settings).explain(sentences, context):
-            if len(found) == len(sentences):
-                raise InputError(f"{name}: gives scores for more than {len(sentences)} texts; give one array for each")
+    running = own_files.running("explainers", name, f"while text {{}} of {texts} was explained", found)
+    with unchanged(name, context.evaluator), running:
+        given = own_files.part_of("explainers", settings).explain(list(map(copied, sentences)), context)
+        for score in () if given is None else given:
+            if len(found) == texts:
+                raise InputError(f"{name}: gives scores for more than {texts} texts; give one array for each")
             rows, asked = _rows_asked(context) - asked, _rows_asked(context)
             found.append(_checked(name, score, sentences[len(found)], rows))
-    if len(found) < len(sentences):
-        raise InputError(f"{name}: gives scores for {len(found)} of {len(sentences)} texts; give one array for each")
+        if len(found) < texts:
+            said = "yield or return one array for each"
+            raise InputError(f"{name}: gives scores for {len(found)} of {texts} texts; {said}")
+    return found
+
+
+def copied(tokenised: Any) -> Any:
+    """A sentence or an explanation with arrays of its own, so that what is done to them is done to no other."""
+    arrays = {each.name: getattr(tokenised, each.name) for each in fields(tokenised)}
+    return replace(
+        tokenised, **{name: np.array(value) for name, value in arrays.items() if isinstance(value, np.ndarray)}
+    )
+
+
+@contextmanager
+def unchanged(name: str, evaluator: Any) -> Iterator[None]:
+    """Within it code of one's own is run, which must leave the model as it was.
+
+    Raises:
+        InputError: weights, mode, gradients or hooks are others.
+    """
+    network = getattr(getattr(evaluator, "classifier", None), "network", None)
+    before = _state_of(network)
+    yield
     if _state_of(network) != before:
         raise InputError(
             f"{name}: leaves the model changed (weights, mode or hooks), so that all that follows would be about "
             "another model; work on a copy (copy.deepcopy), or undo the change"
         )
-    return found
+
+
+def _state_of(network: Any) -> tuple:
+    """What tells whether a network has been changed: its tensors and their sums, its mode, its hooks."""
+    if network is None:
+        return ()
+    # Here, since what asks no model does without torch.
+    from evenlight.models.transfers import fetched
+
+    tensors = list(itertools.chain(network.parameters(), network.buffers()))
+    # As text, in which one that is no number equals itself.
+    sums = tuple(map(str, fetched([tensor.detach().float().sum() for tensor in tensors])))
+    modules = list(network.modules())
+    hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    return (
+        tuple((id(tensor), tensor.requires_grad) for tensor in tensors),
+        sums,
+        tuple(module.training for module in modules),
+        tuple(len(getattr(module, kind)) for module in modules for kind in hooks),
+    )
 
 
 def _rows_asked(context: Context) -> int:
@@ -50,33 +94,22 @@ def _rows_asked(context: Context) -> int:
 
 def _checked(name: str, score: object, sentence: Sentence, rows: int) -> Attribution:
     attribution = score if isinstance(score, Attribution) else Attribution(score, rows)
+    place = f"{name}: text {sentence.item_id}"
     try:
-        values = np.asarray(attribution.token_score, dtype=np.float64)
+        given = np.asarray(attribution.token_score)
+        if given.dtype.kind not in "fiub":
+            raise TypeError(f"they are of the type {given.dtype}")
+        # A copy: who gives parts of one array would change all of them by the next.
+        values = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise InputError(f"{name}: text {sentence.item_id}: the scores are no numbers ({error})") from None
+        raise InputError(f"{place}: the scores are no numbers ({error})") from None
     tokens = len(sentence.token_id)
     if values.shape != (tokens,):
         raise InputError(
-            f"{name}: text {sentence.item_id}: found scores of shape {values.shape}; give one for each token, special "
-            f"ones included: ({tokens},)"
+            f"{place}: found scores of shape {values.shape}; give one for each of its {tokens} tokens, special ones "
+            "included"
         )
     if not np.isfinite(values).all():
-        place = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise InputError(f"{name}: text {sentence.item_id}: score {place} is {values[place]}; give finite numbers")
+        first = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise InputError(f"{place}: score {first} is {values[first]}; give finite numbers")
     return Attribution(values, attribution.forward_rows, attribution.completeness_gap)
-
-
-def _state_of(network) -> tuple:
-    """What tells whether a network has been changed: its tensors and their sums, its mode, its hooks."""
-    if network is None:
-        return ()
-    # Here, since explainers that ask no model do without torch.
-    from evenlight.models.transfers import fetched
-
-    tensors = list(itertools.chain(network.parameters(), network.buffers()))
-    # As text, in which one that is no number equals itself.
-    sums = tuple(map(str, fetched([tensor.detach().float().sum() for tensor in tensors])))
-    modules = list(network.modules())
-    of_modules = [(module._forward_hooks, module._forward_pre_hooks, module._backward_hooks) for module in modules]
-    hooks = tuple(len(hooks) for of_module in of_modules for hooks in of_module)
-    return tuple(map(id, tensors)), sums, tuple(module.training for module in modules), hooks

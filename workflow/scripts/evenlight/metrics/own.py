@@ -6,6 +6,7 @@ import numpy as np
 
 from evenlight import own_files
 from evenlight.errors import InputError
+from evenlight.explainers.own import copied, unchanged
 from evenlight.metrics import Explanation
 
 
@@ -21,10 +22,11 @@ def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluat
 def _values(explanations: Sequence[Explanation], settings: dict, evaluator) -> np.ndarray:
     name = settings["metric"]
     found: list[float] = []
-    with own_files.running("metrics", name, f"while explanation {{}} of {len(explanations)} was scored", found):
+    running = own_files.running("metrics", name, f"while explanation {{}} of {len(explanations)} was scored", found)
+    with unchanged(name, evaluator), running:
         part = own_files.part_of("metrics", settings)
         for explanation in explanations:
-            found.append(_checked(name, part.score(explanation, evaluator), explanation))
+            found.append(_checked(name, part.score(copied(explanation), evaluator), explanation))
     return np.array(found, dtype=np.float64)
 
 
