@@ -398,6 +398,7 @@ def test_costs_of_a_large_audit_are_added_up(tmp_path):
     assert (table["gender"] == "women").mean() == pytest.approx(0.45, abs=0.05)
 
 
+@pytest.mark.slow
 def test_kept_memory_changes_time_and_no_score(tmp_path, capsys):
     kept_memory = script("kept_memory")
     arguments = argparse.Namespace(

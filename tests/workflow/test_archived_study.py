@@ -222,6 +222,7 @@ def results_of(clone: Path) -> Path:
     return clone / "results" / "tiny"
 
 
+@pytest.mark.slow
 def test_all_that_is_read_can_be_made_again_and_nothing_else(clone, figures_only):
     shutil.copyfile(clone / CONFIGURATION, clone / "study.yaml")
     assert planned_jobs(clone) == set()

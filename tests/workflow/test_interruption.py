@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from running import (
     SAID,
     SMALLER,
@@ -24,6 +25,7 @@ from running import (
 from stages import LOGS, PATIENCE, STAGES, log_says, started, wait_until
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on_from_its_checkpoint(tmp_path):
     """Killed as soon as there is one: the same weights as of a training that ran through, and nothing else is left."""
     study = edited(SMALLER, "trainings", "one_layer", "epochs", value=40)

@@ -146,6 +146,7 @@ def test_numbers_are_told_of_a_dataset_that_keeps_its_texts(private):
     }
 
 
+@pytest.mark.slow
 def test_where_texts_may_be_shown_decides_no_explanation(private):
     """Last, since it changes the study: what shows words is made again, in both directions, and nothing else."""
     study = configuration(private)

@@ -181,6 +181,7 @@ def test_what_a_bucket_keeps_is_explained_once_it_is_fetched(kubernetes_python, 
     assert "import_dataset" not in {rule for rule, _ in planned_jobs(project)}
 
 
+@pytest.mark.slow
 def test_jobs_run_in_pods(finished_smaller, kubernetes_python, storage, tmp_path):
     """Each in an empty folder, with the GPU that it claims; one that is killed for its memory has another attempt."""
     project = copy_of_project(tmp_path / "project", SMALLER | {"device": "auto"})

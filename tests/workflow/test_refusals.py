@@ -172,6 +172,7 @@ def test_the_message_of_a_failed_job_is_the_last_that_is_said(tmp_path, way):
     assert (said.count("error:") == 2) == (way != "profile")
 
 
+@pytest.mark.slow
 def test_a_group_that_is_too_small_is_refused_before_anything_is_trained(tmp_path):
     """People of whom the test split has one of 'c'; then 'c' is not compared, and then too few are explained."""
     lines = [f"{split},{level},y" for split in ("train", "test") for level in "ab" * 6] + ["train,c,x", "test,c,x"]

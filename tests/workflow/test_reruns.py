@@ -367,6 +367,7 @@ def test_a_new_explainer_computes_itself_alone(finished_smaller, copy_of):
     assert planned_jobs(project) == set()
 
 
+@pytest.mark.slow
 def test_scores_that_ask_no_model_outlive_the_engine(finished_smaller, copy_of):
     """The explanations are made again and are the same."""
     project = copy_of(finished_smaller)

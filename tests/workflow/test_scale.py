@@ -32,6 +32,7 @@ def test_no_command_grows_with_the_runs(tmp_path):
     assert {script for script in few if many[script] - few[script] > listed} == set()
 
 
+@pytest.mark.slow
 def test_snakemake_looks_for_jobs_when_one_has_ended_and_not_all_the_time(tmp_path):
     """Left alone it looks again a second after each time that it looked, and so ever more often."""
     project = copy_of_project(tmp_path / "project", TINY)

@@ -127,6 +127,7 @@ def test_the_estimate_asks_nothing_and_what_reruns_follows_from_what_the_answers
         assert len(served.bodies) == count
 
 
+@pytest.mark.slow
 def test_nonsense_and_other_labels_end_in_messages_and_cost_nothing_again(project):
     with serving() as served:
         configure(project, study_of(served.address))
