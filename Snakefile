@@ -28,6 +28,7 @@ include: "rules/checks.smk"
 include: "rules/statistics.smk"
 include: "rules/figures.smk"
 include: f"rules/kinds/{config['kind']}.smk"
+include: "rules/results.smk"
 include: "rules/tables.smk"
 include: "rules/explorer.smk"
 

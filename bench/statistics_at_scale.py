@@ -22,7 +22,7 @@ from evenlight.contracts.explanations import SCORES
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
 from evenlight.statistics.files import Run, items_path, reading_path, score_path, units_path
 
-SCRIPTS = Path(__file__).parents[1] / "workflow" / "scripts" / "statistics"
+COMPUTE = Path(__file__).parents[1] / "workflow" / "scripts" / "results" / "compute.py"
 FACTOR = "group"
 MANY = "compare_many_groups"
 VERDICTS = {
@@ -95,9 +95,8 @@ def command(step: str, folder: Path, names: dict, levels: list[str]) -> list:
     settings = names | STEPS[step] | ({} if step == "summarise_scores" else compared)
     folders = ["scores", "datasets", *(["readings"] if step == "measure_associated" else [])]
     flags = [part for name in folders for part in (f"--{name}", folder / name)]
-    flags += ["--pairs", folder / "pairs.parquet"] if step == MANY else []
-    output = folder / f"{step}.parquet"
-    return [sys.executable, SCRIPTS / f"{step}.py", "--settings", json.dumps(settings), *flags, "--output", output]
+    outputs = [folder / f"{step}.parquet", *([folder / "pairs.parquet"] if step == MANY else [])]
+    return [sys.executable, COMPUTE, "--result", step, "--settings", json.dumps(settings), *flags, "--output", *outputs]
 
 
 def measure(command: list) -> tuple[float, float]:
@@ -106,7 +105,7 @@ def measure(command: list) -> tuple[float, float]:
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status:
-        raise SystemExit(f"{command[1]} ended with status {os.waitstatus_to_exitcode(status)}")
+        raise SystemExit(f"{command[3]} ended with status {os.waitstatus_to_exitcode(status)}")
     return time.monotonic() - start, usage.ru_maxrss / 2**20
 
 

@@ -74,64 +74,26 @@ rule draw_score_panels:
         "python {input.script:q} {params.folders} --settings {params.settings:q} " "--output {output:q} > {log:q} 2>&1"
 
 
-rule draw_randomisation:
-    """Rank correlations of every explainer's scores with those by random layers, on one dataset."""
-    input:
-        script=script("figures/draw_randomisation.py"),
-        summary="<results>/tables/randomisation.parquet",
-    output:
-        in_formats(
-            "<results>/figures/randomisation/{dataset}",
-            caption="../resources/captions/randomisation.rst",
-            category="Explainers",
-            labels=labelled("randomisation", dataset="{dataset}"),
-        ),
-    log:
-        "<logs>/draw_randomisation/{dataset}.log",
-    benchmark:
-        "<benchmarks>/draw_randomisation/{dataset}.tsv"
-    localrule: True
-    conda:
-        "../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=drawn_of_dataset("models", "explainers"),
-        code=code_of("figures/draw_randomisation.py"),
-    shell:
-        "python {input.script:q} --summary {input.summary:q} --dataset {wildcards.dataset} "
-        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule draw_agreement:
-    """Agreement of every two explainers on one dataset, for each model."""
-    input:
-        script=script("figures/draw_agreement.py"),
-        summary="<results>/tables/agreement.parquet",
-    output:
-        in_formats(
-            "<results>/figures/agreement/{dataset}",
-            caption="../resources/captions/agreement.rst",
-            category="Explainers",
-            labels=labelled("agreement", dataset="{dataset}"),
-        ),
-    log:
-        "<logs>/draw_agreement/{dataset}.log",
-    benchmark:
-        "<benchmarks>/draw_agreement/{dataset}.tsv"
-    localrule: True
-    conda:
-        "../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=drawn_of_dataset("models", "explainers"),
-        code=code_of("figures/draw_agreement.py"),
-    shell:
-        "python {input.script:q} --summary {input.summary:q} --dataset {wildcards.dataset} "
-        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+PLOTS |= {
+    "randomisation": Plot(
+        "Rank correlations of every explainer's scores with those by random layers, on one dataset.",
+        "randomisation",
+        "randomisation/{dataset}",
+        drawn_of_dataset("models", "explainers"),
+        caption="randomisation",
+        category="Explainers",
+        labels=labelled("randomisation", dataset="{dataset}"),
+    ),
+    "agreement": Plot(
+        "Agreement of every two explainers on one dataset, for each model.",
+        "agreement",
+        "agreement/{dataset}",
+        drawn_of_dataset("models", "explainers"),
+        caption="agreement",
+        category="Explainers",
+        labels=labelled("agreement", dataset="{dataset}"),
+    ),
+}
 
 
 SCORE_PAGE = Page(["scores"], shown(*COMPARED, levels=compared_levels()), "Scores")
@@ -147,7 +109,7 @@ EXPLAINER_PAGES = {}
 EXPLAINER_FIGURES = []
 if config["randomisation"] and RANDOMISED_EXPLAINERS:
     EXPLAINER_PAGES["randomisation"] = Page(["randomisation"], shown("datasets", "models", "explainers"), "Explainers")
-    EXPLAINER_FIGURES.append(every(rules.draw_randomisation.output))
+    EXPLAINER_FIGURES.append(every(drawn("randomisation")))
 if config["reliance"] and not configuration.explains_effects(config):
     EXPLAINER_PAGES["reliance"] = Page(
         ["pair_invariance", "group_reliance", "words_by_group"],
@@ -162,4 +124,4 @@ if config["agreement"] and len(config["explainers"]) > 1:
         shown("datasets", "models", "explainers", **config["agreement"], **of_statistics("alpha")),
         "Explainers",
     )
-    EXPLAINER_FIGURES.append(every(rules.draw_agreement.output))
+    EXPLAINER_FIGURES.append(every(drawn("agreement")))

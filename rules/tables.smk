@@ -1,7 +1,8 @@
 # What the kind of the study shows.
 #
-# Comes in: TABLES and FIGURES of rules/kinds/; <results>/tables/*.parquet.
-# Goes out: <results>/tables/*.csv, *.html, *.tex, a rule for each page; the targets `tables` and `figures`.
+# Comes in: TABLES, PLOTS and FIGURES of rules/figures.smk, verdicts.smk and kinds/; <results>/tables/*.parquet.
+# Goes out: <results>/tables/*.csv, *.html, *.tex, a rule for each page; <results>/figures/, a rule for each plot; the
+# targets `tables` and `figures`.
 
 for page, asked in TABLES.items():
 
@@ -37,6 +38,45 @@ for page, asked in TABLES.items():
         shell:
             "python {input.script:q} --page {params.page} --tables {input.tables:q} --settings {params.settings:q} "
             "--csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
+
+
+for plot, asked in PLOTS.items():
+
+    rule:
+        name:
+            f"draw_{plot}"
+        input:
+            script=script("figures/draw.py"),
+            table=f"<results>/tables/{asked.table}.parquet",
+        output:
+            in_formats(
+                f"<results>/figures/{asked.path}",
+                caption=f"../resources/captions/{asked.caption}.rst",
+                category=asked.category,
+                labels=asked.labels,
+            ),
+        log:
+            f"<logs>/draw_{'/'.join([plot, *asked.path.split('/')[1:]])}.log",
+        benchmark:
+            f"<benchmarks>/draw_{'/'.join([plot, *asked.path.split('/')[1:]])}.tsv"
+        wildcard_constraints:
+            **({"view": asked.views} if asked.views else {}),
+        localrule: True
+        conda:
+            "../envs/statistics.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=10,
+        params:
+            plot=plot,
+            dataset=lambda wildcards: [f"--dataset={name}" for name in wildcards.get("dataset", "").split()],
+            settings=asked.settings,
+            code=code_of("figures/draw.py", f"evenlight.figures.plots.{plot}"),
+        shell:
+            "python {input.script:q} --figure {params.plot} --table {input.table:q} {params.dataset:q} "
+            "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+    workflow.get_rule(f"draw_{plot}").docstring = asked.about
 
 
 rule tables:

@@ -39,6 +39,38 @@ class Page:
     csv: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Plot:
+    """A figure that is drawn of one table: by the module of its name in evenlight.figures.plots, in the rule draw_<name>.
+
+    Attributes:
+        about: what the rule is for.
+        table: what it is drawn of, below <results>/tables/.
+        path: of the figure below <results>/figures/, without its suffix; of one dataset, where {dataset} is in it.
+        settings: as of a rule.
+        caption, category, labels: its place in the report.
+        views: where {view} is in the path, a pattern of what may stand there.
+    """
+
+    about: str
+    table: str
+    path: str
+    settings: object
+    caption: str
+    category: str
+    labels: dict
+    views: str | None = None
+
+
+# Entries by the name of their module.
+PLOTS = {}
+
+
+def drawn(plot):
+    """The files of one of PLOTS, in every configured format; wildcards stay."""
+    return [f"<results>/figures/{PLOTS[plot].path}.{form}" for form in config["figures"]["formats"]]
+
+
 def label(section, name):
     """What a dataset, model, explainer or metric is called; the ``label`` of a dataset of one's own is a column."""
     entry = METRICS[name] if section == "metrics" else config[section][name]

@@ -261,7 +261,7 @@ rule score_changes:
 rule summarise_concepts:
     """What concepts do to every model, and how far every explainer's estimates of it are off."""
     input:
-        script=script("statistics/summarise_concepts.py"),
+        script=script("results/compute.py"),
         scores=every(CONCEPT_SCORE, explainer=config["explainers"]),
         effects=every(CONCEPT_EFFECT, explainer=config["explainers"]),
         counterfactuals=FORGOTTEN,
@@ -283,70 +283,32 @@ rule summarise_concepts:
     params:
         settings=summary_settings(),
         results=lambda wildcards, output: str(Path(output.errors).parents[1]),
-        code=code_of("statistics/summarise_concepts.py"),
+        code=code_of("results/compute.py", "evenlight.results.summarise_concepts"),
     shell:
-        "python {input.script:q} --results {params.results:q} --settings {params.settings:q} "
-        "--output {output.errors:q} --effects {output.effects:q} > {log:q} 2>&1"
-
-
-rule draw_concepts:
-    """How far the estimates of every explainer are off on one dataset (CEBaB, Figure 2)."""
-    input:
-        script=script("figures/draw_concepts.py"),
-        errors="<results>/tables/concept_errors.parquet",
-    output:
-        in_formats(
-            "<results>/figures/concepts/{dataset}",
-            caption="../../resources/captions/concepts.rst",
-            category="Concepts",
-            labels=labelled("errors of estimated effects", dataset="{dataset}"),
-        ),
-    log:
-        "<logs>/draw_concepts/{dataset}.log",
-    benchmark:
-        "<benchmarks>/draw_concepts/{dataset}.tsv"
-    localrule: True
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=drawn_of_dataset("models", "explainers", "metrics"),
-        code=code_of("figures/draw_concepts.py"),
-    shell:
-        "python {input.script:q} --errors {input.errors:q} --dataset {wildcards.dataset} "
-        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule draw_concept_grid:
-    """How far the estimates of every explainer are off, for every model and dataset (CEBaB, Figure 2 and its appendix)."""
-    input:
-        script=script("figures/draw_concept_grid.py"),
-        errors="<results>/tables/concept_errors.parquet",
-    output:
-        in_formats(
-            "<results>/figures/concept_grid",
-            caption="../../resources/captions/concept_grid.rst",
-            category="Concepts",
-            labels=labelled("errors of estimated effects"),
-        ),
-    log:
-        "<logs>/draw_concept_grid.log",
-    benchmark:
-        "<benchmarks>/draw_concept_grid.tsv"
-    localrule: True
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=shown("datasets", "models", "explainers", "metrics"),
-        code=code_of("figures/draw_concept_grid.py"),
-    shell:
-        "python {input.script:q} --errors {input.errors:q} --settings {params.settings:q} "
+        "python {input.script:q} --result summarise_concepts --results {params.results:q} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"
+
+
+PLOTS |= {
+    "concepts": Plot(
+        "How far the estimates of every explainer are off on one dataset (CEBaB, Figure 2).",
+        "concept_errors",
+        "concepts/{dataset}",
+        drawn_of_dataset("models", "explainers", "metrics"),
+        caption="concepts",
+        category="Concepts",
+        labels=labelled("errors of estimated effects", dataset="{dataset}"),
+    ),
+    "concept_grid": Plot(
+        "How far the estimates of every explainer are off, for every model and dataset (CEBaB, Figure 2 and its appendix).",
+        "concept_errors",
+        "concept_grid",
+        shown("datasets", "models", "explainers", "metrics"),
+        caption="concept_grid",
+        category="Concepts",
+        labels=labelled("errors of estimated effects"),
+    ),
+}
 
 
 TABLES = {
@@ -364,7 +326,7 @@ TABLES = {
     ),
     **MODEL_PAGES,
 }
-FIGURES = [every(rules.draw_concepts.output), rules.draw_concept_grid.output]
+FIGURES = [every(drawn("concepts")), drawn("concept_grid")]
 # Are the estimates equally good for every concept, every kind of change and every group of texts?
 if comparisons():
     TABLES["effects"] = Page(
@@ -378,4 +340,4 @@ if comparisons():
         "Concepts",
         csv=["disparity"],
     )
-    FIGURES.append(every(rules.draw_effects.output))
+    FIGURES.append(every(drawn("effects")))

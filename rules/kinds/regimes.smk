@@ -9,270 +9,111 @@ include: "../verdicts.smk"
 include: "../helpers/regimes.smk"
 
 
-rule summarise_regimes:
-    """How correct the explanations are in every regime, beside the baseline and beside random scores."""
-    input:
-        script=script("statistics/summarise_regimes.py"),
-        scores=every_score(),
-        datasets=every_dataset(),
-        readings=every(READINGS),
-    output:
-        "<results>/tables/regimes.parquet",
-    log:
-        "<logs>/summarise_regimes.log",
-    benchmark:
-        "<benchmarks>/summarise_regimes.tsv"
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
-    params:
-        settings=compared_settings("confidence", "bootstrap_draws", mass_accuracies=mass_accuracies()),
-        folders=folders(scores=SCORES, datasets=DATASETS, readings=READINGS),
-        code=code_of("statistics/summarise_regimes.py"),
-    shell:
-        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule compare_attributions:
-    """How differently the ground-truth words of both forms of a sentence are explained, run by run."""
-    input:
-        script=script("statistics/compare_attributions.py"),
-        attributions=every(SHARD, explainer=list(config["explainers"])),
-        datasets=every_dataset(),
-        readings=every(READINGS),
-    output:
-        "<results>/tables/attribution_differences.parquet",
-    log:
-        "<logs>/compare_attributions.log",
-    benchmark:
-        "<benchmarks>/compare_attributions.tsv"
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
-    params:
-        settings=json.dumps(runs_of_study() | {"explainers": list(config["explainers"]), "comparisons": comparisons()}),
-        folders=folders(attributions=SHARD, datasets=DATASETS, readings=READINGS),
-        code=code_of("statistics/compare_attributions.py"),
-    shell:
-        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule compare_challengers:
-    """Whether explainers that challenge all others are better than each of them."""
-    input:
-        script=script("statistics/compare_challengers.py"),
-        scores=every_score(),
-        datasets=every_dataset(),
-    output:
-        table="<results>/tables/challengers.parquet",
-        pairs="<results>/tables/challenger_pairs.parquet",
-    log:
-        "<logs>/compare_challengers.log",
-    benchmark:
-        "<benchmarks>/compare_challengers.tsv"
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
-    params:
-        settings=challenger_settings(),
-        folders=folders(scores=SCORES, datasets=DATASETS),
-        code=code_of("statistics/compare_challengers.py"),
-    shell:
-        "python {input.script:q} {params.folders} --settings {params.settings:q} --pairs {output.pairs:q} "
-        "--output {output.table:q} > {log:q} 2>&1"
-
-
-rule check_ground_truth:
-    """Which words go along with the labels, and are they those that are marked as ground truth?"""
-    input:
-        script=script("statistics/check_ground_truth.py"),
-        datasets=every_dataset(),
-    output:
-        table="<results>/tables/ground_truth.parquet",
-        words="<results>/tables/word_associations.parquet",
-    log:
-        "<logs>/check_ground_truth.log",
-    benchmark:
-        "<benchmarks>/check_ground_truth.tsv"
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=growing(4000),
-        runtime=growing(30),
-    params:
+RESULTS |= {
+    "summarise_regimes": Result(
+        "How correct the explanations are in every regime, beside the baseline and beside random scores.",
+        ["regimes"],
+        compared_settings("confidence", "bootstrap_draws", mass_accuracies=mass_accuracies()),
+        of_runs(*SCORED),
+        minutes=60,
+    ),
+    "compare_attributions": Result(
+        "How differently the ground-truth words of both forms of a sentence are explained, run by run.",
+        ["attribution_differences"],
+        json.dumps(runs_of_study() | {"explainers": list(config["explainers"]), "comparisons": comparisons()}),
+        of_runs("attributions", "datasets", "readings"),
+        minutes=60,
+    ),
+    "compare_challengers": Result(
+        "Whether explainers that challenge all others are better than each of them.",
+        ["challengers", "challenger_pairs"],
+        challenger_settings(),
+        of_runs("scores", "datasets"),
+        minutes=60,
+    ),
+    "check_ground_truth": Result(
+        "Which words go along with the labels, and are they those that are marked as ground truth?",
+        ["ground_truth", "word_associations"],
         # Of the others no table may have the words.
-        settings=as_json(datasets=datasets_shown(), permutations=1000, **of_statistics("alpha")),
-        folders=folders(datasets=DATASETS),
-        code=code_of("statistics/check_ground_truth.py"),
-    shell:
-        "python {input.script:q} {params.folders} --settings {params.settings:q} --words {output.words:q} "
-        "--output {output.table:q} > {log:q} 2>&1"
+        as_json(datasets=datasets_shown(), permutations=1000, **of_statistics("alpha")),
+        of_runs("datasets"),
+        minutes=30,
+    ),
+    "measure_predictions": Result(
+        "What the models take for what: confusions, and curves of true and false positives.",
+        ["confusions", "roc_curves"],
+        json.dumps(runs_of_study()),
+        of_runs("datasets", "readings"),
+    ),
+    "summarise_masked_words": Result(
+        "Means of the scores of masked words, and their differences between the forms of a sentence.",
+        ["masked_words"],
+        masked_summary_settings(),
+        {
+            "masked_words": (MASKED, [file for model in masked_models() for file in every(MASKED, model=model)]),
+            **of_runs("datasets"),
+        },
+    ),
+}
 
 
-rule measure_predictions:
-    """What the models take for what: confusions, and curves of true and false positives."""
-    input:
-        script=script("statistics/measure_predictions.py"),
-        datasets=every_dataset(),
-        readings=every(READINGS),
-    output:
-        table="<results>/tables/confusions.parquet",
-        curves="<results>/tables/roc_curves.parquet",
-    log:
-        "<logs>/measure_predictions.log",
-    benchmark:
-        "<benchmarks>/measure_predictions.tsv"
-    localrule: True
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=json.dumps(runs_of_study()),
-        folders=folders(datasets=DATASETS, readings=READINGS),
-        code=code_of("statistics/measure_predictions.py"),
-    shell:
-        "python {input.script:q} {params.folders} --settings {params.settings:q} --curves {output.curves:q} "
-        "--output {output.table:q} > {log:q} 2>&1"
-
-
-rule draw_regimes:
-    """One metric in every regime on one dataset: by regime, by explainer, or relative to the baseline."""
-    input:
-        script=script("figures/draw_regimes.py"),
-        regimes="<results>/tables/regimes.parquet",
-    output:
-        in_formats(
-            "<results>/figures/regimes/{dataset}/{metric}_{view}",
-            caption="../../resources/captions/regimes.rst",
-            category="Regimes",
-            labels=labelled("{view}", dataset="{dataset}", metric="{metric}"),
-        ),
-    log:
-        "<logs>/draw_regimes/{dataset}/{metric}_{view}.log",
-    benchmark:
-        "<benchmarks>/draw_regimes/{dataset}/{metric}_{view}.tsv"
-    wildcard_constraints:
-        view="by_regime|by_explainer|relative",
-    localrule: True
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=lambda wildcards: regimes_shown(
+PLOTS |= {
+    "regimes": Plot(
+        "One metric in every regime on one dataset: by regime, by explainer, or relative to the baseline.",
+        "regimes",
+        "regimes/{dataset}/{metric}_{view}",
+        lambda wildcards: regimes_shown(
             dataset=label("datasets", wildcards.dataset), metric=wildcards.metric, view=wildcards.view
         ),
-        code=code_of("figures/draw_regimes.py"),
-    shell:
-        "python {input.script:q} --regimes {input.regimes:q} --dataset {wildcards.dataset} "
-        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule draw_attribution_differences:
-    """Differences between forms on one dataset: how large they are, or a map of their p-values for each run."""
-    input:
-        script=script("figures/draw_attribution_differences.py"),
-        differences="<results>/tables/attribution_differences.parquet",
-    output:
-        in_formats(
-            "<results>/figures/attribution_differences/{dataset}_{view}",
-            caption="../../resources/captions/attribution_differences.rst",
-            category="Regimes",
-            labels=labelled("attribution differences, {view}", dataset="{dataset}"),
-        ),
-    log:
-        "<logs>/draw_attribution_differences/{dataset}_{view}.log",
-    benchmark:
-        "<benchmarks>/draw_attribution_differences/{dataset}_{view}.tsv"
-    wildcard_constraints:
-        view="sizes|tests",
-    localrule: True
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=lambda wildcards: shown(
+        caption="regimes",
+        category="Regimes",
+        labels=labelled("{view}", dataset="{dataset}", metric="{metric}"),
+        views="by_regime|by_explainer|relative",
+    ),
+    "attribution_differences": Plot(
+        "Differences between forms on one dataset: how large they are, or a map of their p-values for each run.",
+        "attribution_differences",
+        "attribution_differences/{dataset}_{view}",
+        lambda wildcards: shown(
             "explainers",
             regimes=config["statistics"]["regimes"],
             dataset=label("datasets", wildcards.dataset),
             view=wildcards.view,
             **of_statistics("alpha"),
         ),
-        code=code_of("figures/draw_attribution_differences.py"),
-    shell:
-        "python {input.script:q} --differences {input.differences:q} --dataset {wildcards.dataset} "
-        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule draw_roc:
-    """True against false positives of every class and run, regime by regime."""
-    input:
-        script=script("figures/draw_roc.py"),
-        curves="<results>/tables/roc_curves.parquet",
-    output:
-        in_formats(
-            "<results>/figures/roc/{dataset}",
-            caption="../../resources/captions/roc.rst",
-            category="Models",
-            labels=labelled("true and false positives", dataset="{dataset}"),
-        ),
-    log:
-        "<logs>/draw_roc/{dataset}.log",
-    benchmark:
-        "<benchmarks>/draw_roc/{dataset}.tsv"
-    localrule: True
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=drawn_of_dataset(regimes=config["statistics"]["regimes"]),
-        code=code_of("figures/draw_roc.py"),
-    shell:
-        "python {input.script:q} --curves {input.curves:q} --dataset {wildcards.dataset} "
-        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule draw_associations:
-    """The words that go along most with each class, and how far all others do."""
-    input:
-        script=script("figures/draw_associations.py"),
-        associations="<results>/tables/word_associations.parquet",
-    output:
-        in_formats(
-            "<results>/figures/word_associations/{dataset}",
-            caption="../../resources/captions/word_associations.rst",
-            category="Data",
-            labels=labelled("associations of words", dataset="{dataset}"),
-        ),
-    log:
-        "<logs>/draw_associations/{dataset}.log",
-    benchmark:
-        "<benchmarks>/draw_associations/{dataset}.tsv"
-    localrule: True
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=drawn_of_dataset(),
-        code=code_of("figures/draw_associations.py"),
-    shell:
-        "python {input.script:q} --associations {input.associations:q} --dataset {wildcards.dataset} "
-        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+        caption="attribution_differences",
+        category="Regimes",
+        labels=labelled("attribution differences, {view}", dataset="{dataset}"),
+        views="sizes|tests",
+    ),
+    "roc": Plot(
+        "True against false positives of every class and run, regime by regime.",
+        "roc_curves",
+        "roc/{dataset}",
+        drawn_of_dataset(regimes=config["statistics"]["regimes"]),
+        caption="roc",
+        category="Models",
+        labels=labelled("true and false positives", dataset="{dataset}"),
+    ),
+    "associations": Plot(
+        "The words that go along most with each class, and how far all others do.",
+        "word_associations",
+        "word_associations/{dataset}",
+        drawn_of_dataset(),
+        caption="word_associations",
+        category="Data",
+        labels=labelled("associations of words", dataset="{dataset}"),
+    ),
+    "masked_words": Plot(
+        "How probable the words of the texts are before and after each training, by group.",
+        "masked_words",
+        "masked_words/{dataset}",
+        lambda wildcards: masked_shown(dataset=label("datasets", wildcards.dataset)),
+        caption="masked_words",
+        category="Models",
+        labels=labelled("masked words", dataset="{dataset}"),
+    ),
+}
 
 
 rule draw_sentence:
@@ -348,62 +189,6 @@ rule score_masked_words:
         "--threads {threads} --tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"
 
 
-rule summarise_masked_words:
-    """Means of the scores of masked words, and their differences between the forms of a sentence."""
-    input:
-        script=script("statistics/summarise_masked_words.py"),
-        masked_words=[file for model in masked_models() for file in every(MASKED, model=model)],
-        datasets=every_dataset(),
-    output:
-        "<results>/tables/masked_words.parquet",
-    log:
-        "<logs>/summarise_masked_words.log",
-    benchmark:
-        "<benchmarks>/summarise_masked_words.tsv"
-    localrule: True
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=masked_summary_settings(),
-        folders=folders(masked_words=MASKED, datasets=DATASETS),
-        code=code_of("statistics/summarise_masked_words.py"),
-    shell:
-        "python {input.script:q} {params.folders} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule draw_masked_words:
-    """How probable the words of the texts are before and after each training, by group."""
-    input:
-        script=script("figures/draw_masked_words.py"),
-        summary="<results>/tables/masked_words.parquet",
-    output:
-        in_formats(
-            "<results>/figures/masked_words/{dataset}",
-            caption="../../resources/captions/masked_words.rst",
-            category="Models",
-            labels=labelled("masked words", dataset="{dataset}"),
-        ),
-    log:
-        "<logs>/draw_masked_words/{dataset}.log",
-    benchmark:
-        "<benchmarks>/draw_masked_words/{dataset}.tsv"
-    localrule: True
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=lambda wildcards: masked_shown(dataset=label("datasets", wildcards.dataset)),
-        code=code_of("figures/draw_masked_words.py"),
-    shell:
-        "python {input.script:q} --summary {input.summary:q} --dataset {wildcards.dataset} "
-        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
 TABLES = {
     "regimes": Page(["regimes"], regimes_shown(**of_statistics("confidence")), "Regimes"),
     "effects": Page(
@@ -429,13 +214,13 @@ TABLES = {
 }
 FIGURES = [
     every(
-        rules.draw_regimes.output,
+        drawn("regimes"),
         metric=correctness_metrics() or list(METRICS),
         view=["by_regime", "by_explainer", "relative"],
     ),
-    every(rules.draw_effects.output),
-    every(rules.draw_roc.output),
-    every(rules.draw_associations.output, dataset=datasets_shown()),
+    every(drawn("effects")),
+    every(drawn("roc")),
+    every(drawn("associations"), dataset=datasets_shown()),
     every(rules.draw_sentence.output, dataset=datasets_shown()),
     *EXPLAINER_FIGURES,
 ]
@@ -463,11 +248,11 @@ if comparisons():
         shown("datasets", "explainers", regimes=config["statistics"]["regimes"], **of_statistics("alpha")),
         "Regimes",
     )
-    FIGURES.append(every(rules.draw_attribution_differences.output, view=["sizes", "tests"]))
+    FIGURES.append(every(drawn("attribution_differences"), view=["sizes", "tests"]))
 if config["masked_words"] and masked_models():
     TABLES["masked_words"] = Page(
         ["masked_words"],
         shown("datasets", regimes=config["statistics"]["regimes"], **of_statistics("confidence")),
         "Models",
     )
-    FIGURES.append(every(rules.draw_masked_words.output))
+    FIGURES.append(every(drawn("masked_words")))

@@ -45,6 +45,16 @@ def run_script(name: str, settings: dict, *arguments: object) -> subprocess.Comp
     return subprocess.run(command, capture_output=True, text=True)
 
 
+def run_result(name: str, settings: dict, *arguments: object) -> subprocess.CompletedProcess:
+    """Compute a result, a module of ``evenlight.results``, as its rule does."""
+    return run_script("results/compute.py", settings, "--result", name, *arguments)
+
+
+def run_plot(name: str, settings: dict, *arguments: object) -> subprocess.CompletedProcess:
+    """Draw a figure, a module of ``evenlight.figures.plots``, as its rule does."""
+    return run_script("figures/draw.py", settings, "--figure", name, *arguments)
+
+
 def tabulated(folder: Path, name: str, *frames: pd.DataFrame, notes: list[str] | None = None, **settings: object):
     """The CSV tables (``csv``, a list), the HTML and the LaTeX that the script makes of a page's tables."""
     contracts = import_module(f"evenlight.figures.pages.{name}").TABLES

@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from dataset_files import write_dataset
-from rendering import COMPARED, page_of, run_script, shown, tabulated
+from rendering import COMPARED, page_of, run_result, shown, tabulated
 from scipy.stats import ttest_ind
 from statsmodels.stats.oaxaca import OaxacaBlinder
 from study_files import asked, called
@@ -438,7 +438,7 @@ def test_script_writes_the_table_and_its_page_says_why_cells_are_not_split(study
     named = zip(("--scores", "--datasets", "--readings"), folders_of(study), strict=True)
     flags = [part for pair in named for part in pair]
     path, settings = tmp_path / "computed.parquet", study_settings()
-    done = run_script("statistics/measure_associated.py", asked(associated_table, settings), *flags, "--output", path)
+    done = run_result("measure_associated", asked(associated_table, settings), *flags, "--output", path)
     assert done.returncode == 0, done.stderr
     table = computed(study, settings)
     pd.testing.assert_frame_equal(tables.read_table(path, ASSOCIATED), table)
@@ -467,7 +467,7 @@ def test_script_says_what_is_to_be_said_of_the_scores(study, tmp_path):
     named = zip(("--scores", "--datasets", "--readings"), folders_of(study), strict=True)
     flags = [part for pair in named for part in pair]
     path = tmp_path / "computed.parquet"
-    done = run_script("statistics/measure_associated.py", asked(associated_table, settings), *flags, "--output", path)
+    done = run_result("measure_associated", asked(associated_table, settings), *flags, "--output", path)
     assert done.returncode == 0, done.stderr
     assert "rounding noise" in str(tables.read_metadata(path, ASSOCIATED)["notes"])
 

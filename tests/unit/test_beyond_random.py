@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import COMPARED, page_of, run_script, shown, tabulated
+from rendering import COMPARED, page_of, run_result, shown, tabulated
 from scipy.stats import ttest_1samp
 from study_files import StudyFiles, asked, called
 
@@ -572,7 +572,7 @@ def test_disparities_are_those_of_the_table_of_effects(study):
 def test_script_writes_the_table_and_its_page_counts_what_is_left(study, tmp_path):
     path, settings = tmp_path / "computed.parquet", study_settings()
     flags = ("--scores", study.scores, "--datasets", study.datasets, "--output", path)
-    done = run_script("statistics/measure_beyond_random.py", asked(beyond_random_table, settings), *flags)
+    done = run_result("measure_beyond_random", asked(beyond_random_table, settings), *flags)
     assert done.returncode == 0, done.stderr
     table = computed(study)
     pd.testing.assert_frame_equal(tables.read_table(path, BEYOND_RANDOM), table)

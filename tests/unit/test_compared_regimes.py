@@ -17,7 +17,7 @@ from evenlight.contracts.texts import ITEMS, READINGS
 from evenlight.errors import InputError
 from evenlight.figures.html_table import render
 from evenlight.figures.pages import regimes as regimes_page
-from evenlight.figures.regime_plot import draw_regimes
+from evenlight.figures.plots.regimes import draw_regimes
 from evenlight.figures.settings import keywords
 from evenlight.resamples import clusters_known, ends, means_of_draws
 from evenlight.statistics import regime_summary

@@ -14,8 +14,8 @@ from evenlight.concepts.summary import effect_rows, error_rows
 from evenlight.contracts.texts import UNITS
 from evenlight.datasets import change_factors
 from evenlight.errors import InputError
-from evenlight.figures.concept_plot import draw_concept_grid
 from evenlight.figures.pages.concepts import page
+from evenlight.figures.plots.concepts import draw_concept_grid
 from evenlight.statistics.study import Metric
 
 CONCEPTS = {"food": ["negative", "positive", "unknown"], "noise": ["negative", "positive", "unknown"]}

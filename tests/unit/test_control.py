@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import page_of, run_script, shown, tabulated
+from rendering import page_of, run_plot, run_result, shown, tabulated
 from scipy.stats import mannwhitneyu, wilcoxon
 from study_files import StudyFiles, asked, computed
 
 from evenlight import tables
 from evenlight.contracts.results import CONTROL
-from evenlight.figures.control_plot import draw_control
 from evenlight.figures.html_table import render
+from evenlight.figures.plots.control import draw_control
 from evenlight.seeds import generator_for
 from evenlight.statistics import control
 from evenlight.statistics.cells import ExplainerScores
@@ -333,8 +333,8 @@ def test_a_metric_that_is_defined_nowhere_has_no_rate(score_paths):
 
 def test_scripts_write_table_page_and_figure(score_paths, rates, tmp_path):
     control, settings = tmp_path / "control.parquet", study_settings()
-    done = run_script(
-        "statistics/permute_groups.py",
+    done = run_result(
+        "permute_groups",
         asked(permuted_rates, settings),
         *("--scores", score_paths.scores, "--datasets", score_paths.datasets, "--output", control),
     )
@@ -342,7 +342,7 @@ def test_scripts_write_table_page_and_figure(score_paths, rates, tmp_path):
     pd.testing.assert_frame_equal(tables.read_table(control, CONTROL), rates)
     figure = tmp_path / "control.svg"
     about = shown(settings, "datasets", "models", alpha=0.05, control_draws=99)
-    done = run_script("figures/draw_control.py", about, "--control", control, "--output", figure)
+    done = run_plot("control", shown(settings, "datasets"), "--table", control, "--output", figure)
     assert done.returncode == 0, done.stderr
     page = tabulated(tmp_path, "control", rates, **about).html
     assert page == render(page_of("control", rates, **about))
@@ -368,7 +368,7 @@ def test_the_figure_of_other_datasets_is_refused(rates, tmp_path):
     path, figure = tmp_path / "control.parquet", tmp_path / "x.svg"
     tables.write_table(rates, path, CONTROL)
     about = {"datasets": {"tales": "Tales"}}
-    done = run_script("figures/draw_control.py", about, "--control", path, "--output", figure)
+    done = run_plot("control", about, "--table", path, "--output", figure)
     assert done.returncode == 1
     assert "column 'dataset' has none of tales" in done.stderr
     assert not figure.exists()

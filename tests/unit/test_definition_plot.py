@@ -8,13 +8,13 @@ import pytest
 from disparity_rows import disparity_rows
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
-from rendering import page_of, run_script, shown, tabulated
+from rendering import page_of, run_plot, run_result, shown, tabulated
 from study_files import asked
 
 from evenlight import tables
 from evenlight.contracts.results import DEFINITIONS, SUMMARY
-from evenlight.figures.definition_plot import draw_definitions
 from evenlight.figures.html_table import render
+from evenlight.figures.plots.definitions import draw_definitions
 from evenlight.figures.settings import keywords
 from evenlight.figures.study_figures import effect_limit
 from evenlight.figures.style import draw
@@ -278,9 +278,7 @@ def summary_file(tmp_path):
 
 def test_scripts_compute_draw_and_tabulate(summary_file, tmp_path):
     computed, figure = tmp_path / "definitions.parquet", tmp_path / "figure.svg"
-    done = run_script(
-        "statistics/compare_definitions.py", {"disputed": DISPUTED}, "--summary", summary_file, "--output", computed
-    )
+    done = run_result("compare_definitions", {"disputed": DISPUTED}, "--tables", summary_file, "--output", computed)
     assert done.returncode == 0, done.stderr
     table = tables.read_table(computed, DEFINITIONS)
     assert table["significant"].tolist() == [2, 1, 3]
@@ -288,15 +286,15 @@ def test_scripts_compute_draw_and_tabulate(summary_file, tmp_path):
     assert page.csv[0].columns.tolist() == definitions_table(summary(), disputed=DISPUTED).columns.tolist()
     assert '<th scope="row">Sparsity, τ = 0.1</th>' in page.html
     about = shown(SETTINGS, "models", "explainers", "metrics", disputed=DISPUTED, considerable_effect=0.2)
-    flags = ("--summary", summary_file, "--dataset", "plots", "--output", figure)
-    done = run_script("figures/draw_definitions.py", about | {"dataset": "Plots"}, *flags)
+    flags = ("--table", summary_file, "--dataset", "plots", "--output", figure)
+    done = run_plot("definitions", about | {"dataset": "Plots"}, *flags)
     assert done.returncode == 0, done.stderr
     assert "Sparsity, τ = 0.1: 3 of 4 significant" in figure.read_text()
 
 
 def test_scripts_refuse_what_they_cannot_show(summary_file, tmp_path):
     output = tmp_path / "x.svg"
-    flags = ("--summary", summary_file, "--dataset", "films", "--output", output)
-    done = run_script("figures/draw_definitions.py", {"dataset": "Films"}, *flags)
+    flags = ("--table", summary_file, "--dataset", "films", "--output", output)
+    done = run_plot("definitions", {"dataset": "Films"}, *flags)
     assert done.stderr.startswith(f"error: {summary_file}: column 'dataset' has no 'films'")
     assert not output.exists()

@@ -342,7 +342,7 @@ def test_missing_file_is_refused_with_its_rule(two_seeds, tmp_path, missing):
 
 
 def run_script(*arguments) -> subprocess.CompletedProcess:
-    command = [sys.executable, SCRIPTS / "statistics/measure_disparity.py", *arguments]
+    command = [sys.executable, SCRIPTS / "results/compute.py", "--result", "measure_disparity", *arguments]
     return subprocess.run(command, capture_output=True, text=True)
 
 

@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from evenlight.figures.effect_plot import VERDICTS, draw_effects
+from evenlight.figures.plots.effects import VERDICTS, draw_effects
 from evenlight.figures.style import draw
 from evenlight.statistics.study import Metric
 
-SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "figures/draw_effects.py"
+SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "figures/draw.py"
 MODELS = {"small": "Small", "large": "Large"}
 EXPLAINERS = {"ig": "Integrated Gradients", "lime": "LIME"}
 METRICS = {
@@ -163,7 +163,8 @@ def test_script(tmp_path):
         "confidence": 0.95,
     }
     effects().to_parquet(tmp_path / "effects.parquet", index=False)
-    command = [sys.executable, SCRIPT, "--settings", json.dumps(settings), "--effects", tmp_path / "effects.parquet"]
+    command = [sys.executable, SCRIPT, "--settings", json.dumps(settings), "--table", tmp_path / "effects.parquet"]
+    command += ["--figure", "effects"]
     output = tmp_path / "effects.svg"
     done = subprocess.run([*command, "--dataset", "plots", "--output", output], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

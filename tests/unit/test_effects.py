@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import COMPARED, page_of, run_script, shown, tabulated
+from rendering import COMPARED, page_of, run_result, shown, tabulated
 from scipy.stats import ttest_rel
 from statsmodels.stats.multitest import multipletests
 from study_files import StudyFiles, asked, called, computed
@@ -531,7 +531,7 @@ def test_scripts_write_what_the_library_computes(paths, tmp_path):
     scripts = {"measure_disparity": (disparity_table, disparity), "estimate_effects": (effect_table, effects)}
     scripts["permute_verdicts"] = (permuted_verdicts, control)
     for script, (function, output) in scripts.items():
-        done = run_script(f"statistics/{script}.py", asked(function, SETTINGS), *folders, "--output", output)
+        done = run_result(script, asked(function, SETTINGS), *folders, "--output", output)
         assert done.returncode == 0, done.stderr
     written = tables.read_table(effects, EFFECTS)
     pd.testing.assert_frame_equal(written, computed(effect_table, paths, SETTINGS))

@@ -14,8 +14,8 @@ from evenlight.contracts.explanations import AGREEMENT, ATTRIBUTIONS
 from evenlight.contracts.results import AGREEMENT_SUMMARY
 from evenlight.contracts.texts import ITEMS, READINGS
 from evenlight.errors import InputError
-from evenlight.figures.agreement_map import draw_agreement
 from evenlight.figures.pages import agreement as agreement_page
+from evenlight.figures.plots.agreement import draw_agreement
 from evenlight.readings import Sentence, readings_table, token_table
 from evenlight.statistics.explainer_agreement import MEASURES, agreement_table, agreements, summarise_agreement
 from evenlight.statistics.files import Run, agreement_path

@@ -19,9 +19,9 @@ from study_files import StudyFiles, asked
 from evenlight import tables
 from evenlight.contracts.results import SUMMARY
 from evenlight.errors import InputError
-from evenlight.figures.disparity_map import draw_disparity_map
 from evenlight.figures.page_parts import BETTER_COLOURS
-from evenlight.figures.score_boxes import draw_score_boxes
+from evenlight.figures.plots.disparity import draw_disparity
+from evenlight.figures.plots.scores import draw_scores
 from evenlight.figures.style import draw
 from evenlight.statistics.study import Metric
 from evenlight.statistics.summary import grouped_scores, summarise_disparity
@@ -74,13 +74,13 @@ def disparity() -> pd.DataFrame:
 
 def score_boxes(groups: list[str] = GROUPS):
     table = scores(groups).rename(columns={"gini": "score"})
-    return draw_score_boxes(table, GINI, EXPLAINERS, groups, "Gini index: Small on Plots")
+    return draw_scores(table, GINI, EXPLAINERS, groups, "Gini index: Small on Plots")
 
 
 def disparity_map():
     metrics = {"gini": GINI, "sparsity": Metric("sparsity", "Sparsity", higher_is_better=False)}
     models = {name: entry["label"] for name, entry in SETTINGS["models"].items()}
-    return draw_disparity_map(
+    return draw_disparity(
         summarise_disparity(disparity(), **asked(summarise_disparity, SETTINGS)),
         models,
         EXPLAINERS,
@@ -187,7 +187,7 @@ def test_map_marks_what_was_not_tested():
     table = disparity()
     table = table[~((table["metric"] == "sparsity") & (table["explainer"] == "explainer3"))]
     metrics = {"gini": GINI, "sparsity": Metric("sparsity", "Sparsity", higher_is_better=False)}
-    figure = draw_disparity_map(
+    figure = draw_disparity(
         summarise_disparity(table, **asked(summarise_disparity, SETTINGS)),
         {"small": "Small"},
         EXPLAINERS,
@@ -201,7 +201,7 @@ def test_map_marks_what_was_not_tested():
 def test_every_pair_of_groups_has_its_panel():
     both = pd.concat([disparity(), disparity().assign(level_b="neutral")])
     summary = summarise_disparity(both, **asked(summarise_disparity, SETTINGS))
-    figure = draw_disparity_map(summary, {"small": "Small"}, EXPLAINERS, {"gini": GINI}, 0.2, "")
+    figure = draw_disparity(summary, {"small": "Small"}, EXPLAINERS, {"gini": GINI}, 0.2, "")
     labels = [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()]
     assert labels == [f"Cohen's d: {group} better ← 0 → male better" for group in ("female", "neutral")]
 
@@ -212,7 +212,7 @@ def test_map_and_table_have_one_colour_for_the_group_with_better_explanations():
         disparity().assign(cohens_d=-1.0, cliffs_delta=-0.5), **asked(summarise_disparity, SETTINGS)
     )
     metrics = {"gini": GINI, "sparsity": Metric("sparsity", "Sparsity", higher_is_better=False)}
-    figure = draw_disparity_map(summary, {"small": "Small"}, EXPLAINERS, metrics, 0.2, "")
+    figure = draw_disparity(summary, {"small": "Small"}, EXPLAINERS, metrics, 0.2, "")
     axes = figure.axes[0]
     colours = {
         round(patch.get_x() + 0.5): patch.get_facecolor()[:3] for patch in axes.patches if patch.get_facecolor()[3]
@@ -285,9 +285,9 @@ def test_draw_scores_refuses_a_missing_seed(score_files, tmp_path):
 def test_draw_disparity(tmp_path):
     path = tmp_path / "disparity_summary.parquet"
     tables.write_table(summarise_disparity(disparity(), **asked(summarise_disparity, SETTINGS)), path, SUMMARY)
-    shared = ["--summary", path, "--output", tmp_path / "map.svg"]
-    done = run_script("figures/draw_disparity.py", MAP, *shared, "--dataset", "plots")
+    shared = ["--figure", "disparity", "--table", path, "--output", tmp_path / "map.svg"]
+    done = run_script("figures/draw.py", MAP, *shared, "--dataset", "plots")
     assert done.returncode == 0, done.stderr
     assert "Large · Explainer no. 7" in texts(tmp_path / "map.svg")
-    done = run_script("figures/draw_disparity.py", MAP, *shared, "--dataset", "films")
+    done = run_script("figures/draw.py", MAP, *shared, "--dataset", "films")
     assert done.stderr.startswith(f"error: {path}: column 'dataset' has no 'films'")

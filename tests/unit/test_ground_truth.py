@@ -11,8 +11,8 @@ from scipy.stats import pearsonr
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from evenlight.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
-from evenlight.figures.association_plot import WORDS, draw_associations
 from evenlight.figures.pages import ground_truth as ground_truth_page
+from evenlight.figures.plots.associations import WORDS, draw_associations
 from evenlight.statistics.ground_truth import (
     counted_words,
     ground_truth_tables,

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import COMPARED, run_script, shown, tabulated
+from rendering import COMPARED, run_result, shown, tabulated
 from scipy.stats import friedmanchisquare, kruskal
 from statsmodels.stats.multitest import multipletests
 from study_files import StudyFiles, asked, called, computed
@@ -143,8 +143,8 @@ def test_script_compares_groups(files, tmp_path):
         files.write(texts(draws(seed, (40, 30, 30))), seed)
     outputs = tmp_path / "groups.parquet", tmp_path / "group_pairs.parquet"
     folders = ("--scores", files.scores, "--datasets", files.datasets, "--readings", files.readings)
-    flags = (*folders, "--output", outputs[0], "--pairs", outputs[1])
-    done = run_script("statistics/compare_many_groups.py", asked(group_tables, SETTINGS), *flags)
+    flags = (*folders, "--output", *outputs)
+    done = run_result("compare_many_groups", asked(group_tables, SETTINGS), *flags)
     assert done.returncode == 0, done.stderr
     read = [tables.read_table(*both) for both in zip(outputs, (GROUPS, GROUP_PAIRS), strict=True)]
     page = tabulated(tmp_path, "groups", *read, **shown(SETTINGS, *COMPARED, alpha=0.05))

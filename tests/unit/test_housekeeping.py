@@ -94,7 +94,7 @@ def test_the_snakefile_statistics_and_figures_import_no_torch():
     """What starts the workflow, and the work that needs no model, must be quick and run on machines without torch."""
     order = library_order()
     # spaCy imports torch where it is installed.
-    parts = [*(part for part in order[: order.index("models")] if part != "corpus"), "statistics", "figures"]
+    parts = [*(part for part in order[: order.index("models")] if part != "corpus"), "statistics", "results", "figures"]
     library = REPOSITORY / "workflow" / "scripts" / "evenlight"
     files = [path for part in parts for path in (library / f"{part}.py", *(library / part).rglob("*.py"))]
     modules = [

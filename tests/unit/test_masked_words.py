@@ -27,8 +27,8 @@ from evenlight.configuration import complete
 from evenlight.contracts.masked_words import MASKED_WORDS
 from evenlight.engine.masked_words import LIKELIHOOD, RELEASED, masked_evaluator, masked_scores, why_without_head
 from evenlight.errors import InputError
-from evenlight.figures.masked_words_plot import LABELS, draw_masked_words
 from evenlight.figures.pages import masked_words as masked_words_page
+from evenlight.figures.plots.masked_words import LABELS, draw_masked_words
 from evenlight.models.classifier import name_classes
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, set_prompt
 from evenlight.statistics.files import Run, masked_path

@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from dataset_files import as_dataset, write_dataset
-from rendering import page_of, run_script, tabulated
+from rendering import page_of, run_result, tabulated
 from study_files import asked
 
 from evenlight import tables
@@ -15,7 +15,7 @@ from evenlight.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY_PER_
 from evenlight.contracts.texts import READINGS
 from evenlight.contracts.texts import UNITS as UNITS_CONTRACT
 from evenlight.errors import InputError
-from evenlight.figures.chance_level import said_of_chance
+from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.model_quality import (
     average_prediction_difference,
@@ -273,16 +273,15 @@ def test_scripts_write_all_tables(files, tmp_path):
     summary, per_seed = tmp_path / "models.parquet", tmp_path / "models_per_seed.parquet"
     datasets, readings = folders_of(files)
     balanced = tmp_path / "balanced_accuracy.parquet"
-    flags = ("--datasets", datasets, "--readings", readings, "--output", summary, "--per-seed", per_seed)
-    flags += ("--balanced", balanced)
-    done = run_script("statistics/measure_quality.py", asked(quality_per_seed, SETTINGS), *flags)
+    flags = ("--datasets", datasets, "--readings", readings, "--output", summary, per_seed, balanced)
+    done = run_result("measure_quality", asked(quality_per_seed, SETTINGS), *flags)
     assert done.returncode == 0, done.stderr
     read = tables.read_table(summary, QUALITY), tables.read_table(per_seed, QUALITY_PER_SEED)
     of_runs = tables.read_table(balanced, BALANCED_ACCURACY)
     assert of_runs["value"].tolist() == pytest.approx([5 / 6, 1])
     assert of_runs[["size", "clusters", "chance"]].to_numpy().tolist() == [[6, 3, 0.5]] * 2
     # So few texts show of neither run that it has learnt.
-    assert done.stdout == f"warning: {said_of_chance(of_runs)[0]}\n"
+    assert done.stdout.endswith(f"\nwarning: {said_of_chance(of_runs)[0]}\n")
     page = tabulated(tmp_path, "models", *read, datasets={"plots": "Plots"}, models={"small": "Small"})
     assert list(page.csv[1].columns) == ["dataset", "model", "seed", "measure", "factor", "subset", "size", "value"]
     assert set(page.csv[1]["seed"]) == {0, 1}

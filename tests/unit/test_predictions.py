@@ -12,8 +12,8 @@ from evenlight import tables
 from evenlight.contracts.texts import READINGS
 from evenlight.errors import InputError
 from evenlight.figures.pages import predictions as predictions_page
-from evenlight.figures.roc_plot import draw_roc
-from evenlight.figures.sentence_plot import chosen_sentence, draw_sentence, sentence_page
+from evenlight.figures.plots.roc import draw_roc
+from evenlight.figures.plots.sentence import chosen_sentence, draw_sentence, sentence_page
 from evenlight.statistics.files import Run, reading_path
 from evenlight.statistics.model_quality import quality_per_seed, summarise_quality
 from evenlight.statistics.predictions import prediction_tables

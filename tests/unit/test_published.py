@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
-from rendering import COMPARED, page_of, run_script, shown, tabulated
+from rendering import COMPARED, page_of, run_result, shown, tabulated
 from statsmodels.stats.inter_rater import cohens_kappa
 from study_files import asked
 
@@ -504,8 +504,8 @@ def test_script(tmp_path, model):
         SUMMARY,
     )
     tables.write_table(qualities(), paths["models"], QUALITY)
-    flags = [part for name, path in paths.items() for part in (f"--{name}", path)]
-    done = run_script("statistics/compare_published.py", asked(lay_beside, SETTINGS), "--published", FOLDER, *flags)
+    flags = ("--tables", *list(paths.values())[:2], "--output", *list(paths.values())[2:])
+    done = run_result("compare_published", asked(lay_beside, SETTINGS), "--published", FOLDER, *flags)
     assert done.returncode == 0, done.stderr
     contracts = (PUBLISHED_CONTRACT, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY)
     read = [tables.read_exactly(*both) for both in zip(list(paths.values())[2:], contracts, strict=True)]

@@ -20,7 +20,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.explainers.randomisation import drawn_items, randomisation_rows, stages
 from evenlight.figures.pages import randomisation as randomisation_page
-from evenlight.figures.randomisation_plot import draw_randomisation
+from evenlight.figures.plots.randomisation import draw_randomisation
 from evenlight.models.classifier import Classifier
 from evenlight.models.randomised import Layer, layers_of, randomise
 from evenlight.seeds import generator_for

@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from rendering import COMPARED, shown
 from study_files import StudyFiles
 
-from evenlight.figures.score_panels import draw_score_panels
+from evenlight.figures.plots.score_panels import draw_score_panels
 from evenlight.figures.study_figures import grid_shape
 from evenlight.figures.style import draw
 from evenlight.statistics.study import Metric

@@ -8,15 +8,15 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
-from rendering import page_of, run_script, shown, tabulated
+from rendering import page_of, run_result, run_script, shown, tabulated
 from scipy.stats import kstest, mannwhitneyu, norm
 from study_files import StudyFiles, called
 
 from evenlight import tables
 from evenlight.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
 from evenlight.contracts.texts import READINGS
+from evenlight.figures.plots.specifications import BETTER, NEITHER, WORSE, draw_specifications
 from evenlight.figures.settings import keywords
-from evenlight.figures.specification_plot import BETTER, NEITHER, WORSE, draw_specifications
 from evenlight.figures.style import draw
 from evenlight.seeds import generator_for
 from evenlight.statistics import control
@@ -557,8 +557,8 @@ def test_page_has_a_row_for_each_curve(found, tmp_path):
 def test_scripts_compute_and_draw(study, tmp_path):
     files = study(shift=0.4)
     table, curves, figure = (tmp_path / name for name in ("specifications.parquet", "curves.parquet", "figure.svg"))
-    folders = ("--scores", files.scores, "--datasets", files.datasets, "--output", table, "--curves", curves)
-    done = run_script("statistics/measure_specifications.py", ASKED, *folders)
+    folders = ("--scores", files.scores, "--datasets", files.datasets, "--output", curves, table)
+    done = run_result("measure_specifications", ASKED, *folders)
     assert done.returncode == 0, done.stderr
     assert len(tables.read_table(curves, SPECIFICATION_CURVES)) == 5
     flags = ("--specifications", table, "--curves", curves, "--dataset", "plots", "--kind", "sparsity")

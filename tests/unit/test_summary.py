@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
-from rendering import COMPARED, page_of, run_script, shown, tabulated
+from rendering import COMPARED, page_of, run_result, shown, tabulated
 from study_files import StudyFiles, asked, called, computed
 
 from evenlight import tables
@@ -461,8 +461,8 @@ def test_score_page_shows_groups_side_by_side(score_files):
 
 def test_scores_are_computed_and_written_as_csv_html_and_latex(score_files, tmp_path):
     output = tmp_path / "scores.parquet"
-    done = run_script(
-        "statistics/summarise_scores.py",
+    done = run_result(
+        "summarise_scores",
         asked(summarise_scores, SETTINGS),
         *("--scores", score_files.scores, "--datasets", score_files.datasets, "--output", output),
     )
@@ -482,7 +482,7 @@ def test_disparities_are_summed_up_and_written_with_their_notes(tmp_path):
     tables.write_table(table, runs, DISPARITY, {"notes": ["a note"]})
     for function, output in ((summarise_disparity, summary), (count_tests, counts)):
         settings = asked(function, SETTINGS)
-        done = run_script(f"statistics/{function.__name__}.py", settings, "--disparity", runs, "--output", output)
+        done = run_result(function.__name__, settings, "--tables", runs, "--output", output)
         assert done.returncode == 0, done.stderr
     assert tables.read_table(counts, TEST_COUNTS)["mann_whitney"].tolist() == [2]
     [directions, note] = tables.read_metadata(summary, SUMMARY)["notes"]

@@ -10,8 +10,8 @@ from statsmodels.stats.multitest import multipletests
 from evenlight import tables
 from evenlight.contracts.explanations import ATTRIBUTIONS
 from evenlight.contracts.texts import READINGS
-from evenlight.figures.attribution_plot import draw_attribution_differences
 from evenlight.figures.pages import attribution_differences as differences_page
+from evenlight.figures.plots.attribution_differences import draw_attribution_differences
 from evenlight.metrics import explanation_of
 from evenlight.metrics.correctness.paper import mass_accuracy
 from evenlight.readings import Sentence

@@ -99,8 +99,8 @@ STARTS = {
     "datasets/import_dataset": 80,
     "models/train": 1000,
     "explanations/attribute": 80,
-    "statistics/measure_disparity": 220,
-    "figures/draw_disparity": 150,
+    "results/compute": 220,
+    "figures/draw": 150,
     "figures/tabulate": 80,
 }
 

@@ -81,6 +81,7 @@ TESTS = {
     "statistics/robustness": ("robustness",),
     "statistics/jackknife": ("associated",),
     "statistics/beyond_random": ("beyond_random",),
+    "statistics/chance_level": ("model_quality",),
     "statistics/definitions": ("definition_plot",),
     "statistics/specifications": ("specifications",),
     "statistics/model_quality": ("model_quality",),

@@ -35,15 +35,6 @@ def add_folder_flags(parser: argparse.ArgumentParser, *names: str, required: boo
         parser.add_argument(f"--{name}", type=Path, required=required, metavar="FOLDER", help=f"<results>/{name}")
 
 
-def compared_parser(description: str) -> argparse.ArgumentParser:
-    """A parser of scripts that make a table of all scores of a study; strata of groups may need the readings."""
-    parser = settings_parser(description)
-    add_folder_flags(parser, "scores", "datasets")
-    add_folder_flags(parser, "readings", required=False)
-    parser.add_argument("--output", required=True, metavar="PARQUET")
-    return parser
-
-
 def add_figure_flag(parser: argparse.ArgumentParser) -> None:
     """The flag of scripts that draw a figure."""
     parser.add_argument(

@@ -55,7 +55,7 @@ LIBRARIES = {
     "datasets": TABLES,
     "models": MODELS,
     "explanations": MODELS,
-    "statistics": STATISTICS,
+    "results": STATISTICS,
     "figures": FIGURES,
     "checks": MODELS,
 }

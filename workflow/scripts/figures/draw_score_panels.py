@@ -4,7 +4,7 @@ import argparse
 
 from evenlight import command_line
 from evenlight.figures.model_scores import model_scores
-from evenlight.figures.score_panels import draw_score_panels
+from evenlight.figures.plots.score_panels import draw_score_panels
 from evenlight.figures.settings import keywords
 from evenlight.figures.style import draw
 

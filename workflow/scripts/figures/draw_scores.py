@@ -4,7 +4,7 @@ import argparse
 
 from evenlight import command_line
 from evenlight.figures.model_scores import model_scores
-from evenlight.figures.score_boxes import draw_score_boxes
+from evenlight.figures.plots.scores import draw_scores
 from evenlight.figures.settings import keywords
 from evenlight.figures.style import draw
 
@@ -15,7 +15,7 @@ def main(arguments: argparse.Namespace) -> None:
     metric = settings["metrics"][arguments.metric]
     scores, levels, model_on_dataset = model_scores(arguments.scores, arguments.datasets, [metric.name], settings)
     title = f"{metric.label}: {model_on_dataset}"
-    draw(arguments.output, lambda: draw_score_boxes(scores, metric, settings["explainers"], levels, title), title)
+    draw(arguments.output, lambda: draw_scores(scores, metric, settings["explainers"], levels, title), title)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ import argparse
 
 from evenlight import command_line, tables
 from evenlight.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
+from evenlight.figures.plots.specifications import draw_specifications
 from evenlight.figures.settings import keywords
-from evenlight.figures.specification_plot import draw_specifications
 from evenlight.figures.style import draw
 from evenlight.figures.text import common_words
 

@@ -1,6 +1,5 @@
 """What a study compares, by which metrics and which scores, and how it judges them: what its configuration says."""
 
-from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -124,12 +123,6 @@ def taken(kind: type[Kind], settings: Mapping[str, Any]) -> tuple[Kind, dict[str
         kind(**{name: value for name, value in settings.items() if name in names}),
         {name: value for name, value in settings.items() if name not in names},
     )
-
-
-def study_of(arguments: Namespace) -> tuple[StudyScores, dict[str, Any]]:
-    """The scores that a script of a table is told of, and its other settings."""
-    folders = {"scores": arguments.scores, "units": arguments.datasets}
-    return taken(StudyScores, arguments.settings | folders | {"readings": getattr(arguments, "readings", None)})
 
 
 def pairs_of(comparisons: Mapping[str, list[list[str]]]) -> list[Comparison]:

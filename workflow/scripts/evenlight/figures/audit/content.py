@@ -18,7 +18,6 @@ from evenlight import tables
 from evenlight.contracts.results import BALANCED_ACCURACY, BEYOND_RANDOM, DISPARITY, EFFECTS, QUALITY, VERDICT_CONTROL
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
 from evenlight.figures.audit.leaning import Reliance, leaning, read_reliance
-from evenlight.figures.chance_level import said_of_chance
 from evenlight.figures.explorer.content import Explained, Folders, Level, levels_of, unit_means
 from evenlight.figures.pages.effects import said_of_control
 from evenlight.figures.text import json_number, ordered_levels, signed, too_small
@@ -26,6 +25,7 @@ from evenlight.items import JOINT, PLACEBO, texts_of, units_of
 from evenlight.sources import digest
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, TURNED_ROUND
 from evenlight.statistics.cells import CELL, ModelScores, read_models
+from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.files import Run, items_path, manifest_path, reading_path, runs, score_path, units_path
 from evenlight.statistics.study import Comparison, Metric, StudyScores, comparisons_in
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UNDECIDED, is_disparity

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from evenlight.contracts.results import AGREEMENT_SUMMARY
-from evenlight.figures.agreement_map import MEASURES
 from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.page_parts import rows_by_model, said_of_single_runs
+from evenlight.figures.plots.agreement import MEASURES
 from evenlight.figures.text import mean_over_seeds, signed
 
 TABLES = (AGREEMENT_SUMMARY,)

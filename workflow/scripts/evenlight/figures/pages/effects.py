@@ -3,10 +3,10 @@
 import pandas as pd
 
 from evenlight.contracts.results import BALANCED_ACCURACY, EFFECTS, TEST_COUNTS, VERDICT_CONTROL
-from evenlight.figures.chance_level import said_of_chance
 from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.page_parts import rows_by_model, said_of_single_runs
 from evenlight.figures.text import signed, three_digits, too_small
+from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import Comparison, Metric, comparisons_in, said_of
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY, UNDECIDABLE, UNDECIDED

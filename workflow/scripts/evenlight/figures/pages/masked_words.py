@@ -6,7 +6,7 @@ import pandas as pd
 
 from evenlight.contracts.results import MASKED_SUMMARY
 from evenlight.figures.html_table import Cell, Page, Table
-from evenlight.figures.masked_words_plot import LABELS
+from evenlight.figures.plots.masked_words import LABELS
 from evenlight.figures.text import signed
 
 TABLES = (MASKED_SUMMARY,)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from evenlight.contracts.results import REGIMES
 from evenlight.figures.html_table import Cell, Page, Table
-from evenlight.figures.regime_plot import SUBSETS
+from evenlight.figures.plots.regimes import SUBSETS
 from evenlight.figures.text import signed
 from evenlight.statistics.study import Metric
 

@@ -1,0 +1,40 @@
+# From scores and readings to the tables of a study: a rule for each entry of RESULTS, which has its name.
+#
+# Comes in: RESULTS of rules/statistics.smk, verdicts.smk and kinds/; what each of them reads.
+# Goes out: <results>/tables/*.parquet.
+
+for result, asked in RESULTS.items():
+
+    rule:
+        name:
+            result
+        input:
+            **asked.files,
+            script=script("results/compute.py"),
+            tables=[f"<results>/tables/{table}.parquet" for table in asked.reads],
+            content=[repository_file(path) for path in asked.content],
+        output:
+            [f"<results>/tables/{table}.parquet" for table in asked.tables],
+        log:
+            f"<logs>/{result}.log",
+        benchmark:
+            f"<benchmarks>/{result}.tsv"
+        localrule: asked.minutes is None
+        conda:
+            "../envs/statistics.yaml"
+        resources:
+            mem_mb=growing(4000) if asked.minutes else 2000,
+            runtime=growing(asked.minutes) if asked.minutes else 10,
+        params:
+            result=result,
+            settings=asked.settings,
+            folders=asked.folders,
+            content=content_of(BASE / path for path in asked.content),
+            code=code_of("results/compute.py", f"evenlight.results.{result}"),
+        shell:
+            "python {input.script:q} --result {params.result} {params.folders} --tables {input.tables:q} "
+            "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1 && "
+            # What must be read first is said where one looks.
+            "{{ grep '^warning: ' {log:q} || true; }}"
+
+    workflow.get_rule(result).docstring = asked.about

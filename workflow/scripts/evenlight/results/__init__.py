@@ -1,0 +1,68 @@
+"""What a study computes of its runs: a module for each result, which the rule of the same name runs.
+
+A module of this package has
+
+- ``TABLES``: the contracts of the tables that it makes, in the order in which they are written;
+- ``READS``: the contracts of the tables that it reads, where it reads any;
+- ``compute(inputs, settings)``, which takes :class:`Inputs` and gives :class:`Computed`.
+
+``settings`` are what the configuration says of the result. The rules that name a result say where its files lie.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evenlight.statistics.study import StudyScores, taken
+
+# Folders below <results> in which a result may find what runs have made, and that of published figures.
+FOLDERS = (
+    "scores",
+    "datasets",
+    "readings",
+    "attributions",
+    "agreement",
+    "masked_words",
+    "randomised",
+    "trainings",
+    "published",
+    "results",
+)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a result reads.
+
+    Attributes:
+        folders: those of :data:`FOLDERS` that it was told.
+        tables: those that its module reads, in the order of ``READS``.
+        notes: what is to be said of each of these tables.
+    """
+
+    folders: Mapping[str, Path]
+    tables: Sequence[pd.DataFrame] = ()
+    notes: Sequence[Sequence[str]] = ()
+
+    def study(self, settings: Mapping[str, Any]) -> tuple[StudyScores, dict[str, Any]]:
+        """The scores of the study, and the settings that are about something else."""
+        folders = {"scores": self.folders["scores"], "units": self.folders["datasets"]}
+        return taken(StudyScores, {**settings, **folders, "readings": self.folders.get("readings")})
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What a result has made.
+
+    Attributes:
+        tables: in the order of ``TABLES``.
+        notes: what is to be said of them on every page; the first table keeps it.
+        said: lines for the log. Those that begin with ``warning:`` are shown where the run was started, too.
+    """
+
+    tables: Sequence[pd.DataFrame]
+    notes: Sequence[str] = ()
+    said: Sequence[str] = ()

@@ -1,0 +1,18 @@
+"""On which words a model relies, by group: pairs of forms, words that name the group, and a table of words."""
+
+from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
+from evenlight.results import Computed, Inputs
+from evenlight.statistics.reliance import measure_reliance
+
+TABLES = (
+    PAIR_INVARIANCE,
+    GROUP_RELIANCE,
+    WORDS_BY_GROUP,
+)
+
+
+def compute(inputs: Inputs, settings: dict) -> Computed:
+    """How alike the forms are explained, what the words get that name the group, and what all words get."""
+    folders = inputs.folders
+    found = measure_reliance(folders["attributions"], folders["datasets"], readings=folders["readings"], **settings)
+    return Computed(found)

@@ -1,0 +1,14 @@
+"""Test again with permuted groups: is the number of significant cells more than chance?"""
+
+from evenlight.contracts.results import CONTROL
+from evenlight.results import Computed, Inputs
+from evenlight.statistics.control import permuted_rates
+from evenlight.statistics.score_files import score_notes
+
+TABLES = (CONTROL,)
+
+
+def compute(inputs: Inputs, settings: dict) -> Computed:
+    """The rates of significant cells, real and permuted."""
+    study, others = inputs.study(settings)
+    return Computed([permuted_rates(study, **others)], score_notes(study))

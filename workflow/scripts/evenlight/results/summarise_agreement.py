@@ -1,0 +1,12 @@
+"""Sum up how far the explainers agree, over texts and seeds and between groups."""
+
+from evenlight.contracts.results import AGREEMENT_SUMMARY
+from evenlight.results import Computed, Inputs
+from evenlight.statistics.explainer_agreement import summarise_agreement
+
+TABLES = (AGREEMENT_SUMMARY,)
+
+
+def compute(inputs: Inputs, settings: dict) -> Computed:
+    """The summary."""
+    return Computed([summarise_agreement(inputs.folders["agreement"], inputs.folders["datasets"], **settings)])

@@ -1,0 +1,13 @@
+"""Sum up how probable masked language models find the texts of every group, before and after training."""
+
+from evenlight.contracts.results import MASKED_SUMMARY
+from evenlight.results import Computed, Inputs
+from evenlight.statistics.masked_words import masked_summary
+
+TABLES = (MASKED_SUMMARY,)
+
+
+def compute(inputs: Inputs, settings: dict) -> Computed:
+    """The summary, with the models that have no scores."""
+    table, notes = masked_summary(inputs.folders["masked_words"], inputs.folders["datasets"], **settings)
+    return Computed([table], notes)

@@ -1,0 +1,36 @@
+"""Compute one result of a study, a module of ``evenlight.results``, and write its tables."""
+
+import argparse
+from importlib import import_module
+from pkgutil import iter_modules
+
+from evenlight import command_line, results, tables
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the tables, the notes with the first of them."""
+    result = import_module(f"evenlight.results.{arguments.result}")
+    computed = result.compute(_inputs(arguments, getattr(result, "READS", ())), arguments.settings)
+    written = list(zip(computed.tables, arguments.output, result.TABLES, strict=True))
+    for number, (table, path, contract) in enumerate(written):
+        tables.write_table(table, path, contract, {} if number else {"notes": list(computed.notes)})
+        print(f"{len(table):,} rows written to {path}")
+    for line in [*(f"note: {note}" for note in computed.notes), *computed.said]:
+        print(line, flush=True)
+
+
+def _inputs(arguments: argparse.Namespace, contracts: tuple) -> results.Inputs:
+    folders = {name: folder for name in results.FOLDERS if (folder := getattr(arguments, name))}
+    read = list(zip(arguments.tables, contracts, strict=True))
+    notes = [tables.read_metadata(path, contract).get("notes", []) for path, contract in read]
+    return results.Inputs(folders, [tables.read_table(path, contract) for path, contract in read], notes)
+
+
+if __name__ == "__main__":
+    parser = command_line.settings_parser(__doc__)
+    names = [module.name for module in iter_modules(results.__path__)]
+    parser.add_argument("--result", choices=names, required=True, help="a module of evenlight.results")
+    command_line.add_folder_flags(parser, *results.FOLDERS, required=False)
+    parser.add_argument("--tables", nargs="*", default=[], metavar="PARQUET", help="those that the result reads")
+    parser.add_argument("--output", nargs="+", required=True, metavar="PARQUET", help="one for each of its tables")
+    command_line.run(main, parser)
