@@ -269,11 +269,31 @@ def test_the_variance_within_strata_is_that_of_their_means():
     shift = 5.0 * np.arange(4)[codes[0]]
     plain, shifted = (pooled_effects(a + x, b + x, False, BOUND, strata=codes).difference for x in (0, shift))
     assert shifted.value.item() == pytest.approx(plain.value.item())
-    expected = [sum(side[0, 0, codes[0] == h].var(ddof=1) / 10 / 16 for h in range(4)) for side in (a, b)]
+    masks = [codes[0] == h for h in range(4)]
+    expected = [sum(side[0, 0, mask].var(ddof=1) / 10 / 16 for mask in masks) for side in (a, b)]
+    # Of strata of ten a text more moves the weight by 11 / 21 of its own, towards the difference of its stratum.
+    apart = [a[0, 0, mask].mean() - b[0, 0, mask].mean() - plain.value.item() for mask in masks]
+    sizes = sum((11 / 21 * part) ** 2 / 10 / 16 for part in apart)
     for units, variance in zip(shifted.units, expected, strict=True):
         # The jackknife's (K − 1) / K (1 − 1/K)⁻² of 40 texts, which have four means.
-        assert units.value.item() == pytest.approx(variance * 40 / 39)
+        assert units.value.item() == pytest.approx((variance + sizes) * 40 / 39)
         assert units.degrees.item() == pytest.approx(36)
+
+
+@pytest.mark.parametrize(("texts", "size"), [((80, 80), 2.0), ((160, 48), 2.0), ((160, 48), 0.0)])
+def test_the_variance_knows_that_strata_of_further_texts_have_other_sizes(texts, size):
+    """Their differences are opposite, so that the whole one depends on how many texts are in which."""
+    random = generator_for("sizes of strata", str(texts), str(size))
+    values, variances = [], []
+    for _ in range(600):
+        codes = [random.integers(0, 8, count) for count in texts]
+        a, b = (random.normal(size=(1, 1, count)) for count in texts)
+        a += size * np.where(codes[0] % 2, 1, -1)
+        difference = pooled_effects(a, b, False, BOUND, strata=tuple(codes)).difference
+        values.append(difference.value.item())
+        variances.append(difference.units_variance.item())
+    # The variance of 600 numbers is known to a tenth or so.
+    assert 0.9 < np.mean(variances) / np.var(values) < 1.35
 
 
 def test_one_stratum_is_none():

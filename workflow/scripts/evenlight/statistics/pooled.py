@@ -467,7 +467,7 @@ def _counted(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _weighed(tables: list[np.ndarray], codes: list[np.ndarray] | None) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The weight of each unit in its seed's mean, and its deviation from the mean of its stratum."""
+    """The weight of each unit in its seed's mean, and by how much it moves this mean, over its weight."""
     known = [~np.isnan(table) for table in tables]
     if codes is None:
         weights = [part / np.maximum(part.sum(axis=2, keepdims=True), 1) for part in known]
@@ -477,21 +477,47 @@ def _weighed(tables: list[np.ndarray], codes: list[np.ndarray] | None) -> tuple[
             np.where(part, score - mean, 0) for part, score, mean in zip(known, scores, means, strict=True)
         ]
     weights, deviations = ([np.zeros(table.shape) for table in tables] for _ in range(2))
-    total = np.zeros((*tables[0].shape[:2], 1))
+    total, of_strata = np.zeros((*tables[0].shape[:2], 1)), []
     for stratum in np.unique(np.concatenate([code[code >= 0] for code in codes])):
         masks = [part & (code == stratum) for part, code in zip(known, codes, strict=True)]
         counts = [mask.sum(axis=2, keepdims=True) for mask in masks]
         size = np.where(np.minimum(*counts) > 1, stratum_weight(*counts), 0)
         total += size
+        means = []
         for level, (mask, count) in enumerate(zip(masks, counts, strict=True)):
-            count = np.maximum(count, 2)
             scores = np.where(mask, tables[level], 0)
-            mean = scores.sum(axis=2, keepdims=True) / np.maximum(mask.sum(axis=2, keepdims=True), 1)
+            means.append(scores.sum(axis=2, keepdims=True) / np.maximum(count, 1))
+            count = np.maximum(count, 2)
             # So that the variance of few units is right once clusters have their (K − 1) / K.
             few = np.sqrt(count / (count - 1))
             weights[level] += mask * size / count
-            deviations[level] += np.where(mask, few * (scores - mean), 0)
-    return [weight / np.where(total > 0, total, 1) for weight in weights], deviations
+            deviations[level] += np.where(mask, few * (scores - means[level]), 0)
+        of_strata.append((masks, counts, size, sum(means)))
+    total = np.where(total > 0, total, 1)
+    weights = [weight / total for weight in weights]
+    _add_sizes(deviations, weights, of_strata, sum(size * apart for _, _, size, apart in of_strata) / total)
+    return weights, deviations
+
+
+def _add_sizes(deviations: list[np.ndarray], weights: list[np.ndarray], of_strata: list, difference: np.ndarray) -> None:
+    """Add to what units deviate that strata of further units have other sizes, and so other weights.
+
+    A unit more of one level makes the weight n_a n_b / (n_a + n_b + 1) of its stratum larger by (n_b + 1) / (n_a + n_b
+    + 1) of what the unit has of it, and the mean moves towards the difference of this stratum.
+
+    Args:
+        deviations: of each level, (cells, seeds, units), which are changed.
+        weights: of each level.
+        of_strata: masks and counts of either level, the weight, and the difference, of each stratum.
+        difference: of all strata together, (cells, seeds, 1).
+    """
+    for masks, counts, size, apart in of_strata:
+        moves = np.where(size > 0, (apart - difference) / (sum(counts) + 1), 0)
+        for level, mask in enumerate(masks):
+            deviations[level] += mask * (counts[1 - level] + 1) * moves
+    for deviation, weight in zip(deviations, weights, strict=True):
+        # They add up to zero in each level.
+        deviation -= (weight > 0) * (weight * deviation).sum(axis=2, keepdims=True)
 
 
 def _strata_of(weights: np.ndarray, codes: np.ndarray) -> np.ndarray:
