@@ -8,7 +8,6 @@
 # Beginnings of the names of rules that compute nothing.
 RENDERING = ("draw_", "tabulate_", "write_")
 
-# A module's rules are chosen by whoever uses it.
-if Path("results", config["study"], provenance.ARCHIVE).is_dir() and workflow.modifier.is_main_snakefile():
+if ARCHIVED:
     for computing in [rule for rule in workflow.rules if rule.output and not rule.name.startswith(RENDERING)]:
         del workflow._rules[computing.name]

@@ -21,9 +21,9 @@ BASE = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 SCRIPTS = BASE / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from evenlight import annotation, configuration, datasets, gpus, interpreter, kinds, own_files, sources, warm_start
+from evenlight import annotation, configuration, datasets, gpus, interpreter, kinds, own_files, provenance, sources, warm_start
 from evenlight.code_digest import Code
-from evenlight.errors import InputError, reworded
+from evenlight.errors import InputError, unless
 
 
 def studies(paths):
@@ -51,6 +51,9 @@ try:
     config |= configuration.complete(config)
 except InputError as error:
     raise WorkflowError(str(error))
+
+# Whether the study was unpacked from an archive, see archive.smk. A module's rules are chosen by whoever uses it.
+ARCHIVED = Path("results", config["study"], provenance.ARCHIVE).is_dir() and workflow.modifier.is_main_snakefile()
 
 EXPLAINER_FAMILIES = configuration.explainer_families(config)
 METRIC_FAMILIES = configuration.metric_families(config)
@@ -158,6 +161,13 @@ def as_json(**settings):
     Snakemake compares the values of ``params`` without their names, so all of them must be in one.
     """
     return json.dumps(settings, sort_keys=True)
+
+
+def describe(name, about):
+    """Say what a rule does whose name is made, if it is there: who uses a module takes some of its rules, under other names."""
+    name = workflow.modifier.modify_rulename(name)
+    if workflow.is_rule(name):
+        workflow.get_rule(name).docstring = about
 
 
 def seeds_of(model):

@@ -37,4 +37,4 @@ for result, asked in RESULTS.items():
             # What must be read first is said where one looks.
             "{{ grep '^warning: ' {log:q} || true; }}"
 
-    workflow.get_rule(result).docstring = asked.about
+    describe(result, asked.about)

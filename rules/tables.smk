@@ -76,7 +76,7 @@ for plot, asked in PLOTS.items():
             "python {input.script:q} --figure {params.plot} --table {input.table:q} {params.dataset:q} "
             "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
-    workflow.get_rule(f"draw_{plot}").docstring = asked.about
+    describe(f"draw_{plot}", asked.about)
 
 
 rule tables:

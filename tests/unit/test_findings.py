@@ -14,7 +14,7 @@ from checks import check_dataset, check_model, tell_findings
 from evenlight.configuration import completed_entry, tags
 from evenlight.configuration.explainers import Explainer
 from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.errors import InputError, all_of, reworded
+from evenlight.errors import InputError, all_of, unless
 from evenlight.explainers import explain
 from evenlight.findings import Findings, joined, others_said, problems_said
 from evenlight.tables import read_metadata, read_table
@@ -93,20 +93,14 @@ def test_everything_that_is_refused_is_said():
     assert str(refused.value) == "a\nb\nc"
 
 
-def test_errors_of_a_kind_are_said_in_other_words():
-    def work(text: str, *, error: type[Exception] | None = None):
-        if error:
-            raise error(text)
-        return text
-
-    in_ours = reworded(work, KeyError, lambda: InputError("ours"))
-    assert in_ours("done") == "done"
+def test_what_refuses_is_asked_each_time_before_the_work():
+    done, refused = [], [None, InputError("ours"), None]
+    work = unless(lambda text, *, more: done.append(text + more), lambda: refused.pop(0))
+    work("a", more="1")
     with pytest.raises(InputError, match="ours"):
-        in_ours("theirs", error=KeyError)
-    with pytest.raises(ValueError, match="theirs"):
-        in_ours("theirs", error=ValueError)
-    with pytest.raises(KeyError, match="theirs"):
-        reworded(work, KeyError, lambda: None)("theirs", error=KeyError)
+        work("b", more="2")
+    work("c", more="3")
+    assert done == ["a1", "c3"]
 
 
 # Every method that attributes scores to tokens, and the ways of some that ask in another manner.

@@ -101,6 +101,32 @@ def test_a_table_that_is_not_there_is_named_with_the_nearest_name(folder, projec
     assert "MissingInputException" not in said
 
 
+def test_a_mistyped_file_is_named_where_the_results_of_another_are_there(folder):
+    """Snakemake has nothing to do then, and would let the results of one table be taken for those of another."""
+    (folder / "reviews.csv").write_text("said,kind,who\n")
+    (folder / "mine").mkdir(exist_ok=True)
+    study = TINY | {"datasets": {"reviews": TABLE | {"file": "reviews.csv"}}}
+    study["models"] = {"mine": {"architecture": "trained", "source": "./mine"}}
+    made = [results_of(folder, "datasets", "reviews", f"{name}.parquet") for name in ("items", "units")]
+    configure(folder, study)
+    done = snakemake(folder, "--dry-run", *made)
+    assert done.returncode == 0 and "Nothing to be done" in done.stdout, done.stdout
+    configure(folder, edited(study, "datasets", "reviews", "file", value="revews.csv"))
+    assert "datasets.reviews: revews.csv: no such file; did you mean reviews.csv?" in refusal(folder, "-n", *made)
+    # The target that tells all at once is not refused before it does.
+    assert ("check_dataset", frozenset({("dataset", "reviews")})) in planned_jobs(folder, "check")
+    configure(folder, edited(study, "models", "mine", "source", value="./mien"))
+    assert "models.mine: ./mien: no such file; did you mean mine?" in refusal(folder, "-n", *made)
+
+
+def results_of(folder: Path, *path: str) -> str:
+    """An empty file that is there as a result of the tiny study, by its path in the folder."""
+    made = folder.joinpath("results", "tiny", *path)
+    made.parent.mkdir(parents=True, exist_ok=True)
+    made.touch()
+    return str(made.relative_to(folder))
+
+
 def test_lists_of_words_that_are_not_there_are_named(project):
     try:
         (project / "persons.txt").write_text("aunt\n")

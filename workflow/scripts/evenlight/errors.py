@@ -37,18 +37,15 @@ def all_of(made: Mapping[str, Callable[[], object]]) -> dict:
     return given
 
 
-def reworded(work: Callable, kind: type[Exception], other: Callable[[], Exception | None]) -> Callable:
-    """``work``, of which errors of a kind are raised as what ``other`` then gives; as they are where it gives None."""
+def unless(work: Callable, refused: Callable[[], Exception | None]) -> Callable:
+    """``work``, before which ``refused`` is asked each time; what it then gives is raised, and nothing is done."""
 
-    def in_other_words(*arguments, **named):
-        try:
-            return work(*arguments, **named)
-        except kind:
-            if error := other():
-                raise error from None
-            raise
+    def asked_first(*arguments, **named):
+        if error := refused():
+            raise error
+        return work(*arguments, **named)
 
-    return in_other_words
+    return asked_first
 
 
 def first_line(said: Exception | str) -> str:
