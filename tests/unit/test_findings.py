@@ -93,6 +93,15 @@ def test_everything_that_is_refused_is_said():
     assert str(refused.value) == "a\nb\nc"
 
 
+def test_notes_of_a_refusal_are_no_problems():
+    findings, error = Findings(), InputError("a.csv: no words")
+    error.add_note("a.csv: two rows are in no group")
+    with findings.at("datasets.a"):
+        raise error
+    assert findings.problems == [["datasets.a", "", "a.csv: no words"]]
+    assert findings.notes == ["datasets.a: a.csv: two rows are in no group"]
+
+
 def test_what_refuses_is_asked_each_time_before_the_work():
     done, refused = [], [None, InputError("ours"), None]
     work = unless(lambda text, *, more: done.append(text + more), lambda: refused.pop(0))

@@ -368,6 +368,17 @@ def test_all_that_is_wrong_is_said_at_once_and_a_value_of_a_field_once(loaded):
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_empty_texts_are_counted_and_rows_without_a_group_are_told_beside_them(loaded, ending):
+    empty = {1: {"said": ""}, 4: {"said": " ", "who": ""}, 7: {"said": ""}, 8: {"who": ""}}
+    with pytest.raises(InputError) as refused:
+        loaded([row | empty.get(number, {}) for number, row in enumerate(ROWS)], ending)
+    [problem] = refused.value.problems
+    assert re.search(r"row 2: field 'said' has no words, .*; 3 rows \(2, 5, 8\) have this$", problem)
+    [note] = refused.value.notes
+    assert note.endswith(f"mine.{ending}: field 'who' is empty in 2 rows (5, 9): in no group of age")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_all_columns_that_are_missing_are_named(loaded, ending):
     with pytest.raises(InputError, match=r"no column 'text', 'pair' or 'years'; the columns are id, said, kind, who;"):
         loaded(ROWS, ending, text="text", cluster="years", pair="pair")

@@ -102,6 +102,8 @@ def run(command: Callable[[argparse.Namespace], None], parser: argparse.Argument
     except InputError as error:
         # A line each, by which they are found in a log; what other libraries say may have several.
         problems = [" ".join(problem.split()) for problem in error.problems]
+        for note in error.notes:
+            print(f"note: {note}", file=sys.stderr)
         sys.exit("\n".join(f"error: {_with_model(problem, arguments)}" for problem in problems))
 
 

@@ -7,13 +7,19 @@ class InputError(Exception):
     """Input that cannot be used: a file, a configuration value or a model.
 
     The message names the file (or the configuration key), the field and the remedy. Commands print it
-    alone, without a traceback, and end with status 1. Where several things are wrong, each has a message.
+    alone, without a traceback, and end with status 1. Where several things are wrong, each has a message. What is
+    good to know beside them and no fault is added by :meth:`add_note`.
     """
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What is wrong, each with its remedy."""
         return tuple(map(str, self.args))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is good to know, and no fault."""
+        return tuple(getattr(self, "__notes__", ()))
 
     def __str__(self) -> str:
         """All of it, a line each."""

@@ -33,6 +33,7 @@ class Findings:
             yield
         except InputError as error:
             self.problems += [[place, dataset, problem] for problem in error.problems]
+            self.notes += [f"{place}: {note}" for note in error.notes]
         # What nobody has foreseen must not hide what others have found.
         except Exception as error:
             traceback.print_exc()

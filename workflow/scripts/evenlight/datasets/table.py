@@ -20,7 +20,7 @@ from evenlight.texts import spaces_around
 
 REMEDY = "correct the table or the dataset's settings"
 OF_LEVELS = "correct the table, name the value among the `levels`, or leave the field empty, so that it is in no group"
-# Problems of a table that are told; of more, one setting is the cause.
+# Problems of a table that are told, and rows that have one; of more, one setting is the cause.
 MOST = 10
 SPLITS = {"train": "train", "test": "test"}
 OPTIONAL = ("pair", "cluster", "item", "split", "ground_truth")
@@ -37,7 +37,8 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     1), has no ground truth, and ``test_share`` of the clusters are drawn for the test split by ``split_seed``. Clusters
     that have a text in common are one.
 
-    Raises :class:`InputError` with file, row, field and remedy for all that is wrong, a value of a field once.
+    Raises :class:`InputError` with file, row, field and remedy for all that is wrong, a value of a field
+    once; its notes say which rows are in no group, which is no fault.
     """
     path = files[reader_for(settings).files(settings)[0]]
     return dataset_of(_rows(path, named_columns(settings)), settings, path)
@@ -55,17 +56,18 @@ def named_columns(settings: dict) -> list[str]:
 def dataset_of(rows: Iterable[tuple[str, dict]], settings: dict, origin: Path | str) -> Dataset:
     """The dataset of rows, values by column, each with its place for messages; ``origin`` is the place of all."""
     factors = reader_for(settings).factors(settings)
-    items, refused = [], {}
+    columns = {name: attribute["column"] for name, attribute in settings["attributes"].items()}
+    items, refused, in_no_group = [], {}, {}
     for number, (location, row) in enumerate(rows, start=1):
+        for name in (name for name, column in columns.items() if _is_empty(row[column])):
+            in_no_group.setdefault(name, []).append(number)
         try:
             items.append(_item(row, number, location, settings))
         except InputError as error:
             for problem in error.problems:
-                refused.setdefault(problem.removeprefix(location), problem)
+                refused.setdefault(problem.removeprefix(location), []).append((number, problem))
     if refused:
-        problems = list(refused.values())
-        others = [f"{origin}: {len(problems) - MOST:,} others like these; {REMEDY}"] if len(problems) > MOST else []
-        raise InputError(*problems[:MOST], *others)
+        raise _refusal(refused, in_no_group, columns, origin)
     if not items:
         raise InputError(f"{origin}: no rows; {REMEDY}")
     rows = pd.DataFrame(items)
@@ -75,6 +77,42 @@ def dataset_of(rows: Iterable[tuple[str, dict]], settings: dict, origin: Path | 
     if settings["split"] is None:
         rows = assign_test(rows, rows["cluster"], settings["test_share"], settings["split_seed"])
     return Dataset(*separated(rows, factors), list(settings["classes"]), notes)
+
+
+def _refusal(
+    refused: dict[str, list[tuple[int, str]]],
+    in_no_group: dict[str, list[int]],
+    columns: dict[str, str],
+    origin: Path | str,
+) -> InputError:
+    """All that is wrong with a table, each problem once with its rows; as notes, which rows are in no group.
+
+    Args:
+        refused: to each problem the rows that have it, each with what is said of it.
+        in_no_group: to each attribute the rows without a level.
+        columns: of the attributes.
+        origin: of the table.
+    """
+    problems = [
+        said if len(rows) == 1 else f"{said}; {_rows_said([row for row, _ in rows])} have this"
+        for rows in refused.values()
+        for said in [rows[0][1]]
+    ]
+    others = [f"{origin}: {len(problems) - MOST:,} others like these; {REMEDY}"] if len(problems) > MOST else []
+    error = InputError(*problems[:MOST], *others)
+    for name, rows in in_no_group.items():
+        error.add_note(f"{origin}: field '{columns[name]}' is empty in {_rows_said(rows)}: in no group of {name}")
+    return error
+
+
+def _rows_said(rows: list[int]) -> str:
+    """How many rows there are, and the first of them.
+
+    >>> _rows_said([7]), _rows_said([7, 9]), _rows_said(list(range(1, 1235)))
+    ('1 row (7)', '2 rows (7, 9)', '1,234 rows (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)')
+    """
+    first = [*map(str, rows[:MOST]), *["…"] * (len(rows) > MOST)]
+    return f"{len(rows):,} row{'s' * (len(rows) != 1)} ({', '.join(first)})"
 
 
 def _copies_said(rows: pd.DataFrame, clusters: pd.Series, names_clusters: bool) -> list[str]:
