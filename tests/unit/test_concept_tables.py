@@ -15,7 +15,7 @@ from evenlight.contracts.texts import UNITS
 from evenlight.datasets import change_factors
 from evenlight.errors import InputError
 from evenlight.figures.pages.concepts import page
-from evenlight.figures.plots.concepts import draw_concept_grid
+from evenlight.figures.plots.concept_grid import draw_concept_grid
 from evenlight.statistics.study import Metric
 
 CONCEPTS = {"food": ["negative", "positive", "unknown"], "noise": ["negative", "positive", "unknown"]}
@@ -131,8 +131,8 @@ def test_summary_by_hand():
     assert rows["food", "all"]["mean"] == 2.5
     assert rows["all", "negative_to_positive"]["changes"] == 2
     assert ("noise", "positive_to_negative") not in rows
-    low, high = rows["all", "all"]["low"], rows["all", "all"]["high"]
-    assert 2 <= low < 4 < high <= 7
+    # Of three texts nearly two carry what varies.
+    assert np.isnan([rows["all", "all"]["low"], rows["all", "all"]["high"]]).all()
 
 
 def test_effects_by_hand():

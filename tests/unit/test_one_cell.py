@@ -22,3 +22,16 @@ def test_what_differs_surely_is_told_and_what_does_not_is_not():
         evenlight.compare(a, b[:40])
     with pytest.raises(InputError, match="scores_b: found an array of shape"):
         evenlight.compare(a, [])
+
+
+def test_a_metric_of_probabilities_is_known_to_reach_far():
+    """Three more pairs of 24 may lie by a whole probability off: the interval has room for them."""
+    a, b = np.random.default_rng(1).normal(scale=0.001, size=(2, 24))
+    plain = evenlight.compare(a + 0.01, b)
+    named = evenlight.compare(a + 0.01, b, metric="aopc_sufficiency")
+    assert plain["verdict"] == "disparity of these models"
+    assert named["verdict"] == "undecided"
+    assert named["low"] <= named["difference"] - 3 / 27
+    assert evenlight.compare(a + 0.01, b, metric="gini").equals(plain)
+    with pytest.raises(InputError, match="did you mean aopc_sufficiency"):
+        evenlight.compare(a, b, metric="aopc_suficiency")

@@ -6,7 +6,7 @@ Abraham et al. (2022), "CEBaB", Section 3. Effects are differences of probabilit
 import numpy as np
 
 from evenlight.concepts.question import Changes
-from evenlight.resamples import drawn_counts, ends, means_of_draws
+from evenlight.resamples import drawn_counts, mean_ends, means_of_draws
 
 # Effects are compared after rounding, as in the released code.
 DECIMALS = 4
@@ -88,12 +88,12 @@ def over_seeds(values: np.ndarray) -> tuple[float, float]:
 def mean_interval(
     values: np.ndarray, cluster: np.ndarray, confidence: float, draws: int, generator: np.random.Generator
 ) -> tuple[float, float]:
-    """Bootstrap interval of the mean of ``values`` (changes,), from resamples of whole clusters.
+    """The interval of the mean of ``values`` (changes,), of :func:`evenlight.resamples.mean_ends`.
 
     ``cluster`` names what each change belongs to, (changes,): its original review. All changes of one original share
-    its texts. Of few clusters the percentiles are wider (:func:`evenlight.resamples.ends`); NaN of one.
+    its texts. NaN where what varies rests on one or two originals.
     """
     there, codes = np.unique(cluster, return_inverse=True)
     drawn = means_of_draws(values[None], drawn_counts(len(there), draws, generator), codes)
-    low, high = ends(drawn[None], confidence, len(there))
+    low, high = mean_ends(values[None, None], drawn[None], codes, confidence)
     return float(low[0]), float(high[0])

@@ -27,6 +27,7 @@ import pandas as pd
 from evenlight import tables
 from evenlight.contracts.texts import ITEMS, READINGS
 from evenlight.errors import InputError
+from evenlight.resamples import LEAST_CARRIERS, UNSEEN, UNSEEN_SDS
 from evenlight.seeds import generator_for
 from evenlight.statistics.cells import CELL, ExplainerScores, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design
@@ -58,6 +59,7 @@ CONSTANT = "constant scores"
 FEW = "too few"
 HARDLY_VARIES = "hardly varies"
 NO_OVERLAP = "no overlap"
+NOTHING = 1e-18
 
 _PARTS = [f"{part}{end}" for part in ("associated", "remaining") for end in ("", "_low", "_high")]
 _SHUFFLED = ["shuffled", "shuffled_low", "shuffled_high"]
@@ -73,6 +75,7 @@ class Split:
         shuffled: the associated part with the covariate shuffled over units, float (draws,).
         support: the share of pairs that are equal, or of texts in strata with both groups.
         degrees: of freedom of the jackknife's standard error.
+        clusters: on which both parts together rest: all of pairs, those of the smaller group of texts.
     """
 
     whole: np.ndarray
@@ -80,6 +83,7 @@ class Split:
     shuffled: np.ndarray
     support: float
     degrees: int
+    clusters: int
 
 
 def split_pairs(
@@ -120,6 +124,7 @@ def split_pairs(
         difference.sum() / known.sum() - shuffled,
         equal.sum() / known.sum(),
         min(count_equal, count_unequal) - 1,
+        len(np.unique(clusters[known])),
     )
 
 
@@ -180,6 +185,7 @@ def split_groups(
         parts(shuffled)[:, 0],
         support,
         min(sizes) - len(supported),
+        min(sizes),
     )
 
 
@@ -204,10 +210,17 @@ def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
     The runs have the same units, so that a cluster is left out of all of them at once. The t distribution has the
     fewest degrees of freedom of any run: one less than the smaller number of clusters with equal and with unequal
     pairs, or clusters of the smaller group less strata.
+
+    The remainder is a difference of means, of few units, of which rare large scores may be missing. So its interval has
+    the reserve of :func:`_reserve`, and is NaN where what differs rests on fewer than three clusters.
     """
     estimate = np.mean([split.whole for split in splits], axis=0)
     without = np.mean([split.without for split in splits], axis=0)
-    low, high = interval(estimate, without, min(split.degrees for split in splits), confidence)
+    degrees = min(split.degrees for split in splits)
+    low, high = interval(estimate, without, degrees, confidence)
+    reserve = _reserve(without, degrees + 1, min(split.clusters for split in splits))
+    half = np.hypot((high - low) / 2, [0, reserve])
+    low, high = estimate - half, estimate + half
     shuffled = np.mean([split.shuffled for split in splits], axis=0)
     ends = np.quantile(shuffled, [(1 - confidence) / 2, (1 + confidence) / 2])
     return {
@@ -216,6 +229,27 @@ def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
         **dict(zip(_PARTS, np.stack([estimate, low, high], axis=-1).ravel().tolist(), strict=True)),
         **dict(zip(_SHUFFLED, map(float, (shuffled.mean(), *ends)), strict=True)),
     }
+
+
+def _reserve(without: np.ndarray, clusters: int, clusters_of_both: int) -> float:
+    """By how much the remainder would change with three more clusters that lie far off; NaN where few carry all.
+
+    As :func:`evenlight.statistics.pooled.reserve_of`: seven standard deviations, those of the remainder's own clusters
+    or of all, whichever is more, since the few that are equal in the covariate may lack what the others have.
+
+    Args:
+        without: both parts without each cluster, (clusters, 2).
+        clusters, clusters_of_both: on how many the remainder rests, and on how many both parts together do.
+    """
+    moved = without - without.mean(axis=0)
+    squares = np.stack([moved.sum(axis=1), moved[:, 1]]) ** 2
+    spread, fourth = squares[0].sum(), (squares[0] ** 2).sum()
+    # In standard deviations of scores, of which so little is rounding.
+    if spread < NOTHING or spread**2 < LEAST_CARRIERS * fourth:
+        return np.nan
+    variances = (1 - 1 / len(without)) * squares.sum(axis=1)
+    sd = np.sqrt((variances * [clusters_of_both, clusters]).max())
+    return UNSEEN * UNSEEN_SDS * sd / (clusters + UNSEEN)
 
 
 COMPUTED = ["covariate", "seeds", "undecided", "support", "total", *_PARTS, *_SHUFFLED]

@@ -13,8 +13,13 @@ from evenlight.statistics.study import UNDECIDABLE, Comparison, VerdictSettings
 from evenlight.statistics.verdicts import STUDY, check_level, judged
 
 
-def one_cell(a: np.ndarray, b: np.ndarray, paired: bool, *, bound: float, alpha: float, draws: int) -> pd.Series:
-    """The effect of one cell with one run, and what can be said of it alone; ``a`` and ``b`` are scores of units."""
+def one_cell(
+    a: np.ndarray, b: np.ndarray, paired: bool, *, bound: float, alpha: float, draws: int, reach: float = 0.0
+) -> pd.Series:
+    """The effect of one cell with one run, and what can be said of it alone.
+
+    ``a`` and ``b`` are scores of units, which are known to lie as far from their mean as ``reach``.
+    """
     check_level(alpha, draws)
     names = [[f"{0 if paired else level} {unit}" for unit in range(len(of))] for level, of in enumerate((a, b))]
     sides = []
@@ -24,7 +29,8 @@ def one_cell(a: np.ndarray, b: np.ndarray, paired: bool, *, bound: float, alpha:
     values = np.concatenate([a, b])[None, None]
     scores = ExplainerScores("", "", "", [0], ["score"], values, ~np.isnan(values[0]))
     design = Design(Comparison("", "a", "b"), paired, *sides)
-    judging = VerdictSettings.plain(alpha=alpha, equivalence_bound=bound, confidence=1 - alpha, bootstrap_draws=draws)
+    settings = {"alpha": alpha, "equivalence_bound": bound, "confidence": 1 - alpha, "bootstrap_draws": draws}
+    judging = VerdictSettings.plain(**settings, reach={"score": reach})
     rows, deviates = gathered([pooled_rows([scores], [design], judging)])
     if not rows:
         return pd.Series({"verdict": UNDECIDABLE, "reason": "no group has scores"})

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
 
+from evenlight.resamples import UNSEEN, UNSEEN_SDS
 from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.rounding import threshold
 
@@ -33,10 +34,6 @@ LEAST_UNITS = 6
 LEAST_SHARE = 0.5
 # Below it a p is given as this number.
 SMALLEST = 1e-100
-# Units that nobody saw: of what is not among n units the share is below 3 / n with a confidence of 95 % (the rule of
-# three, Hanley & Lippman-Hand 1983). And so many standard deviations they lie off at least: with 5 single cells of
-# rare or skewed scores are wrong more often than stated, with 8 less is found (`make verdicts`).
-UNSEEN, UNSEEN_SDS = 3, 7.0
 
 
 @dataclass(frozen=True)
@@ -499,7 +496,9 @@ def _weighed(tables: list[np.ndarray], codes: list[np.ndarray] | None) -> tuple[
     return weights, deviations
 
 
-def _add_sizes(deviations: list[np.ndarray], weights: list[np.ndarray], of_strata: list, difference: np.ndarray) -> None:
+def _add_sizes(
+    deviations: list[np.ndarray], weights: list[np.ndarray], of_strata: list, difference: np.ndarray
+) -> None:
     """Add to what units deviate that strata of further units have other sizes, and so other weights.
 
     A unit more of one level makes the weight n_a n_b / (n_a + n_b + 1) of its stratum larger by (n_b + 1) / (n_a + n_b

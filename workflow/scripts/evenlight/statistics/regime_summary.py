@@ -9,7 +9,7 @@ from evenlight import tables
 from evenlight.contracts.results import REGIMES
 from evenlight.contracts.texts import ITEMS, READINGS
 from evenlight.readings import PROMPT
-from evenlight.resamples import clusters_known, drawn_counts, ends, mean_of_known, means_of_draws
+from evenlight.resamples import clusters_known, drawn_counts, ends, mean_ends, mean_of_known, means_of_draws
 from evenlight.seeds import generator_for
 from evenlight.statistics.designs import numbered
 from evenlight.statistics.files import Run, items_path, reading_path
@@ -28,7 +28,7 @@ def regime_table(
 
     - ``seeds``, ``texts``: runs, and texts with a score, mean over runs;
     - ``mean``, ``sd``: mean over runs of the mean over texts, and the population standard deviation of these;
-    - ``low``, ``high``: the interval of resamples (:mod:`evenlight.resamples`, :func:`weights_of_draws`), for these
+    - ``low``, ``high``: the interval (:func:`evenlight.resamples.mean_ends`, :func:`weights_of_draws`), for these
       trained models;
     - ``ratio`` with its interval: the mean over that of the baseline, which for mass accuracy is GECOBench's relative
       mass accuracy (Eq. 4);
@@ -94,7 +94,7 @@ def _rows(
     drawn = means_of_draws(values, weights, cluster)
     # Of a subset, those that have a text in it.
     clusters = clusters_known(known, cluster)
-    low, high = ends(drawn, confidence, clusters)
+    low, high = mean_ends(values, drawn, cluster, confidence)
     with np.errstate(invalid="ignore", divide="ignore"):
         of_both = np.minimum(clusters, clusters[0])
         ratio, ratio_low, ratio_high = means / means[0], *ends(drawn / drawn[0], confidence, of_both)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from evenlight.errors import InputError
 from evenlight.items import JOINT, PLACEBO
+from evenlight.resamples import LEAST_CARRIERS
 from evenlight.statistics.familywise import critical_deviate, deviate_of, scales, step_down_p
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.study import UNDECIDABLE, UNDECIDED
@@ -15,8 +16,6 @@ from evenlight.statistics.study import UNDECIDABLE, UNDECIDED
 STUDY, PRIMARY, EXPLORATORY, CONTROL = "study", "primary", "exploratory", "control"
 # What few units can say must be rarer than this share of the level, or it would decide about all other cells.
 SHARE = 0.1
-# On about so many units a variance must rest: of fewer, the next unit may change all.
-LEAST_CARRIERS = 3
 
 
 def family_of(cell: Mapping[str, str], primary: Mapping[str, Collection[str]], noise: Collection[str]) -> str:

@@ -1,5 +1,7 @@
 """What parts of disparities go along with covariates, as a page."""
 
+from math import isnan
+
 import pandas as pd
 
 from evenlight.contracts.results import ASSOCIATED
@@ -57,7 +59,8 @@ def page(
         "equal); of texts without counterparts, differences within strata of the covariate beside differences of the "
         "strata's shares (Kitagawa 1955). In standard deviations of the scores, as Cohen’s d, positive where the "
         f"first-named group has the higher scores; means over seeds, {confidence:.0%} intervals by the jackknife for "
-        "further texts and these trained models. The control shuffles the covariate over the texts: then nothing "
+        "further texts and these trained models, each by itself; those of remainders have a reserve for texts that "
+        "nobody saw. The control shuffles the covariate over the texts: then nothing "
         "goes along with it. Each covariate is taken by itself: the parts do not add up. It is no causal claim: "
         "confidence is the model’s own output and may pass a disparity on, and what goes along with length may be "
         "due to something else that long texts have."
@@ -83,7 +86,7 @@ def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str]) -> Tab
         if lines:
             rows.append((label, lines))
     columns = [
-        ("Cells", ["split", "associated part is not 0", "remainder is not 0"]),
+        ("Cells, not adjusted", ["split", "associated part is not 0", "remainder is not 0"]),
         ("Mean of absolute values", ["disparity of all", "associated part", "when shuffled", "remainder"]),
         ("Not split", list(UNDECIDED)),
     ]
@@ -113,14 +116,17 @@ def _cell(row) -> Cell:
     if row.seeds == 0:
         sign, said = UNDECIDED[row.undecided]
         return Cell(sign, said)
-    intervals = {
-        part: f"{signed(getattr(row, part))} [{signed(getattr(row, f'{part}_low'))}, "
-        f"{signed(getattr(row, f'{part}_high'))}]"
-        for part in ("associated", "remaining", "shuffled")
-    }
+    intervals = {part: _interval(row, part) for part in ("associated", "remaining", "shuffled")}
     said = (
         f"associated {intervals['associated']}, shuffled {intervals['shuffled']}; remainder {intervals['remaining']}; "
         f"{row.support:.0%} with equal values; seeds: {row.seeds}"
     )
     there = row.associated_low > 0 or row.associated_high < 0
     return Cell(f"{signed(row.total)} → {signed(row.remaining)}", said, bold=there)
+
+
+def _interval(row, part: str) -> str:
+    value, low, high = (getattr(row, f"{part}{end}") for end in ("", "_low", "_high"))
+    if isnan(low):
+        return f"{signed(value)} (no interval: what differs rests on one or two pairs or texts)"
+    return f"{signed(value)} [{signed(low)}, {signed(high)}]"

@@ -55,7 +55,8 @@ def page(
     introduction = (
         "How correct are the explanations in every regime, which is a way to train a model? Every seed's mean over the "
         f"test texts, then the mean over seeds, with its {confidence:.0%} interval for these trained models and "
-        "further texts: whole pairs are drawn again, with all their seeds, in all regimes alike. Relative is the mean "
+        "further texts: whole pairs are drawn again, with all their seeds, in all regimes alike, and there is room for "
+        "texts that nobody saw. Relative is the mean "
         "over that of the first regime, the baseline. A text is read rightly where the regime's model predicts its "
         "label; by all models, where every model of the study does in every run, for all forms of its sentence. The "
         "column of random scores says what mass accuracy expects of scores that know nothing: the share of tokens that "
@@ -88,6 +89,8 @@ def _mean_cell(row) -> Cell:
     if row is None or math.isnan(row.mean):
         return Cell("–", "no defined scores")
     title = f"standard deviation over {row.seeds} seeds {row.sd:.3f}; {row.texts:,.0f} texts"
+    if math.isnan(row.low):
+        return Cell(signed(row.mean, 3), f"{title}; no interval: what varies rests on one or two texts")
     return Cell(f"{signed(row.mean, 3)} [{signed(row.low, 3)}, {signed(row.high, 3)}]", title)
 
 
