@@ -239,6 +239,40 @@ def test_copies_of_texts_are_counted_and_so_is_what_is_left_out_of_the_test(tmp_
         assert any(text.startswith(copies + said) for text in told[name])
 
 
+@pytest.mark.parametrize("unpaired", [True, False], ids=["texts", "pairs"])
+def test_different_texts_are_counted_where_some_are_copies(tmp_path, unpaired):
+    """Equal texts are one cluster: 30 copies of 10 texts tell no more than 10."""
+    study = AuditedStudy(tmp_path, seeds=(0,), unpaired=unpaired, length=4)
+    undecided = study.effects().assign(verdict=["disparity", "undecided"] * 2, detectable_pooled=0.4)
+    (alone,) = study.audit(undecided, texts=False)["found"]
+    assert "different" not in json.dumps(alone)
+    path = items_path(study.folders.datasets, "plots")
+    items = study.items.copy()
+    # Each has the words of the first, second … tenth text of its group.
+    items["words"] = [items["words"][number % 20] for number in range(60)]
+    tables.write_table(items, path, ITEMS, tables.read_metadata(path, ITEMS))
+    (told,) = study.audit(undecided, texts=False)["found"]
+    rests_on = "30 and 30 texts (10 and 10 different ones)" if unpaired else "30 pairs (10 different ones)"
+    assert told["units"] == [rests_on]
+    assert rests_on in told["findings"][0]["said"]
+    what = "texts of the smaller group" if unpaired else "pairs"
+    assert f"With 30 {what} (10 different ones) a disparity is found" in told["open"][0]
+
+
+def test_the_file_of_a_dataset_is_named_without_its_folder_and_its_digest_is_whole(tmp_path):
+    study = AuditedStudy(tmp_path, seeds=(0,))
+    path, sha256 = items_path(study.folders.datasets, "plots"), "cd" * 32
+    metadata = tables.read_metadata(path, ITEMS) | {"sources": {"/home/somebody/tickets.csv": sha256}}
+    tables.write_table(study.items, path, ITEMS, metadata)
+    content = study.audit(study.effects(), texts=False)
+    (dataset,) = content["audited"]["datasets"]
+    assert dataset["files"] == [{"name": "tickets.csv", "sha256": sha256}]
+    assert f"Dataset plots, read from tickets.csv (SHA-256 {sha256}): 60 texts" in page(content)
+    assert f"| tickets.csv `{sha256}`, items.parquet `{dataset['sha256']}` |" in card(content)
+    assert f"Model Small BERT: hub/model, SHA-256 of its files: w {'ab' * 32}" in page(content)
+    assert "somebody" not in json.dumps(content) + page(content) + card(content)
+
+
 def test_so_many_pairs_as_it_names_find_what_it_says(tmp_path):
     """What it takes to show what nine times as many pairs show is about nine times as many, or somewhat more.
 
@@ -373,8 +407,13 @@ def test_a_finding_says_what_is_attainable_and_who_makes_it(study, effects):
     first, second = (told[metric] for metric in cells["metric"])
     assert (
         "On average male texts have 0.01, where random explanations have 0.00 and 0.02 is attainable, and female texts "
-        "0.90, where random ones have 0.30 and 0.95 is attainable. The model, or the metric, makes more than half of "
-        "it. Whether the explainer makes a smaller part is undecided."
+        "0.90, where random ones have 0.30 and 0.95 is attainable. So "
+    ) in first["said"]
+    # What decides is what is attainable beyond random explanations, better where it is positive.
+    gains = ("0.02", "0.65") if cells["metric"].iloc[0] == "comprehensiveness" else ("−0.02", "−0.65")
+    assert (
+        f"So {gains[0]} beyond random explanations is attainable for male texts, and {gains[1]} for female texts. The "
+        "model, or the metric, makes more than half of it. Whether the explainer makes a smaller part is undecided."
     ) in first["said"]
     assert first["made_by"] == "mostly model"
     assert first["attainable"]["female"] == {"score": 0.9, "random": 0.3, "attainable": 0.95}
@@ -607,6 +646,16 @@ def test_what_was_not_compared_is_said(tmp_path):
     assert "these groups were compared with no other one: neutral" in told
     assert "Whether male, female, neutral (gender) differ at all was tested too" in told
     assert "tables/groups.html" in {row["file"] for row in content["evidence"]}
+
+
+def test_a_group_of_which_only_random_explanations_were_compared_is_not_said_to_be_left_out(study, effects):
+    content = study.audit(
+        effects.assign(family="control"),
+        texts=False,
+        reliance={"random": list(study.explainers), "words": False, "confidence": 0.95},
+    )
+    assert any(text.startswith("Of 4 questions about random explanations") for text in content["controls"])
+    assert not [text for text in content["not_tested"] if "was not compared" in text]
 
 
 def test_no_text_of_data_or_study_is_markup(tmp_path):

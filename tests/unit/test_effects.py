@@ -13,6 +13,7 @@ from evenlight.contracts.results import DISPARITY, EFFECTS, VERDICT_CONTROL
 from evenlight.errors import InputError
 from evenlight.figures.html_table import render
 from evenlight.figures.latex_table import latex
+from evenlight.figures.pages.effects import said_of_control
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.counts import count_tests
 from evenlight.statistics.designs import Design, Side
@@ -520,8 +521,13 @@ def test_page_counts_verdicts_of_permuted_labels(paths):
     assert control[["cells", "disparities_of_models"]].sum().tolist() == [9, 0]
     page = page_of("effects", effects, count_tests(seeds, alpha=0.05), control, LEARNT, **SHOWN)
     # Three permutations leave much open: up to 1 - 0.025^(1/3).
-    said = "With the labels of the groups permuted, 0 of 3 studies have any disparity (0% to 71%; 0 of 9 cells)"
-    assert said in page.introduction
+    said = (
+        "With the labels of the groups permuted, 0 of 3 studies have any disparity among the study's questions (0% to "
+        "71%; 0 of 9 cells)"
+    )
+    assert f"{said}; in brackets" in page.introduction
+    both = pd.concat([control, control.assign(family="control", cells=12)])
+    assert f"{said}, 0 of 3 among random or attainable explanations" in said_of_control(both)
     assert "this control is of statements about these models" in page.introduction
 
 

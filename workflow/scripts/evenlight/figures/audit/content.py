@@ -21,8 +21,8 @@ from evenlight.figures.audit.leaning import Reliance, leaning, read_reliance
 from evenlight.figures.explorer.content import Explained, Folders, Level, levels_of, unit_means
 from evenlight.figures.pages.effects import said_of_control
 from evenlight.figures.text import json_number, ordered_levels, signed, too_small
-from evenlight.items import JOINT, PLACEBO, texts_of, units_of
-from evenlight.sources import digest
+from evenlight.items import JOINT, PLACEBO, forms_of, texts_of, units_of
+from evenlight.sources import SOURCES, digest
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, TURNED_ROUND
 from evenlight.statistics.cells import CELL, ModelScores, read_models
 from evenlight.statistics.chance_level import said_of_chance
@@ -147,14 +147,15 @@ def audit_content(
     hypotheses = found.effects[found.effects["family"] != CONTROL]
     interest = Interest(equivalence_bound, smallest_effects, power)
     yardsticks = _yardsticks(found.beyond_random)
+    explained = {name: _explained_texts(folders.scores, name, seeds, families, explainers) for name in datasets}
+    different = {name: _Different(folders.datasets, name, explained[name]) for name in datasets}
     compared = [
-        told_of_comparison(part, labels, interest, yardsticks)
-        for _, part in hypotheses.groupby(["dataset", "model", *Comparison._fields], sort=False)
+        told_of_comparison(part, labels, interest, yardsticks, different[dataset].of(pair))
+        for (dataset, _, *pair), part in hypotheses.groupby(["dataset", "model", *Comparison._fields], sort=False)
     ]
     of_texts = _pairs(folders, hypotheses, labels, seeds, families, comparisons) if folders.attributions else []
     audited = [
-        _dataset_said(folders.datasets, name, label, comparisons)
-        | {"explained_texts": _explained_texts(folders.scores, name, seeds, families, explainers)}
+        _dataset_said(folders.datasets, name, label, comparisons) | {"explained_texts": len(explained[name])}
         for name, label in datasets.items()
     ]
     defaults = _defaults(without_words, {of["name"]: of["classes"] for of in audited}, hidden)
@@ -179,7 +180,7 @@ def audit_content(
         "controls": [text for text in controls if text],
         "pairs": of_texts,
         "leaning": found.reliance and leaning(found.reliance, **of_words, **reliance),
-        "not_tested": _not_tested(audited, labels, seeds, hypotheses, "correctness" in families.values())
+        "not_tested": _not_tested(audited, labels, seeds, found.effects, "correctness" in families.values())
         + _not_told(comparisons),
         "notes": found.notes,
         "evidence": _evidence(found, comparisons),
@@ -231,15 +232,15 @@ def _model_said(name: str, label: str, manifests: Mapping[Run, Mapping]) -> dict
 
 
 def _origin(manifest: Mapping) -> str:
-    """Where a model comes from, in words; its files by the beginning of their SHA-256."""
+    """Where a model comes from, in words, and the SHA-256 of its files."""
     loaded = manifest.get("loaded")
     if not loaded:
         settings = manifest["settings"].get("model", manifest["settings"])
         start = settings.get("source")
         return f"trained in this study ({settings['architecture']}{f', from {start}' if start else ''})"
     revision = f" at {loaded['revision']}" if loaded.get("revision") else ""
-    files = "; ".join(f"{name} {sha[:12]}" for name, sha in (loaded.get("files") or {}).items())
-    return f"{loaded['source']}{revision}{f' ({files})' if files else ''}"
+    files = "; ".join(f"{name} {sha}" for name, sha in (loaded.get("files") or {}).items())
+    return f"{loaded['source']}{revision}{f', SHA-256 of its files: {files}' if files else ''}"
 
 
 def _dataset_said(folder: Path, name: str, label: str, comparisons: Mapping[str, list[list[str]]]) -> dict:
@@ -268,6 +269,7 @@ def _dataset_said(folder: Path, name: str, label: str, comparisons: Mapping[str,
     return {
         "name": name,
         "label": label,
+        "files": [_file_said(name, sha) for name, sha in metadata.get("sources", {}).items()],
         "sha256": digest(path),
         "classes": metadata.get("classes", []),
         "texts": len(items),
@@ -285,6 +287,15 @@ def _dataset_said(folder: Path, name: str, label: str, comparisons: Mapping[str,
     }
 
 
+def _file_said(name: str, sha256: str) -> dict[str, str]:
+    """A file that a dataset was read from: a published one as it is published, of others not the folder.
+
+    >>> [_file_said(name, "ab")["name"] for name in ("/home/me/tickets.csv", "compas/compas-scores-two-years.csv")]
+    ['tickets.csv', 'compas/compas-scores-two-years.csv']
+    """
+    return {"name": name if name in SOURCES else Path(name).name, "sha256": sha256}
+
+
 def _order(comparisons: Mapping[str, list[list[str]]], attributes: Mapping[str, Mapping]) -> dict[str, list[str]]:
     """The levels of each factor as the study names them: first those that are compared, then a table's others."""
     compared = {factor: [level for levels in sets for level in levels] for factor, sets in comparisons.items()}
@@ -298,14 +309,39 @@ def _explained_texts(
     seeds: Mapping[str, Sequence[int]],
     families: Mapping[str, str],
     explainers: Iterable[str],
-) -> int:
-    """How many texts have scores, of the model that has most: notes name those that are too long for a model.
+) -> set[str]:
+    """Which texts have scores, of the model that has most: notes name those that are too long for a model.
 
     Every run and every explainer of a model has the same.
     """
     family, explainer = next(iter(families.values())), next(iter(explainers))
     first = [Run(dataset, model, of_model[0]) for model, of_model in seeds.items()]
-    return max(pq.read_metadata(score_path(folder, run, family, explainer)).num_rows for run in first)
+    files = (score_path(folder, run, family, explainer) for run in first)
+    return max((set(pq.read_table(path, columns=["item_id"])["item_id"].to_pylist()) for path in files), key=len)
+
+
+class _Different:
+    """How many of the explained texts of a dataset are different ones, where some are copies of others."""
+
+    def __init__(self, folder: Path, dataset: str, explained: set[str]) -> None:
+        items = tables.read_table(items_path(folder, dataset), ITEMS.only("item_id", "words", "part"))
+        items = items[items["item_id"].isin(explained)]
+        self._units = tables.read_table(units_path(folder, dataset), UNITS)
+        self._texts = pd.Series(texts_of(items).to_numpy(), index=items["item_id"])
+        self._has_copies = self._texts.duplicated().any()
+
+    def of(self, pair: Sequence[str]) -> tuple[int, ...] | None:
+        """Different texts of either level of a factor, or different pairs; None where there are no copies."""
+        pair = Comparison(*pair)
+        if not self._has_copies:
+            return None
+        forms = forms_of(self._units, pair.factor)
+        forms = forms[forms["level"].isin(pair.levels) & forms["item_id"].isin(self._texts.index)]
+        forms = forms.assign(text=forms["item_id"].map(self._texts))
+        texts = [forms.loc[forms["level"] == level].groupby("unit_id")["text"].first() for level in pair.levels]
+        both = pd.concat(texts, axis=1, join="inner")
+        counts = (len(both.drop_duplicates()),) if len(both) else tuple(side.nunique() for side in texts)
+        return None if sum(counts) == (len(both) or sum(map(len, texts))) else counts
 
 
 def _quality(quality: pd.DataFrame, labels: Labels, comparisons: Mapping[str, list[list[str]]]) -> list[dict]:
@@ -329,7 +365,11 @@ def _quality(quality: pd.DataFrame, labels: Labels, comparisons: Mapping[str, li
 
 
 def told_of_comparison(
-    cells: pd.DataFrame, labels: Labels, interest: Interest, yardsticks: Mapping[tuple, Mapping[str, Any]]
+    cells: pd.DataFrame,
+    labels: Labels,
+    interest: Interest,
+    yardsticks: Mapping[tuple, Mapping[str, Any]],
+    different: Sequence[int] | None = None,
 ) -> dict:
     """What is said of one model on one dataset and two levels.
 
@@ -338,33 +378,34 @@ def told_of_comparison(
         labels: of all that they name.
         interest: the smallest disparity that matters.
         yardsticks: of a cell (its :data:`~evenlight.statistics.cells.CELL`) its row of the table beyond random.
+        different: how many of the pairs, or of either group's texts, are different ones, where there are copies.
     """
     first = cells.iloc[0]
     pair = Comparison(*(first[field] for field in Comparison._fields))
-    different = cells["verdict"].str.contains("disparity")
+    confirmed = cells["verdict"].str.contains("disparity")
     alike = cells["verdict"].str.contains("equivalent")
     undecided, undecidable = (cells["verdict"] == verdict for verdict in (UNDECIDED, UNDECIDABLE))
     counts = {
         "asked": len(cells),
-        "disparity": int(different.sum()),
+        "disparity": int(confirmed.sum()),
         "negligible": int(cells["verdict"].str.contains("negligible").sum()),
         "no disparity": int(alike.sum()),
         UNDECIDED: int(undecided.sum()),
         UNDECIDABLE: int(undecidable.sum()),
     }
-    order = cells[different].sort_values("p_models_adjusted", kind="stable")
-    findings = [_finding(row, labels, yardsticks) for row in order.itertuples(index=False)]
+    order = cells[confirmed].sort_values("p_models_adjusted", kind="stable")
+    findings = [_finding(row, labels, yardsticks, different) for row in order.itertuples(index=False)]
     return {
         "dataset": labels.datasets[first["dataset"]],
         "model": labels.models[first["model"]],
         "factor": pair.factor,
         "levels": list(pair.levels),
         "paired": bool(first["paired"]),
-        "units": sorted({_units(row) for row in cells.itertuples(index=False)}),
+        "units": sorted({_units(row, different) for row in cells.itertuples(index=False)}),
         "counts": counts,
         "said": _said(pair, counts, findings, interest.in_words(cells[alike])),
         "findings": findings,
-        "open": _open(cells[undecided], interest) + _reasons(cells[undecidable], labels),
+        "open": _open(cells[undecided], interest, different) + _reasons(cells[undecidable], labels),
     }
 
 
@@ -445,7 +486,9 @@ def _makers(findings: Iterable[Mapping]) -> Counter:
     return Counter(finding["made_by"] for finding in findings if finding.get("made_by"))
 
 
-def _finding(row, labels: Labels, yardsticks: Mapping[tuple, Mapping[str, Any]]) -> dict:
+def _finding(
+    row, labels: Labels, yardsticks: Mapping[tuple, Mapping[str, Any]], different: Sequence[int] | None
+) -> dict:
     """One disparity, with its numbers and as a sentence; ``row`` is a row of the effects."""
     metric = labels.metrics[row.metric]
     first_better = (row.difference > 0) == metric.higher_is_better
@@ -455,12 +498,12 @@ def _finding(row, labels: Labels, yardsticks: Mapping[tuple, Mapping[str, Any]])
     said = (
         f"{metric.label} of {labels.explainers[row.explainer]}: the explanations of {better} texts are better than "
         f"those of {worse} texts, by {abs(row.standardised):.2f} standard deviations of the scores "
-        f"({abs(row.difference):.3g} in the metric's own units; {_units(row)}; adjusted p "
+        f"({abs(row.difference):.3g} in the metric's own units; {_units(row, different)}; adjusted p "
         f"{row.p_models_adjusted:.2g}). "
         + ("So would those of further trainings be, on average. " if of_trainings else "")
         + ("It is smaller than the smallest disparity of interest. " if row.verdict.startswith("negligible") else "")
         + (NOT_NAMED if row.family == EXPLORATORY else "")
-        + _made_said(row, held)
+        + _made_said(row, held, metric)
         + _no_better_than_random(row, held, metric, labels.explainers[row.explainer])
     )
     return {
@@ -474,7 +517,7 @@ def _finding(row, labels: Labels, yardsticks: Mapping[tuple, Mapping[str, Any]])
         "made_by": held.get("made_by"),
         **_attained(row, held),
         **{name: json_number(getattr(row, name)) for name in NUMBERS},
-        "units": _units(row),
+        "units": _units(row, different),
         "said": said.strip(),
     }
 
@@ -488,7 +531,7 @@ def _yardsticks(beyond_random: pd.DataFrame | None) -> dict[tuple, dict[str, Any
     return {tuple(row[name] for name in CELL): row for row in known.to_dict("records")}
 
 
-def _made_said(row, held: Mapping[str, Any]) -> str:
+def _made_said(row, held: Mapping[str, Any], metric: Metric) -> str:
     """Who makes a disparity, as far as the yardsticks tell: random explanations, and the best attainable ones."""
     if held.get("made_by") is None:
         return OUTCOMES.get(held.get("outcome"), "")
@@ -499,7 +542,14 @@ def _made_said(row, held: Mapping[str, Any]) -> str:
         f"On average {row.level_a} texts have {a}, where random explanations have {low_a} and {high_a} is attainable, "
         f"and {row.level_b} texts {b}, where random ones have {low_b} and {high_b} is attainable. "
     )
-    return said + MAKERS[held["made_by"]]
+    return said + _attainable_gain(row, held, metric) + MAKERS[held["made_by"]]
+
+
+def _attainable_gain(row, held: Mapping[str, Any], metric: Metric) -> str:
+    """How much better than random explanations the best ones are, by group: by this it is said who makes it."""
+    sign = 1 if metric.higher_is_better else -1
+    a, b = (signed(sign * (held[f"attainable_{end}"] - held[f"random_{end}"])) for end in "ab")
+    return f"So {a} beyond random explanations is attainable for {row.level_a} texts, and {b} for {row.level_b} texts. "
 
 
 def _no_better_than_random(row, held: Mapping[str, Any], metric: Metric, explainer: str) -> str:
@@ -525,12 +575,22 @@ def _attained(row, held: Mapping[str, Any]) -> dict:
     return {"attainable": attainable, "own_part": own}
 
 
-def _units(row) -> str:
+def _units(row, different: Sequence[int] | None) -> str:
     """On what a cell rests."""
-    return f"{row.units_a:,} pairs" if row.paired else f"{row.units_a:,} and {row.units_b:,} texts"
+    units = f"{row.units_a:,} pairs" if row.paired else f"{row.units_a:,} and {row.units_b:,} texts"
+    return units + _copies_in(different)
 
 
-def _open(cells: pd.DataFrame, interest: Interest) -> list[str]:
+def _copies_in(different: Sequence[int] | None) -> str:
+    """How many are different, where there are copies: equal texts are one cluster, and tell no more than one.
+
+    >>> _copies_in((5, 6)), _copies_in(None)
+    (' (5 and 6 different ones)', '')
+    """
+    return f" ({' and '.join(f'{count:,}' for count in different)} different ones)" if different else ""
+
+
+def _open(cells: pd.DataFrame, interest: Interest, different: Sequence[int] | None) -> list[str]:
     """What these texts would show, and how many would show the smallest disparity that matters."""
     if cells.empty:
         return []
@@ -545,9 +605,10 @@ def _open(cells: pd.DataFrame, interest: Interest) -> list[str]:
     what = "pairs" if known["paired"].iloc[0] else "texts of the smaller group"
     ends = dict.fromkeys(f"{end:.2f}" for end in (shown.min(), shown.max()))
     range_of = f" (median of the questions; {' to '.join(ends)})" if len(ends) > 1 else ""
+    copies = _copies_in(different and [min(different)])
     said += (
-        f" With {int(now.median()):,} {what} a disparity is found with a probability of about {interest.power:.0%} "
-        f"where it has {shown.median():.2f} standard deviations of the scores{range_of}. "
+        f" With {int(now.median()):,} {what}{copies} a disparity is found with a probability of about "
+        f"{interest.power:.0%} where it has {shown.median():.2f} standard deviations of the scores{range_of}. "
     )
     wanted = interest.in_words(known)
     if growth.max() == 1:
@@ -773,9 +834,13 @@ def _not_tested(
     effects: pd.DataFrame,
     metrics_of_truth: bool,
 ) -> list[str]:
-    """What a reader might take for tested, and was not; ``datasets`` are those of :func:`_dataset_said`."""
+    """What a reader might take for tested, and was not; ``datasets`` are those of :func:`_dataset_said`.
+
+    A group of which only random explanations were compared was compared; that it is no hypothesis is said elsewhere.
+    """
     told = []
-    compared = {(row.dataset, row.factor) for row in effects.itertuples(index=False)}
+    factors = zip(effects["dataset"], effects["factor"], strict=True)
+    compared = {(dataset, factor) for dataset, factor in factors if PLACEBO not in factor.split(JOINT)}
     for dataset in datasets:
         where = f"dataset {dataset['label']}"
         if kept := dataset["texts"] - dataset["test_texts"]:

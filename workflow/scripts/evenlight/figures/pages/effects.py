@@ -40,6 +40,13 @@ HEADINGS = {
 }
 
 
+# Among which cells the control by permuted labels counts disparities.
+CLAIMS = {
+    STUDY: "among the study's questions",
+    PRIMARY: "among primary hypotheses",
+    EXPLORATORY: "among exploratory questions",
+    CONTROL: "among random or attainable explanations and groups by chance, which are no question",
+}
 # What the caption of a table says of its family of cells.
 FAMILIES = {
     STUDY: "",
@@ -75,7 +82,8 @@ def page(
         "has the mean difference in standard deviations of the scores, positive where the first-named group has the "
         f"higher scores, with its {confidence:.0%} interval for these models and further sentences; n is the number of "
         "pairs that it rests on, or, without pairs, of texts in the first and in the second group (variants of one "
-        "text count once). A verdict in brackets holds for these trained models, one without brackets for the mean of "
+        "text count once, copies of a text each, though equal texts are one cluster). A verdict in brackets holds for "
+        "these trained models, one without brackets for the mean of "
         "further trainings; that takes several runs, and with few of them large effects. Intervals are of each cell "
         "alone; a pointer on a cell tells the one that holds for all cells at once. They have a reserve for units that "
         "nobody saw. Verdicts are adjusted over all cells of a family: of each kind of claim, the chance that any is "
@@ -177,22 +185,22 @@ def said_of_control(control: pd.DataFrame) -> str:
     """In how many permutations of the labels there is a verdict of disparity, by family, and what that does not tell.
 
     >>> said_of_control(pd.DataFrame({"family": "study", "cells": 9, "disparities_of_models": [0, 2]}))[:95]
-    'With the labels of the groups permuted, 1 of 2 studies has any disparity (1% to 99%; 2 of 18 ce'
+    "With the labels of the groups permuted, 1 of 2 studies has any disparity among the study's ques"
     """
     said = []
     for family, part in control.groupby("family", sort=False):
         found = part["disparities_of_models"]
         count = int((found > 0).sum())
         low, high = share_interval(count, len(part))
-        among = FAMILIES[family].removeprefix(", ").partition(" (")[0]
+        studies = f"studies {'has' if count == 1 else 'have'} any disparity " * (not said)
         said.append(
-            f"{count} of {len(part)} studies {'has' if count == 1 else 'have'} any disparity ({low:.0%} to {high:.0%}; "
-            f"{found.sum():,} of {part['cells'].sum():,} cells{f', {among}' if among else ''})"
+            f"{count} of {len(part)} {studies}{CLAIMS[family]} ({low:.0%} to {high:.0%}; {found.sum():,} of "
+            f"{part['cells'].sum():,} cells)"
         )
     if not said:
         return ""
     return (
-        f"With the labels of the groups permuted, {'; '.join(said)}; in brackets the 95% interval of the share that so "
+        f"With the labels of the groups permuted, {', '.join(said)}; in brackets the 95% interval of the share that so "
         "few permutations leave open. Permuted labels are exchangeable, and no training differs between them: this "
         "control is of statements about these models, and sees nothing of what trainings do to the others. "
     )
