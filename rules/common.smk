@@ -21,7 +21,18 @@ BASE = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 SCRIPTS = BASE / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from evenlight import annotation, configuration, datasets, gpus, interpreter, kinds, own_files, provenance, sources, warm_start
+from evenlight import (
+    annotation,
+    configuration,
+    datasets,
+    gpus,
+    interpreter,
+    kinds,
+    own_files,
+    provenance,
+    sources,
+    warm_start,
+)
 from evenlight.code_digest import Code
 from evenlight.errors import InputError, unless
 
@@ -238,15 +249,15 @@ onstart:
             workflow.scheduler.job_rate_limiter = None
 
 
-def last_errors(jobs):
-    """The last lines that begin with ``error:`` in the log of each of these jobs, each line once."""
+def last_lines(jobs, beginning):
+    """The last lines in a row that begin so in the log of each of these jobs, each line once."""
     logs = [Path(log) for group in jobs for job in getattr(group, "jobs", [group]) for log in job.log]
     lines = [log.read_text(encoding="utf-8", errors="replace").splitlines() for log in logs if log.is_file()]
-    return list(dict.fromkeys(line for of_log in lines for line in last_block(of_log, "error:")))
+    return list(dict.fromkeys(line for of_log in lines for line in last_block(of_log, beginning)))
 
 
 def last_block(lines, beginning):
-    """The last lines in a row that begin so."""
+    """The last of them in a row that begin so."""
     blocks = (list(block) for is_one, block in groupby(lines, lambda line: line.startswith(beginning)) if is_one)
     return [line for block in deque(blocks, maxlen=1) for line in block]
 
@@ -261,14 +272,17 @@ def first_to_tell(what):
 # Without the profile Snakemake shows no log, and with it the log of one job may stand far above those of others.
 onerror:
     if first_to_tell("errors"):
-        for line in last_errors(workflow.scheduler.failed):
+        for line in last_lines(workflow.scheduler.failed, "error:"):
             print(line, file=sys.stderr)
 
 
 onsuccess:
     audit = f"results/{config['study']}/audit.html"
-    made = (in_study(path) for job in workflow.dag.jobs for path in job.output)
-    if audit in made and first_to_tell("audit"):
+    writing = [job for job in workflow.dag.jobs if audit in map(in_study, job.output)]
+    if writing and first_to_tell("audit"):
+        # Where the job has said them, Snakemake's own lines follow.
+        for line in last_lines(writing, "warning:"):
+            print(line, file=sys.stderr)
         print(f"The audit is done. Open {audit} in a browser.", file=sys.stderr)
 
 

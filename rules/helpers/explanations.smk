@@ -101,12 +101,20 @@ def threads_of_machine():
 
 
 def plan_settings(wildcards):
-    """What decides how many rows the explainers take, and of which network."""
-    seed = seeds_of(wildcards.model)[0]
+    """What decides how many rows the explainers and the scores take, and of which network."""
+    seeds = seeds_of(wildcards.model)
+    seed = seeds[0]
     explainers = {family: methods_of(family, {**wildcards, "seed": seed}) for family in ASKING_FAMILIES}
     return as_json(
         explainers=explainers,
         tags=tags_of(name for methods in explainers.values() for name in methods),
+        metrics={
+            family: configuration.without_labels({name: config["metrics"][name] for name in METRIC_FAMILIES[family]})
+            for family in SCORED_FAMILIES
+            if configuration.asks_model("metrics", family)
+        },
+        explanations=sum(map(len, ATTRIBUTING_FAMILIES.values())),
+        runs=len(seeds),
         seed=seed,
         precision=config["explain"]["precision"],
         max_tokens=config["models"][wildcards.model]["max_tokens"],

@@ -29,10 +29,15 @@ def test_the_audit_is_made_of_what_is_there_and_made_again_by_what_it_shows(fini
     assert planned_jobs(project, "audit") == {("write_audit", frozenset())}
     done = snakemake(project, "--cores", "2", "audit")
     assert done.returncode == 0, done.stdout
-    assert "The audit is done. Open results/tiny/audit.html in a browser." in done.stdout
     after = contents(results(project))
     assert set(after) - set(before) == {"audit.html", "audit.json", "audit.md"}
     told = json.loads(after["audit.json"])
+    # What must be read first is said where the run ends, once.
+    warnings = [f"warning: {text}" for text in told["warnings"]]
+    lines = done.stdout.splitlines()
+    end = lines.index("The audit is done. Open results/tiny/audit.html in a browser.")
+    assert warnings
+    assert lines[end - len(warnings) : end] == warnings
     effects = pd.read_parquet(results(project) / "tables" / "effects.parquet")
     assert sum(of["counts"]["asked"] for of in told["found"]) == len(effects)
     assert told["pairs"]
@@ -108,7 +113,7 @@ def test_what_a_default_class_makes_is_not_said_to_be_the_explainers(finished_sm
 
 def assert_planned_before(said: str, explainer: str) -> None:
     """How long the explainer will take is told on the terminal, before its job begins."""
-    plan = re.search(rf"^  {explainer}: about [\d,]+ rows, \d+ (s|min|h)", said, re.MULTILINE)
+    plan = re.search(rf"^  {explainer}: about [\d,]+ rows, (under )?\d+ (s|min|h)", said, re.MULTILINE)
     assert plan, said
     assert plan.start() < said.index(f"rule attribute_{explainer}:")
 
@@ -130,6 +135,12 @@ def test_the_plan_of_an_audit_is_told_without_explaining_anything(finished_small
     )
     planned, asked = (int(match[1].replace(",", "")) for match in found)
     assert abs(planned - asked) < 0.1 * asked
+    # Their sum, and what comes on top: the rows of the scores are known, too.
+    *of_explainers, together, on_top = said.splitlines()[1:]
+    assert all(re.fullmatch(r"  \w+: about [\d,]+ rows, (under )?\d+ s", line) for line in of_explainers)
+    counts = [int(re.search(r"([\d,]+) rows", line)[1].replace(",", "")) for line in (*of_explainers, together)]
+    assert counts[-1] == pytest.approx(sum(counts[:-1]), abs=len(of_explainers))
+    assert re.match(r"  on top: scores, about [\d,]+ rows, (under )?\d+ s; of every job its start", on_top)
 
 
 def test_the_example_has_sentences_of_the_demo():

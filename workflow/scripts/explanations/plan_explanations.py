@@ -1,17 +1,24 @@
-"""Say how long each explainer will take on this machine, before any of them starts."""
+"""Say how long the explainers will take on this machine, and what comes on top, before any of them starts."""
 
 import argparse
 from pathlib import Path
 
+import numpy as np
+
 from evenlight.command_line import add_model_flags, run, settings_argument
+from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import duration
 from evenlight.engine.sentences import Sentence
+from evenlight.explainers import Context, training_items
 from evenlight.explainers.explained_again import drawn_items, estimating
+from evenlight.explainers.own_work import own_seconds
 from evenlight.explainers.planned import planned_rows
+from evenlight.metrics.planned import planned_rows as planned_of_scores
 from evenlight.readings import read_explained, sentences_of
 from evenlight.tables import replacing
+from evenlight.texts import TEXT
 
 # A pass that is differentiated takes about as many products of matrices backwards as forwards.
 BACKWARD = 2
@@ -25,24 +32,73 @@ def read_sentences(arguments: argparse.Namespace) -> list[Sentence]:
     return [sentence for some in texts for sentence in sentences_of(some)]
 
 
+def middle_sentence(arguments: argparse.Namespace, sentences: list[Sentence]) -> Sentence:
+    """One of middle length, with its words."""
+    wanted = sorted(sentences, key=lambda sentence: len(sentence.token_id))[len(sentences) // 2].item_id
+    texts = read_explained(arguments.readings, arguments.items, SOME, *TEXT)
+    return next(each for some in texts for each in sentences_of(some) if each.item_id == wanted)
+
+
 def plan(arguments: argparse.Namespace, sentences: list[Sentence]) -> list[str]:
-    """The plan in words, a line for each explainer that asks the model."""
-    settings = arguments.settings
+    """The plan in words: a line for each explainer that asks the model, their sum, and what is not in it."""
     evaluator = open_evaluator(arguments)
     pace = seconds_per_row(sentences, evaluator)
     lengths = [len(sentence.token_id) for sentence in sentences]
-    seconds_of_row = [pace(length) for length in lengths]
+    seconds_of_row = np.array([pace(length) for length in lengths])
+    text = f"{len(sentences):,} texts of {min(lengths)} to {max(lengths)} tokens on {evaluator.classifier.device}"
+    return [
+        f"{arguments.model.parent.name} explained on {arguments.items.parent.name}, {text}:",
+        *explaining_said(arguments, sentences, seconds_of_row, evaluator),
+        f"  on top: {scoring_said(arguments.settings, sentences, seconds_of_row)}; of every job its start and reading; "
+        "the statistics",
+    ]
+
+
+def explaining_said(
+    arguments: argparse.Namespace, sentences: list[Sentence], seconds_of_row: np.ndarray, evaluator: Evaluator
+) -> list[str]:
+    """A line for each explainer, and their sum over the runs of the model."""
+    settings = arguments.settings
     again = drawn_items((sentence.item_id for sentence in sentences), settings["seed"])
-    lines = []
+    middle = middle_sentence(arguments, sentences)
+    context = Context(evaluator, settings["seed"], training_items(arguments.items, *settings["tags"].values()))
+    lines, all_rows, all_seconds = [], 0.0, 0.0
     for family, methods in settings["explainers"].items():
         for name, method in methods.items():
             tags = settings["tags"][name]
-            rows = planned_rows(family, {name: method}, sentences, again, estimating({name: tags}))
+            twice = estimating({name: tags})
+            rows = planned_rows(family, {name: method}, sentences, again, twice)
             seconds = rows @ seconds_of_row * (BACKWARD if "needs_internals" in tags else 1)
-            known = f"about {round(rows.sum()):,} rows, {duration(seconds)}"
+            times = len(sentences) + len(again) * bool(twice)
+            seconds += times * own_seconds(family, method, tags, middle, context)
+            known = f"about {round(rows.sum()):,} rows, {told(seconds)}"
             lines.append(f"  {name}: {known if rows.any() else 'code of your own, whose rows nobody knows'}")
-    text = f"{len(sentences):,} texts of {min(lengths)} to {max(lengths)} tokens on {evaluator.classifier.device}"
-    return [f"{arguments.model.parent.name} explained on {arguments.items.parent.name}, {text}:", *lines]
+            all_rows, all_seconds = all_rows + rows.sum(), all_seconds + seconds
+    runs = settings["runs"]
+    of_runs = f", for each of {runs} runs" if runs > 1 else ""
+    return [*lines, f"  together: about {round(all_rows):,} rows, {told(all_seconds)}{of_runs}"]
+
+
+def scoring_said(settings: dict, sentences: list[Sentence], seconds_of_row: np.ndarray) -> str:
+    """What the scores of all explanations ask the model, as far as it is known."""
+    asked, unknown = np.zeros(len(sentences)), []
+    for family, metrics in settings["metrics"].items():
+        rows = planned_of_scores(family, metrics, sentences, settings["explanations"])
+        if rows is None:
+            unknown += metrics
+        else:
+            asked = asked + rows
+    known = [f"scores, about {round(asked.sum()):,} rows, {told(asked @ seconds_of_row)}"] if asked.any() else []
+    return "; ".join([*known, *(f"scores of {name}, whose rows nobody knows" for name in unknown)]) or "scores"
+
+
+def told(seconds: float) -> str:
+    """Seconds in words; a plan of none would be taken for nothing to do.
+
+    >>> told(0.2), told(74.0)
+    ('under 1 s', '1 min 14 s')
+    """
+    return "under 1 s" if seconds < 1 else duration(seconds)
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -58,7 +114,10 @@ if __name__ == "__main__":
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
     parser.add_argument("--readings", type=Path, required=True, help="table of readings (Parquet)")
     parser.add_argument(
-        "--settings", type=settings_argument, required=True, help="JSON: explainers by family, tags, limits"
+        "--settings",
+        type=settings_argument,
+        required=True,
+        help="JSON: explainers and metrics by family, tags, explanations of a text, runs, limits",
     )
     add_model_flags(parser)
     parser.add_argument("--output", type=Path, required=True, help="text file")
