@@ -32,6 +32,10 @@ class Explorer(Reader):
         WebDriverWait(self.driver, 30, 0.02).until(lambda _: self.driver.execute_script(shown))
         return self
 
+    def until(self, holds: str) -> None:
+        """Until an expression is true."""
+        WebDriverWait(self.driver, 10, 0.02).until(lambda _: self.ask(holds))
+
     def rows(self, table: str) -> list[list[str]]:
         cells = "(row) => [...row.cells].map((cell) => cell.textContent)"
         return self.ask(f"[...document.querySelectorAll('#{table} tbody tr')].map({cells})")
@@ -280,6 +284,32 @@ def test_a_phone_shows_it_without_scrolling_sideways(reader):
     tops = [side.rect["y"] for side in reader.driver.find_elements(By.CSS_SELECTOR, "#sides > div")]
     assert tops[0] < tops[1]
     assert reader.messages() == []
+
+
+@pytest.mark.parametrize("width", [PHONE, 768, 1366])
+def test_no_choice_is_cut(reader, width):
+    """Each select is as wide as its longest name wants."""
+    reader.open(width=width)
+    narrower = """[...document.querySelectorAll("select")].filter((select) => {
+      const free = select.cloneNode(true);
+      free.style.cssText = "position: absolute; width: max-content";
+      select.after(free);
+      const cut = select.getBoundingClientRect().width < free.getBoundingClientRect().width - 1;
+      free.remove();
+      return cut;
+    }).map((select) => select.id)"""
+    assert reader.ask(narrower) == []
+
+
+def test_a_phone_shows_that_a_table_goes_on(reader):
+    """The edge fades where more is to the right, until one is there; nowhere where all of it is seen."""
+    faded = "getComputedStyle(document.querySelector('#words').parentElement).maskImage !== 'none'"
+    reader.open(width=PHONE)
+    reader.until(faded)
+    reader.ask("document.querySelector('#words').parentElement.scrollTo({ left: 9999, behavior: 'instant' })")
+    reader.until(f"!({faded})")
+    reader.open()
+    assert not reader.ask("document.querySelector('.scroll.more')")
 
 
 def test_a_word_and_its_number_stay_on_one_line(driver, tmp_path):

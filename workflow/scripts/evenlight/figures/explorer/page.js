@@ -448,6 +448,12 @@ at("more-pairs").addEventListener("click", () => { shown.pairs += STEP; listPair
 at("more-words").addEventListener("click", () => { shown.words += STEP; listWords(); });
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); at("verdict-title").focus(); });
 window.addEventListener("hashchange", show);
+for (const region of document.querySelectorAll(".scroll")) {
+  const look = () => region.classList.toggle("more", region.scrollLeft + region.clientWidth < region.scrollWidth - 1);
+  const resized = new ResizeObserver(look);
+  for (const element of [region, ...region.children]) resized.observe(element);
+  region.addEventListener("scroll", look);
+}
 
 for (const element of document.querySelectorAll(".texts")) element.hidden = !study.texts;
 at("notes-section").hidden = !study.notes.length;
