@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chi2, norm, rankdata
+from scipy.stats import chi2, norm, rankdata, ttest_ind
 from statsmodels.stats.multitest import multipletests
 
 from evenlight.seeds import generator_for
@@ -202,3 +202,65 @@ def test_strata_of_one_group_each_say_nothing():
     assert np.isnan([within.h, within.p]).all()
     tied = kruskal_wallis_within([[1, 2], [1, 2], [1]], [[0, 1], [0, 1], [0]])
     assert (tied.h, tied.p, tied.unused) == (0, 1, 0)
+
+
+# Clusters
+
+
+def of_clusters(random: np.random.Generator, groups: int, clusters: int, common: bool) -> tuple[list, list]:
+    """Scores of six texts in each cluster, which have half of their variance in common, and their clusters."""
+    scores, names = [], []
+    for group in range(groups):
+        cluster = np.repeat(np.arange(clusters), 6)
+        shared = random.normal(size=clusters)[cluster] + (COMMON[cluster] if common else 0)
+        scores.append(shared + random.normal(size=len(cluster)))
+        names.append([f"{0 if common else group} {number}" for number in cluster])
+    return scores, names
+
+
+COMMON = np.random.default_rng(5).normal(size=30)
+
+
+@pytest.mark.parametrize(("groups", "clusters", "common"), [(3, 20, False), (3, 30, True), (7, 30, True)])
+def test_texts_of_a_cluster_are_not_taken_for_independent(groups, clusters, common):
+    """Without their clusters a third to two thirds of the tests would find groups that are alike."""
+    random = np.random.default_rng(groups)
+    found = {"kruskal": 0, "dunn": 0, "friedman": 0, "without": 0}
+    for _ in range(300):
+        scores, names = of_clusters(random, groups, clusters, common)
+        found["kruskal"] += kruskal_wallis(scores, names).p <= 0.05
+        found["dunn"] += min(pair.p_holm for pair in dunn(scores, names)) <= 0.05
+        found["friedman"] += friedman_p(np.stack(scores, axis=1), names[0]) <= 0.05
+        found["without"] += kruskal_wallis(scores).p <= 0.05
+    assert found.pop("without") > 45
+    # Of 300 studies with a chance of 0.05 or 0.06 that any is wrong, 31 or more are in one of a thousand.
+    assert max(found.values()) <= 30
+
+
+def test_a_group_that_differs_is_found_in_clusters_too():
+    scores, names = of_clusters(np.random.default_rng(1), 3, 20, False)
+    scores[1] = scores[1] + 2
+    assert kruskal_wallis(scores, names).p < 0.001
+    pairs = dunn(scores, names)
+    assert [pair.p_holm < 0.01 for pair in pairs] == [True, False, True]
+    assert pairs[0].z < 0 < pairs[2].z
+
+
+def test_clusters_of_one_text_change_nothing():
+    scores = list(np.random.default_rng(2).normal(size=(3, 12)))
+    names = [[f"{group} {text}" for text in range(12)] for group in range(3)]
+    assert kruskal_wallis(scores, names) == kruskal_wallis(scores)
+    assert dunn(scores, names) == dunn(scores)
+    # The forms of a sentence are one of each group.
+    assert kruskal_wallis(scores, [names[0]] * 3) == kruskal_wallis(scores)
+    assert friedman_p(np.stack(scores, axis=1), names[0]) == friedman_p(np.stack(scores, axis=1))
+
+
+def test_two_groups_of_clusters_of_one_size_are_students_t_of_their_mean_ranks():
+    """Independent clusters of equal size: the sums of their ranks are as many independent numbers of either group."""
+    random = np.random.default_rng(4)
+    scores, names = of_clusters(random, 2, 15, False)
+    ranks = np.split(rankdata(np.concatenate(scores)), 2)
+    expected = ttest_ind(*(part.reshape(15, 6).mean(axis=1) for part in ranks))
+    assert kruskal_wallis(scores, names).p == pytest.approx(expected.pvalue, rel=1e-6)
+    assert dunn(scores, names)[0].p == pytest.approx(expected.pvalue, rel=1e-6)

@@ -127,6 +127,8 @@ class Kind:
         missing: the share of scores that are missing.
         labels: whether texts have a label that raises their scores, and that one level has more often.
         strata: whether they are compared within labels.
+        opposite: strata of which half have a difference of two standard deviations, and half the opposite one; which
+            texts are in which is drawn.
         poor, poor_cells: what little further cells, of a third dataset, have to tell, and how many these are.
     """
 
@@ -137,6 +139,7 @@ class Kind:
     missing: float = 0.0
     labels: bool = False
     strata: bool = False
+    opposite: int = 0
     poor: str | None = None
     poor_cells: int = 0
 
@@ -152,6 +155,8 @@ KINDS = {
     "pairs, 10 % missing": Kind(missing=0.1),
     "texts with labels": Kind(paired=False, labels=True),
     "texts within labels": Kind(paired=False, labels=True, strata=True),
+    "texts within opposite strata": Kind(paired=False, strata=True, opposite=8),
+    "texts, unequal, within opposite strata": Kind(paired=False, unequal=True, strata=True, opposite=8),
     **{
         f"pairs, and {cells} {'cell' if cells == 1 else 'cells'} {what}": Kind(poor=poor, poor_cells=cells)
         for (poor, what), cells in product(
@@ -162,6 +167,7 @@ KINDS = {
 SIZES = (1, 1, 2, 2, 3, 4, 6, 8, 12)
 WITHIN_CLUSTER = 0.5
 LABEL_EFFECT, LABEL_RATES = 2.0, (0.3, 0.6)
+OPPOSITE = 2.0
 
 
 @dataclass(frozen=True)
@@ -203,6 +209,8 @@ class Row:
         if kind.paired:
             return np.sqrt((2 * 1 + 1) / 2)
         variances = [1.0, 4.0 if kind.unequal else 1.0]
+        if kind.opposite:
+            variances[0] += OPPOSITE**2
         if kind.labels:
             variances = [
                 part + LABEL_EFFECT**2 * rate * (1 - rate) for part, rate in zip(variances, LABEL_RATES, strict=True)
@@ -250,7 +258,10 @@ def study(
     kind, name = KINDS[row.kind], f"{random.integers(2**63):x}"
     odd = _odd_cells(random, row, effects.shape)
     for dataset, of_dataset in enumerate(effects):
-        labels = [random.random(size) < rate for size, rate in zip(row.sizes, LABEL_RATES, strict=True)]
+        labels = [
+            random.integers(kind.opposite, size=size) if kind.opposite else random.random(size) < rate
+            for size, rate in zip(row.sizes, LABEL_RATES, strict=True)
+        ]
         design = design_of(row, f"{name} {dataset}", [part.astype(int) for part in labels])
         values = [
             _scores(random, row, design, labels, of_model, centred, is_odd)
@@ -307,6 +318,8 @@ def _scores(
     values = np.concatenate(levels, axis=2)
     if kind.labels:
         values += LABEL_EFFECT * np.concatenate(labels)
+    if kind.opposite:
+        values[:, :, : row.sizes[0]] += OPPOSITE * np.where(labels[0] % 2, 1, -1)
     if kind.missing:
         values[random.random(values.shape) < kind.missing] = np.nan
     return values
@@ -584,6 +597,15 @@ TABLE = {
     "Within strata of the label": [
         Row(1, 100, "texts within labels"),
         Row(5, 100, "texts within labels", "normal", *VARYING),
+    ],
+    "Within strata whose differences are opposite": [
+        *(
+            Row(1, 80, "texts within opposite strata", shape, cells=cells)
+            for cells in (1, 24)
+            for shape in ("normal", "rare")
+        ),
+        Row(1, 80, "texts within opposite strata", "log-normal", cells=24, odd=12),
+        Row(1, 160, "texts, unequal, within opposite strata", cells=24),
     ],
     "Cells that have little to tell, beside 96 others": [
         Row(1, 322, kind) for kind in KINDS if kind.startswith("pairs, and ")

@@ -24,11 +24,12 @@ def group_tables(study: StudyScores) -> tuple[pd.DataFrame, pd.DataFrame, list[s
     The first table has one row per
     dataset, model, seed, explainer, metric and set of levels, with p adjusted over all rows; the second one row for
     each pair of levels in it, with Holm's p over the pairs of its cell. Scores that differ by rounding only are equal.
-    Both take all units for independent. Where units come in all levels, as the three forms of a sentence,
-    ``p_friedman`` is that of Friedman's test (1937) over the ``blocks`` with every score defined, which does not; else
-    it is NaN. Where a dataset is stratified, the same tests within strata stand beside them; Friedman's then has the
-    blocks that are in one stratum. A set is compared on the datasets that have at least three of its levels; levels
-    with fewer than five defined scores are left out, with a note. :class:`InputError` where no dataset has three.
+    Units of one cluster depend on one another, others do not; so units that come in all levels, as the three forms of a
+    sentence, which ``p_friedman`` compares within the ``blocks`` with every score defined (Friedman 1937); else it is
+    NaN. Where a dataset is stratified, the same tests within strata stand beside them, which take units for
+    independent; Friedman's then has the blocks that are in one stratum. A set is compared on the datasets that have at
+    least three of its levels; levels with fewer than five defined scores are left out, with a note.
+    :class:`InputError` where no dataset has three.
     """
     tests, pairs, notes = [], [], {}  # of notes the keys only: each once, in order
     sets = larger_sets_of(study.comparisons)
@@ -70,7 +71,14 @@ def _compare(
     for row, metric in enumerate(scores.metrics):
         for seed_index, seed in enumerate(scores.seeds):
             levels = {
-                level: pd.DataFrame({"score": of_level[row, seed_index], "stratum": _strata(side, seed_index)}, units)
+                level: pd.DataFrame(
+                    {
+                        "score": of_level[row, seed_index],
+                        "stratum": _strata(side, seed_index),
+                        "cluster": side.clusters,
+                    },
+                    units,
+                )
                 for (level, (side, units)), of_level in zip(sides.items(), by_level, strict=True)
             }
             kept = {level: part for level, part in levels.items() if part["score"].notna().sum() >= LEAST}
@@ -95,9 +103,10 @@ def _is_stratified(levels: dict[str, pd.DataFrame]) -> bool:
 
 
 def _tested(levels: dict[str, pd.DataFrame]) -> dict:
-    """The tests of all levels together, from ``score`` and ``stratum`` of their units, NaN without strata."""
-    scores = [part["score"].to_numpy() for part in levels.values()]
-    test = kruskal_wallis(scores)
+    """The tests of all levels together, from ``score``, ``stratum`` (NaN without strata) and ``cluster`` of units."""
+    scores, clusters = ([part[name].to_numpy() for part in levels.values()] for name in ("score", "cluster"))
+    test = kruskal_wallis(scores, clusters)
+    cluster = next(iter(levels.values()))["cluster"]
     blocks = pd.concat([part["score"] for part in levels.values()], axis=1, join="inner").dropna()
     row = {
         "size": sum(int(part["score"].count()) for part in levels.values()),
@@ -106,7 +115,7 @@ def _tested(levels: dict[str, pd.DataFrame]) -> dict:
         "p": test.p,
         "epsilon_squared": test.epsilon_squared,
         "blocks": len(blocks),
-        "p_friedman": _friedman_p(blocks),
+        "p_friedman": _friedman_p(blocks, cluster),
     }
     if not _is_stratified(levels):
         return row
@@ -118,13 +127,13 @@ def _tested(levels: dict[str, pd.DataFrame]) -> dict:
         "degrees_stratified": within.degrees,
         "p_stratified": within.p,
         "unused_stratified": within.unused,
-        "p_friedman_stratified": _friedman_p(blocks[whole]),
+        "p_friedman_stratified": _friedman_p(blocks[whole], cluster),
     }
 
 
-def _friedman_p(blocks: pd.DataFrame) -> float:
-    """Friedman's p of whole blocks; NaN below five."""
-    return float("nan") if len(blocks) < LEAST else friedman_p(blocks.to_numpy())
+def _friedman_p(blocks: pd.DataFrame, cluster: pd.Series) -> float:
+    """Friedman's p of whole blocks, which are in these clusters; NaN below five."""
+    return float("nan") if len(blocks) < LEAST else friedman_p(blocks.to_numpy(), cluster.loc[blocks.index])
 
 
 def _compared(levels: dict[str, pd.DataFrame]) -> list[dict]:
@@ -140,7 +149,7 @@ def _compared(levels: dict[str, pd.DataFrame]) -> list[dict]:
             "p_dunn": test.p,
             "p_dunn_holm": test.p_holm,
         }
-        for test in dunn([part["score"] for part in parts])
+        for test in dunn([part["score"] for part in parts], [part["cluster"] for part in parts])
     ]
     if not _is_stratified(levels):
         return rows

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import chi2, friedmanchisquare, kruskal, norm, rankdata, tiecorrect
+from scipy.stats import chi2, f, friedmanchisquare, kruskal, norm, rankdata, t, tiecorrect
 
 from evenlight.statistics.effect_sizes import defined
 
@@ -42,20 +42,81 @@ class DunnComparison:
     p_holm: float
 
 
-def kruskal_wallis(groups: Sequence[ArrayLike]) -> KruskalWallis:
+def kruskal_wallis(groups: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | None = None) -> KruskalWallis:
     """The Kruskal-Wallis test that all groups' scores come from one distribution, corrected for ties.
 
-    p is that of the chi-squared approximation. Epsilon-squared is H / (n − 1), the share of the ranks' variance that
-    lies between the groups (Kelley 1935; Tomczak & Tomczak 2014). NaN scores are dropped; each group needs a defined
-    one. Scores that are all tied give H = 0 and p = 1.
+    p is that of the chi-squared approximation; where a cluster has several scores of a group, that of
+    :func:`_of_clusters`.
+    Epsilon-squared is H / (n − 1), the share of the ranks' variance that lies between the groups (Kelley 1935; Tomczak
+    & Tomczak 2014). NaN scores are dropped; each group needs a defined one. Scores that are all tied give H = 0 and
+    p = 1.
+
+    Args:
+        groups: scores of each group.
+        clusters: of each score, likewise, a name or number; scores of different clusters are independent.
     """
     kept = [defined(group) for group in groups]
     pooled = np.concatenate(kept)
     if np.ptp(pooled) == 0:
         return KruskalWallis(0.0, len(kept) - 1, 1.0, 0.0)
     test = kruskal(*kept)
-    h = float(test.statistic)
-    return KruskalWallis(h, len(kept) - 1, float(test.pvalue), h / (len(pooled) - 1))
+    h, p = float(test.statistic), float(test.pvalue)
+    if codes := _several(groups, clusters):
+        p = _of_clusters(*_mean_ranks(kept, codes))
+    return KruskalWallis(h, len(kept) - 1, p, h / (len(pooled) - 1))
+
+
+def _several(groups: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | None) -> list[np.ndarray] | None:
+    """The cluster of each defined score, numbers from 0; None where no cluster has several of one group.
+
+    The forms of a sentence are one of each group: what they have in common makes the test of independent scores too
+    careful, and Friedman's is for them.
+    """
+    if clusters is None:
+        return None
+    kept = [
+        np.asarray(of, dtype=str)[~np.isnan(np.asarray(group, dtype=float))]
+        for group, of in zip(groups, clusters, strict=True)
+    ]
+    codes = np.unique(np.concatenate(kept), return_inverse=True)[1]
+    codes = np.split(codes, np.cumsum([len(part) for part in kept])[:-1])
+    return codes if any(len(np.unique(code)) < len(code) for code in codes) else None
+
+
+def _mean_ranks(groups: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, int]:
+    """The mean rank of each group, (groups,), their covariance over further clusters, and its degrees of freedom.
+
+    A cluster left out changes the mean rank of each group in which it is: the jackknife's covariance of these changes
+    (a rank test for clustered data, as Datta & Satten 2005, with the variance between clusters). Groups that have no
+    cluster in common have a mean each, and take as many degrees of freedom.
+    """
+    sizes = [len(group) for group in groups]
+    ranks = np.split(rankdata(np.concatenate(groups)), np.cumsum(sizes)[:-1])
+    means = np.array([part.mean() for part in ranks])
+    count = 1 + max(int(part.max()) for part in codes)
+    of_groups = np.array([np.bincount(code, minlength=count) for code in codes])
+    there = (of_groups > 0).sum(axis=1)
+    added = np.stack(
+        [np.bincount(code, rank - mean, minlength=count) for code, rank, mean in zip(codes, ranks, means, strict=True)]
+    ) / np.maximum(np.array(sizes)[:, None] - of_groups, 1)
+    moved = added * np.sqrt(1 - 1 / there)[:, None]
+    own_means = len(groups) if (np.count_nonzero(of_groups, axis=0) <= 1).all() else 1
+    return means, moved @ moved.T, count - own_means
+
+
+def _of_clusters(means: np.ndarray, covariance: np.ndarray, degrees: int) -> float:
+    """p that all means are one, from their covariance with so many degrees of freedom: Hotelling's (1931) T².
+
+    NaN where clusters are too few for so many means.
+    """
+    contrasts = np.eye(len(means))[1:] - np.eye(len(means))[0]
+    differences, spread = contrasts @ means, contrasts @ covariance @ contrasts.T
+    dimensions = int(np.linalg.matrix_rank(spread, hermitian=True))
+    left = degrees + 1 - dimensions
+    if dimensions == 0 or left < 1:
+        return 1.0 if not differences.any() else float("nan")
+    square = float(differences @ np.linalg.pinv(spread, hermitian=True) @ differences)
+    return float(f.sf(square * left / (dimensions * degrees), dimensions, left))
 
 
 def kruskal_wallis_within(groups: Sequence[ArrayLike], strata: Sequence[ArrayLike]) -> StratifiedKruskalWallis:
@@ -104,11 +165,12 @@ def kruskal_wallis_within(groups: Sequence[ArrayLike], strata: Sequence[ArrayLik
     return StratifiedKruskalWallis(h, degrees, float(chi2.sf(h, degrees)), unused)
 
 
-def dunn(groups: Sequence[ArrayLike]) -> list[DunnComparison]:
+def dunn(groups: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | None = None) -> list[DunnComparison]:
     """Dunn's two-sided tests of every pair of groups on the ranks among all scores, corrected for ties.
 
     Dunn (1964), "Multiple comparisons using rank sums". NaN scores are dropped; each group needs a defined one.
-    Scores that are all tied give z = 0 and p = 1.
+    Scores that are all tied give z = 0 and p = 1. Where a cluster of ``clusters``, as :func:`kruskal_wallis` has them,
+    has several scores, the variance is that between clusters, and z the normal deviate that is as rare as Student's t.
     """
     kept = [defined(group) for group in groups]
     sizes = np.array([len(group) for group in kept])
@@ -121,16 +183,28 @@ def dunn(groups: Sequence[ArrayLike]) -> list[DunnComparison]:
     if variance > 0:
         first, second = np.array(pairs).T
         z = (means[first] - means[second]) / np.sqrt(variance * (1 / sizes[first] + 1 / sizes[second]))
+        if codes := _several(groups, clusters):
+            means, covariance, degrees = _mean_ranks(kept, codes)
+            error = np.sqrt(np.diag(covariance)[first] + np.diag(covariance)[second] - 2 * covariance[first, second])
+            apart = np.divide(means[first] - means[second], error, out=np.zeros(len(pairs)), where=error > 0)
+            z = np.sign(apart) * norm.isf(t.sf(np.abs(apart), degrees))
     p = 2 * norm.sf(np.abs(z))
     adjusted = holm(p)
     return [DunnComparison(*pairs[k], float(z[k]), float(p[k]), float(adjusted[k])) for k in range(len(pairs))]
 
 
-def friedman_p(blocks: np.ndarray) -> float:
+def friedman_p(blocks: np.ndarray, clusters: ArrayLike | None = None) -> float:
     """p of Friedman's (1937) test that no group ranks higher within blocks, by chi-squared and corrected for ties.
 
     ``blocks`` are scores without NaN, float (blocks, groups). Where the scores of every block are all tied p is 1.
+    Where a cluster of ``clusters``, (blocks,), has several blocks, the mean ranks have the covariance between clusters.
     """
+    codes = None if clusters is None else np.unique(np.asarray(clusters, dtype=str), return_inverse=True)[1]
+    if codes is not None and codes.max() + 1 < len(codes):
+        ranks, count = rankdata(blocks, axis=1), codes.max() + 1
+        means = ranks.mean(axis=0)
+        added = np.stack([np.bincount(codes, part, minlength=count) for part in (ranks - means).T]) / len(codes)
+        return _of_clusters(means, count / (count - 1) * added @ added.T, int(count) - 1)
     return 1.0 if (np.ptp(blocks, axis=1) == 0).all() else float(friedmanchisquare(*blocks.T).pvalue)
 
 

@@ -22,11 +22,14 @@ def page(
 ) -> Page:
     """One table per dataset and set of groups from :func:`evenlight.statistics.groups.group_tables`."""
     introduction = (
-        "Is any of more than two groups explained better or worse? Each cell counts the seeds with a significant "
+        "Is any of more than two groups explained otherwise? The tests ask whether the scores of all groups have one "
+        "distribution: groups whose means are equal, and whose spread is not, differ too. Texts of one cluster are "
+        "taken together, but within strata. Each cell counts the seeds with a significant "
         f"Kruskal–Wallis test (p ≤ {alpha:g}, not adjusted) and gives ε², the share of the ranks' variance that lies "
         "between the groups, mean over seeds. Its title names the pairs of groups that Dunn's test tells apart in most "
         "seeds, the group with the higher scores first. Where items come in all groups, F counts the seeds with a "
-        "significant Friedman test. Where a dataset is stratified, S counts the seeds that are significant within "
+        "significant Friedman test. No p is adjusted for the number of cells: of groups that are alike about {alpha:.0%} "
+        "are significant. Where a dataset is stratified, S counts the seeds that are significant within "
         "strata, and so are the pairs of the title."
     )
     parts = []

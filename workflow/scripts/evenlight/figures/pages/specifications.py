@@ -34,7 +34,9 @@ def page(
         "first group is explained better. Each p is the share of permutations of the groups' labels, the real "
         "ones counted as one, whose curve has a median as far from 0, as many significant specifications of its "
         "dominant sign, or a mean z as far from 0; labels are exchanged in all specifications at once, within "
-        "pairs and strata, and clusters as a whole. A specification is significant where its own p by these "
+        "pairs and strata, and clusters as a whole. So the curve is held against groups that could be exchanged: where "
+        "scores of one group are more spread or skewed, and no mean differs, it is found more often. The three p are "
+        "three tests; name beforehand which one counts. A specification is significant where its own p by these "
         f"permutations is at most {alpha:g}. Nothing is adjusted for the number of curves."
     )
     layout = (
