@@ -1,5 +1,6 @@
 """What the functions for notebooks refuse, in words that a notebook's reader understands."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,17 @@ def test_second_parts_and_windows_are_checked(classifier, texts, more, message):
 def test_a_model_without_pairs_of_texts_refuses_second_parts():
     with pytest.raises(InputError, match=r"^a gpt2 model does not read texts of two parts.*; change the texts"):
         probabilities(tiny_classifier("gpt2"), TEXTS, second=TEXTS)
+
+
+def test_more_tokens_are_proposed_where_the_model_reads_more():
+    classifier = tiny_classifier("bert")
+    long = "so " * MAX_TOKENS
+    with pytest.raises(InputError, match=r"by overlap=12, or shorten it, since the model reads no more$"):
+        explain(classifier, [long], "saliency")
+    with pytest.raises(
+        InputError, match=r"text 0 has 32 tokens .*, or load the classifier with max_tokens=32 or more$"
+    ):
+        explain(replace(classifier, max_tokens=20), ["so " * 30], "saliency")
 
 
 def test_a_long_text_in_windows_is_explained_as_one():

@@ -168,6 +168,16 @@ def test_several_texts_are_drawn_below_each_other_and_two_side_by_side(classifie
     assert beside.count("display: flex") == 2
 
 
+def test_what_is_drawn_can_be_written_as_a_whole_page(explanations, tmp_path):
+    drawn = evenlight.plot(explanations)
+    drawn.write(tmp_path / "explained.html", title="He < she", language="de")
+    whole = (tmp_path / "explained.html").read_text(encoding="utf-8")
+    assert whole.startswith('<!DOCTYPE html>\n<html lang="de">')
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in whole
+    assert "<title>He &lt; she</title>" in whole
+    assert f"<h1>He &lt; she</h1>\n{drawn}\n</main>" in whole
+
+
 def test_a_long_list_is_not_drawn_as_a_whole(classifier):
     many = evenlight.explain(classifier, ["so be it"] * 30, "uniform_random")
     assert many._repr_html_().count("<figure") == 20

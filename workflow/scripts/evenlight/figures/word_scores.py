@@ -2,21 +2,57 @@
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 
 import numpy as np
 
 from evenlight.figures.text import signed
+from evenlight.tables import replacing
 
 # Light enough for black letters; orange and blue are told apart with any colour vision, and the number has the sign.
 FOR = (86, 180, 233)
 AGAINST = (230, 159, 0)
 
 
+WHOLE = """<!DOCTYPE html>
+<html lang="{language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ max-width: 70rem; margin: 1rem auto; padding: 0 1rem; background: #ffffff; color: #1b1f24;
+       font-family: system-ui, sans-serif; overflow-wrap: anywhere; }}
+h1 {{ font-size: 1.25rem; }}
+</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+{content}
+</main>
+</body>
+</html>
+"""
+
+
 class Page(str):
-    """HTML that a notebook shows; ``Path("text.html").write_text(page)`` keeps it."""
+    """HTML that a notebook shows, a part of its page; :meth:`write` makes a page of its own."""
 
     def _repr_html_(self) -> str:
         return str(self)
+
+    def write(self, path: str | Path, title: str = "Explained texts", language: str = "en") -> None:
+        """Write it as a whole page, for any browser and any screen.
+
+        Args:
+            path: of the file.
+            title: of the page.
+            language: of title and texts, as HTML names it.
+        """
+        whole = WHOLE.format(title=escape(title), language=escape(language), content=self)
+        with replacing(path) as temporary:
+            Path(temporary).write_text(whole, encoding="utf-8")
 
 
 def word_scores_page(words: Sequence[str], scores: np.ndarray, title: str) -> Page:

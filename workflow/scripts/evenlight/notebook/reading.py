@@ -1,6 +1,7 @@
 """Texts as a notebook has them, in words and in tokens."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -8,6 +9,7 @@ from evenlight.datasets.words import text_columns
 from evenlight.engine.sentences import encoded
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier
+from evenlight.models.limits import longest_text
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.notebook.loading import AskedService
 from evenlight.readings import Sentence
@@ -59,9 +61,16 @@ def sentences_of(
             windows = "" if is_served else f"have it read in windows, by overlap={classifier.max_tokens // 4}, or "
             raise InputError(
                 f"{sentence.item_id} has {len(sentence.token_id)} {unit} and this classifier reads at most "
-                f"{classifier.max_tokens}; {windows}load a model with a larger max_tokens"
+                f"{classifier.max_tokens}; {windows}{_reading_more(classifier, len(sentence.token_id))}"
             )
     return sentences
+
+
+def _reading_more(classifier: Classifier | AskedService, tokens: int) -> str:
+    """What to do about a text that is too long, by whether the model could read it."""
+    if isinstance(classifier, AskedService) or longest_text(replace(classifier, max_tokens=tokens)) >= tokens:
+        return f"load the classifier with max_tokens={tokens} or more"
+    return "shorten it, since the model reads no more"
 
 
 def check_one_per_text(name: str, values: Sequence, texts: int) -> None:
