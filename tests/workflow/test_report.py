@@ -121,6 +121,11 @@ def test_the_introduction_can_be_read_from_its_beginning(report, width):
     assert page["top"] <= text["top"] < page["top"] + 100
     assert 0 <= text["left"] < text["right"] <= width
     assert report.ask("document.querySelector('.prose').textContent").strip().startswith("Study tiny. Are the")
+    # Nor does a digest stand out of its list.
+    beyond = "(one) => one.getBoundingClientRect().right > arguments[0] + 1"
+    digests = "[...document.querySelectorAll('.prose li tt')].filter((one) => one.textContent.length === 64)"
+    assert report.ask(f"{digests}.length")
+    assert report.ask(f"{digests}.filter({beyond}).length", text["right"]) == 0
     # Nothing lies upon it.
     assert menu["right"] <= text["left"] or menu["bottom"] <= text["top"]
     assert page["bottom"] - page["top"] > 400
