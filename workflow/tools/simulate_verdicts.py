@@ -122,6 +122,7 @@ class Kind:
         paired: whether units are pairs, else texts of either level.
         clustered: whether units are in clusters of 1 to 12, which have half of the variance of what units add in
             common; clusters of texts are in both levels.
+        whole: whether units are in clusters of five, each of one number of the row's shape, but for 0.1 normal ones.
         unequal: whether the second level has a third of the texts, and twice the standard deviation.
         tenth: whether it has a tenth of the texts.
         missing: the share of scores that are missing.
@@ -134,6 +135,7 @@ class Kind:
 
     paired: bool = True
     clustered: bool = False
+    whole: bool = False
     unequal: bool = False
     tenth: bool = False
     missing: float = 0.0
@@ -151,6 +153,7 @@ KINDS = {
     "texts, unequal": Kind(paired=False, unequal=True),
     "texts, a tenth": Kind(paired=False, tenth=True),
     "pairs in clusters": Kind(clustered=True),
+    "pairs in whole clusters": Kind(clustered=True, whole=True),
     "texts in clusters": Kind(paired=False, clustered=True),
     "pairs, 10 % missing": Kind(missing=0.1),
     "texts with labels": Kind(paired=False, labels=True),
@@ -218,9 +221,9 @@ class Row:
         return float(np.sqrt(np.mean(variances)))
 
 
-def _clusters(units: int) -> np.ndarray:
-    """The cluster of each unit, of unequal sizes."""
-    return np.repeat(np.arange(units), np.resize(SIZES, units))[:units]
+def _clusters(units: int, kind: Kind) -> np.ndarray:
+    """The cluster of each unit: of five units each where they are whole, else of unequal sizes."""
+    return np.arange(units) // 5 if kind.whole else np.repeat(np.arange(units), np.resize(SIZES, units))[:units]
 
 
 def design_of(row: Row, name: str, labels: list[np.ndarray]) -> Design:
@@ -233,7 +236,7 @@ def design_of(row: Row, name: str, labels: list[np.ndarray]) -> Design:
     sides, column = [], 0
     for letter, size, strata in zip("ab", row.sizes, labels, strict=True):
         items = np.array([f"{name} {letter}{number}" for number in range(size)], dtype=object)
-        codes = _clusters(size) if kind.clustered else np.arange(size)
+        codes = _clusters(size, kind) if kind.clustered else np.arange(size)
         # Without pairs a cluster has texts of both levels, where there are any.
         shared = kind.paired or kind.clustered
         clusters = np.array([f"{name} {code}" for code in codes], dtype=object) if shared else items
@@ -307,7 +310,14 @@ def _scores(
     clusters = np.concatenate([side.clusters for side in sides])
     noise = np.sqrt(0.5) * _units(random, cells, clusters if kind.clustered else None, len(clusters))
     noise = noise + np.sqrt(0.5) * random.normal(size=(cells, row.seeds, len(clusters)))
+    if kind.whole:
+        noise = random.normal(size=(cells, 1, len(clusters)))[
+            :, :, np.unique(clusters.astype(str), return_inverse=True)[1]
+        ]
+        noise = np.repeat(noise, row.seeds, axis=1)
     noise[odd] = SHAPES[row.shape](noise[odd])
+    if kind.whole:
+        noise = noise + 0.1 * random.normal(size=noise.shape)
     if kind.paired:
         # The forms of a pair have much in common, which the difference does not see.
         common = random.normal(size=(1, 1, len(clusters)))
@@ -609,6 +619,12 @@ TABLE = {
     ],
     "Cells that have little to tell, beside 96 others": [
         Row(1, 322, kind) for kind in KINDS if kind.startswith("pairs, and ")
+    ],
+    "Few whole clusters, in metrics of one cell": [
+        Row(1, units, "pairs in whole clusters", shape, cells=cells)
+        for shape in ("mostly zero", "rare")
+        for units in (100, 250)
+        for cells in (1, 24)
     ],
     "Trainings that are not normal": [
         *(Row(seeds, 100, "pairs", "normal", 3.0, "one run in ten") for seeds in (3, 5, 10)),
