@@ -303,6 +303,20 @@ def open_sentences(study, effects, **changed) -> list[str]:
     return study.audit(effects, texts=False, **changed)["found"][0]["open"]
 
 
+def test_no_number_of_texts_is_told_where_scores_hardly_vary(study, effects):
+    """Comprehensiveness that is the same but for a hundred-thousandth: one text may change more than all of these."""
+    flat = effects.assign(verdict="undecided", reserve=0.07, sd=6e-5, detectable_pooled=1200.0)
+    assert open_sentences(study, flat) == [
+        "4 questions are undecided. In 4 of them the scores hardly vary, and one text that nobody saw could change "
+        "more than all of these: no number of texts is told."
+    ]
+    one = effects.assign(verdict="undecided", detectable_pooled=0.5, reserve=0.3, sd=1.0)
+    one.loc[one.index[0], ["reserve", "sd", "detectable_pooled"]] = 0.07, 6e-5, 1200.0
+    (said,) = open_sentences(study, one)
+    assert "In 1 of them" in said
+    assert "where it has 0.50 standard deviations" in said
+
+
 def test_where_it_is_not_known_what_would_decide_nothing_is_promised(study, effects):
     unknown = effects.assign(detectable_pooled=np.nan, verdict="undecided")
     assert open_sentences(study, unknown) == [

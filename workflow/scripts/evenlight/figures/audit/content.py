@@ -30,6 +30,8 @@ from evenlight.statistics.files import Run, items_path, manifest_path, reading_p
 from evenlight.statistics.study import Comparison, Metric, StudyScores, comparisons_in
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UNDECIDED, is_disparity
 
+# A question whose reserve for units that nobody saw is so many standard deviations of its scores.
+HARDLY_VARY = 3
 NOT_NAMED = "The study did not name this question beforehand: look at other texts before you rely on it. "
 # Of a finding, these numbers stand in the file for programs.
 NUMBERS = (
@@ -598,6 +600,15 @@ def _open(cells: pd.DataFrame, interest: Interest, different: Sequence[int] | No
     known = cells[np.isfinite(cells["detectable_pooled"]) & (cells["detectable_pooled"] > 0)]
     if known.empty:
         return [f"{said} Which disparity these texts would show is not known."]
+    flat = known["reserve"] > HARDLY_VARY * known["sd"]
+    if flat.any():
+        said += (
+            f" In {flat.sum()} of them the scores hardly vary, and one text that nobody saw could change more than all "
+            "of these: no number of texts is told."
+        )
+        known = known[~flat]
+        if known.empty:
+            return [said]
     shown = known["detectable_pooled"]
     growth = _growth(shown, known["reserve"] / known["sd"], interest.in_sds(known)).clip(lower=1)
     now = known[["units_a", "units_b"]].min(axis=1)
