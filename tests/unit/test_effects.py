@@ -527,7 +527,7 @@ def test_page_counts_verdicts_of_permuted_labels(paths):
     )
     assert f"{said}; in brackets" in page.introduction
     both = pd.concat([control, control.assign(family="control", cells=12)])
-    assert f"{said}, 0 of 3 among random or attainable explanations" in said_of_control(both)
+    assert f"{said} and 0 of 3 among random or attainable explanations" in said_of_control(both)
     assert "this control is of statements about these models" in page.introduction
 
 
