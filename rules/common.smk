@@ -34,7 +34,7 @@ from evenlight import (
     warm_start,
 )
 from evenlight.code_digest import Code
-from evenlight.errors import InputError, unless
+from evenlight.errors import InputError, reworded, unless
 
 
 def studies(paths):

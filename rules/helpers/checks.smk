@@ -3,6 +3,7 @@
 import time
 from itertools import product
 
+from snakemake.exceptions import MissingInputException
 from snakemake.iocontainers import Wildcards
 
 DATASET_CHECK = "<results>/checks/{dataset}/dataset.json"
@@ -86,27 +87,38 @@ def is_made(path):
     return not Path(path).exists() and any(rule.is_producer(path) for rule in workflow.rules)
 
 
-def refused_files():
-    """An error that names what the configuration names, is not there, and no rule makes; None where all is there.
+def tables_and_models():
+    """What the results of a study stand for: each file of a table and of a model, with the key that names it."""
+    for name, settings in config["datasets"].items():
+        yield from ((f"datasets.{name}", path) for path in datasets.reader_for(settings).files(settings))
+    for run in wildcards_of_runs():
+        yield from ((f"models.{run.model}", path) for path in files_of_run(run))
 
-    Snakemake knows neither what a missing file is nor like names, and misses none whose results are there: those of a
-    mistyped table would be taken for its own. In a module only it knows, when all rules are read, which files others make. Nothing is asked of an archived study, nor for the target `check`, which tells them itself.
-    """
-    if ARCHIVED or set(workflow.dag_settings.targets) == {CHECK}:
-        return None
-    named = [
-        (f"datasets.{name}", path)
-        for name, settings in config["datasets"].items()
-        for path in datasets.reader_for(settings).files(settings)
-    ]
-    named += [(key, path) for key, paths in CORPUS_FILES.items() for path in paths]
+
+def other_files():
+    """The other files that a configuration names: a job may need one, and all others none."""
+    yield from ((key, path) for key, paths in CORPUS_FILES.items() for path in paths)
     lexicons = {name: settings.get("lexicon") for name, settings in config["explainers"].items()}
-    named += [(f"explainers.{name}.lexicon", path) for name, path in lexicons.items() if path]
-    for model in config["models"]:
-        for dataset, seed in product(config["datasets"], seeds_of(model)):
-            run = Wildcards(fromdict={"dataset": dataset, "model": model, "seed": seed})
-            named += [(f"models.{model}", path) for path in files_of_run(run)]
-            named += [("explainers", path) for path in imported_paths(run)]
+    yield from ((f"explainers.{name}.lexicon", path) for name, path in lexicons.items() if path)
+    for run in wildcards_of_runs():
+        yield from (("explainers", path) for path in imported_paths(run))
+
+
+def wildcards_of_runs():
+    """The wildcards of every run of a model on a dataset."""
+    return [
+        Wildcards(fromdict={"dataset": dataset, "model": model, "seed": seed})
+        for model in config["models"]
+        for dataset, seed in product(config["datasets"], seeds_of(model))
+    ]
+
+
+def refused_files(named):
+    """An error that tells those of the files that are not there, and that no rule makes; None where all are there.
+
+    Snakemake knows neither what a missing file is nor like names. In a module only it knows, when all rules are read,
+    which files others make.
+    """
     problems = [
         f"{key}: {sources.missing(path)}"
         for key, path in dict.fromkeys(named)
@@ -115,4 +127,19 @@ def refused_files():
     return WorkflowError("\n".join(problems)) if problems else None
 
 
-workflow.execute = unless(workflow.execute, refused_files)
+def refused_before():
+    """The same before a run, where a table or a model is not there.
+
+    Snakemake misses none whose results are there, and those of a mistyped table would be taken for its own. Nothing is
+    asked of an archived study, nor for the target `check`, which tells them itself.
+    """
+    asks = not ARCHIVED and set(workflow.dag_settings.targets) != {CHECK}
+    return refused_within() if asks and refused_files(tables_and_models()) else None
+
+
+def refused_within():
+    """The same of all files, where Snakemake misses one."""
+    return refused_files([*tables_and_models(), *other_files()])
+
+
+workflow.execute = unless(reworded(workflow.execute, MissingInputException, refused_within), refused_before)

@@ -14,7 +14,7 @@ from checks import check_dataset, check_model, tell_findings
 from evenlight.configuration import completed_entry, tags
 from evenlight.configuration.explainers import Explainer
 from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.errors import InputError, all_of, unless
+from evenlight.errors import InputError, all_of, reworded, unless
 from evenlight.explainers import explain
 from evenlight.findings import Findings, joined, others_said, problems_said
 from evenlight.tables import read_metadata, read_table
@@ -110,6 +110,22 @@ def test_what_refuses_is_asked_each_time_before_the_work():
         work("b", more="2")
     work("c", more="3")
     assert done == ["a1", "c3"]
+
+
+def test_errors_of_a_kind_are_said_in_other_words():
+    def work(text: str, *, error: type[Exception] | None = None):
+        if error:
+            raise error(text)
+        return text
+
+    in_ours = reworded(work, KeyError, lambda: InputError("ours"))
+    assert in_ours("done") == "done"
+    with pytest.raises(InputError, match="ours"):
+        in_ours("theirs", error=KeyError)
+    with pytest.raises(ValueError, match="theirs"):
+        in_ours("theirs", error=ValueError)
+    with pytest.raises(KeyError, match="theirs"):
+        reworded(work, KeyError, lambda: None)("theirs", error=KeyError)
 
 
 # Every method that attributes scores to tokens, and the ways of some that ask in another manner.

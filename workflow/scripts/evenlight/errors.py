@@ -54,6 +54,20 @@ def unless(work: Callable, refused: Callable[[], Exception | None]) -> Callable:
     return asked_first
 
 
+def reworded(work: Callable, kind: type[Exception], other: Callable[[], Exception | None]) -> Callable:
+    """``work``, of which errors of a kind are raised as what ``other`` then gives; as they are where it gives None."""
+
+    def in_other_words(*arguments, **named):
+        try:
+            return work(*arguments, **named)
+        except kind:
+            if error := other():
+                raise error from None
+            raise
+
+    return in_other_words
+
+
 def first_line(said: Exception | str) -> str:
     """What an error of another library says, in a line; of one without words, its name.
 
