@@ -369,7 +369,7 @@ def nested(opening: str, closing: str) -> str:
 
 @pytest.mark.parametrize("text", [nested("[", "]"), nested("{", "}"), "datasets: &a [*a]"])
 def test_anchors_that_repeat_each_other_are_refused_at_once(text):
-    """After some calls for each of 100,000 values, and not for each of the 10,000,000,000 that the anchors stand for."""
+    """After some calls for each of 100,000 values, and not for each of the ten billion that the anchors stand for."""
     config = yaml.safe_load(text)
     calls = itertools.count()
     sys.setprofile(lambda frame, event, argument: next(calls))
