@@ -262,7 +262,7 @@ def test_different_texts_are_counted_where_some_are_copies(tmp_path, unpaired):
 def test_the_file_of_a_dataset_is_named_without_its_folder_and_its_digest_is_whole(tmp_path):
     study = AuditedStudy(tmp_path, seeds=(0,))
     path, sha256 = items_path(study.folders.datasets, "plots"), "cd" * 32
-    metadata = tables.read_metadata(path, ITEMS) | {"sources": {"/home/somebody/tickets.csv": sha256}}
+    metadata = tables.read_metadata(path, ITEMS) | {"sources": {"folder/somebody/tickets.csv": sha256}}
     tables.write_table(study.items, path, ITEMS, metadata)
     content = study.audit(study.effects(), texts=False)
     (dataset,) = content["audited"]["datasets"]

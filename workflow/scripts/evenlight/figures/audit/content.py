@@ -292,7 +292,7 @@ def _dataset_said(folder: Path, name: str, label: str, comparisons: Mapping[str,
 def _file_said(name: str, sha256: str) -> dict[str, str]:
     """A file that a dataset was read from: a published one as it is published, of others not the folder.
 
-    >>> [_file_said(name, "ab")["name"] for name in ("/home/me/tickets.csv", "compas/compas-scores-two-years.csv")]
+    >>> [_file_said(name, "ab")["name"] for name in ("my/folder/tickets.csv", "compas/compas-scores-two-years.csv")]
     ['tickets.csv', 'compas/compas-scores-two-years.csv']
     """
     return {"name": name if name in SOURCES else Path(name).name, "sha256": sha256}

@@ -200,8 +200,8 @@ def said_of_control(control: pd.DataFrame) -> str:
     if not said:
         return ""
     return (
-        f"With the labels of the groups permuted, {' and '.join(said)}; in brackets the 95% interval of the share that so "
-        "few permutations leave open. Permuted labels are exchangeable, and no training differs between them: this "
+        f"With the labels of the groups permuted, {' and '.join(said)}; in brackets the 95% interval of the share that "
+        "so few permutations leave open. Permuted labels are exchangeable, and no training differs between them: this "
         "control is of statements about these models, and sees nothing of what trainings do to the others. "
     )
 
