@@ -29,8 +29,8 @@ def page(
         "between the groups, mean over seeds. Its title names the pairs of groups that Dunn's test tells apart in most "
         "seeds, the group with the higher scores first. Where items come in all groups, F counts the seeds with a "
         "significant Friedman test. No p is adjusted for the number of cells: of groups that are alike "
-        f"{alpha:.0%} are significant by chance. Where a dataset is stratified, S counts the seeds that are significant within "
-        "strata, and so are the pairs of the title."
+        f"{alpha:.0%} are significant by chance. Where a dataset is stratified, S counts the seeds that are "
+        "significant within strata, and so are the pairs of the title."
     )
     parts = []
     for (dataset, factor, groups), part in tests.groupby(_SET, sort=False):
