@@ -175,7 +175,7 @@ def as_json(**settings):
 
 
 def describe(name, about):
-    """Say what a rule does whose name is made, if it is there: who uses a module takes some of its rules, under other names."""
+    """Say what a rule does whose name is made. It may be missing or renamed, where a module is used in part."""
     name = workflow.modifier.modify_rulename(name)
     if workflow.is_rule(name):
         workflow.get_rule(name).docstring = about

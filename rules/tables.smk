@@ -56,9 +56,9 @@ for plot, asked in PLOTS.items():
                 labels=asked.labels,
             ),
         log:
-            f"<logs>/draw_{'/'.join([plot, *asked.path.split('/')[1:]])}.log",
+            f"<logs>/draw_{plot}{asked.place}.log",
         benchmark:
-            f"<benchmarks>/draw_{'/'.join([plot, *asked.path.split('/')[1:]])}.tsv"
+            f"<benchmarks>/draw_{plot}{asked.place}.tsv"
         wildcard_constraints:
             **({"view": asked.views} if asked.views else {}),
         localrule: True

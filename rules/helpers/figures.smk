@@ -61,6 +61,11 @@ class Plot:
     labels: dict
     views: str | None = None
 
+    @property
+    def place(self):
+        """Where its logs lie below the folder of its rule: the path without the first folder."""
+        return "".join(self.path.partition(os.sep)[1:])
+
 
 # Entries by the name of their module.
 PLOTS = {}
