@@ -83,8 +83,12 @@ def told_settings():
 
 
 def is_made(path):
-    """Whether a file is not there yet, and some rule makes it, be it of who uses this workflow as a module."""
-    return not Path(path).exists() and any(rule.is_producer(path) for rule in workflow.rules)
+    """Whether a file is not there yet, and some rule makes it, be it of who uses this workflow as a module.
+
+    A storage has the study's own files under other names, and elsewhere: what is missing of them, Snakemake says.
+    """
+    is_kept = STORED and Path(path).is_relative_to(f"results/{config['study']}")
+    return not Path(path).exists() and (is_kept or any(rule.is_producer(path) for rule in workflow.rules))
 
 
 def tables_and_models():
