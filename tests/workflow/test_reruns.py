@@ -262,11 +262,19 @@ EDITS = {
     ),
     "code of one kind of figure": (
         text(
-            f"{LIBRARY}/figures/score_boxes.py",
+            f"{LIBRARY}/figures/plots/scores.py",
             '"linewidth": 0.8},\n        capprops',
             '"linewidth": 1.8},\n        capprops',
         ),
         of(*BOXES),
+    ),
+    "code of one plot": (
+        text(f"{LIBRARY}/figures/plots/control.py", "ROW_HEIGHT = 0.26", "ROW_HEIGHT = 0.28"),
+        of("draw_control"),
+    ),
+    "code of one result": (
+        text(f"{LIBRARY}/results/count_tests.py", "\n\n\ndef compute", "\nEXTRA = 1\n\n\ndef compute"),
+        of("count_tests", "tabulate_effects"),
     ),
     "code of one page": (
         text(f"{LIBRARY}/figures/pages/control.py", '"p of the study"]', '"p of all"]'),
