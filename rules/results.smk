@@ -32,7 +32,7 @@ for result, asked in RESULTS.items():
             content=content_of(BASE / path for path in asked.content),
             code=code_of("results/compute.py", f"evenlight.results.{result}"),
         shell:
-            "python {input.script:q} --result {params.result} {params.folders} --tables {input.tables:q} "
+            "python {input.script:q} --result {params.result:q} {params.folders} --tables {input.tables:q} "
             "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1 && "
             # What must be read first is said where one looks.
             "{{ grep '^warning: ' {log:q} || true; }}"

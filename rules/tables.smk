@@ -73,7 +73,7 @@ for plot, asked in PLOTS.items():
             settings=asked.settings,
             code=code_of("figures/draw.py", f"evenlight.figures.plots.{plot}"),
         shell:
-            "python {input.script:q} --figure {params.plot} --table {input.table:q} {params.dataset:q} "
+            "python {input.script:q} --figure {params.plot:q} --table {input.table:q} {params.dataset:q} "
             "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
     describe(f"draw_{plot}", asked.about)
