@@ -264,3 +264,16 @@ def test_two_groups_of_clusters_of_one_size_are_students_t_of_their_mean_ranks()
     expected = ttest_ind(*(part.reshape(15, 6).mean(axis=1) for part in ranks))
     assert kruskal_wallis(scores, names).p == pytest.approx(expected.pvalue, rel=1e-6)
     assert dunn(scores, names)[0].p == pytest.approx(expected.pvalue, rel=1e-6)
+
+
+def test_equal_means_are_another_hypothesis_than_one_distribution():
+    """What the page says of the tests: groups that differ in spread or skew alone are found, too."""
+    random = np.random.default_rng(6)
+    spread, skewed = 0, 0
+    for _ in range(400):
+        normal = [sd * random.normal(size=size) for size, sd in ((200, 1), (50, 1), (20, 4))]
+        spread += kruskal_wallis(normal).p <= 0.05
+        means_of_one = [np.exp(sd * random.normal(size=50) - sd**2 / 2) for sd in (1, 1, 0.3)]
+        skewed += kruskal_wallis(means_of_one).p <= 0.05
+    assert spread > 40
+    assert skewed > 200
