@@ -325,7 +325,7 @@ def test_a_service_has_the_classes_that_are_named(served, tmp_path):
     classifier = load_classifier(served.address, answers_folder=tmp_path, classes=classes, max_tokens=7)
     assert served.texts == []
     assert list(probabilities(classifier, TEXTS[:1]).columns) == ["yes", "no"]
-    with pytest.raises(InputError, match=r"text 0 has 17 words and this classifier reads at most 7; load the classifier with "):
+    with pytest.raises(InputError, match=r"17 words and this classifier reads at most 7; load the classifier with max"):
         probabilities(classifier, TEXTS[1:])
 
 
