@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, poisson, t, ttest_ind
 
+from evenlight.resamples import UNSEEN, UNSEEN_SDS
 from evenlight.seeds import generator_for
 from evenlight.statistics.familywise import (
     LARGEST,
@@ -23,7 +24,7 @@ from evenlight.statistics.familywise import (
     t_of_deviate,
     weights,
 )
-from evenlight.statistics.pooled import UNSEEN, UNSEEN_SDS, cluster_names, pooled_effects
+from evenlight.statistics.pooled import cluster_names, pooled_effects
 
 BOUND = 0.2
 PAIRS = [f"pair {number}" for number in range(24)]

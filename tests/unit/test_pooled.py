@@ -9,8 +9,8 @@ from scipy.stats import t, ttest_ind, ttest_rel
 from statsmodels.api import OLS
 from statsmodels.stats.weightstats import ttost_paired
 
+from evenlight import resamples
 from evenlight.seeds import generator_for
-from evenlight.statistics import pooled
 from evenlight.statistics.effect_sizes import pooled_sd
 from evenlight.statistics.pooled import farthest, pooled_effects
 
@@ -342,7 +342,7 @@ def _with_more(scores: np.ndarray, distance: float) -> np.ndarray:
 
 
 def test_the_reserve_is_what_three_far_units_would_change(monkeypatch):
-    monkeypatch.setattr(pooled, "UNSEEN", 3)
+    monkeypatch.setattr(resamples, "UNSEEN", 3)
     a, b = drawn("reserve a", 1, 1, 40), 3 * drawn("reserve b", 1, 1, 9)
     [[[*first]]], [[[*second]]] = a, b
     sds = [np.std(level, ddof=1) for level in (first, second)]

@@ -80,10 +80,23 @@ def mean_ends(
         mean = mean_of_known(of_seeds[..., None], there)[..., 0]
         added = np.where(known, values - of_seeds[..., None], 0) / np.maximum(known.sum(axis=-1), 1)[..., None]
         squares = _by_cluster(added.sum(axis=-2) / there.sum(axis=-1)[..., None], cluster) ** 2
-        carriers = squares.sum(axis=-1) ** 2 / (squares**2).sum(axis=-1)
         sd = clusters * np.sqrt(squares.sum(axis=-1) / np.maximum(clusters - 1, 1))
-        reserve = np.where(carriers >= LEAST_CARRIERS, UNSEEN * UNSEEN_SDS * sd / (clusters + UNSEEN), np.nan)
-        return mean - np.hypot(mean - low, reserve), mean + np.hypot(high - mean, reserve)
+        room = np.where(carriers(squares) >= LEAST_CARRIERS, reserve(sd, clusters), np.nan)
+        return mean - np.hypot(mean - low, room), mean + np.hypot(high - mean, room)
+
+
+def reserve(sd: np.ndarray | float, units: np.ndarray, seen: np.ndarray | float = 0.0) -> np.ndarray:
+    """By how much a mean of so many units would change with three more, seven ``sd`` off, or as far as was ``seen``."""
+    return UNSEEN * np.maximum(UNSEEN_SDS * sd, seen) / (units + UNSEEN)
+
+
+def carriers(squares: np.ndarray) -> np.ndarray:
+    """On about how many clusters a variance rests, (Σ c²)² / Σ c⁴, (…), from c² of what each adds, (…, clusters).
+
+    0 where none varies.
+    """
+    fourth = (squares**2).sum(axis=-1)
+    return np.divide(squares.sum(axis=-1) ** 2, fourth, out=np.zeros_like(fourth), where=fourth > 0)
 
 
 def _by_cluster(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:

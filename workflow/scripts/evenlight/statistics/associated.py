@@ -27,7 +27,7 @@ import pandas as pd
 from evenlight import tables
 from evenlight.contracts.texts import ITEMS, READINGS
 from evenlight.errors import InputError
-from evenlight.resamples import LEAST_CARRIERS, UNSEEN, UNSEEN_SDS
+from evenlight.resamples import LEAST_CARRIERS, carriers, reserve
 from evenlight.seeds import generator_for
 from evenlight.statistics.cells import CELL, ExplainerScores, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design
@@ -218,8 +218,8 @@ def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
     without = np.mean([split.without for split in splits], axis=0)
     degrees = min(split.degrees for split in splits)
     low, high = interval(estimate, without, degrees, confidence)
-    reserve = _reserve(without, degrees + 1, min(split.clusters for split in splits))
-    half = np.hypot((high - low) / 2, [0, reserve])
+    of_unseen = _reserve(without, degrees + 1, min(split.clusters for split in splits))
+    half = np.hypot((high - low) / 2, [0, of_unseen])
     low, high = estimate - half, estimate + half
     shuffled = np.mean([split.shuffled for split in splits], axis=0)
     ends = np.quantile(shuffled, [(1 - confidence) / 2, (1 + confidence) / 2])
@@ -243,13 +243,12 @@ def _reserve(without: np.ndarray, clusters: int, clusters_of_both: int) -> float
     """
     moved = without - without.mean(axis=0)
     squares = np.stack([moved.sum(axis=1), moved[:, 1]]) ** 2
-    spread, fourth = squares[0].sum(), (squares[0] ** 2).sum()
     # In standard deviations of scores, of which so little is rounding.
-    if spread < NOTHING or spread**2 < LEAST_CARRIERS * fourth:
+    if squares[0].sum() < NOTHING or carriers(squares[0]) < LEAST_CARRIERS:
         return np.nan
     variances = (1 - 1 / len(without)) * squares.sum(axis=1)
     sd = np.sqrt((variances * [clusters_of_both, clusters]).max())
-    return UNSEEN * UNSEEN_SDS * sd / (clusters + UNSEEN)
+    return reserve(sd, clusters)
 
 
 COMPUTED = ["covariate", "seeds", "undecided", "support", "total", *_PARTS, *_SHUFFLED]

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
 
-from evenlight.resamples import UNSEEN, UNSEEN_SDS
+from evenlight.resamples import carriers, reserve
 from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.rounding import threshold
 
@@ -174,7 +174,7 @@ def reserve_of(parts: Sequence[Part], seen: np.ndarray | float = 0.0) -> np.ndar
     """
     fewest = np.min([part.effective for part in parts], axis=0)
     sd = np.max([np.sqrt((part.moved**2).sum(axis=1) * part.effective) for part in parts], axis=0)
-    return UNSEEN * np.maximum(UNSEEN_SDS * sd, seen) / (fewest + UNSEEN)
+    return reserve(sd, fewest, seen)
 
 
 def farthest_unit(parts: Sequence[Part]) -> np.ndarray:
@@ -191,9 +191,7 @@ def carriers_of(parts: Sequence[Part], joined: bool) -> np.ndarray:
     K where all of K lie equally far from the mean, K / 3 where they are normal, 1 where one carries all; 0 where none
     varies.
     """
-    squares = np.concatenate(_moved(parts, joined), axis=1) ** 2
-    fourth = (squares**2).sum(axis=1)
-    return np.divide(squares.sum(axis=1) ** 2, fourth, out=np.zeros_like(fourth), where=fourth > 0)
+    return carriers(np.concatenate(_moved(parts, joined), axis=1) ** 2)
 
 
 def _moved(parts: Sequence[Part], joined: bool) -> list[np.ndarray]:
@@ -294,9 +292,9 @@ class PooledEffects:
 
     def alike(self, seen: np.ndarray) -> "PooledEffects":
         """The same with a reserve for units as far off as the farthest that was ``seen`` in cells alike, (cells,)."""
-        reserve = UNSEEN * seen / (self.effective + UNSEEN)
+        known = reserve(0.0, self.effective, seen)
         of_all = {
-            name: replace(estimate, reserve=np.maximum(estimate.reserve, reserve))
+            name: replace(estimate, reserve=np.maximum(estimate.reserve, known))
             for name, estimate in (("difference", self.difference), ("above", self.above), ("below", self.below))
         }
         return replace(self, **of_all)
@@ -392,8 +390,8 @@ def pooled_effects(
             Part(sign * part.added + scale * values, part.share, part.means)
             for part, values in zip(parts, of_sd, strict=True)
         ]
-        reserve = reserve_of(of_bound, farthest_unit(of_bound))
-        return Estimate(mean, unit_variances(of_bound, joined), trainings, rarest, of_bound, reserve)
+        of_unseen = reserve_of(of_bound, farthest_unit(of_bound))
+        return Estimate(mean, unit_variances(of_bound, joined), trainings, rarest, of_bound, of_unseen)
 
     known = [(share.sum(axis=1) > 0) for share in weights] * (2 if paired else 1)
     sizes = [units.sum(axis=1) for units in known]
