@@ -27,6 +27,14 @@ include: "rules/explanations.smk"
 include: "rules/checks.smk"
 include: "rules/statistics.smk"
 include: "rules/figures.smk"
+
+
+# Beside tokens, or alone.
+if kinds.EFFECTS in MODALITIES:
+
+    include: "rules/effects.smk"
+
+
 include: f"rules/kinds/{config['kind']}.smk"
 include: "rules/results.smk"
 include: "rules/tables.smk"

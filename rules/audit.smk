@@ -18,9 +18,9 @@ rule write_audit:
         # The page names them as the evidence.
         evidence=[f"<results>/tables/{page}.html" for page in TABLES],
         scores=every_score(),
-        datasets=every_dataset(),
+        datasets=every_unit("datasets"),
         models=every(MANIFEST),
-        attributions=shown_texts(every(SHARD, explainer=config["explainers"])),
+        attributions=shown_texts(every(SHARD, explainer=EXPLAINERS)),
         readings=every(READINGS),
     output:
         html="<results>/audit.html",
@@ -39,7 +39,7 @@ rule write_audit:
         settings=audit_settings(),
         folders=folders(
             scores=SCORES,
-            datasets=DATASETS,
+            datasets=TEXTS,
             models=MANIFEST,
             readings=READINGS,
             **shown_texts({"attributions": SHARD}),

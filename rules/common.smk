@@ -68,6 +68,13 @@ ARCHIVED = Path("results", config["study"], provenance.ARCHIVE).is_dir() and wor
 
 EXPLAINER_FAMILIES = configuration.explainer_families(config)
 METRIC_FAMILIES = configuration.metric_families(config)
+# What the explanations of the study are, and the explainers and metrics of each.
+MODALITIES = {
+    name: {
+        section: configuration.of_modality(section, config, name) for section in ("explainers", "metrics")
+    }
+    for name in configuration.modalities(config)
+}
 METRICS = configuration.metric_annotations(config)
 # Jobs that run a model claim a GPU unless the configuration says `device: cpu`; `--resources gpu=1` lets one at a
 # time have it, `gpu=4` four, each its own. Whether there is one is not asked here: on a cluster the jobs run elsewhere.
@@ -206,6 +213,29 @@ def factors_of(dataset):
     """The factors of a dataset, each with its levels."""
     settings = config["datasets"][dataset]
     return datasets.reader_for(settings).factors(settings)
+
+
+def explainers_of(modality):
+    """The explainers whose explanations are of a modality."""
+    return MODALITIES[modality]["explainers"] if modality in MODALITIES else []
+
+
+def families_of(modality, families):
+    """Those of some families whose explainers, or metrics, are of a modality."""
+    here = {name for names in MODALITIES.get(modality, {}).values() for name in names}
+    return {family: names for family, names in families.items() if names[0] in here}
+
+
+def comparisons_of(modality):
+    """What is compared of the units that have explanations of a modality: factor to sets of levels."""
+    if modality not in MODALITIES:
+        return {}
+    of_datasets = [configuration.compared_by(modality, settings) for settings in config["datasets"].values()]
+    return {
+        factor: sets
+        for factor, sets in config["statistics"]["compare"].items()
+        if any(datasets.levels_of(factors, factor) for factors in of_datasets)
+    }
 
 
 def gendered_datasets():

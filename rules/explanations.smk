@@ -111,9 +111,9 @@ rule score:
         dataset="<results>/datasets/{dataset}/items.parquet",
         readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
         model=lambda wildcards: asked_model("metrics", wildcards.family)(wildcards),
-        attributions=of_explainers(SHARD, config["explainers"]),
+        attributions=of_explainers(SHARD, EXPLAINERS),
     output:
-        taken_over(of_explainers(SCORES, config["explainers"])),
+        taken_over(of_explainers(SCORES, EXPLAINERS)),
     log:
         "<logs>/score/{dataset}/{model}/seed{seed}/{family}.log",
     benchmark:

@@ -13,8 +13,8 @@ rule write_explorer:
     input:
         script=script("figures/write_explorer.py"),
         scores=every_score(),
-        datasets=every_dataset(),
-        attributions=shown_texts(every(SHARD, explainer=config["explainers"])),
+        datasets=every_unit(kinds.MODALITIES[EXPLORED].units),
+        attributions=shown_texts(every(SHARD, explainer=EXPLAINERS)),
         readings=shown_texts(every(READINGS)),
         effects=told_effects(),
     output:
@@ -30,7 +30,7 @@ rule write_explorer:
         runtime=growing(60),
     params:
         settings=explorer_settings(),
-        folders=folders(scores=SCORES, datasets=DATASETS, **shown_texts({"attributions": SHARD, "readings": READINGS})),
+        folders=folders(scores=SCORES, datasets=UNITS[kinds.MODALITIES[EXPLORED].units], **shown_texts({"attributions": SHARD, "readings": READINGS})),
         effects=lambda wildcards, input: [f"--effects={path}" for path in input.effects],
         page=content_of(in_project(f"workflow/scripts/evenlight/figures/explorer/page.{part}") for part in PAGE_PARTS),
         code=code_of("figures/write_explorer.py"),

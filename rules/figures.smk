@@ -15,8 +15,8 @@ rule draw_scores:
     """Box plots of one metric per explainer and group, over all seeds of a model."""
     input:
         script=script("figures/draw_scores.py"),
-        scores=lambda wildcards: scores_drawn(wildcards.model, family_of(wildcards.metric)),
-        datasets=dataset_drawn(),
+        scores=lambda wildcards: scores_drawn(wildcards.model, [wildcards.metric]),
+        **units_drawn(),
     output:
         in_formats(
             "<results>/figures/scores/{dataset}/{model}/{metric}",
@@ -36,7 +36,7 @@ rule draw_scores:
         runtime=10,
     params:
         settings=lambda wildcards: scores_shown(wildcards, [wildcards.metric]),
-        folders=folders(scores=SCORES, datasets=DATASETS),
+        folders=folders(scores=SCORES, **{name: UNITS[name] for name in EXPLAINED}),
         code=code_of("figures/draw_scores.py"),
     shell:
         "python {input.script:q} {params.folders} --metric {wildcards.metric} "
@@ -47,8 +47,8 @@ rule draw_score_panels:
     """Box plots of all metrics of one model on one dataset (Dhaini et al. 2025, Figures 2 to 7)."""
     input:
         script=script("figures/draw_score_panels.py"),
-        scores=lambda wildcards: scores_drawn(wildcards.model, *METRIC_FAMILIES),
-        datasets=dataset_drawn(),
+        scores=lambda wildcards: scores_drawn(wildcards.model, list(METRICS)),
+        **units_drawn(),
     output:
         in_formats(
             "<results>/figures/panels/{dataset}/{model}",
@@ -68,7 +68,7 @@ rule draw_score_panels:
         runtime=10,
     params:
         settings=lambda wildcards: scores_shown(wildcards, METRICS),
-        folders=folders(scores=SCORES, datasets=DATASETS),
+        folders=folders(scores=SCORES, **{name: UNITS[name] for name in EXPLAINED}),
         code=code_of("figures/draw_score_panels.py"),
     shell:
         "python {input.script:q} {params.folders} --settings {params.settings:q} " "--output {output:q} > {log:q} 2>&1"
@@ -79,7 +79,7 @@ PLOTS |= {
         "Rank correlations of every explainer's scores with those by random layers, on one dataset.",
         "randomisation",
         "randomisation/{dataset}",
-        drawn_of_dataset("models", "explainers"),
+        drawn_of_dataset("models", "explainers", of=kinds.TOKENS),
         caption="randomisation",
         category="Explainers",
         labels=labelled("randomisation", dataset="{dataset}"),
@@ -88,7 +88,7 @@ PLOTS |= {
         "Agreement of every two explainers on one dataset, for each model.",
         "agreement",
         "agreement/{dataset}",
-        drawn_of_dataset("models", "explainers"),
+        drawn_of_dataset("models", "explainers", of=kinds.TOKENS),
         caption="agreement",
         category="Explainers",
         labels=labelled("agreement", dataset="{dataset}"),
@@ -108,20 +108,27 @@ SCORE_FIGURES = [
 EXPLAINER_PAGES = {}
 EXPLAINER_FIGURES = []
 if config["randomisation"] and RANDOMISED_EXPLAINERS:
-    EXPLAINER_PAGES["randomisation"] = Page(["randomisation"], shown("datasets", "models", "explainers"), "Explainers")
+    EXPLAINER_PAGES["randomisation"] = Page(["randomisation"], shown("datasets", "models", "explainers", of=kinds.TOKENS), "Explainers")
     EXPLAINER_FIGURES.append(every(drawn("randomisation")))
-if config["reliance"] and not configuration.explains_effects(config):
+if config["reliance"] and EXPLAINERS:
     EXPLAINER_PAGES["reliance"] = Page(
         ["pair_invariance", "group_reliance", "words_by_group"],
         shown(
-            "datasets", "models", "explainers", words_shown=config["reliance"]["words"], **of_statistics("confidence")
+            "datasets",
+            "models",
+            "explainers",
+            of=kinds.TOKENS,
+            words_shown=config["reliance"]["words"],
+            **of_statistics("confidence"),
         ),
         "Explainers",
     )
-if config["agreement"] and len(config["explainers"]) > 1:
+if config["agreement"] and len(EXPLAINERS) > 1:
     EXPLAINER_PAGES["agreement"] = Page(
         ["agreement"],
-        shown("datasets", "models", "explainers", **config["agreement"], **of_statistics("alpha")),
+        shown(
+            "datasets", "models", "explainers", of=kinds.TOKENS, **config["agreement"], **of_statistics("alpha")
+        ),
         "Explainers",
     )
     EXPLAINER_FIGURES.append(every(drawn("agreement")))

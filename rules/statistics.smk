@@ -13,13 +13,13 @@ RESULTS |= {
         "Mean of every metric over items and seeds, per dataset, model, explainer and group.",
         ["scores"],
         json.dumps(scored() | {"factors": list(comparisons())}),
-        of_runs("scores", "datasets"),
+        of_runs("scores", *EXPLAINED),
         minutes=30,
     ),
     "measure_quality": Result(
         "Accuracy, recall per class and group, and average prediction difference of every model, beside guessing.",
         ["models", "models_per_seed", "balanced_accuracy"],
-        json.dumps(runs_of_study() | {"comparisons": comparisons_of_texts()}),
+        json.dumps(runs_of_study() | {"comparisons": comparisons_of(kinds.TOKENS)}),
         {"datasets": (TEXTS, every(TEXTS, table=["items", "units"])), **of_runs("readings")},
     ),
     "summarise_learning_rates": Result(
@@ -52,7 +52,7 @@ RESULTS |= {
     "summarise_agreement": Result(
         "Mean agreement of every two explainers, of all texts and of the groups that are compared.",
         ["agreement"],
-        json.dumps(runs_of_study() | {"comparisons": comparisons()} | of_statistics("alpha")),
+        json.dumps(runs_of_study() | {"comparisons": comparisons_of(kinds.TOKENS)} | of_statistics("alpha")),
         of_runs("agreement", "datasets"),
         minutes=60,
     ),
@@ -65,7 +65,7 @@ rule compare_explainers:
         script=script("results/compare_explainers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         readings=READINGS,
-        attributions=of_explainers(SHARD, config["explainers"]),
+        attributions=of_explainers(SHARD, EXPLAINERS),
     output:
         AGREEMENT,
     log:
@@ -80,7 +80,7 @@ rule compare_explainers:
     params:
         settings=as_json(**(config["agreement"] or {})),
         # Its columns are named by the explainers.
-        explainers=json.dumps(list(config["explainers"])),
+        explainers=json.dumps(EXPLAINERS),
         code=code_of("results/compare_explainers.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "

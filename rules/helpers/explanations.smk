@@ -13,16 +13,13 @@ MODEL = [
 ]
 # What a command that asks a model imports under a computed name.
 ENGINE = "evenlight.engine.opening"
-# What attributes nothing to tokens and scores no such thing has rules of its own (rules/kinds/concepts.smk).
-ATTRIBUTING_FAMILIES = {
-    family: names
-    for family, names in EXPLAINER_FAMILIES.items()
-    if configuration.modality_of("explainers", family) == kinds.TOKENS
-}
+# What explains changes of a concept has rules of its own (rules/effects.smk).
+EXPLAINERS = explainers_of(kinds.TOKENS)
+ATTRIBUTING_FAMILIES = families_of(kinds.TOKENS, EXPLAINER_FAMILIES)
 ASKING_FAMILIES = [family for family in ATTRIBUTING_FAMILIES if configuration.asks_model("explainers", family)]
 # How fast a service answers is not for this machine to say; of it, questions are estimated.
 PLANNED_MODELS = [name for name in config["models"] if name not in SERVICES]
-SCORED_FAMILIES = [family for family in METRIC_FAMILIES if configuration.modality_of("metrics", family) == kinds.TOKENS]
+SCORED_FAMILIES = families_of(kinds.TOKENS, METRIC_FAMILIES)
 FAMILY_OF = {name: family for family, names in EXPLAINER_FAMILIES.items() for name in names}
 # Explainers that can be asked again about another model.
 MADE_ELSEWHERE = configuration.explainers_with(config, "is_made_elsewhere")
@@ -167,11 +164,11 @@ def score_code(family):
     own = own_code("metrics", config["metrics"][METRIC_FAMILIES[family][0]]["metric"])
     if not configuration.explains_again(family):
         code = code_of("explanations/score.py", *modules)
-        return as_json(**dict.fromkeys(config["explainers"], code + own))
+        return as_json(**dict.fromkeys(EXPLAINERS, code + own))
     codes = {
-        explainers: explaining_code("explanations/score.py", explainers, *modules) for explainers in EXPLAINER_FAMILIES
+        explainers: explaining_code("explanations/score.py", explainers, *modules) for explainers in ATTRIBUTING_FAMILIES
     }
-    return as_json(**{name: codes[FAMILY_OF[name]] + own for name in config["explainers"]})
+    return as_json(**{name: codes[FAMILY_OF[name]] + own for name in EXPLAINERS})
 
 
 SCORE_CODE = {family: score_code(family) for family in SCORED_FAMILIES}

@@ -6,7 +6,7 @@ PAGE_PARTS = ("html", "css", "js")
 def shown_texts(files):
     """Some files or flags, where the page shows texts; none where it does not, nor where a dataset keeps its texts, nor where no token is explained."""
     allowed = config["explorer"]["texts"] and len(datasets_shown()) == len(config["datasets"])
-    return files if allowed and not configuration.explains_effects(config) else type(files)()
+    return files if allowed and EXPLAINERS else type(files)()
 
 
 def told_effects():
@@ -15,12 +15,17 @@ def told_effects():
     return ["<results>/tables/effects.parquet"] if told else []
 
 
+# What the explanations are that a page shows one by one: of texts, where a study explains these.
+EXPLORED = next(iter(MODALITIES))
+
+
 def whole_study(**more):
-    """The settings of a page of the whole study: names and labels of all scores, what is compared, and ``more``."""
+    """The settings of a page of the whole study: names and labels of all its scores, what is compared, and ``more``."""
     names = scored()
-    settings = {"seeds": names["models"], "families": names["metrics"], "comparisons": comparisons()}
+    families = {name: names["metrics"][name] for name in MODALITIES[EXPLORED]["metrics"]}
+    settings = {"seeds": names["models"], "families": families, "comparisons": comparisons_of(EXPLORED)}
     settings |= {"study": config["study"], "target": config["explain"]["target"]}
-    return shown(*COMPARED, **settings, **more)
+    return shown(*COMPARED, of=EXPLORED, **settings, **more)
 
 
 def explorer_settings():

@@ -87,17 +87,21 @@ def directions(names):
     return {name: {"label": label("metrics", name), "better": METRICS[name]["better"]} for name in names}
 
 
-def shown(*sections, **settings):
-    """The settings of what is read: the names and labels in ``sections``, in the order of the configuration, and more."""
-    labels = {section: {name: label(section, name) for name in config[section]} for section in sections}
+def shown(*sections, of=None, **settings):
+    """The settings of what is read: the names and labels in ``sections``, in the order of the configuration, and more.
+
+    ``of``: the modality whose explainers and metrics these are; all without.
+    """
+    names = {section: list(config[section]) for section in sections} | (MODALITIES[of] if of else {})
+    labels = {section: {name: label(section, name) for name in names[section]} for section in sections}
     if "metrics" in sections:
-        labels["metrics"] = directions(METRICS)
+        labels["metrics"] = directions(names["metrics"])
     return json.dumps(labels | settings)
 
 
-def drawn_of_dataset(*sections, **settings):
+def drawn_of_dataset(*sections, of=None, **settings):
     """As ``shown``, for a figure of one dataset."""
-    return lambda wildcards: shown(*sections, dataset=label("datasets", wildcards.dataset), **settings)
+    return lambda wildcards: shown(*sections, of=of, dataset=label("datasets", wildcards.dataset), **settings)
 
 
 def scores_shown(wildcards, metrics):
@@ -106,28 +110,34 @@ def scores_shown(wildcards, metrics):
         {name: label(section, name)} for section, name in (("datasets", wildcards.dataset), ("models", wildcards.model))
     )
     settings = {"datasets": datasets, "models": models, "metrics": directions(metrics)}
-    families = {name: METRICS[name]["family"] for name in metrics}
-    names = {"seeds": seeds_of(wildcards.model), "families": families, "factors": list(comparisons())}
-    return shown("explainers", **settings, **names, levels=compared_levels())
+    names = scored()
+    names["metrics"] = {name: names["metrics"][name] for name in metrics}
+    settings |= {"families": names["metrics"], "modalities": names.get("modalities", {})}
+    seeds, factors = seeds_of(wildcards.model), list(comparisons())
+    return shown("explainers", **settings, seeds=seeds, factors=factors, levels=compared_levels())
 
 
-@cache
-def scores_drawn(model, *families):
-    """The score files of one model on one dataset, which stays a wildcard."""
-    return every(SCORES, dataset="{dataset}", model=model, family=families, explainer=config["explainers"])
+def scores_drawn(model, metrics):
+    """The score files of some metrics of one model on one dataset, which stays a wildcard."""
+    return [
+        file
+        for modality, of in MODALITIES.items()
+        for file in every(
+            SCORES,
+            dataset="{dataset}",
+            model=model,
+            family=dict.fromkeys(METRICS[name]["family"] for name in metrics if name in of["metrics"]),
+            explainer=of["explainers"],
+        )
+    ]
 
 
-def dataset_drawn():
-    """The texts and units of one dataset, which stays a wildcard."""
-    return every(DATASETS, dataset="{dataset}", table=["items", "units"])
+def units_drawn():
+    """The items and units of one dataset, which stays a wildcard, by their folder."""
+    return {folder: every(UNITS[folder], dataset="{dataset}", table=["items", "units"]) for folder in EXPLAINED}
 
 
 def in_formats(path, **about):
     """One figure in every configured format; the first of them goes into the report."""
     first, *others = config["figures"]["formats"]
     return [report(f"{path}.{first}", **about), *(f"{path}.{form}" for form in others)]
-
-
-def family_of(metric):
-    """The family whose table of scores has the metric."""
-    return METRICS[metric]["family"]

@@ -104,7 +104,7 @@ def compared():
     """
     needed = "compare" in kinds.KINDS[config["kind"]].needs
     return as_json(
-        comparisons=config["statistics"]["compare"] if needed else {},
+        comparisons=comparisons_of(kinds.TOKENS) if needed else {},
         strata=config["statistics"]["strata"],
         smallest_group=config["statistics"]["smallest_group"],
         samples={dataset: sample(dataset) for dataset in config["datasets"]},

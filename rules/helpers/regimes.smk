@@ -99,7 +99,7 @@ def models_in_regimes():
 def first_shards(wildcards):
     """The explanations of every regime under its first seed, on one dataset."""
     files = [
-        expand(SHARD, dataset=wildcards.dataset, model=model, seed=seed, explainer=list(config["explainers"]))
+        expand(SHARD, dataset=wildcards.dataset, model=model, seed=seed, explainer=EXPLAINERS)
         for model, (_, seed) in models_in_regimes().items()
     ]
     return [file for of_model in files for file in of_model]

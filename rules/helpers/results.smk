@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 # By the flag that names their folder: what a result may read of all runs.
 OF_RUNS = {
     "scores": SCORES,
-    "datasets": DATASETS,
+    **UNITS,
     "readings": READINGS,
     "attributions": SHARD,
     "agreement": AGREEMENT,
@@ -57,14 +57,14 @@ def files_of_runs(flag):
     """All files that the folder of this flag has of the study."""
     if flag == "scores":
         return every_score()
-    if flag == "datasets":
-        return every_dataset()
-    explainers = {"attributions": list(config["explainers"]), "randomised": RANDOMISED_EXPLAINERS}
+    if flag in UNITS:
+        return every_unit(flag)
+    explainers = {"attributions": EXPLAINERS, "randomised": RANDOMISED_EXPLAINERS}
     return every(OF_RUNS[flag], **({"explainer": explainers[flag]} if flag in explainers else {}))
 
 
-# What compares scores needs all three: strata may follow from how the models read a text.
-SCORED = ("scores", "datasets", "readings")
+# What compares scores needs all of these: strata may follow from how the models read a text.
+SCORED = ("scores", *EXPLAINED, "readings")
 
 # Entries by the name of their rule and of their module in evenlight.results.
 RESULTS = {}

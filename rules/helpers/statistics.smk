@@ -1,9 +1,10 @@
 # What rules/statistics.smk asks: its settings, and which files it needs.
 
-# Where the items and units stand that are compared: those of a dataset, or of its changes.
-COMPARED_IN = kinds.UNITS[kinds.KINDS[config["kind"]].modality]
 TEXTS = "<results>/datasets/{dataset}/{table}.parquet"
-DATASETS = f"<results>/{COMPARED_IN}/{{dataset}}/{{table}}.parquet"
+# Where items and units stand that explanations may be of, by their folder; and the folders of this study's: texts,
+# changes of a concept, or both.
+UNITS = {each.units: f"<results>/{each.units}/{{dataset}}/{{table}}.parquet" for each in kinds.MODALITIES.values()}
+EXPLAINED = [kinds.MODALITIES[modality].units for modality in MODALITIES]
 READINGS = "<results>/readings/{dataset}/{model}/seed{seed}.parquet"
 AGREEMENT = "<results>/agreement/{dataset}/{model}/seed{seed}.parquet"
 COMPARED = ("datasets", "models", "explainers", "metrics")
@@ -12,13 +13,17 @@ COMPARED = ("datasets", "models", "explainers", "metrics")
 @cache
 def every_score():
     """The score files of the whole study."""
-    return every(SCORES, family=METRIC_FAMILIES, explainer=config["explainers"])
+    return [
+        file
+        for modality, names in MODALITIES.items()
+        for file in every(SCORES, family=families_of(modality, METRIC_FAMILIES), explainer=names["explainers"])
+    ]
 
 
 @cache
-def every_dataset():
-    """The texts and units of all datasets."""
-    return every(DATASETS, table=["items", "units"])
+def every_unit(folder):
+    """The items and units of all datasets that have explanations, in one of these folders."""
+    return every(UNITS[folder], table=["items", "units"])
 
 
 def folders(**paths):
@@ -46,9 +51,13 @@ def runs_of_study():
 
 
 def scored():
-    """The names of all scores, metrics with their families."""
+    """The names of all scores, metrics with their families; which are of which modality, where there are several."""
     families = {name: METRICS[name]["family"] for name in config["metrics"]}
-    return runs_of_study() | {"explainers": list(config["explainers"]), "metrics": families}
+    names = runs_of_study() | {"explainers": list(config["explainers"]), "metrics": families}
+    if len(MODALITIES) == 1:
+        return names
+    compared = {modality: {"compared": list(comparisons_of(modality))} for modality in MODALITIES}
+    return names | {"modalities": {name: of | compared[name] for name, of in MODALITIES.items()}}
 
 
 def comparisons():
@@ -60,7 +69,8 @@ def reliance_settings():
     """What the tables of words depend on."""
     return json.dumps(
         runs_of_study()
-        | {"explainers": {name: repeated_by(name) for name in config["explainers"]}, "comparisons": comparisons()}
+        | {"explainers": {name: repeated_by(name) for name in EXPLAINERS}}
+        | {"comparisons": comparisons_of(kinds.TOKENS)}
         | {"words_of": datasets_shown(), "texts": (config["reliance"] or {}).get("texts")}
         | of_statistics("confidence")
     )
@@ -72,11 +82,6 @@ def repeated_by(explainer):
     if configuration.same_again(settings[explainer]["method"]):
         return explainer
     return next((name for name in settings if name != explainer and settings[name] == settings[explainer]), None)
-
-
-def comparisons_of_texts():
-    """What is compared of the texts themselves, and not of changes of them."""
-    return comparisons() if COMPARED_IN == "datasets" else {}
 
 
 def compared_settings(*keys, **more):

@@ -20,7 +20,7 @@ RESULTS |= {
     "compare_attributions": Result(
         "How differently the ground-truth words of both forms of a sentence are explained, run by run.",
         ["attribution_differences"],
-        json.dumps(runs_of_study() | {"explainers": list(config["explainers"]), "comparisons": comparisons()}),
+        json.dumps(runs_of_study() | {"explainers": EXPLAINERS, "comparisons": comparisons()}),
         of_runs("attributions", "datasets", "readings"),
         minutes=60,
     ),
@@ -121,7 +121,7 @@ rule draw_sentence:
     input:
         script=script("figures/draw_sentence.py"),
         attributions=first_shards,
-        datasets=dataset_drawn(),
+        datasets=every(TEXTS, dataset="{dataset}", table=["items", "units"]),
         readings=first_readings,
     output:
         page="<results>/figures/sentences/{dataset}.html",
@@ -148,7 +148,7 @@ rule draw_sentence:
             dataset=label("datasets", wildcards.dataset),
             item=config["figures"]["sentences"].get(wildcards.dataset),
         ),
-        folders=folders(attributions=SHARD, datasets=DATASETS, readings=READINGS),
+        folders=folders(attributions=SHARD, datasets=TEXTS, readings=READINGS),
         code=code_of("figures/draw_sentence.py"),
     shell:
         "python {input.script:q} {params.folders} --dataset {wildcards.dataset} --settings {params.settings:q} "

@@ -35,6 +35,11 @@ def add_folder_flags(parser: argparse.ArgumentParser, *names: str, required: boo
         parser.add_argument(f"--{name}", type=Path, required=required, metavar="FOLDER", help=f"<results>/{name}")
 
 
+def named_folders(arguments: argparse.Namespace, *names: str) -> dict[str, Path]:
+    """Those of some folders that were named, by the name of their flag."""
+    return {name: folder for name in names if (folder := getattr(arguments, name))}
+
+
 def add_figure_flag(parser: argparse.ArgumentParser) -> None:
     """The flag of scripts that draw a figure."""
     parser.add_argument(

@@ -3,7 +3,7 @@
 import argparse
 
 from evenlight import command_line
-from evenlight.figures.model_scores import model_scores
+from evenlight.figures.model_scores import FOLDERS, model_scores
 from evenlight.figures.plots.score_panels import draw_score_panels
 from evenlight.figures.settings import keywords
 from evenlight.figures.style import draw
@@ -13,12 +13,12 @@ def main(arguments: argparse.Namespace) -> None:
     """Write the figure."""
     settings = keywords(arguments.settings)
     metrics, explainers = settings["metrics"], settings["explainers"]
-    scores, levels, title = model_scores(arguments.scores, arguments.datasets, list(metrics), settings)
+    scores, levels, title = model_scores(command_line.named_folders(arguments, *FOLDERS), list(metrics), settings)
     draw(arguments.output, lambda: draw_score_panels(scores, metrics, explainers, levels, title), title)
 
 
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
-    command_line.add_folder_flags(parser, "scores", "datasets")
+    command_line.add_folder_flags(parser, *FOLDERS, required=False)
     command_line.add_figure_flag(parser)
     command_line.run(main, parser)

@@ -3,7 +3,7 @@
 import argparse
 
 from evenlight import command_line
-from evenlight.figures.model_scores import model_scores
+from evenlight.figures.model_scores import FOLDERS, model_scores
 from evenlight.figures.plots.scores import draw_scores
 from evenlight.figures.settings import keywords
 from evenlight.figures.style import draw
@@ -13,7 +13,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Write the figure."""
     settings = keywords(arguments.settings)
     metric = settings["metrics"][arguments.metric]
-    scores, levels, model_on_dataset = model_scores(arguments.scores, arguments.datasets, [metric.name], settings)
+    scores, levels, model_on_dataset = model_scores(command_line.named_folders(arguments, *FOLDERS), [metric.name], settings)
     title = f"{metric.label}: {model_on_dataset}"
     draw(arguments.output, lambda: draw_scores(scores, metric, settings["explainers"], levels, title), title)
 
@@ -21,6 +21,6 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     parser.add_argument("--metric", required=True, metavar="NAME")
-    command_line.add_folder_flags(parser, "scores", "datasets")
+    command_line.add_folder_flags(parser, *FOLDERS, required=False)
     command_line.add_figure_flag(parser)
     command_line.run(main, parser)

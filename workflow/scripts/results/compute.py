@@ -20,7 +20,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def _inputs(arguments: argparse.Namespace, contracts: tuple) -> results.Inputs:
-    folders = {name: folder for name in results.FOLDERS if (folder := getattr(arguments, name))}
+    folders = command_line.named_folders(arguments, *results.FOLDERS)
     read = list(zip(arguments.tables, contracts, strict=True))
     notes = [tables.read_metadata(path, contract).get("notes", []) for path, contract in read]
     return results.Inputs(folders, [tables.read_table(path, contract) for path, contract in read], notes)

@@ -18,7 +18,10 @@ from evenlight.configuration.combinations import CHECKS, labels
 from evenlight.configuration.combinations import WORDS as WORDS
 from evenlight.configuration.combinations import beyond_probabilities as beyond_probabilities
 from evenlight.configuration.combinations import contrasts as contrasts
+from evenlight.configuration.combinations import compared_by as compared_by
 from evenlight.configuration.combinations import explains_effects as explains_effects
+from evenlight.configuration.combinations import modalities as modalities
+from evenlight.configuration.combinations import modality as modality
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import TENTHS, Metric
 from evenlight.configuration.own import kept as kept
@@ -161,13 +164,9 @@ def is_english(dataset: dict) -> bool:
     return Reader.entries[dataset["reader"]].is_english(dataset)
 
 
-def modality_of(section: str, family: str) -> str:
-    """What the explanations of a family of ``explainers`` are, or those that a family of ``metrics`` scores.
-
-    >>> modality_of("explainers", "lime"), modality_of("metrics", "concepts")
-    ('tokens', 'effects')
-    """
-    return next(entry.modality for entry in REGISTRIES[section].entries.values() if entry.family == family)
+def of_modality(section: str, config: dict, name: str) -> list[str]:
+    """The ``explainers`` of a complete configuration of a modality, or the ``metrics`` that score these."""
+    return [entry for entry, settings in config[section].items() if modality(section, settings) == name]
 
 
 def explainer_families(config: dict) -> dict[str, list[str]]:

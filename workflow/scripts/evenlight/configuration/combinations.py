@@ -14,7 +14,7 @@ from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
 from evenlight.configuration.settings import shown
 from evenlight.datasets import change_factors, concept_levels, levels_of, reader_for
-from evenlight.kinds import EFFECTS, KINDS
+from evenlight.kinds import EFFECTS, KINDS, MODALITIES, TOKENS
 
 # Columns of the score tables that are no metric (``tables.SCORES``, which this module does without because
 # it would bring pandas into every start of the workflow; a test holds the two in agreement).
@@ -142,7 +142,7 @@ def _check_levels_by(config: dict) -> Iterator[str]:
         if explains_effects(config) and WORDS in config["models"]:
             yield f"models.{WORDS}: {key} means the words of the texts by this name; choose another name"
     elif not explains_effects(config):
-        yield f"{key}: a study of the kind {config['kind']} asks for no levels; write kind: concepts, or take it out"
+        yield f"{key}: no explainer of the study asks for levels of concepts; add one that explains changes, or take it out"
     elif named not in config["models"]:
         yield f"{key}: found {shown(named)}, {_not_there('model', named, config)}, beside {WORDS}"
     elif not is_trained_here(config, named):
@@ -213,7 +213,7 @@ def _check_services(config: dict) -> Iterator[str]:
             for key, problem in beyond_probabilities(section, settings, why):
                 yield f"{section}.{name}.{key}: {problem}"
     if explains_effects(config):
-        yield f"kind: concepts needs what the last layer of a network is given, {why}; take the model out"
+        yield f"explainers: changes of a concept need what the last layer of a network is given, {why}; take one of them out"
     if config["randomisation"] is not None:
         yield f"randomisation: makes layers of a network random, {why}; leave the key out"
     for second in _second_parts(config):
@@ -404,28 +404,66 @@ def _check_published(config: dict) -> Iterator[str]:
             yield f"statistics.published.{model}: {_not_there('model', model, config)}"
 
 
+def modality(section: str, settings: dict) -> str:
+    """What the explanations of an entry of ``explainers`` are, or those that one of ``metrics`` scores."""
+    registry = {"explainers": Explainer, "metrics": Metric}[section]
+    return registry.entries[settings[registry.key]].modality
+
+
+def modalities(config: dict) -> list[str]:
+    """What the explanations of a study are, in the order of :data:`evenlight.kinds.MODALITIES`."""
+    there = {modality("explainers", settings) for settings in config["explainers"].values()}
+    return [name for name in MODALITIES if name in there]
+
+
 def explains_effects(config: dict) -> bool:
-    """Whether the explanations of a study are effects of changes, and not scores of tokens."""
-    return KINDS[config["kind"]].modality == EFFECTS
+    """Whether a study explains changes of a concept, alone or beside texts."""
+    return EFFECTS in modalities(config)
 
 
-def _compared_by(kind: str, settings: dict) -> dict[str, list[str]]:
-    """By what a dataset's units are compared, with the levels: of concepts, those are its changes."""
-    return change_factors(settings) if KINDS[kind].modality == EFFECTS else reader_for(settings).factors(settings)
+def compared_by(of_modality: str, settings: dict) -> dict[str, list[str]]:
+    """By what those units of a dataset are compared that have explanations of a modality, with the levels."""
+    return change_factors(settings) if of_modality == EFFECTS else reader_for(settings).factors(settings)
+
+
+def _compared_by_any(config: dict, settings: dict) -> dict[str, list[str]]:
+    """By what any units of a dataset are compared, with the levels."""
+    return {
+        factor: levels
+        for of_modality in modalities(config) or [TOKENS]
+        for factor, levels in compared_by(of_modality, settings).items()
+    }
+
+
+def _check_modalities(config: dict) -> Iterator[str]:
+    """Every metric scores what an explainer gives, and every explanation is scored; the kind can be asked of them."""
+    kind, there = KINDS[config["kind"]], modalities(config)
+    scored = {modality("metrics", settings) for settings in config["metrics"].values()}
+    for section, key, other, known in (
+        ("explainers", "method", "metric scores", scored),
+        ("metrics", "metric", "explainer explains", there),
+    ):
+        for name, settings in config[section].items():
+            of_modality, found = modality(section, settings), f"{section}.{name}.{key}: found {shown(settings[key])}"
+            about = f"{found}, which is about {MODALITIES[of_modality].about}"
+            if of_modality not in known:
+                yield f"{about}, and no {other} these; add one, or take it out"
+            elif of_modality not in kind.only:
+                yield f"{about}, of which a study of the kind {config['kind']} says nothing; take it out"
+    if kind.explained and kind.explained not in there:
+        about = MODALITIES[kind.explained].about
+        yield f"kind: {config['kind']} asks about {about}, and no explainer explains these; add one, or choose another"
 
 
 def _check_concepts(config: dict) -> Iterator[str]:
-    """Concepts have explainers and metrics of their own, and datasets that change them."""
+    """Explanations of changes need datasets that change concepts."""
     asks = explains_effects(config)
-    for section, key, registry in (("explainers", "method", Explainer), ("metrics", "metric", Metric)):
-        for name, settings in config[section].items():
-            entry = settings[key]
-            if registry.entries[entry].modality != KINDS[config["kind"]].modality:
-                remedy = "belongs to the kind concepts" if not asks else "is not about changes of a concept"
-                yield f"{section}.{name}.{key}: found {shown(entry)}, which {remedy}; the kind is {config['kind']}"
     for name, settings in config["datasets"].items() if asks else ():
         if not concept_levels(settings):
-            yield f"datasets.{name}: no concept is changed; use cebab, or causal_world with concept_counterfactuals"
+            yield (
+                f"datasets.{name}: no concept is changed, and explainers explain such changes; use cebab, or "
+                "causal_world with concept_counterfactuals"
+            )
         for explainer, said in config["explainers"].items():
             if said["method"] == "training_pairs" and settings["reader"] != "cebab":
                 yield f"explainers.{explainer}: datasets.{name} has no edits outside of the test; leave it out"
@@ -441,7 +479,7 @@ def _check_strata(config: dict) -> Iterator[str]:
 
 
 def _check_levels(config: dict) -> Iterator[str]:
-    factors = {name: _compared_by(config["kind"], settings) for name, settings in config["datasets"].items()}
+    factors = {name: _compared_by_any(config, settings) for name, settings in config["datasets"].items()}
     for factor, sets in config["statistics"]["compare"].items():
         key = f"statistics.compare.{factor}"
         levels = {name: levels_of(present, factor) for name, present in factors.items()}
@@ -462,7 +500,7 @@ def _check_shared_levels(config: dict) -> Iterator[str]:
     """Tables and figures name groups by their level, so that two factors of a dataset must not share one."""
     compared = config["statistics"]["compare"]
     for name, settings in config["datasets"].items():
-        factors = _compared_by(config["kind"], settings)
+        factors = _compared_by_any(config, settings)
         # The concepts of a dataset may share their levels, as long as none of them is compared.
         there = {factor for factor in factors if factor not in concept_levels(settings)}
         shown_factors = {factor: levels_of(factors, factor) for factor in compared or there}
@@ -509,7 +547,7 @@ CHECKS = (
     (("datasets", "explain"), _check_pairs),
     (("datasets", "figures"), _check_sentences),
     (("kind", "models", "masked_words"), _check_masked_words),
-    (("kind", "models", "explain"), _check_levels_by),
+    (("models", "explainers", "explain"), _check_levels_by),
     (("datasets", "explain", "explainers", "metrics"), _check_foils),
     (("models", "explainers", "metrics"), _check_windows),
     (("datasets", "models"), _check_prompts),
@@ -526,10 +564,11 @@ CHECKS = (
     (("kind", "models", "seeds", "explainers", "statistics"), _check_regimes),
     (("kind", "explainers", "statistics"), _check_challengers),
     (("statistics",), _check_twice),
-    (("kind", "datasets", "models", "explainers", "metrics"), _check_concepts),
+    (("kind", "explainers", "metrics"), _check_modalities),
+    (("datasets", "models", "explainers"), _check_concepts),
     (("models", "statistics"), _check_published),
     (("datasets", "statistics"), _check_strata),
-    (("kind", "datasets", "statistics"), _check_levels),
-    (("kind", "datasets", "statistics"), _check_shared_levels),
+    (("datasets", "explainers", "statistics"), _check_levels),
+    (("datasets", "explainers", "statistics"), _check_shared_levels),
     (("datasets", "statistics"), _check_matched),
 )

@@ -17,7 +17,7 @@ class Explainer(Entry):
 
     Attributes:
         family: what is computed together: one module of the library, one job.
-        modality: what its explanations are, see :data:`evenlight.kinds.UNITS`.
+        modality: what its explanations are, see :data:`evenlight.kinds.MODALITIES`.
         asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
         needs_internals: False where probabilities are all that it asks the model for, so that it explains services too.
         needs_training: whether it learns from the texts of the training split.

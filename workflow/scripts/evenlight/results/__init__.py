@@ -16,12 +16,13 @@ from typing import Any
 
 import pandas as pd
 
-from evenlight.statistics.study import StudyScores, taken
+from evenlight.kinds import MODALITIES
+from evenlight.statistics.study import StudyScores, VerdictSettings, taken
 
 # Folders below <results> in which a result may find what runs have made, and that of published figures.
 FOLDERS = (
     "scores",
-    "datasets",
+    *(modality.units for modality in MODALITIES.values()),
     "readings",
     "attributions",
     "agreement",
@@ -49,8 +50,16 @@ class Inputs:
 
     def study(self, settings: Mapping[str, Any]) -> tuple[StudyScores, dict[str, Any]]:
         """The scores of the study, and the settings that are about something else."""
-        folders = {"scores": self.folders["scores"], "units": self.folders["datasets"]}
-        return taken(StudyScores, {**settings, **folders, "readings": self.folders.get("readings")})
+        units = {name: self.folders[of.units] for name, of in MODALITIES.items() if of.units in self.folders}
+        several = {name: of | {"units": units[name]} for name, of in settings.get("modalities", {}).items()}
+        folders = {"scores": self.folders["scores"], "units": next(iter(units.values()))}
+        folders |= {"modalities": several, "readings": self.folders.get("readings")}
+        return taken(StudyScores, {**settings, **folders})
+
+    def judged(self, settings: Mapping[str, Any]) -> tuple[StudyScores, VerdictSettings, dict[str, Any]]:
+        """The same, and what leads from scores to verdicts."""
+        study, others = self.study(settings)
+        return study, *taken(VerdictSettings, others)
 
 
 @dataclass(frozen=True)

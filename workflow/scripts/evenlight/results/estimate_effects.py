@@ -4,14 +4,12 @@ from evenlight.contracts.results import EFFECTS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.score_files import score_notes
-from evenlight.statistics.study import VerdictSettings, taken
 
 TABLES = (EFFECTS,)
 
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """A row per cell, with its verdict."""
-    study, others = inputs.study(settings)
-    judging, others = taken(VerdictSettings, others)
+    study, judging, others = inputs.judged(settings)
     effects = effect_table(study, judging, **others)
     return Computed([effects], score_notes(study), [effects["verdict"].value_counts().to_string()])

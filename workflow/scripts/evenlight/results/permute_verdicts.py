@@ -2,7 +2,6 @@
 
 from evenlight.contracts.results import VERDICT_CONTROL
 from evenlight.results import Computed, Inputs
-from evenlight.statistics.study import VerdictSettings, taken
 from evenlight.statistics.verdict_control import permuted_verdicts
 
 TABLES = (VERDICT_CONTROL,)
@@ -10,7 +9,6 @@ TABLES = (VERDICT_CONTROL,)
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """How many disparities each permutation has."""
-    study, others = inputs.study(settings)
-    judging, others = taken(VerdictSettings, others)
+    study, judging, others = inputs.judged(settings)
     control = permuted_verdicts(study, judging, **others)
     return Computed([control], said=[control.to_string(index=False)])

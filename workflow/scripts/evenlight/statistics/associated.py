@@ -27,6 +27,7 @@ import pandas as pd
 from evenlight import tables
 from evenlight.contracts.texts import ITEMS, READINGS
 from evenlight.errors import InputError
+from evenlight.kinds import TOKENS
 from evenlight.resamples import LEAST_CARRIERS, carriers, reserve
 from evenlight.seeds import generator_for
 from evenlight.statistics.cells import CELL, ExplainerScores, read_models, rows_by_comparison
@@ -278,8 +279,9 @@ def associated_table(
     - ``support``: share of pairs that are equal, or of texts in strata with both groups;
     - ``undecided``: why there is no split in any seed, else null.
 
-    ``seeds`` counts those with a split.
+    ``seeds`` counts those with a split. Of explanations of changes nothing is split: they have no such covariates.
     """
+    study = study.sources().get(TOKENS, study)
     rows = []
     for model in read_models(study):
         files = [reading_path(study.readings, Run(model.dataset, model.model, seed)) for seed in model.seeds]

@@ -58,17 +58,19 @@ def beyond_random_table(
     random one, see :func:`beyond_random`.
     """
     check_level(judging.alpha, judging.bootstrap_draws)
-    explainers = [name for name in study.explainers if name not in random]
-    if not explainers:
-        return pd.DataFrame(columns=BEYOND_RANDOM.schema.names)
-    models, models_again = (
-        read_models(replace(study, explainers=names)) for names in (explainers, [*random, *explainers])
-    )
 
     def of_models() -> Iterator[PooledRows]:
-        for model, again in zip(models, models_again, strict=True):
-            of_noise, best = _ends(model, again, random, attainable, lower_is_better)
-            yield rows_beyond(model.explainers, model.designs, of_noise, best, judging)
+        for source in study.sources().values():
+            noise = [name for name in random if name in source.explainers]
+            explainers = [name for name in source.explainers if name not in noise]
+            if not noise or not explainers:
+                continue
+            models, models_again = (
+                read_models(replace(source, explainers=names)) for names in (explainers, [*noise, *explainers])
+            )
+            for model, again in zip(models, models_again, strict=True):
+                of_noise, best = _ends(model, again, noise, attainable, lower_is_better)
+                yield rows_beyond(model.explainers, model.designs, of_noise, best, judging)
 
     rows, deviates = gathered(of_models())
     if not rows:

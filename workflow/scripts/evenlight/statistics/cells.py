@@ -4,8 +4,8 @@ A *cell* is a dataset, model, explainer, metric and comparison of two levels: on
 a mapping. All cells of one explainer and one comparison stand in two arrays, metrics × seeds × units.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +77,7 @@ class ModelScores:
         strata: the stratum of each item under each seed, int (seeds, items), -1 where it is not known; None where the
             dataset is not stratified.
         smallest_group: units that a level must have to be compared.
+        comparisons: what of these units is compared, factor to sets of levels.
     """
 
     dataset: str
@@ -88,14 +89,21 @@ class ModelScores:
     explainers: Iterator[ExplainerScores]
     strata: np.ndarray | None
     smallest_group: int = 1
+    comparisons: Mapping[str, list[list[str]]] = field(default_factory=dict)
 
 
 def read_models(study: StudyScores) -> Iterator[ModelScores]:
-    """The scores of every model on every dataset, in configured order.
+    """The scores of every model on every dataset, in configured order: of all texts first, then of all changes.
 
     The items are those that the first explainer has scores of under any seed; another explainer with another item is
     refused.
     """
+    for of_modality in study.sources().values():
+        yield from _read_source(of_modality)
+
+
+def _read_source(study: StudyScores) -> Iterator[ModelScores]:
+    """The same of units of one modality."""
     for dataset in study.datasets:
         units = tables.read_table(units_path(study.units, dataset), UNITS)
         path = items_path(study.units, dataset)
@@ -135,6 +143,7 @@ def read_models(study: StudyScores) -> Iterator[ModelScores]:
                 _explainers(study, runs, items),
                 codes,
                 study.smallest_group or 1,
+                study.comparisons,
             )
 
 

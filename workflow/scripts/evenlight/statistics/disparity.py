@@ -57,7 +57,7 @@ def disparity_table(
     rows, notes, gaps = [], {}, {}  # of notes the keys only: each once, in order
     for model in read_compared(study):
         notes |= dict.fromkeys(
-            check_compared(model.dataset, model.units, model.items["item_id"], study.comparisons, study.smallest_group)
+            check_compared(model.dataset, model.units, model.items["item_id"], model.comparisons, study.smallest_group)
         )
         counted = _counting_undefined(model.explainers, _compared_columns(model), gaps)
         rows += rows_by_comparison(

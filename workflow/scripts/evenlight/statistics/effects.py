@@ -128,7 +128,7 @@ def effect_table(study: StudyScores, judging: VerdictSettings, *, power: float) 
 
     def of_models() -> Iterator[PooledRows]:
         for model in read_compared(study):
-            check_compared(model.dataset, model.units, model.items["item_id"], study.comparisons, study.smallest_group)
+            check_compared(model.dataset, model.units, model.items["item_id"], model.comparisons, study.smallest_group)
             yield pooled_rows(model.explainers, model.designs, judging, described)
 
     rows, deviates = gathered(of_models())

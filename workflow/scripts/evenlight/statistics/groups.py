@@ -32,8 +32,8 @@ def group_tables(study: StudyScores) -> tuple[pd.DataFrame, pd.DataFrame, list[s
     :class:`InputError` where no dataset has three.
     """
     tests, pairs, notes = [], [], {}  # of notes the keys only: each once, in order
-    sets = larger_sets_of(study.comparisons)
     for model in read_models(study):
+        sets = larger_sets_of(model.comparisons)
         sides = [_sides(model, factor, levels) for factor, levels in sets]
         by_set = [([], []) for _ in sets]
         for explainer in model.explainers:
@@ -44,7 +44,7 @@ def group_tables(study: StudyScores) -> tuple[pd.DataFrame, pd.DataFrame, list[s
             tests += set_tests
             pairs += set_pairs
     if not tests:
-        listing = "; ".join(", ".join(levels) for _, levels in sets)
+        listing = "; ".join(", ".join(levels) for _, levels in larger_sets_of(study.comparisons))
         raise InputError(
             f"configuration: 'statistics.compare' has sets of more than two levels ({listing}), and no dataset has "
             "three of one with five scores each; correct the names, explain more items, or name pairs"

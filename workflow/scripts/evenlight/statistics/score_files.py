@@ -64,8 +64,11 @@ def _in_order(table: pd.DataFrame, items: pd.Series, path: Path) -> pd.DataFrame
 
 def score_notes(study: StudyScores) -> list[str]:
     """What a reader of any table of the scores must know: which texts are left out, and of the explainers."""
-    of_study, names = list(runs(study.datasets, study.models)), (study.explainers, study.metrics)
-    return left_out_notes(study.scores, of_study, *names) + explainer_notes(study.scores, of_study, *names)
+    of_study, notes = list(runs(study.datasets, study.models)), {}
+    for source in study.sources().values():
+        names = (study.scores, of_study, source.explainers, source.metrics)
+        notes |= dict.fromkeys(left_out_notes(*names) + explainer_notes(*names))
+    return list(notes)
 
 
 def left_out_notes(

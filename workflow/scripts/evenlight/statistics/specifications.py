@@ -11,6 +11,7 @@ model they ask.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -56,9 +57,9 @@ def specification_tables(
     """
     tables: list[pd.DataFrame] = []
     curves: list[dict] = []
-    for dataset in study.datasets:
-        models = list(read_models(replace(study, datasets=[dataset])))
-        for design, names, effects in _every_specification(models, study.comparisons, control_draws):
+    for dataset, source in product(study.datasets, study.sources().values()):
+        models = list(read_models(replace(source, datasets=[dataset])))
+        for design, names, effects in _every_specification(models, source.comparisons, control_draws):
             kind_of = {metric: kind for kind, metrics in kinds.items() for metric in metrics}
             better = names["metric"].map(higher_is_better).to_numpy(bool)
             effects = np.where(better, effects, -effects)

@@ -1,7 +1,7 @@
 """What a study compares, by which metrics and which scores, and how it judges them: what its configuration says."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -63,6 +63,9 @@ class StudyScores:
         regimes: where a study compares these, the model of each regime of each architecture.
         claims: of regimes, by name (:func:`evenlight.statistics.regimes.compared_regimes`).
         together: the explainers whose mean is a further one, in a study of regimes.
+        modalities: where explanations are of several modalities, what each has of them
+            (:data:`evenlight.kinds.MODALITIES`): names of ``explainers`` and ``metrics``, the factors that are compared
+            (``compared``), and the folder of its ``units``.
     """
 
     scores: Path
@@ -78,6 +81,26 @@ class StudyScores:
     regimes: Mapping[str, Mapping[str, str]] | None = None
     claims: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     together: Sequence[str] = ()
+    modalities: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def sources(self) -> dict[str, Self]:
+        """The parts of the study that have units of their own, by modality; ``{"": self}`` where there is one only.
+
+        Explanations of another modality are about other units: no explainer of one has a score of the other's metrics.
+        A modality of which the study has no explainer, or no metric, is left out.
+        """
+        parts = {
+            modality: replace(
+                self,
+                modalities={},
+                units=of["units"],
+                explainers=[name for name in self.explainers if name in of["explainers"]],
+                metrics={name: family for name, family in self.metrics.items() if name in of["metrics"]},
+                comparisons={factor: sets for factor, sets in self.comparisons.items() if factor in of["compared"]},
+            )
+            for modality, of in self.modalities.items()
+        }
+        return {name: part for name, part in parts.items() if part.explainers and part.metrics} or {"": self}
 
 
 @dataclass(frozen=True, kw_only=True)

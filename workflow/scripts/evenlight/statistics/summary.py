@@ -1,6 +1,6 @@
 """From one row per seed to one row per cell of the published tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from evenlight.contracts.texts import UNITS
 from evenlight.errors import InputError
 from evenlight.items import forms_of
 from evenlight.statistics.cells import CELL
-from evenlight.statistics.files import runs, units_path
+from evenlight.statistics.files import Run, runs, units_path
 from evenlight.statistics.score_files import STANDARD_ERROR, read_scores
 from evenlight.statistics.study import ALL, StudyScores
 
@@ -142,45 +142,49 @@ def summarise_scores(study: StudyScores, *, factors: Sequence[str] = ()) -> pd.D
     mean of their seed.
     """
     keys = ["dataset", "model", "explainer", "factor", "group", "metric"]
-    units = {dataset: tables.read_table(units_path(study.units, dataset), UNITS) for dataset in study.datasets}
-    means, metrics = [], study.metrics
-    for run in runs(study.datasets, study.models):
-        first = read_scores(study.scores, run, study.explainers[0], metrics, only_items=True)
-        levels = _levels(units[run.dataset], factors, first)
-        for explainer in study.explainers:
-            table = read_scores(study.scores, run, explainer, metrics)
-            names = {"dataset": run.dataset, "model": run.model, "explainer": explainer}
-            means += [_means(table, rows, metrics).assign(**names, factor=factor) for factor, rows in levels.items()]
+    means = [table for source in study.sources().values() for table in _means_of(source, factors)]
     table = pd.concat(means)
     errors = table.groupby(keys, sort=False, dropna=False)["error"].mean()
     return summarise_over_seeds(table, keys, "score").assign(monte_carlo_error=errors.to_numpy())
 
 
-def grouped_scores(
-    scores: str | Path,
-    datasets_folder: str | Path,
-    *,
-    dataset: str,
-    model: str,
-    seeds: Sequence[int],
-    explainers: Sequence[str],
-    metrics: Mapping[str, str],
-    factors: Sequence[str] = (),
-) -> pd.DataFrame:
-    """All scores of one model on one dataset: a row per score, with ``explainer``, ``group``, ``metric`` and ``score``.
+def _means_of(study: StudyScores, factors: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """The means of every run and explainer, of units of one modality."""
+    for run, levels in _levels_of_runs(study, factors):
+        for explainer in study.explainers:
+            table = read_scores(study.scores, run, explainer, study.metrics)
+            names = {"dataset": run.dataset, "model": run.model, "explainer": explainer}
+            for factor, rows in levels.items():
+                yield _means(table, rows, study.metrics).assign(**names, factor=factor)
+
+
+def _levels_of_runs(
+    study: StudyScores, factors: Sequence[str]
+) -> Iterator[tuple[Run, dict[str | None, pd.DataFrame]]]:
+    """Each run with the levels of its scored items, see :func:`_levels`."""
+    units = {dataset: tables.read_table(units_path(study.units, dataset), UNITS) for dataset in study.datasets}
+    for run in runs(study.datasets, study.models):
+        first = read_scores(study.scores, run, study.explainers[0], study.metrics, only_items=True)
+        yield run, _levels(units[run.dataset], factors, first)
+
+
+def grouped_scores(study: StudyScores, factors: Sequence[str] = ()) -> pd.DataFrame:
+    """All scores of a study: a row per score, with ``explainer``, ``group``, ``metric`` and ``score``.
 
     Arguments as for :func:`summarise_scores`; an item has a row for its level of each factor.
     """
-    units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
-    parts, first = [], next(iter(explainers))
-    for run in runs([dataset], {model: seeds}):
-        by_factor = _levels(units, factors, read_scores(scores, run, first, metrics, only_items=True))
-        levels = pd.concat(by_factor.values()).rename(columns={"level": "group"}).drop_duplicates()
-        for explainer in explainers:
-            table = levels.merge(read_scores(scores, run, explainer, metrics), on="item_id")
-            table = table.melt(id_vars=["group"], value_vars=list(metrics), var_name="metric", value_name="score")
-            parts.append(table.assign(explainer=explainer))
-    return pd.concat(parts, ignore_index=True)
+    sources = study.sources().values()
+    return pd.concat([part for source in sources for part in _grouped(source, factors)], ignore_index=True)
+
+
+def _grouped(study: StudyScores, factors: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """The same of units of one modality."""
+    for run, levels in _levels_of_runs(study, factors):
+        groups = pd.concat(levels.values()).rename(columns={"level": "group"}).drop_duplicates()
+        for explainer in study.explainers:
+            table = groups.merge(read_scores(study.scores, run, explainer, study.metrics), on="item_id")
+            table = table.melt(id_vars=["group"], value_vars=list(study.metrics), var_name="metric", value_name="score")
+            yield table.assign(explainer=explainer)
 
 
 def _levels(units: pd.DataFrame, factors: Sequence[str], items: pd.DataFrame) -> dict[str | None, pd.DataFrame]:

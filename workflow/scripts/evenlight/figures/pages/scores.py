@@ -1,7 +1,5 @@
 """Mean scores as a page, a table per dataset."""
 
-from itertools import product
-
 import pandas as pd
 
 from evenlight.contracts.results import SCORE_SUMMARY
@@ -30,14 +28,20 @@ def page(
     }
     parts = []
     for dataset, dataset_label in datasets.items():
-        groups = ordered_levels(summary.loc[summary["dataset"] == dataset, "group"], levels)
-        columns = list(product(metrics, groups))
+        of_dataset = summary[summary["dataset"] == dataset]
+        # Metrics of another modality have groups of their own, and no score of the other explainers.
+        groups = {
+            metric: ordered_levels(of_dataset.loc[of_dataset["metric"] == metric, "group"], levels) for metric in metrics
+        }
+        columns = [(metric, group) for metric, there in groups.items() for group in there]
         rows = rows_by_model(
             models,
             explainers,
-            lambda *row, name=dataset, shown=columns: [by_names[name, *row, *column] for column in shown],
+            lambda *row, name=dataset, shown=columns: [
+                by_names.get((name, *row, *column), Cell("")) for column in shown
+            ],
         )
-        headings = [(metric.label_with_direction, groups) for metric in metrics.values()]
+        headings = [(metrics[name].label_with_direction, there) for name, there in groups.items()]
         parts.append(Table(f"Scores on {dataset_label}", ("Model", "Explainer"), headings, rows))
     introduction = (
         "How good are the explanations of each group? Every seed's mean over the test items, then mean ± standard "

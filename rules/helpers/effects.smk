@@ -1,4 +1,4 @@
-# What rules/kinds/concepts.smk asks: its settings, and which files it needs.
+# What rules/effects.smk asks: its settings, and which files it needs.
 
 import hashlib
 
@@ -12,6 +12,7 @@ LEXICONS = {
     "restaurants": "resources/lexicons/restaurants.yaml",
     "causal_world": "resources/causal_world/english.yaml",
 }
+CHANGE_EXPLAINERS = explainers_of(kinds.EFFECTS)
 COUNTERFACTUAL = "<results>/counterfactuals/{dataset}/{model}/seed{seed}/{explainer}/{concept}.parquet"
 TOLD_LEVELS = "<results>/changes/{dataset}/levels/{concept}.parquet"
 CONCEPT_SCORE = "<results>/scores/{dataset}/{model}/seed{seed}/concepts/{explainer}.parquet"
@@ -150,7 +151,7 @@ def forgetting_settings(wildcards):
 
 def concept_metrics():
     """The metrics of the study, and the distance that each is."""
-    return {name: metric["distance"] for name, metric in config["metrics"].items()}
+    return {name: config["metrics"][name]["distance"] for name in MODALITIES[kinds.EFFECTS]["metrics"]}
 
 
 def summary_settings():
@@ -159,8 +160,7 @@ def summary_settings():
         {
             "concepts": {dataset: concepts_of(dataset) for dataset in config["datasets"]},
             "models": runs_of_study()["models"],
-            "explainers": list(config["explainers"]),
-            "metrics": list(config["metrics"]),
+            **MODALITIES[kinds.EFFECTS],
             "forgetting": FORGETTING,
             **of_statistics("confidence", "bootstrap_draws"),
         }

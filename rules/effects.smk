@@ -1,0 +1,328 @@
+# From models and changes of concepts to estimated effects of these and their scores.
+#
+# Comes in: <results>/datasets/, <results>/models/.
+# Goes out: <results>/changes/, where changes are items that are compared; <results>/representations/;
+# <results>/word_attributions/; <results>/counterfactuals/; <results>/concept_effects/; <results>/scores/;
+# <results>/tables/concept_errors.parquet, concept_effects.parquet; more EXPLAINER_PAGES and EXPLAINER_FIGURES.
+
+
+include: "helpers/effects.smk"
+
+
+rule list_changes:
+    """List the changes of a dataset's concepts, and write those of the test split as items that are compared."""
+    input:
+        script=script("datasets/list_changes.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        units="<results>/datasets/{dataset}/units.parquet",
+    output:
+        changes="<results>/changes/{dataset}/changes.parquet",
+        texts="<results>/changes/{dataset}/items.parquet",
+        units="<results>/changes/{dataset}/units.parquet",
+    log:
+        "<logs>/list_changes/{dataset}.log",
+    benchmark:
+        "<benchmarks>/list_changes/{dataset}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(30),
+    params:
+        settings=concept_settings,
+        code=code_of("datasets/list_changes.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --settings {params.settings:q} "
+        "--output {output.changes:q} --compared-items {output.texts:q} --compared-units {output.units:q} > {log:q} 2>&1"
+
+
+rule tell_levels:
+    """Train a network to tell the levels of one concept, and ask it about the test texts."""
+    input:
+        script=script("models/tell_levels.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        pretrained=begun_with(TELLING) if TELLING else [],
+    output:
+        TOLD_LEVELS,
+    log:
+        "<logs>/tell_levels/{dataset}/{concept}.log",
+    benchmark:
+        "<benchmarks>/tell_levels/{dataset}/{concept}.tsv"
+    conda:
+        "../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        device=config["device"],
+        tokens_per_batch=config["explain"]["tokens_per_batch"],
+        checkpoints=CHECKPOINTS,
+        gpu=GPU,
+        mem_mb=growing(8000),
+        runtime=growing(240),
+    params:
+        settings=telling_settings,
+        code=code_of("models/tell_levels.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} --code {params.code} "
+        "--device {resources.device} --threads {threads} {resources.checkpoints} "
+        "--tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"
+
+
+rule label_concepts:
+    """Predict the levels of concepts, by words or networks, for explainers that must not see people's labels."""
+    input:
+        script=script("datasets/label_concepts.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        told=told_levels,
+    output:
+        "<results>/changes/{dataset}/labels.parquet",
+    log:
+        "<logs>/label_concepts/{dataset}.log",
+    benchmark:
+        "<benchmarks>/label_concepts/{dataset}.tsv"
+    conda:
+        "../envs/models.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(30),
+    params:
+        settings=labelling_settings,
+        code=code_of("datasets/label_concepts.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --told {input.told:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule represent_texts:
+    """Ask a model once about every text: probabilities, and what its last linear layer is given."""
+    input:
+        script=script("models/represent_texts.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        model=MODEL,
+    output:
+        REPRESENTATION,
+    log:
+        "<logs>/represent_texts/{dataset}/{model}/seed{seed}.log",
+    benchmark:
+        "<benchmarks>/represent_texts/{dataset}/{model}/seed{seed}.tsv"
+    conda:
+        "../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        device=config["device"],
+        tokens_per_batch=config["explain"]["tokens_per_batch"],
+        gpu=GPU,
+        mem_mb=growing(8000),
+        runtime=growing(60),
+    params:
+        settings=lambda wildcards: as_json(max_tokens=config["models"][wildcards.model]["max_tokens"]),
+        model=model_flag,
+        code=code_of("models/represent_texts.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} {params.model:q} --settings {params.settings:q} "
+        "--device {resources.device} --threads {threads} --tokens-per-batch {resources.tokens_per_batch} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule attribute_changes:
+    """Attribute every class to the words of the texts that change, and of some training texts, by one explainer."""
+    input:
+        script=script("explanations/attribute_changes.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        changes="<results>/changes/{dataset}/changes.parquet",
+        model=MODEL,
+    output:
+        WORD_ATTRIBUTION,
+    log:
+        "<logs>/attribute_changes/{dataset}/{model}/seed{seed}/{attribution}.log",
+    benchmark:
+        "<benchmarks>/attribute_changes/{dataset}/{model}/seed{seed}/{attribution}.tsv"
+    wildcard_constraints:
+        attribution=any_of(ATTRIBUTED),
+    conda:
+        "../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        device=config["device"],
+        in_groups=IN_GROUPS,
+        gpu=GPU,
+        mem_mb=growing(8000),
+        runtime=growing(240),
+    params:
+        settings=word_attribution_settings,
+        model=model_flag,
+        code=lambda wildcards: code_of(
+            "explanations/attribute_changes.py", f"evenlight.explainers.{attributed_family(wildcards)}"
+        ),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --changes {input.changes:q} {params.model:q} "
+        "--settings {params.settings:q} --device {resources.device} --threads {threads} {resources.in_groups} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule forget_concept:
+    """Train a model on until it has forgotten a concept, and ask it about the texts in which this concept changes."""
+    input:
+        script=script("models/forget_concept.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        changes="<results>/changes/{dataset}/changes.parquet",
+        representations=REPRESENTATION,
+        model=MODEL,
+    output:
+        COUNTERFACTUAL,
+    log:
+        "<logs>/forget_concept/{dataset}/{model}/seed{seed}/{explainer}/{concept}.log",
+    benchmark:
+        "<benchmarks>/forget_concept/{dataset}/{model}/seed{seed}/{explainer}/{concept}.tsv"
+    wildcard_constraints:
+        explainer=any_of(FORGETTING),
+    conda:
+        "../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        device=config["device"],
+        tokens_per_batch=config["explain"]["tokens_per_batch"],
+        checkpoints=CHECKPOINTS,
+        gpu=GPU,
+        mem_mb=growing(8000),
+        runtime=growing(240),
+    params:
+        settings=forgetting_settings,
+        model=model_flag,
+        code=code_of("models/forget_concept.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --changes {input.changes:q} "
+        "--representations {input.representations:q} {params.model:q} --settings {params.settings:q} "
+        "--code {params.code} --device {resources.device} --threads {threads} {resources.checkpoints} "
+        "--tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"
+
+
+rule estimate_changes:
+    """Estimate by one explainer what every change of the test texts does to a model."""
+    input:
+        script=script("explanations/estimate_changes.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        changes="<results>/changes/{dataset}/changes.parquet",
+        labels="<results>/changes/{dataset}/labels.parquet",
+        representations=REPRESENTATION,
+        attributions=word_attributions,
+        lexicon=lexicon_of,
+        counterfactuals=counterfactuals,
+    output:
+        CONCEPT_EFFECT,
+    wildcard_constraints:
+        explainer=any_of(CHANGE_EXPLAINERS),
+    log:
+        "<logs>/estimate_changes/{dataset}/{model}/seed{seed}/{explainer}.log",
+    benchmark:
+        "<benchmarks>/estimate_changes/{dataset}/{model}/seed{seed}/{explainer}.tsv"
+    conda:
+        "../envs/models.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(60),
+    params:
+        settings=estimate_settings,
+        words=lambda wildcards: content_of(lexicon_of(wildcards)),
+        attributed=attributed_flags,
+        code=code_of("explanations/estimate_changes.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --changes {input.changes:q} --labels {input.labels:q} "
+        "--representations {input.representations:q} {params.attributed:q} "
+        "--counterfactuals {input.counterfactuals:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+rule score_changes:
+    """Hold the estimated effects of one explainer against what the edits really do."""
+    input:
+        script=script("explanations/score_changes.py"),
+        changes="<results>/changes/{dataset}/changes.parquet",
+        representations=REPRESENTATION,
+        effects=CONCEPT_EFFECT,
+    output:
+        CONCEPT_SCORE,
+    log:
+        "<logs>/score_changes/{dataset}/{model}/seed{seed}/{explainer}.log",
+    benchmark:
+        "<benchmarks>/score_changes/{dataset}/{model}/seed{seed}/{explainer}.tsv"
+    localrule: True
+    conda:
+        "../envs/models.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=as_json(metrics=concept_metrics()),
+        code=code_of("explanations/score_changes.py"),
+    shell:
+        "python {input.script:q} --changes {input.changes:q} --representations {input.representations:q} "
+        "--effects {input.effects:q} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule summarise_concepts:
+    """What concepts do to every model, and how far every explainer's estimates of it are off."""
+    input:
+        script=script("results/compute.py"),
+        scores=every(CONCEPT_SCORE, explainer=CHANGE_EXPLAINERS),
+        effects=every(CONCEPT_EFFECT, explainer=CHANGE_EXPLAINERS),
+        counterfactuals=FORGOTTEN,
+        representations=every(REPRESENTATION),
+        changes=every("<results>/changes/{dataset}/{table}.parquet", table=["changes", "labels"]),
+        texts=every("<results>/datasets/{dataset}/items.parquet"),
+    output:
+        errors="<results>/tables/concept_errors.parquet",
+        effects="<results>/tables/concept_effects.parquet",
+    log:
+        "<logs>/summarise_concepts.log",
+    benchmark:
+        "<benchmarks>/summarise_concepts.tsv"
+    conda:
+        "../envs/models.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(60),
+    params:
+        settings=summary_settings(),
+        results=lambda wildcards, output: str(Path(output.errors).parents[1]),
+        code=code_of("results/compute.py", "evenlight.results.summarise_concepts"),
+    shell:
+        "python {input.script:q} --result summarise_concepts --results {params.results:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
+PLOTS |= {
+    "concepts": Plot(
+        "How far the estimates of every explainer are off on one dataset (CEBaB, Figure 2).",
+        "concept_errors",
+        "concepts/{dataset}",
+        drawn_of_dataset("models", "explainers", "metrics", of=kinds.EFFECTS),
+        caption="concepts",
+        category="Concepts",
+        labels=labelled("errors of estimated effects", dataset="{dataset}"),
+    ),
+    "concept_grid": Plot(
+        "How far the estimates of every explainer are off, for every model and dataset (CEBaB, Figure 2 and its appendix).",
+        "concept_errors",
+        "concept_grid",
+        shown("datasets", "models", "explainers", "metrics", of=kinds.EFFECTS),
+        caption="concept_grid",
+        category="Concepts",
+        labels=labelled("errors of estimated effects"),
+    ),
+}
+
+
+EXPLAINER_PAGES["concepts"] = Page(
+    ["concept_errors", "concept_effects"],
+    shown(
+        "datasets",
+        "models",
+        "explainers",
+        "metrics",
+        of=kinds.EFFECTS,
+        published=published_effects(),
+        **of_statistics("confidence"),
+    ),
+    "Concepts",
+)
+EXPLAINER_FIGURES += [every(drawn("concepts")), drawn("concept_grid")]

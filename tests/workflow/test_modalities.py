@@ -1,0 +1,96 @@
+"""One study that explains texts and changes of concepts, side by side."""
+
+import pandas as pd
+import pytest
+from running import configure, copy_of_project, results, run_study, snakemake
+from test_concepts_study import STUDY as CONCEPTS_STUDY
+
+TOKENS, EFFECTS = {"lime", "uniform"}, {"random", "leace"}
+STUDY = CONCEPTS_STUDY | {
+    "study": "mixed",
+    "kind": "disparity",
+    "explainers": {
+        "lime": {"method": "lime", "samples": 20},
+        "uniform": {"method": "uniform_random"},
+        "random": {"method": "random_effects"},
+        "leace": {"method": "leace"},
+    },
+    "metrics": {
+        "comprehensiveness": {"metric": "aopc_comprehensiveness"},
+        "gini": {"metric": "gini"},
+        "l2": {"metric": "icace_error", "distance": "l2"},
+    },
+    "explain": {},
+    "statistics": {
+        "compare": {"concept": [["care", "dress"]], "gender": [["male", "female"]]},
+        "bootstrap_draws": 100,
+        "control_draws": 20,
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A project after the study, its explorer and its audit."""
+    project = copy_of_project(tmp_path_factory.mktemp("mixed") / "project", STUDY)
+    run_study(project)
+    done = snakemake(project, "--cores", "2", "explorer", "audit")
+    assert done.returncode == 0, done.stdout
+    return project
+
+
+def test_metrics_score_the_explanations_that_they_are_about(project):
+    cells = pd.read_csv(results(project) / "tables" / "effects.csv")
+    of_effects = cells["metric"] == "l2"
+    assert set(cells.loc[of_effects, "explainer"]) == EFFECTS
+    assert set(cells.loc[~of_effects, "explainer"]) == TOKENS
+    # A text has no concept that changes; both have the people's gender.
+    assert set(cells.loc[~of_effects, "factor"]) == {"gender"}
+    assert set(cells.loc[of_effects, "factor"]) == {"concept", "gender"}
+    assert len(cells) == 2 * 2 * 1 + 2 * 1 * 2
+
+
+def test_each_modality_has_the_numbers_of_a_study_of_its_own(project, tmp_path):
+    """A study of concepts alone finds the same effects, cell by cell; what is adjusted knows of all cells."""
+    alone = STUDY | {
+        "kind": "concepts",
+        "explainers": {name: STUDY["explainers"][name] for name in ("random", "leace")},
+        "metrics": {"l2": STUDY["metrics"]["l2"]},
+    }
+    other = copy_of_project(tmp_path / "project", alone)
+    run_study(other)
+    keys = ["explainer", "metric", "factor", "level_a", "level_b"]
+    both = [pd.read_parquet(results(each) / "tables/effects.parquet").set_index(keys) for each in (project, other)]
+    columns = ["difference", "cohens_d", "sd", "p_models"]
+    mixed = both[0].loc[both[1].index, columns]
+    pd.testing.assert_frame_equal(mixed, both[1][columns], rtol=1e-6)
+    errors = [pd.read_parquet(results(each) / "tables/concept_errors.parquet") for each in (project, other)]
+    pd.testing.assert_frame_equal(*errors, rtol=1e-6)
+
+
+def test_pages_show_both(project):
+    pages = {path.name for path in (results(project) / "tables").glob("*.html")}
+    assert {"effects.html", "scores.html", "concepts.html", "reliance.html"} <= pages
+    scores = pd.read_csv(results(project) / "tables" / "scores.csv")
+    assert set(scores.loc[scores["metric"] == "l2", "group"]) == {"care", "dress", "male", "female"}
+    assert set(scores.loc[scores["metric"] == "gini", "group"]) == {"male", "female"}
+    audit = (results(project) / "audit.html").read_text(encoding="utf-8")
+    assert "LEACE" in audit or "leace" in audit
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"metrics": {"gini": {"metric": "gini"}}}, "explainers.leace.method: found \"leace\", which is about changes"),
+        ({"explainers": {"leace": {"method": "leace"}}}, "metrics.gini.metric: found \"gini\", which is about the tokens"),
+        ({"kind": "regimes"}, "of which a study of the kind regimes says nothing; take it out"),
+        (
+            {"kind": "concepts", "explainers": {"uniform": {"method": "uniform_random"}}, "metrics": {"gini": {"metric": "gini"}}},
+            "kind: concepts asks about changes of a concept, and no explainer explains these",
+        ),
+    ],
+)
+def test_what_nobody_scores_or_explains_is_refused(tmp_path, changes, said):
+    project = copy_of_project(tmp_path / "project", STUDY | changes)
+    done = snakemake(project, "-n")
+    assert done.returncode and said in done.stdout
