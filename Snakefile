@@ -28,8 +28,6 @@ include: "rules/checks.smk"
 include: "rules/statistics.smk"
 include: "rules/figures.smk"
 include: f"rules/kinds/{config['kind']}.smk"
-include: "rules/results.smk"
-include: "rules/tables.smk"
 include: "rules/explorer.smk"
 
 
@@ -37,6 +35,10 @@ include: "rules/explorer.smk"
 if config["kind"] == "disparity":
 
     include: "rules/audit.smk"
+
+
+include: "rules/results.smk"
+include: "rules/tables.smk"
 
 
 rule all:
