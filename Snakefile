@@ -36,15 +36,17 @@ if kinds.EFFECTS in MODALITIES:
 
 
 include: f"rules/kinds/{config['kind']}.smk"
-include: "rules/results.smk"
-include: "rules/tables.smk"
 include: "rules/explorer.smk"
 
 
 # Its verdicts are of groups of texts.
-if config["kind"] == "disparity":
+if config["kind"] == "disparity" and EXPLAINERS:
 
     include: "rules/audit.smk"
+
+
+include: "rules/results.smk"
+include: "rules/tables.smk"
 
 
 rule all:

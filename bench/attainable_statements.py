@@ -17,7 +17,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from audit_statements import ALPHA, BOUND, CONFIDENCE, DRAWS, GENDER, INTEREST, LABELS, METRICS, Counts
+from audit_statements import ALPHA, BOUND, CONFIDENCE, DRAWS, GENDER, INTEREST, LABELS, METRICS, Counts, needed_in
 
 from evenlight.figures.audit.content import MAKERS, _yardsticks, told_of_comparison
 from evenlight.seeds import generator_for
@@ -118,7 +118,8 @@ def told(best: np.ndarray, scores: np.ndarray, noise: np.ndarray, design: Design
     rows, deviates = gathered([effects])
     cells = judged(pd.DataFrame(rows).assign(family=STUDY, cliffs_delta=np.nan), deviates, ALPHA)
     cells["detectable_pooled"] = np.nan
-    said = [finding["said"] for finding in told_of_comparison(cells, LABELS, INTEREST, _yardsticks(table))["findings"]]
+    found = told_of_comparison(cells, LABELS, INTEREST, _yardsticks(table), needed_in(cells))["findings"]
+    said = [finding["said"] for finding in found]
     return [next(maker for maker, words in MAKERS.items() if text.endswith(words)) for text in said]
 
 

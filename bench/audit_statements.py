@@ -29,6 +29,7 @@ from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.power import detectable_effect_pooled
 from evenlight.statistics.study import Comparison, Metric, VerdictSettings
+from evenlight.statistics.texts_needed import texts_needed
 from evenlight.statistics.verdicts import STUDY, UNDECIDED, judged
 
 ALPHA, BOUND, POWER, CONFIDENCE, DRAWS = 0.05, 0.2, 0.8, 0.95, 500
@@ -124,9 +125,14 @@ class World:
 def told(table: pd.DataFrame) -> dict[Comparison, dict]:
     """What the page says of each comparison."""
     return {
-        Comparison(*names): told_of_comparison(cells, LABELS, INTEREST, {})
+        Comparison(*names): told_of_comparison(cells, LABELS, INTEREST, {}, needed_in(cells))
         for names, cells in table.groupby(list(Comparison._fields), sort=False)
     }
+
+
+def needed_in(cells: pd.DataFrame) -> pd.DataFrame:
+    """How many texts would decide what is undecided."""
+    return texts_needed(cells, equivalence_bound=INTEREST.bound, smallest_effects=INTEREST.own)
 
 
 def asked_for(open_questions: Sequence[str]) -> tuple[float, int, int] | None:

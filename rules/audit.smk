@@ -1,27 +1,52 @@
 # From the verdicts of a study to one page that says what was audited, found, left open and not tested.
 #
-# Comes in: <results>/tables/, <results>/scores/, <results>/datasets/, <results>/models/, <results>/readings/; where texts
-# are shown, <results>/attributions/. Goes out: <results>/audit.html, .json, .md and the target `audit`.
+# Comes in: <results>/tables/, <results>/models/, and where texts are shown, <results>/datasets/; for the tables that it
+# alone shows, <results>/scores/, <results>/readings/, <results>/attributions/ and <results>/datasets/.
+# Goes out: RESULTS, which rules/results.smk makes; <results>/audit.html, .json, .md and the target `audit`.
 
 
 include: "helpers/audit.smk"
+
+
+RESULTS |= {
+    "count_texts": Result(
+        "How many texts are audited: of each dataset and group, explained ones, and copies of others.",
+        ["audited_texts", "audited_groups", "different_texts"],
+        json.dumps(runs_of_study() | first_scores() | {"comparisons": comparisons_of(kinds.TOKENS)}),
+        {"scores": (SCORES, every(SCORES, **first_scores())), **of_runs("datasets")},
+        minutes=30,
+    ),
+    "estimate_texts_needed": Result(
+        "How many texts would decide each question that is open.",
+        ["texts_needed"],
+        as_json(**of_statistics("equivalence_bound", "smallest_effects")),
+        reads=["effects"],
+    ),
+    "classify_empty_texts": Result(
+        "Which class each model has for texts without words.",
+        ["without_words"],
+        json.dumps(runs_of_study() | {"hidden": hidden_tokens()}),
+        of_runs("readings", "datasets"),
+    ),
+    "find_examples": Result(
+        "Which pairs of texts differ most in the question of each comparison whose answer is clearest.",
+        ["examples"],
+        json.dumps(scored() | {"comparisons": comparisons()}),
+        of_runs("scores", *EXPLAINED, "readings", "attributions"),
+        reads=["effects"],
+        minutes=60,
+    ),
+}
 
 
 rule write_audit:
     """Write the audit: a page in plain words, the same as JSON, and a section for a model card."""
     input:
         script=script("figures/write_audit.py"),
-        tables=[
-            f"<results>/tables/{table}.parquet"
-            for table in ("effects", "disparity", "verdict_control", "models", "balanced_accuracy", *audited_tables())
-        ],
-        # The page names them as the evidence.
-        evidence=[f"<results>/tables/{page}.html" for page in TABLES],
-        scores=every_score(),
-        datasets=every_unit("datasets"),
+        tables=[f"<results>/tables/{table}.parquet" for table in audited_tables()],
+        evidence=[f"<results>/tables/{page}.html" for page in EVIDENCE if page in TABLES],
         models=every(MANIFEST),
-        attributions=shown_texts(every(SHARD, explainer=EXPLAINERS)),
-        readings=every(READINGS),
+        datasets=shown_texts(every_unit("datasets")),
     output:
         html="<results>/audit.html",
         json="<results>/audit.json",
@@ -33,17 +58,11 @@ rule write_audit:
     conda:
         "../envs/statistics.yaml"
     resources:
-        mem_mb=growing(8000),
-        runtime=growing(60),
+        mem_mb=growing(2000),
+        runtime=growing(10),
     params:
         settings=audit_settings(),
-        folders=folders(
-            scores=SCORES,
-            datasets=TEXTS,
-            models=MANIFEST,
-            readings=READINGS,
-            **shown_texts({"attributions": SHARD}),
-        ),
+        folders=folders(models=MANIFEST, **shown_texts({"datasets": TEXTS})),
         page=content_of(in_project(f"workflow/scripts/evenlight/figures/audit/{part}") for part in AUDIT_PARTS),
         code=code_of("figures/write_audit.py"),
     shell:

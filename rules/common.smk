@@ -70,9 +70,7 @@ EXPLAINER_FAMILIES = configuration.explainer_families(config)
 METRIC_FAMILIES = configuration.metric_families(config)
 # What the explanations of the study are, and the explainers and metrics of each.
 MODALITIES = {
-    name: {
-        section: configuration.of_modality(section, config, name) for section in ("explainers", "metrics")
-    }
+    name: {section: configuration.of_modality(section, config, name) for section in ("explainers", "metrics")}
     for name in configuration.modalities(config)
 }
 METRICS = configuration.metric_annotations(config)

@@ -209,12 +209,12 @@ rule estimate_changes:
         counterfactuals=counterfactuals,
     output:
         CONCEPT_EFFECT,
-    wildcard_constraints:
-        explainer=any_of(CHANGE_EXPLAINERS),
     log:
         "<logs>/estimate_changes/{dataset}/{model}/seed{seed}/{explainer}.log",
     benchmark:
         "<benchmarks>/estimate_changes/{dataset}/{model}/seed{seed}/{explainer}.tsv"
+    wildcard_constraints:
+        explainer=any_of(CHANGE_EXPLAINERS),
     conda:
         "../envs/models.yaml"
     resources:

@@ -30,7 +30,11 @@ rule write_explorer:
         runtime=growing(60),
     params:
         settings=explorer_settings(),
-        folders=folders(scores=SCORES, datasets=UNITS[kinds.MODALITIES[EXPLORED].units], **shown_texts({"attributions": SHARD, "readings": READINGS})),
+        folders=folders(
+            scores=SCORES,
+            datasets=UNITS[kinds.MODALITIES[EXPLORED].units],
+            **shown_texts({"attributions": SHARD, "readings": READINGS}),
+        ),
         effects=lambda wildcards, input: [f"--effects={path}" for path in input.effects],
         page=content_of(in_project(f"workflow/scripts/evenlight/figures/explorer/page.{part}") for part in PAGE_PARTS),
         code=code_of("figures/write_explorer.py"),

@@ -14,9 +14,9 @@ include: "helpers/figures.smk"
 rule draw_scores:
     """Box plots of one metric per explainer and group, over all seeds of a model."""
     input:
+        **units_drawn(),
         script=script("figures/draw_scores.py"),
         scores=lambda wildcards: scores_drawn(wildcards.model, [wildcards.metric]),
-        **units_drawn(),
     output:
         in_formats(
             "<results>/figures/scores/{dataset}/{model}/{metric}",
@@ -46,9 +46,9 @@ rule draw_scores:
 rule draw_score_panels:
     """Box plots of all metrics of one model on one dataset (Dhaini et al. 2025, Figures 2 to 7)."""
     input:
+        **units_drawn(),
         script=script("figures/draw_score_panels.py"),
         scores=lambda wildcards: scores_drawn(wildcards.model, list(METRICS)),
-        **units_drawn(),
     output:
         in_formats(
             "<results>/figures/panels/{dataset}/{model}",
@@ -108,7 +108,9 @@ SCORE_FIGURES = [
 EXPLAINER_PAGES = {}
 EXPLAINER_FIGURES = []
 if config["randomisation"] and RANDOMISED_EXPLAINERS:
-    EXPLAINER_PAGES["randomisation"] = Page(["randomisation"], shown("datasets", "models", "explainers", of=kinds.TOKENS), "Explainers")
+    EXPLAINER_PAGES["randomisation"] = Page(
+        ["randomisation"], shown("datasets", "models", "explainers", of=kinds.TOKENS), "Explainers"
+    )
     EXPLAINER_FIGURES.append(every(drawn("randomisation")))
 if config["reliance"] and EXPLAINERS:
     EXPLAINER_PAGES["reliance"] = Page(
@@ -126,9 +128,7 @@ if config["reliance"] and EXPLAINERS:
 if config["agreement"] and len(EXPLAINERS) > 1:
     EXPLAINER_PAGES["agreement"] = Page(
         ["agreement"],
-        shown(
-            "datasets", "models", "explainers", of=kinds.TOKENS, **config["agreement"], **of_statistics("alpha")
-        ),
+        shown("datasets", "models", "explainers", of=kinds.TOKENS, **config["agreement"], **of_statistics("alpha")),
         "Explainers",
     )
     EXPLAINER_FIGURES.append(every(drawn("agreement")))

@@ -2,8 +2,10 @@
 
 AUDIT_PARTS = ("page.html", "page.css", "card.md")
 MANIFEST = "<results>/models/{dataset}/{model}/seed{seed}/manifest.json"
-
-
+# What every audit shows beside the verdicts.
+AUDITED = ("audited_texts", "audited_groups", "different_texts", "texts_needed", "without_words")
+# The pages that an audit names as its evidence, where the study has them.
+EVIDENCE = ("disparity", "effects", "control", "associated", "models", "groups", "beyond_random", "reliance")
 # The pages of tables that only some studies have, with the tables that the audit reads.
 SOMETIMES = {
     "beyond_random": ["beyond_random"],
@@ -17,8 +19,19 @@ def audited_pages():
 
 
 def audited_tables():
-    """What the audit reads of them."""
-    return [table for page in audited_pages() for table in SOMETIMES[page]]
+    """The tables that the audit reads, of these pages and of its own."""
+    always = ["effects", "disparity", "verdict_control", "models", "balanced_accuracy", *AUDITED]
+    return always + [table for page in audited_pages() for table in SOMETIMES[page]] + shown_texts(["examples"])
+
+
+def first_scores():
+    """One family of metrics and one explainer: all have scores of the same texts."""
+    return {"family": next(iter(SCORED_FAMILIES)), "explainer": EXPLAINERS[0]}
+
+
+def hidden_tokens():
+    """In which ways the metrics hide words."""
+    return sorted({metric["hidden_token"] for metric in config["metrics"].values() if "hidden_token" in metric})
 
 
 def audit_settings():
@@ -26,7 +39,6 @@ def audit_settings():
     reliance = {"random": configuration.random_explainers(config), "words": config["explorer"]["texts"]}
     return whole_study(
         pages=audited_pages(),
-        hidden=sorted({metric["hidden_token"] for metric in config["metrics"].values() if "hidden_token" in metric}),
         reliance=reliance | of_statistics("confidence"),
         **of_statistics("alpha", "equivalence_bound", "smallest_effects", "power"),
     )

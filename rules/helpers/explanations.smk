@@ -166,7 +166,8 @@ def score_code(family):
         code = code_of("explanations/score.py", *modules)
         return as_json(**dict.fromkeys(EXPLAINERS, code + own))
     codes = {
-        explainers: explaining_code("explanations/score.py", explainers, *modules) for explainers in ATTRIBUTING_FAMILIES
+        explainers: explaining_code("explanations/score.py", explainers, *modules)
+        for explainers in ATTRIBUTING_FAMILIES
     }
     return as_json(**{name: codes[FAMILY_OF[name]] + own for name in EXPLAINERS})
 

@@ -19,15 +19,19 @@ def told_effects():
 EXPLORED = next(iter(MODALITIES))
 
 
-def whole_study(**more):
-    """The settings of a page of the whole study: names and labels of all its scores, what is compared, and ``more``."""
+def whole_study(of=None, **more):
+    """The settings of a page of the whole study: names and labels of its scores, what is compared, and ``more``.
+
+    ``of``: the modality that it shows; all without.
+    """
     names = scored()
-    families = {name: names["metrics"][name] for name in MODALITIES[EXPLORED]["metrics"]}
-    settings = {"seeds": names["models"], "families": families, "comparisons": comparisons_of(EXPLORED)}
+    families = {name: names["metrics"][name] for name in (MODALITIES[of]["metrics"] if of else METRICS)}
+    settings = {"seeds": names["models"], "families": families}
+    settings |= {"comparisons": comparisons_of(of) if of else comparisons()}
     settings |= {"study": config["study"], "target": config["explain"]["target"]}
-    return shown(*COMPARED, of=EXPLORED, **settings, **more)
+    return shown(*COMPARED, of=of, **settings, **more)
 
 
 def explorer_settings():
     """Beside those, the formats of its figures and what the verdicts say."""
-    return whole_study(formats=config["figures"]["formats"], **of_statistics("alpha", "equivalence_bound"))
+    return whole_study(of=EXPLORED, formats=config["figures"]["formats"], **of_statistics("alpha", "equivalence_bound"))

@@ -15,14 +15,18 @@ from explorer_study import SUBJECTS, ExplorerStudy
 from evenlight import tables
 from evenlight.contracts.explanations import ATTRIBUTIONS
 from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
-from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.figures.audit.content import PAIRS, Found, _growth, audit_content
+from evenlight.contracts.texts import ITEMS, READINGS, UNITS
+from evenlight.figures.audit.content import Found, audit_content
 from evenlight.figures.audit.leaning import WORDS, Reliance, leaning, read_reliance
 from evenlight.figures.audit.page import card, page, write_audit
-from evenlight.figures.explorer.content import Folders
-from evenlight.statistics.files import Run, attribution_path, items_path, units_path
+from evenlight.statistics.examples import PAIRS, example_pairs
+from evenlight.statistics.files import Run, attribution_path, items_path, reading_path, units_path
 from evenlight.statistics.reliance import measure_reliance
 from evenlight.statistics.score_files import read_scores
+from evenlight.statistics.study import StudyScores
+from evenlight.statistics.text_counts import count_texts
+from evenlight.statistics.texts_needed import growth_of, texts_needed
+from evenlight.statistics.without_words import classes_without_words
 
 NAN = float("nan")
 HOSTILE = "<img src=x onerror=alert(1)>|`_*[a](javascript:x)"
@@ -55,16 +59,49 @@ class AuditedStudy(ExplorerStudy):
         texts: bool = True,
         beyond: pd.DataFrame | None = None,
         balanced: pd.DataFrame = LEARNT,
-        without_words: dict | None = None,
+        hidden: tuple[str, ...] = (),
         **changed,
     ) -> dict:
         leaning = {"random": [], "words": texts, "confidence": 0.95}
-        settings = self.settings(**{"power": 0.8, "smallest_effects": {}, "hidden": [], "reliance": leaning} | changed)
+        settings = self.settings(**{"power": 0.8, "smallest_effects": {}, "reliance": leaning} | changed)
         del settings["formats"]
-        folders = self.folders if texts else Folders(self.folders.scores, self.folders.datasets)
-        found = Found(effects, CONTROL, QUALITY, balanced, beyond, self.reliance(), ["a note"])
+        interest = {name: settings[name] for name in ("equivalence_bound", "smallest_effects")}
+        runs, comparisons = {"datasets": [self.dataset], "models": settings["seeds"]}, settings["comparisons"]
+        found = Found(
+            effects,
+            CONTROL,
+            QUALITY,
+            balanced,
+            *count_texts(
+                self.folders.scores,
+                self.folders.datasets,
+                **runs,
+                family="made",
+                explainer=self.explainers[0],
+                comparisons=comparisons,
+            ),
+            texts_needed(effects, **interest),
+            classes_without_words(
+                self.folders.readings,
+                self.folders.datasets,
+                datasets=[self.dataset],
+                models={self.model: self.seeds},
+                hidden=hidden,
+            ),
+            beyond,
+            self.reliance(),
+            self.examples(effects) if texts else None,
+            {self.dataset: self.items.set_index("item_id")["words"]},
+            ["a note"],
+        )
         made = {"settings": {"source": "hub/model"}, "loaded": {"source": "hub/model", "files": {"w": "ab" * 32}}}
-        return audit_content(folders, found, {Run("plots", "small", 0): made}, without_words or {}, **settings)
+        return audit_content(found, {Run("plots", "small", 0): made}, **settings)
+
+    def examples(self, effects: pd.DataFrame) -> pd.DataFrame:
+        """The pairs that differ most."""
+        folders = {"scores": self.folders.scores, "units": self.folders.datasets, "readings": self.folders.readings}
+        study = StudyScores(**folders, **self.scored, comparisons={"gender": [["male", "female"]]})
+        return example_pairs(study, effects, self.folders.attributions)
 
     def reliance(self) -> Reliance:
         """The tables of words; the first explainer draws nothing, the second has no other with its settings."""
@@ -282,7 +319,7 @@ def test_so_many_pairs_as_it_names_find_what_it_says(tmp_path):
     cells = few[few["verdict"] == "undecided"].index
     assert len(cells)
     few, many = few.loc[cells], many.loc[cells]
-    growth = _growth(few["detectable_pooled"], few["reserve"] / few["sd"], many["detectable_pooled"])
+    growth = growth_of(few["detectable_pooled"], few["reserve"] / few["sd"], many["detectable_pooled"])
     assert 8 < growth.median() < 9 * 1.5
 
 
@@ -290,7 +327,9 @@ def test_how_many_pairs_would_decide_is_in_words(study, effects, audit):
     (said,) = [text for text in audit["found"][0]["open"] if "undecided" in text]
     open_cells = effects[effects["verdict"] == "undecided"]
     reserve = open_cells["reserve"] / open_cells["sd"]
-    needed = open_cells["units_a"] * _growth(open_cells["detectable_pooled"], reserve, pd.Series(0.2, open_cells.index))
+    needed = open_cells["units_a"] * growth_of(
+        open_cells["detectable_pooled"], reserve, pd.Series(0.2, open_cells.index)
+    )
     numbers = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) pairs", said)]
     assert numbers[0] == 30
     assert numbers[1] == pytest.approx(needed.median(), rel=0.1)
@@ -480,12 +519,15 @@ def test_the_explainer_has_a_part_where_both_yardsticks_say_so(study, effects, m
     assert ("undecided" in finding["said"]) == (maker in ("mostly model", "undecided"))
 
 
-def test_the_class_of_a_text_without_words_is_told_as_the_metrics_hide_words(study, effects):
-    runs = {
-        Run("plots", "small", seed): {"removed": [0.25, 0.75], "mask": probability}
-        for seed, probability in enumerate(([0.9, 0.1], [0.2, 0.8]))
-    }
-    content = study.audit(effects, texts=False, without_words=runs, hidden=["mask"])
+def test_the_class_of_a_text_without_words_is_told_as_the_metrics_hide_words(tmp_path):
+    study = AuditedStudy(tmp_path, seeds=(0, 1))
+    effects = study.effects()
+    for seed, probability in enumerate(([0.9, 0.1], [0.2, 0.8])):
+        path = reading_path(study.folders.readings, Run("plots", "small", seed))
+        without_words = {"removed": [0.25, 0.75], "mask": probability}
+        metadata = tables.read_metadata(path, READINGS) | {"without_words": without_words}
+        tables.write_table(tables.read_arrow(path, READINGS), path, READINGS, metadata)
+    content = study.audit(effects, texts=False, hidden=("mask",))
     classes = content["audited"]["datasets"][0]["classes"]
     assert content["without_words"] == [
         {"dataset": "plots", "model": "small", "seed": 0, "hidden": "mask", "class": classes[0], "probability": 0.9},
@@ -497,7 +539,7 @@ def test_the_class_of_a_text_without_words_is_told_as_the_metrics_hide_words(stu
     )
     assert said in " ".join(content["controls"])
     assert said in page(content)
-    assert "every word" not in page(study.audit(effects, texts=False, hidden=["mask"]))
+    assert "every word" not in page(study.audit(effects, texts=False, hidden=("pad",)))
 
 
 def test_yardsticks_are_not_counted_as_random_explanations(study, effects):
@@ -524,6 +566,14 @@ def test_the_pairs_are_those_that_differ_most(study, audit):
         for text in pair["texts"]:
             assert text["words"] == list(study.items.set_index("item_id").loc[text["item"], "words"])
             assert text["score"] == pytest.approx(means[text["item"]], rel=1e-5)
+
+
+def test_no_pair_is_shown_of_random_explanations_which_are_no_hypothesis(study, effects):
+    clearest = study.examples(effects)[["explainer", "metric"]].iloc[0]
+    is_clearest = (effects[["explainer", "metric"]] == clearest).all(axis=1)
+    others = study.examples(effects.assign(family=np.where(is_clearest, "control", "study")))
+    assert len(others) == 2 * PAIRS
+    assert not (others[["explainer", "metric"]] == clearest).all(axis=1).any()
 
 
 def test_words_that_say_next_to_nothing_beside_their_counterpart_stay_pale(tmp_path):

@@ -152,7 +152,7 @@ def test_where_texts_may_be_shown_decides_no_explanation(private):
     study = configuration(private)
     configure(private, edited(study, "datasets", "kept", "show_texts", value=True))
     jobs = {rule for rule, _ in planned_jobs(private, "all", "explorer", "audit")}
-    assert jobs == {"measure_reliance", "tabulate_reliance", "write_explorer", "write_audit"}
+    assert jobs == {"measure_reliance", "tabulate_reliance", "find_examples", "write_explorer", "write_audit"}
     show(private)
     found = shown(private, "kept")
     assert {"audit.html", "explorer.html", "tables/reliance.html", "report.html"} <= set(found)

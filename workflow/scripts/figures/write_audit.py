@@ -4,19 +4,16 @@ import argparse
 from pathlib import Path
 
 from evenlight import command_line
-from evenlight.figures.audit.content import audit_content, manifests_of, read_found, without_words_of
+from evenlight.figures.audit.content import audit_content, manifests_of, read_found
 from evenlight.figures.audit.page import write_audit
-from evenlight.figures.explorer.content import Folders
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the files."""
-    folders = Folders(arguments.scores, arguments.datasets, arguments.attributions, arguments.readings)
     settings = arguments.settings
     manifests = manifests_of(arguments.models, settings["datasets"], settings["seeds"])
-    found = read_found(arguments.tables, settings.pop("pages"))
-    without_words = without_words_of(arguments.readings, settings["datasets"], settings["seeds"])
-    content = audit_content(folders, found, manifests, without_words, **settings)
+    found = read_found(arguments.tables, settings.pop("pages"), arguments.datasets)
+    content = audit_content(found, manifests, **settings)
     write_audit(content, arguments.output, arguments.json, arguments.card)
     for text in content["warnings"]:
         print(f"warning: {text}", flush=True)
@@ -24,8 +21,8 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
-    command_line.add_folder_flags(parser, "scores", "datasets", "models", "readings")
-    command_line.add_folder_flags(parser, "attributions", required=False)
+    command_line.add_folder_flags(parser, "models")
+    command_line.add_folder_flags(parser, "datasets", required=False)
     parser.add_argument("--tables", type=Path, required=True, metavar="FOLDER", help="the study's tables")
     parser.add_argument("--output", required=True, metavar="HTML")
     parser.add_argument("--json", required=True, metavar="JSON")

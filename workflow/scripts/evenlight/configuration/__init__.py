@@ -17,8 +17,8 @@ from evenlight.configuration.architectures import services_of as services_of
 from evenlight.configuration.combinations import CHECKS, labels
 from evenlight.configuration.combinations import WORDS as WORDS
 from evenlight.configuration.combinations import beyond_probabilities as beyond_probabilities
-from evenlight.configuration.combinations import contrasts as contrasts
 from evenlight.configuration.combinations import compared_by as compared_by
+from evenlight.configuration.combinations import contrasts as contrasts
 from evenlight.configuration.combinations import explains_effects as explains_effects
 from evenlight.configuration.combinations import modalities as modalities
 from evenlight.configuration.combinations import modality as modality

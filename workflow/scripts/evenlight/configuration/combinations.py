@@ -142,7 +142,7 @@ def _check_levels_by(config: dict) -> Iterator[str]:
         if explains_effects(config) and WORDS in config["models"]:
             yield f"models.{WORDS}: {key} means the words of the texts by this name; choose another name"
     elif not explains_effects(config):
-        yield f"{key}: no explainer of the study asks for levels of concepts; add one that explains changes, or take it out"
+        yield f"{key}: no explainer asks for levels of concepts; add one that explains changes, or take it out"
     elif named not in config["models"]:
         yield f"{key}: found {shown(named)}, {_not_there('model', named, config)}, beside {WORDS}"
     elif not is_trained_here(config, named):
@@ -213,7 +213,7 @@ def _check_services(config: dict) -> Iterator[str]:
             for key, problem in beyond_probabilities(section, settings, why):
                 yield f"{section}.{name}.{key}: {problem}"
     if explains_effects(config):
-        yield f"explainers: changes of a concept need what the last layer of a network is given, {why}; take one of them out"
+        yield f"explainers: changes of a concept need what a last layer is given, {why}; take one of both out"
     if config["randomisation"] is not None:
         yield f"randomisation: makes layers of a network random, {why}; leave the key out"
     for second in _second_parts(config):

@@ -605,3 +605,81 @@ PUBLISHED_QUALITY = Contract(
         ]
     ),
 )
+
+
+# What an audit shows beside the verdicts.
+AUDITED_TEXTS = Contract(
+    "audited texts",
+    "count_texts",
+    pa.schema(
+        [
+            required("dataset", pa.string()),
+            *columns(pa.list_(pa.string()), "files", "files_sha256"),  # of what it was read from
+            required("sha256", pa.string()),  # of the texts as they were read
+            required("classes", pa.list_(pa.string())),
+            *columns(pa.int64(), "texts", "test_texts", "explained_texts", "repeated_texts"),
+            required("repeated_apart", pa.bool_()),  # whether copies lie in different clusters
+        ]
+    ),
+)
+AUDITED_GROUPS = Contract(
+    "audited groups",
+    "count_texts",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "factor", "level"),
+            required("texts", pa.int64()),
+            required("compared", pa.bool_()),
+        ]
+    ),
+)
+DIFFERENT_TEXTS = Contract(
+    "different texts",
+    "count_texts",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "factor", "level_a", "level_b"),
+            required("paired", pa.bool_()),
+            *columns(pa.int64(), "different_a", "different_b"),  # texts of either level, or pairs
+        ]
+    ),
+)
+TEXTS_NEEDED = Contract(
+    "needed texts",
+    "estimate_texts_needed",
+    pa.schema(
+        [
+            *_CELL,
+            required("paired", pa.bool_()),
+            required("units", pa.int64()),
+            required("hardly_varies", pa.bool_()),
+            pa.field("detectable", pa.float64()),
+            required("wanted", pa.float64()),
+            pa.field("needed", pa.float64()),
+        ]
+    ),
+)
+WITHOUT_WORDS = Contract(
+    "classes of texts without words",
+    "classify_empty_texts",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model"),
+            required("seed", pa.int64()),
+            *columns(pa.string(), "hidden", "class"),
+            required("probability", pa.float64()),
+        ]
+    ),
+)
+EXAMPLES = Contract(
+    "example pairs",
+    "find_examples",
+    pa.schema(
+        [
+            *_CELL,
+            *columns(pa.string(), "verdict", "unit_id", "level", "item_id"),
+            required("score", pa.float64()),
+            required("word_shares", pa.list_(pa.float64())),
+        ]
+    ),
+)

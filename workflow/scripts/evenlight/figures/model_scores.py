@@ -19,9 +19,9 @@ def model_scores(
 ) -> tuple[pd.DataFrame, list[str], str]:
     """(all scores of some metrics, the groups in their order, "model on dataset" for a title).
 
-    ``folders`` are those of the scores, and of the items and units that have them. ``settings`` are a figure's: the one dataset and the one model with their labels, and ``seeds``, ``explainers``,
-    ``factors``, ``levels``, ``modalities`` and the ``families`` of the metrics. For the table see
-    :func:`evenlight.statistics.summary.grouped_scores`.
+    ``folders`` are those of the scores, and of the items and units that have them. ``settings`` are a figure's: the one
+    dataset and the one model with their labels, and ``seeds``, ``explainers``, ``factors``, ``levels``, ``modalities``
+    and the ``families`` of the metrics. For the table see :func:`evenlight.statistics.summary.grouped_scores`.
     """
     (dataset, on_dataset), (model, of_model) = (next(iter(settings[part].items())) for part in ("datasets", "models"))
     named = {

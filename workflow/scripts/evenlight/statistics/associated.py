@@ -281,7 +281,7 @@ def associated_table(
 
     ``seeds`` counts those with a split. Of explanations of changes nothing is split: they have no such covariates.
     """
-    study = study.sources().get(TOKENS, study)
+    study = study.of(TOKENS)
     rows = []
     for model in read_models(study):
         files = [reading_path(study.readings, Run(model.dataset, model.model, seed)) for seed in model.seeds]

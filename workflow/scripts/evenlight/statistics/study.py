@@ -102,6 +102,10 @@ class StudyScores:
         }
         return {name: part for name, part in parts.items() if part.explainers and part.metrics} or {"": self}
 
+    def of(self, modality: str) -> Self:
+        """The part of one modality; the study itself where it has only one."""
+        return self.sources().get(modality, self)
+
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictSettings:

@@ -1,7 +1,6 @@
 """From one row per seed to one row per cell of the published tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -158,9 +157,7 @@ def _means_of(study: StudyScores, factors: Sequence[str]) -> Iterator[pd.DataFra
                 yield _means(table, rows, study.metrics).assign(**names, factor=factor)
 
 
-def _levels_of_runs(
-    study: StudyScores, factors: Sequence[str]
-) -> Iterator[tuple[Run, dict[str | None, pd.DataFrame]]]:
+def _levels_of_runs(study: StudyScores, factors: Sequence[str]) -> Iterator[tuple[Run, dict[str | None, pd.DataFrame]]]:
     """Each run with the levels of its scored items, see :func:`_levels`."""
     units = {dataset: tables.read_table(units_path(study.units, dataset), UNITS) for dataset in study.datasets}
     for run in runs(study.datasets, study.models):

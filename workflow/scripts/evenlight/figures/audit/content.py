@@ -12,35 +12,44 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
 from evenlight import tables
-from evenlight.contracts.results import BALANCED_ACCURACY, BEYOND_RANDOM, DISPARITY, EFFECTS, QUALITY, VERDICT_CONTROL
-from evenlight.contracts.texts import ITEMS, READINGS, UNITS
+from evenlight.contracts.results import (
+    AUDITED_GROUPS,
+    AUDITED_TEXTS,
+    BALANCED_ACCURACY,
+    BEYOND_RANDOM,
+    DIFFERENT_TEXTS,
+    DISPARITY,
+    EFFECTS,
+    EXAMPLES,
+    QUALITY,
+    TEXTS_NEEDED,
+    VERDICT_CONTROL,
+    WITHOUT_WORDS,
+)
+from evenlight.contracts.texts import ITEMS
 from evenlight.figures.audit.leaning import Reliance, leaning, read_reliance
-from evenlight.figures.explorer.content import Explained, Folders, Level, levels_of, unit_means
 from evenlight.figures.pages.effects import said_of_control
-from evenlight.figures.text import json_number, ordered_levels, signed, too_small
-from evenlight.items import JOINT, PLACEBO, forms_of, texts_of, units_of
-from evenlight.sources import SOURCES, digest
+from evenlight.figures.text import json_number, signed, too_small
+from evenlight.items import JOINT, PLACEBO
+from evenlight.sources import SOURCES
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, TURNED_ROUND
-from evenlight.statistics.cells import CELL, ModelScores, read_models
+from evenlight.statistics.cells import CELL
 from evenlight.statistics.chance_level import said_of_chance
-from evenlight.statistics.files import Run, items_path, manifest_path, reading_path, runs, score_path, units_path
-from evenlight.statistics.study import Comparison, Metric, StudyScores, comparisons_in
+from evenlight.statistics.files import Run, items_path, manifest_path, runs
+from evenlight.statistics.study import Comparison, Metric
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UNDECIDED, is_disparity
 
-# A question whose reserve for units that nobody saw is so many standard deviations of its scores.
-HARDLY_VARY = 3
 NOT_NAMED = "The study did not name this question beforehand: look at other texts before you rely on it. "
+# By what questions are told together.
+_COMPARED = ["dataset", "model", *Comparison._fields]
 # Of a finding, these numbers stand in the file for programs.
 NUMBERS = (
     *("difference", "models_low", "models_high", "standardised", "standardised_models_low"),
     *("standardised_models_high", "p_models_adjusted", "cliffs_delta"),
 )
 _OWN_ENDS = {"mean": "", "low": "_models_low", "high": "_models_high"}
-# Of a comparison, so many pairs are shown with their words.
-PAIRS = 3
 # Questions that are not decidable are named where they are no more.
 NAMED = 3
 # Means that differ by less are equal.
@@ -72,20 +81,30 @@ MAKERS = {
 class Found:
     """The tables of a study that an audit tells of.
 
-    ``beyond_random`` is None where no explainer is random, ``reliance`` where the study does not ask for it.
+    ``beyond_random`` is None where no explainer is random, ``reliance`` where the study does not ask for it, and
+    ``examples`` where no text is shown; then ``words`` is empty, else it has the words of these texts by dataset.
     """
 
     effects: pd.DataFrame
     control: pd.DataFrame
     quality: pd.DataFrame
     balanced: pd.DataFrame
+    texts: pd.DataFrame
+    groups: pd.DataFrame
+    different: pd.DataFrame
+    needed: pd.DataFrame
+    without_words: pd.DataFrame
     beyond_random: pd.DataFrame | None
     reliance: Reliance | None
+    examples: pd.DataFrame | None
+    words: Mapping[str, pd.Series]
     notes: list[str]
 
 
-def read_found(folder: Path, pages: Collection[str]) -> Found:
+def read_found(folder: Path, pages: Collection[str], datasets: Path | None) -> Found:
     """The tables below ``folder``; of those that only some studies have, those of ``pages``.
+
+    ``datasets`` has the texts, where they are shown.
 
     Notes are those on the tests, which tell what could not be compared, too.
     """
@@ -93,22 +112,33 @@ def read_found(folder: Path, pages: Collection[str]) -> Found:
     def read(name: str, contract: tables.Contract) -> pd.DataFrame:
         return tables.read_exactly(folder / f"{name}.parquet", contract)
 
+    examples = read("examples", EXAMPLES) if datasets else None
     return Found(
         read("effects", EFFECTS),
         read("verdict_control", VERDICT_CONTROL),
         read("models", QUALITY),
         read("balanced_accuracy", BALANCED_ACCURACY),
+        read("audited_texts", AUDITED_TEXTS),
+        read("audited_groups", AUDITED_GROUPS),
+        read("different_texts", DIFFERENT_TEXTS),
+        read("texts_needed", TEXTS_NEEDED),
+        read("without_words", WITHOUT_WORDS),
         read("beyond_random", BEYOND_RANDOM) if "beyond_random" in pages else None,
         read_reliance(folder) if "reliance" in pages else None,
+        examples,
+        {} if examples is None else {name: _words(datasets, name) for name in examples["dataset"].unique()},
         tables.read_metadata(folder / "disparity.parquet", DISPARITY).get("notes", []),
     )
 
 
+def _words(folder: Path, dataset: str) -> pd.Series:
+    """The words of each text of a dataset, by its name."""
+    return tables.read_table(items_path(folder, dataset), ITEMS.only("item_id", "words")).set_index("item_id")["words"]
+
+
 def audit_content(
-    folders: Folders,
     found: Found,
     manifests: Mapping[Run, Mapping],
-    without_words: Mapping[Run, Mapping[str, Sequence[float]]],
     *,
     study: str,
     datasets: Mapping[str, str],
@@ -123,16 +153,13 @@ def audit_content(
     equivalence_bound: float,
     smallest_effects: Mapping[str, float],
     power: float,
-    hidden: Sequence[str],
     reliance: Mapping[str, Any],
 ) -> dict:
     """What an audit of a study says (JSON values).
 
     Args:
-        folders: of the study's files; without ``attributions`` no text is shown.
         found: its tables.
         manifests: of each run, what its model is.
-        without_words: of each run, the probabilities of texts without words, by the way in which words are hidden.
         study: its name.
         datasets, models, explainers: names to labels.
         metrics: names to ``label`` and ``better``, ``higher`` or ``lower``.
@@ -141,7 +168,6 @@ def audit_content(
         comparisons: factors to sets of levels.
         target: ``label`` or ``prediction``, the class that is explained.
         alpha, equivalence_bound, smallest_effects, power: of the statistics.
-        hidden: in which ways the metrics hide words.
         reliance: what :func:`evenlight.figures.audit.leaning.leaning` is told beside names and comparisons.
     """
     names = {name: Metric(name, entry["label"], entry["better"] == "higher") for name, entry in metrics.items()}
@@ -149,18 +175,25 @@ def audit_content(
     hypotheses = found.effects[found.effects["family"] != CONTROL]
     interest = Interest(equivalence_bound, smallest_effects, power)
     yardsticks = _yardsticks(found.beyond_random)
-    explained = {name: _explained_texts(folders.scores, name, seeds, families, explainers) for name in datasets}
-    different = {name: _Different(folders.datasets, name, explained[name]) for name in datasets}
+    different = found.different.set_index(["dataset", *Comparison._fields])
     compared = [
-        told_of_comparison(part, labels, interest, yardsticks, different[dataset].of(pair))
-        for (dataset, _, *pair), part in hypotheses.groupby(["dataset", "model", *Comparison._fields], sort=False)
+        told_of_comparison(
+            part,
+            labels,
+            interest,
+            yardsticks,
+            found.needed[(found.needed[_COMPARED] == list(place)).all(axis=1)],
+            _different(different, (place[0], *place[2:])),
+        )
+        for place, part in hypotheses.groupby(_COMPARED, sort=False)
     ]
-    of_texts = _pairs(folders, hypotheses, labels, seeds, families, comparisons) if folders.attributions else []
     audited = [
-        _dataset_said(folders.datasets, name, label, comparisons) | {"explained_texts": len(explained[name])}
-        for name, label in datasets.items()
+        _dataset_said(row, found.groups[found.groups["dataset"] == row.dataset], datasets[row.dataset])
+        for row in found.texts.itertuples(index=False)
     ]
-    defaults = _defaults(without_words, {of["name"]: of["classes"] for of in audited}, hidden)
+    defaults = [
+        row | {"probability": json_number(row["probability"])} for row in found.without_words.to_dict("records")
+    ]
     of_defaults = _defaults_said(defaults, labels)
     controls = [_random_said(found.effects, reliance["random"]), *of_defaults, said_of_control(found.control).strip()]
     of_words = {"datasets": datasets, "models": models, "explainers": explainers, "comparisons": comparisons}
@@ -180,7 +213,7 @@ def audit_content(
         "error": _error_said(alpha, hypotheses),
         "without_words": defaults,
         "controls": [text for text in controls if text],
-        "pairs": of_texts,
+        "pairs": [] if found.examples is None else _examples(found.examples, found.words, labels),
         "leaning": found.reliance and leaning(found.reliance, **of_words, **reliance),
         "not_tested": _not_tested(audited, labels, seeds, found.effects, "correctness" in families.values())
         + _not_told(comparisons),
@@ -209,10 +242,6 @@ class Interest:
     bound: float
     own: Mapping[str, float]
     power: float
-
-    def in_sds(self, cells: pd.DataFrame) -> pd.Series:
-        """Of each cell, in its standard deviations."""
-        return (cells["metric"].map(dict(self.own)).astype(float) / cells["sd"]).fillna(self.bound)
 
     def in_words(self, cells: pd.DataFrame) -> str:
         """For all of these cells."""
@@ -245,47 +274,20 @@ def _origin(manifest: Mapping) -> str:
     return f"{loaded['source']}{revision}{f', SHA-256 of its files: {files}' if files else ''}"
 
 
-def _dataset_said(folder: Path, name: str, label: str, comparisons: Mapping[str, list[list[str]]]) -> dict:
+def _dataset_said(row, groups: pd.DataFrame, label: str) -> dict:
     """A dataset's label, digest, classes, and how many texts of its test split each level of each factor has."""
-    path = items_path(folder, name)
-    items = tables.read_table(path, ITEMS.only("item_id", "words", "part", "cluster", "split"))
-    metadata = tables.read_metadata(path, ITEMS)
-    tested = items[items["split"] == "test"]
-    test = set(tested["item_id"])
-    units = tables.read_table(units_path(folder, name), UNITS)
-    units = units[units["item_id"].isin(test) & (units["factor"] != PLACEBO)]
-    there = set(units["factor"])
-    joint = [
-        units_of(units, factor) for factor in comparisons if JOINT in factor and there.issuperset(factor.split(JOINT))
-    ]
-    compared = {
-        (factor, level)
-        for factor, sets in comparisons.items()
-        for levels in sets
-        if len(levels) == 2
-        for level in levels
-    }
-    counts = pd.concat([units, *joint]).groupby(["factor", "level"], sort=False)["item_id"].nunique()
-    order = _order(comparisons, metadata.get("settings", {}).get("attributes", {}))
-    text = texts_of(tested)
     return {
-        "name": name,
+        "name": row.dataset,
         "label": label,
-        "files": [_file_said(name, sha) for name, sha in metadata.get("sources", {}).items()],
-        "sha256": digest(path),
-        "classes": metadata.get("classes", []),
-        "texts": len(items),
-        "test_texts": len(test),
-        "repeated_texts": int(text.duplicated().sum()),
-        # The same text in several clusters counts as several texts that are independent.
-        "repeated_apart": bool((tested["cluster"].groupby(text).nunique() > 1).any()),
-        "groups": [
-            {"factor": factor, "level": level, "texts": int(counts[factor, level]), "compared": is_compared}
-            for factor in dict.fromkeys([*order, *counts.index.unique("factor")])
-            if factor in counts.index
-            for level in ordered_levels(counts[factor].index, order.get(factor, []))
-            if (is_compared := (factor, level) in compared) or JOINT not in factor
-        ],
+        "files": [_file_said(name, sha) for name, sha in zip(row.files, row.files_sha256, strict=True)],
+        "sha256": row.sha256,
+        "classes": list(row.classes),
+        "texts": row.texts,
+        "test_texts": row.test_texts,
+        "repeated_texts": row.repeated_texts,
+        "repeated_apart": row.repeated_apart,
+        "groups": groups[["factor", "level", "texts", "compared"]].to_dict("records"),
+        "explained_texts": row.explained_texts,
     }
 
 
@@ -298,52 +300,12 @@ def _file_said(name: str, sha256: str) -> dict[str, str]:
     return {"name": name if name in SOURCES else Path(name).name, "sha256": sha256}
 
 
-def _order(comparisons: Mapping[str, list[list[str]]], attributes: Mapping[str, Mapping]) -> dict[str, list[str]]:
-    """The levels of each factor as the study names them: first those that are compared, then a table's others."""
-    compared = {factor: [level for levels in sets for level in levels] for factor, sets in comparisons.items()}
-    named = {factor: compared.get(factor, []) + list(of["levels"]) for factor, of in attributes.items()}
-    return {factor: list(dict.fromkeys(levels)) for factor, levels in (compared | named).items()}
-
-
-def _explained_texts(
-    folder: Path,
-    dataset: str,
-    seeds: Mapping[str, Sequence[int]],
-    families: Mapping[str, str],
-    explainers: Iterable[str],
-) -> set[str]:
-    """Which texts have scores, of the model that has most: notes name those that are too long for a model.
-
-    Every run and every explainer of a model has the same.
-    """
-    family, explainer = next(iter(families.values())), next(iter(explainers))
-    first = [Run(dataset, model, of_model[0]) for model, of_model in seeds.items()]
-    files = (score_path(folder, run, family, explainer) for run in first)
-    return max((set(pq.read_table(path, columns=["item_id"])["item_id"].to_pylist()) for path in files), key=len)
-
-
-class _Different:
-    """How many of the explained texts of a dataset are different ones, where some are copies of others."""
-
-    def __init__(self, folder: Path, dataset: str, explained: set[str]) -> None:
-        items = tables.read_table(items_path(folder, dataset), ITEMS.only("item_id", "words", "part"))
-        items = items[items["item_id"].isin(explained)]
-        self._units = tables.read_table(units_path(folder, dataset), UNITS)
-        self._texts = pd.Series(texts_of(items).to_numpy(), index=items["item_id"])
-        self._has_copies = self._texts.duplicated().any()
-
-    def of(self, pair: Sequence[str]) -> tuple[int, ...] | None:
-        """Different texts of either level of a factor, or different pairs; None where there are no copies."""
-        pair = Comparison(*pair)
-        if not self._has_copies:
-            return None
-        forms = forms_of(self._units, pair.factor)
-        forms = forms[forms["level"].isin(pair.levels) & forms["item_id"].isin(self._texts.index)]
-        forms = forms.assign(text=forms["item_id"].map(self._texts))
-        texts = [forms.loc[forms["level"] == level].groupby("unit_id")["text"].first() for level in pair.levels]
-        both = pd.concat(texts, axis=1, join="inner")
-        counts = (len(both.drop_duplicates()),) if len(both) else tuple(side.nunique() for side in texts)
-        return None if sum(counts) == (len(both) or sum(map(len, texts))) else counts
+def _different(different: pd.DataFrame, place: tuple) -> tuple[int, ...] | None:
+    """Different texts of either level of a comparison, or different pairs; None where there are no copies."""
+    if place not in different.index:
+        return None
+    row = different.loc[place]
+    return (int(row["different_a"]), int(row["different_b"]))[: 1 if row["paired"] else 2]
 
 
 def _quality(quality: pd.DataFrame, labels: Labels, comparisons: Mapping[str, list[list[str]]]) -> list[dict]:
@@ -371,6 +333,7 @@ def told_of_comparison(
     labels: Labels,
     interest: Interest,
     yardsticks: Mapping[tuple, Mapping[str, Any]],
+    needed: pd.DataFrame,
     different: Sequence[int] | None = None,
 ) -> dict:
     """What is said of one model on one dataset and two levels.
@@ -380,6 +343,7 @@ def told_of_comparison(
         labels: of all that they name.
         interest: the smallest disparity that matters.
         yardsticks: of a cell (its :data:`~evenlight.statistics.cells.CELL`) its row of the table beyond random.
+        needed: of the undecided ones, how many texts would decide them.
         different: how many of the pairs, or of either group's texts, are different ones, where there are copies.
     """
     first = cells.iloc[0]
@@ -407,7 +371,7 @@ def told_of_comparison(
         "counts": counts,
         "said": _said(pair, counts, findings, interest.in_words(cells[alike])),
         "findings": findings,
-        "open": _open(cells[undecided], interest, different) + _reasons(cells[undecidable], labels),
+        "open": _open(needed, interest, different) + _reasons(cells[undecidable], labels),
     }
 
 
@@ -592,57 +556,37 @@ def _copies_in(different: Sequence[int] | None) -> str:
     return f" ({' and '.join(f'{count:,}' for count in different)} different ones)" if different else ""
 
 
-def _open(cells: pd.DataFrame, interest: Interest, different: Sequence[int] | None) -> list[str]:
+def _open(needed: pd.DataFrame, interest: Interest, different: Sequence[int] | None) -> list[str]:
     """What these texts would show, and how many would show the smallest disparity that matters."""
-    if cells.empty:
+    if needed.empty:
         return []
-    said = "1 question is undecided." if len(cells) == 1 else f"{len(cells)} questions are undecided."
-    known = cells[np.isfinite(cells["detectable_pooled"]) & (cells["detectable_pooled"] > 0)]
-    if known.empty:
+    said = "1 question is undecided." if len(needed) == 1 else f"{len(needed)} questions are undecided."
+    known, flat = needed.dropna(subset="detectable"), needed["hardly_varies"].sum()
+    if known.empty and not flat:
         return [f"{said} Which disparity these texts would show is not known."]
-    flat = known["reserve"] > HARDLY_VARY * known["sd"]
-    if flat.any():
+    if flat:
         said += (
-            f" In {flat.sum()} of them the scores hardly vary, and one text that nobody saw could change more than all "
+            f" In {flat} of them the scores hardly vary, and one text that nobody saw could change more than all "
             "of these: no number of texts is told."
         )
-        known = known[~flat]
         if known.empty:
             return [said]
-    shown = known["detectable_pooled"]
-    growth = _growth(shown, known["reserve"] / known["sd"], interest.in_sds(known)).clip(lower=1)
-    now = known[["units_a", "units_b"]].min(axis=1)
-    needed = np.ceil(now * growth)
+    shown = known["detectable"]
     what = "pairs" if known["paired"].iloc[0] else "texts of the smaller group"
     ends = dict.fromkeys(f"{end:.2f}" for end in (shown.min(), shown.max()))
     range_of = f" (median of the questions; {' to '.join(ends)})" if len(ends) > 1 else ""
     copies = _copies_in(different and [min(different)])
     said += (
-        f" With {int(now.median()):,} {what}{copies} a disparity is found with a probability of about "
+        f" With {int(known['units'].median()):,} {what}{copies} a disparity is found with a probability of about "
         f"{interest.power:.0%} where it has {shown.median():.2f} standard deviations of the scores{range_of}. "
     )
     wanted = interest.in_words(known)
-    if growth.max() == 1:
+    if not (known["needed"] > known["units"]).any():
         return [f"{said}For {wanted} these are enough: what is undecided may be a smaller disparity."]
     others = "" if known["paired"].iloc[0] else ", and of the other group in proportion"
-    first, last = _rounded(needed.median()), _rounded(needed.max())
+    first, last = _rounded(known["needed"].median()), _rounded(known["needed"].max())
     half = f" for half of the questions, and {last:,} for all of them" if last > first else ""
     return [f"{said}For {wanted} it takes about {first:,} {what}{half}{others}."]
-
-
-def _growth(shown: pd.Series, reserve: pd.Series, wanted: pd.Series) -> pd.Series:
-    """How many times as many texts show a disparity of ``wanted`` where these show one of ``shown``.
-
-    Of the square of what is shown the share of errors shrinks with the number of texts, that of the ``reserve`` for
-    units that nobody saw with its square.
-
-    >>> one = pd.Series([1.0])
-    >>> _growth(2 * one, 0 * one, one).item(), _growth(2 * one, 2 * one, one).item()
-    (4.0, 2.0)
-    """
-    reserve = np.minimum(reserve, shown)
-    errors = shown**2 - reserve**2
-    return (errors + np.sqrt(errors**2 + 4 * (wanted * reserve) ** 2)) / (2 * wanted**2)
 
 
 def _rounded(number: float) -> int:
@@ -703,21 +647,6 @@ def _random_said(effects: pd.DataFrame, random: Collection[str]) -> str:
 HIDING = {"removed": "removed", "mask": "masked", "pad": "replaced by padding"}
 
 
-def _defaults(
-    without_words: Mapping[Run, Mapping[str, Sequence[float]]],
-    classes: Mapping[str, Sequence[str]],
-    hidden: Sequence[str],
-) -> list[dict]:
-    """Which class each model has for texts without words, which is where metrics that hide words lead."""
-    return [
-        vars(run) | {"hidden": way, "class": classes[run.dataset][best], "probability": json_number(ways[way][best])}
-        for run, ways in without_words.items()
-        for way in hidden
-        if way in ways
-        for best in [int(np.argmax(ways[way]))]
-    ]
-
-
 def _defaults_said(defaults: Sequence[Mapping], labels: Labels) -> list[str]:
     """The same as sentences, one for each model, dataset and way of hiding."""
     said: dict[tuple, list[str]] = {}
@@ -736,103 +665,32 @@ def _defaults_said(defaults: Sequence[Mapping], labels: Labels) -> list[str]:
 # Pairs ---------------------------------------------------------------------------------------------------------------
 
 
-def _pairs(
-    folders: Folders,
-    effects: pd.DataFrame,
-    labels: Labels,
-    seeds: Mapping[str, Sequence[int]],
-    families: Mapping[str, str],
-    comparisons: Mapping[str, list[list[str]]],
-) -> list[dict]:
-    """Of each model, dataset and comparison of pairs: those whose scores differ most in the clearest question."""
-    named = {
-        "datasets": list(labels.datasets),
-        "models": dict(seeds),
-        "explainers": list(labels.explainers),
-        "metrics": dict(families),
-    }
-    shown = []
-    scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **named)
-    for model in read_models(scored):
-        of_model = effects[
-            (effects["dataset"] == model.dataset) & (effects["model"] == model.model) & effects["paired"]
-        ]
-        clearest = {
-            pair: row for pair in comparisons_in(of_model) if (row := _clearest(pair.rows(of_model))) is not None
+def _examples(examples: pd.DataFrame, words: Mapping[str, pd.Series], labels: Labels) -> list[dict]:
+    """The pairs of each question that is shown, with the words of both texts and their shares."""
+    return [
+        {
+            "dataset": labels.datasets[part["dataset"].iloc[0]],
+            "model": labels.models[part["model"].iloc[0]],
+            "explainer": labels.explainers[part["explainer"].iloc[0]],
+            "metric": labels.metrics[part["metric"].iloc[0]].label_with_direction,
+            "verdict": part["verdict"].iloc[0],
+            "pairs": [
+                {"unit": unit, "texts": [_text_said(row, words[row.dataset]) for row in both.itertuples(index=False)]}
+                for unit, both in part.groupby("unit_id", sort=False)
+            ],
         }
-        if not clearest:
-            continue
-        levels = {(level.factor, level.name): level for level in levels_of(model, comparisons)}
-        texts = _Texts(folders, model)
-        for scores in model.explainers:
-            for pair, row in clearest.items():
-                if row.explainer == scores.explainer:
-                    both = [levels[pair.factor, name] for name in pair.levels]
-                    metric = list(families).index(row.metric)
-                    means = np.split(unit_means(scores, both)[metric], [len(both[0].units)])
-                    shown.append(_shown(row, both, means, labels, texts))
-    return shown
+        for _, part in examples.groupby(CELL, sort=False)
+    ]
 
 
-def _clearest(cells: pd.DataFrame):
-    """The question whose answer is clearest, of those that cannot be decided the one with the largest difference."""
-    ordered = cells.assign(size=-cells["standardised"].abs())
-    ordered = ordered[ordered["size"].notna()].sort_values(["p_models_adjusted", "p_models", "size"], kind="stable")
-    return next(ordered.itertuples(index=False), None)
-
-
-def _shown(row, levels: Sequence[Level], means: Sequence[np.ndarray], labels: Labels, texts: "_Texts") -> dict:
-    """The pairs of one question whose scores differ most, with the words of both texts and their shares."""
-    of_units = [pd.Series(values, index=level.units) for values, level in zip(means, levels, strict=True)]
-    table = pd.concat(of_units, axis=1, join="inner").dropna()
-    largest = (table[0] - table[1]).abs().sort_values(ascending=False, kind="stable").index[:PAIRS]
+def _text_said(row, words: pd.Series) -> dict:
     return {
-        "dataset": labels.datasets[row.dataset],
-        "model": labels.models[row.model],
-        "explainer": labels.explainers[row.explainer],
-        "metric": labels.metrics[row.metric].label_with_direction,
-        "verdict": row.verdict,
-        "pairs": [
-            {"unit": unit, "texts": texts.of(row.explainer, levels, unit, table.loc[unit].tolist())} for unit in largest
-        ],
+        "level": row.level,
+        "score": json_number(row.score),
+        "item": row.item_id,
+        "words": [str(word) for word in words[row.item_id]],
+        "shares": [round(float(share), 2) for share in row.word_shares],
     }
-
-
-class _Texts:
-    """The words of a model's texts with their scores, by explainer."""
-
-    def __init__(self, folders: Folders, model: ModelScores) -> None:
-        items = tables.read_table(items_path(folders.datasets, model.dataset), ITEMS.only("item_id", "words"))
-        self._names = list(model.items["item_id"])
-        self._words = items.set_index("item_id")["words"]
-        self._explained = Explained(folders, model)
-        self._sums: dict[str, list[np.ndarray]] = {}
-
-    def of(self, explainer: str, levels: Sequence[Level], unit: str, scores: Sequence[float]) -> list[dict]:
-        """The first text of a unit at each level: ``level``, ``score``, ``item``, ``words`` and their ``shares``.
-
-        A share is of the strongest word of all these texts, mean over the runs: a text whose words say next to
-        nothing, beside its counterpart, stays pale.
-        """
-        if explainer not in self._sums:
-            self._sums[explainer] = self._explained.sums(explainer)
-        columns = [
-            level.side.columns[np.argmax(level.side.unit_index == level.units.get_loc(unit))] for level in levels
-        ]
-        ends = [slice(*self._explained.starts[column : column + 2]) for column in columns]
-        of_runs = [np.concatenate([sums[part] for part in ends]) for sums in self._sums[explainer]]
-        shares = np.mean([sums / (np.abs(sums).max(initial=0) or 1) for sums in map(np.nan_to_num, of_runs)], axis=0)
-        parts = np.split(shares, np.cumsum([part.stop - part.start for part in ends])[:-1])
-        return [
-            {
-                "level": level.name,
-                "score": json_number(score),
-                "item": self._names[column],
-                "words": [str(word) for word in self._words[self._names[column]]],
-                "shares": [round(float(share), 2) for share in part],
-            }
-            for level, score, column, part in zip(levels, scores, columns, parts, strict=True)
-        ]
 
 
 # What was not tested -----------------------------------------------------------------------------------------------
@@ -944,11 +802,3 @@ def manifests_of(folder: Path, datasets: Sequence[str], seeds: Mapping[str, Sequ
     """What the model of each run is; ``folder`` has the models, ``seeds`` gives each its own."""
     texts = {run: manifest_path(folder, run).read_text(encoding="utf-8") for run in runs(datasets, seeds)}
     return {run: json.loads(text) for run, text in texts.items()}
-
-
-def without_words_of(
-    folder: Path, datasets: Sequence[str], seeds: Mapping[str, Sequence[int]]
-) -> dict[Run, Mapping[str, Sequence[float]]]:
-    """What the model of each run says of texts without words, by the way of hiding; ``folder`` has the readings."""
-    files = {run: reading_path(folder, run) for run in runs(datasets, seeds)}
-    return {run: tables.read_metadata(path, READINGS).get("without_words", {}) for run, path in files.items()}

@@ -6,7 +6,7 @@ The page keeps each array once, compressed, and unpacks what a view needs.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, combinations
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -15,24 +15,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenlight import tables
-from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.texts import ITEMS, READINGS
-from evenlight.errors import InputError
+from evenlight.contracts.texts import ITEMS
 from evenlight.figures.pages.effects import VERDICTS, effect_cell, meanings
-from evenlight.readings import PROMPT
-from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
-from evenlight.statistics.designs import Side, levels_there, side_of
-from evenlight.statistics.files import Run, attribution_path, items_path, reading_path
+from evenlight.statistics.cells import ModelScores, read_models
+from evenlight.statistics.explained_words import Explained, Level, known_mean, levels_of, relative, unit_means
+from evenlight.statistics.files import items_path
 from evenlight.statistics.score_files import score_notes
-from evenlight.statistics.study import ALL, StudyScores, comparisons_in
+from evenlight.statistics.study import StudyScores, comparisons_in
 
 # A score is one of so many steps between the least and the largest of its metric; the last number says "undefined".
 STEPS = 2**16 - 2
 UNDEFINED = STEPS + 1
 # The strongest word of a text has this share.
 FULL = 127
-# In the place of a class: the runs explain different ones.
-SEVERAL = 255
 KINDS = ("int8", "uint8", "uint16", "uint32")
 
 
@@ -60,16 +55,6 @@ class Folders:
     datasets: Path
     attributions: Path | None = None
     readings: Path | None = None
-
-
-@dataclass(frozen=True)
-class Level:
-    """The units that have one level of a factor."""
-
-    factor: str
-    name: str
-    side: Side
-    units: pd.Index
 
 
 def study_content(
@@ -195,25 +180,6 @@ def _numbers(known: dict[str, int], names: Sequence[str]) -> np.ndarray:
     return np.array([known.setdefault(name, len(known)) for name in names], np.uint32)
 
 
-def levels_of(model: ModelScores, comparisons: Mapping[str, list[list[str]]]) -> list[Level]:
-    """The levels that are compared, else all that the texts have, else all texts as one."""
-    wanted = {factor: list(dict.fromkeys(chain(*sets))) for factor, sets in comparisons.items()}
-    if not wanted:
-        factors = model.units["factor"].unique()
-        rows = {factor: model.units[model.units["factor"] == factor] for factor in factors}
-        wanted = {factor: levels_there(part, model.items["item_id"]) for factor, part in rows.items()}
-    found = [
-        Level(factor, level, *side_of(model.units, factor, level, model.items))
-        for factor, levels in wanted.items()
-        for level in levels
-    ]
-    found = [level for level in found if len(level.units)]
-    if found:
-        return found
-    every, names = np.arange(len(model.items)), model.items["item_id"]
-    return [Level("", ALL, Side(names.to_numpy(object), names.to_numpy(object), every, every), pd.Index(names))]
-
-
 def _compared(levels: list[Level], comparisons: Mapping[str, list[list[str]]]) -> list[tuple]:
     """(factor, level, level) of what can be held side by side; the second level is None where there is none."""
     there = {(level.factor, level.name) for level in levels}
@@ -246,28 +212,27 @@ def _model(
             entry["all"] = store.add(np.unique(level.side.columns).astype(np.uint32))
         found["levels"].setdefault(level.factor, {})[level.name] = entry
         start += len(level.units)
-    spoken = Explained(folders, model) if folders.attributions else None
+    spoken = (
+        Explained(model, folders.attributions, folders.datasets, folders.readings) if folders.attributions else None
+    )
     if spoken:
         found["explained"] = store.add(spoken.classes)
     for scores in model.explainers:
         codes, ranges = stepped(unit_means(scores, levels))
         entry = {"ranges": dict(zip(metrics, ranges, strict=True)), "scores": store.add(codes)}
         if spoken:
-            entry["shares"] = store.add(spoken.shares(scores.explainer))
+            entry["shares"] = store.add(_shares(spoken, scores.explainer))
         found["explainers"][scores.explainer] = entry
     return found
 
 
-def unit_means(scores: ExplainerScores, levels: Sequence[Level]) -> np.ndarray:
-    """The mean score of each unit over the runs, level after level, (metrics, units); NaN where none is defined."""
-    return np.concatenate([_mean(level.side.scores(scores.values), axis=1) for level in levels], axis=1)
+def _shares(explained: Explained, explainer: str) -> np.ndarray:
+    """Each word's score over the largest absolute one of its text, mean over the runs, int8 (words of all texts,).
 
-
-def _mean(values: np.ndarray, axis: int) -> np.ndarray:
-    """The mean of what is no NaN, else NaN."""
-    known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        return np.where(known, values, 0).sum(axis) / known.sum(axis)
+    :data:`FULL` is 1.
+    """
+    of_runs = [relative(sums, explained.starts) for sums in explained.sums(explainer)]
+    return np.round(FULL * np.nan_to_num(known_mean(np.array(of_runs), axis=0))).astype(np.int8)
 
 
 def stepped(values: np.ndarray) -> tuple[np.ndarray, list[list[float]]]:
@@ -283,90 +248,6 @@ def stepped(values: np.ndarray) -> tuple[np.ndarray, list[list[float]]]:
         into[known] = np.round((row[known] - low) / ((high - low) or 1) * STEPS)
         ranges.append([low, high])
     return codes, ranges
-
-
-class Explained:
-    """The explanations of the texts of a model, from its runs."""
-
-    def __init__(self, folders: Folders, model: ModelScores) -> None:
-        self._folder = folders.attributions
-        self._runs = [Run(model.dataset, model.model, seed) for seed in model.seeds]
-        self._items = pd.Index(model.items["item_id"])
-        words = tables.read_arrow(items_path(folders.datasets, model.dataset), ITEMS.only("item_id", "words"))
-        lengths = pd.Series(pc.list_value_length(words["words"]).to_numpy(), words["item_id"].to_pandas())
-        self.starts = np.r_[0, np.cumsum(lengths.loc[self._items].to_numpy())]
-        contract = READINGS.only("item_id", "word_id", "target")
-        self._readings = {run: tables.read_arrow(reading_path(folders.readings, run), contract) for run in self._runs}
-
-    @property
-    def classes(self) -> np.ndarray:
-        """The class that is explained of each text, uint8; :data:`SEVERAL` where the runs differ."""
-        targets = pd.DataFrame(
-            {
-                run: table["target"].to_pandas().set_axis(table["item_id"].to_pandas())
-                for run, table in self._readings.items()
-            }
-        ).reindex(self._items)
-        alike = (targets.nunique(axis=1) == 1).to_numpy()
-        return np.where(alike, targets.max(axis=1), SEVERAL).astype(np.uint8)
-
-    def sums(self, explainer: str) -> list[np.ndarray]:
-        """Each word's score, the sum over its tokens, float (words of all texts,), of each run."""
-        return [
-            word_sums(self._shard(run, explainer), self._readings[run], self._items, self.starts) for run in self._runs
-        ]
-
-    def shares(self, explainer: str) -> np.ndarray:
-        """Each word's score over the largest absolute one of its text, mean over the runs, int8 (words of all texts,).
-
-        :data:`FULL` is 1.
-        """
-        of_runs = [relative(sums, self.starts) for sums in self.sums(explainer)]
-        return np.round(FULL * np.nan_to_num(_mean(np.array(of_runs), axis=0))).astype(np.int8)
-
-    def _shard(self, run: Run, explainer: str) -> pa.Table:
-        contract = ATTRIBUTIONS.only("item_id", "token_score")
-        return tables.read_arrow(attribution_path(self._folder, run, explainer), contract)
-
-
-def word_sums(shard: pa.Table, readings: pa.Table, items: pd.Index, starts: np.ndarray) -> np.ndarray:
-    """The score of each word of ``items``, the sum over its tokens, float (words of all items,); NaN of items without.
-
-    Args:
-        shard: ``item_id`` and ``token_score``.
-        readings: ``item_id`` and ``word_id`` of at least these items.
-        items: names, in order.
-        starts: where the words of each item begin, and where the last ones end, int (items + 1,).
-    """
-    shard = shard.filter(pc.is_in(shard["item_id"], pa.array(items)))
-    names = shard["item_id"].to_pandas()
-    rows = pd.Index(readings["item_id"].to_pandas()).get_indexer(names)
-    if (rows < 0).any():
-        raise InputError(
-            f"the readings have no item '{names[rows < 0].iloc[0]}', which is explained; delete the explanations and "
-            "run the workflow again"
-        )
-    word_id = readings["word_id"].combine_chunks().take(pa.array(rows))
-    lengths = pc.list_value_length(word_id).to_numpy()
-    places = items.get_indexer(names)
-    word = pc.fill_null(word_id.flatten(), PROMPT).to_numpy()
-    inside = word >= 0
-    score = shard["token_score"].combine_chunks().flatten().to_numpy()
-    sums = np.bincount((np.repeat(starts[places], lengths) + word)[inside], weights=score[inside], minlength=starts[-1])
-    explained = np.isin(np.arange(len(items)), places)
-    return np.where(np.repeat(explained, np.diff(starts)), sums, np.nan)
-
-
-def relative(sums: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Words' scores divided by the largest absolute one of their text; 0 where all are 0.
-
-    >>> relative(np.array([1.0, -2.0, 0.0]), np.array([0, 2, 3]))
-    array([ 0.5, -1. ,  0. ])
-    """
-    text = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    largest = np.zeros(len(starts) - 1)
-    np.fmax.at(largest, text, np.abs(sums))
-    return sums / np.where(largest > 0, largest, 1)[text]
 
 
 def _effect_rows(effects: pd.DataFrame | None, dataset: str) -> list[dict]:

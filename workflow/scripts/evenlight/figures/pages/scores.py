@@ -31,7 +31,8 @@ def page(
         of_dataset = summary[summary["dataset"] == dataset]
         # Metrics of another modality have groups of their own, and no score of the other explainers.
         groups = {
-            metric: ordered_levels(of_dataset.loc[of_dataset["metric"] == metric, "group"], levels) for metric in metrics
+            metric: ordered_levels(of_dataset.loc[of_dataset["metric"] == metric, "group"], levels)
+            for metric in metrics
         }
         columns = [(metric, group) for metric, there in groups.items() for group in there]
         rows = rows_by_model(

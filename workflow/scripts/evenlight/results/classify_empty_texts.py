@@ -1,0 +1,12 @@
+"""Which class does each model have for texts without words?"""
+
+from evenlight.contracts.results import WITHOUT_WORDS
+from evenlight.results import Computed, Inputs
+from evenlight.statistics.without_words import classes_without_words
+
+TABLES = (WITHOUT_WORDS,)
+
+
+def compute(inputs: Inputs, settings: dict) -> Computed:
+    """A row per run and way of hiding words."""
+    return Computed([classes_without_words(inputs.folders["readings"], inputs.folders["datasets"], **settings)])

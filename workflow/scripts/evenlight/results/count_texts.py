@@ -1,0 +1,16 @@
+"""How many texts are audited: of each dataset and group, explained ones, and copies of others."""
+
+from evenlight.contracts.results import AUDITED_GROUPS, AUDITED_TEXTS, DIFFERENT_TEXTS
+from evenlight.results import Computed, Inputs
+from evenlight.statistics.text_counts import count_texts
+
+TABLES = (
+    AUDITED_TEXTS,
+    AUDITED_GROUPS,
+    DIFFERENT_TEXTS,
+)
+
+
+def compute(inputs: Inputs, settings: dict) -> Computed:
+    """A row per dataset, one per group, and one per comparison with copies."""
+    return Computed(count_texts(inputs.folders["scores"], inputs.folders["datasets"], **settings))

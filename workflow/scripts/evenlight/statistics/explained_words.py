@@ -1,0 +1,141 @@
+"""Scores of units and of words as a reader is shown them: means over the runs of a model, level by level."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evenlight import tables
+from evenlight.contracts.explanations import ATTRIBUTIONS
+from evenlight.contracts.texts import ITEMS, READINGS
+from evenlight.errors import InputError
+from evenlight.readings import PROMPT
+from evenlight.statistics.cells import ExplainerScores, ModelScores
+from evenlight.statistics.designs import Side, levels_there, side_of
+from evenlight.statistics.files import Run, attribution_path, items_path, reading_path
+from evenlight.statistics.study import ALL
+
+# In the place of a class: the runs explain different ones.
+SEVERAL = 255
+
+
+@dataclass(frozen=True)
+class Level:
+    """The units that have one level of a factor."""
+
+    factor: str
+    name: str
+    side: Side
+    units: pd.Index
+
+
+def levels_of(model: ModelScores, comparisons: Mapping[str, list[list[str]]]) -> list[Level]:
+    """The levels that are compared, else all that the texts have, else all texts as one."""
+    wanted = {factor: list(dict.fromkeys(chain(*sets))) for factor, sets in comparisons.items()}
+    if not wanted:
+        factors = model.units["factor"].unique()
+        rows = {factor: model.units[model.units["factor"] == factor] for factor in factors}
+        wanted = {factor: levels_there(part, model.items["item_id"]) for factor, part in rows.items()}
+    found = [
+        Level(factor, level, *side_of(model.units, factor, level, model.items))
+        for factor, levels in wanted.items()
+        for level in levels
+    ]
+    found = [level for level in found if len(level.units)]
+    if found:
+        return found
+    every, names = np.arange(len(model.items)), model.items["item_id"]
+    return [Level("", ALL, Side(names.to_numpy(object), names.to_numpy(object), every, every), pd.Index(names))]
+
+
+def unit_means(scores: ExplainerScores, levels: Sequence[Level]) -> np.ndarray:
+    """The mean score of each unit over the runs, level after level, (metrics, units); NaN where none is defined."""
+    return np.concatenate([known_mean(level.side.scores(scores.values), axis=1) for level in levels], axis=1)
+
+
+def known_mean(values: np.ndarray, axis: int) -> np.ndarray:
+    """The mean of what is no NaN, else NaN."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.where(known, values, 0).sum(axis) / known.sum(axis)
+
+
+class Explained:
+    """The explanations of the texts of a model, from its runs."""
+
+    def __init__(self, model: ModelScores, attributions: Path, datasets: Path, readings: Path) -> None:
+        self._folder = attributions
+        self._runs = [Run(model.dataset, model.model, seed) for seed in model.seeds]
+        self._items = pd.Index(model.items["item_id"])
+        words = tables.read_arrow(items_path(datasets, model.dataset), ITEMS.only("item_id", "words"))
+        lengths = pd.Series(pc.list_value_length(words["words"]).to_numpy(), words["item_id"].to_pandas())
+        self.starts = np.r_[0, np.cumsum(lengths.loc[self._items].to_numpy())]
+        contract = READINGS.only("item_id", "word_id", "target")
+        self._readings = {run: tables.read_arrow(reading_path(readings, run), contract) for run in self._runs}
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The class that is explained of each text, uint8; :data:`SEVERAL` where the runs differ."""
+        targets = pd.DataFrame(
+            {
+                run: table["target"].to_pandas().set_axis(table["item_id"].to_pandas())
+                for run, table in self._readings.items()
+            }
+        ).reindex(self._items)
+        alike = (targets.nunique(axis=1) == 1).to_numpy()
+        return np.where(alike, targets.max(axis=1), SEVERAL).astype(np.uint8)
+
+    def sums(self, explainer: str) -> list[np.ndarray]:
+        """Each word's score, the sum over its tokens, float (words of all texts,), of each run."""
+        return [
+            word_sums(self._shard(run, explainer), self._readings[run], self._items, self.starts) for run in self._runs
+        ]
+
+    def _shard(self, run: Run, explainer: str) -> pa.Table:
+        contract = ATTRIBUTIONS.only("item_id", "token_score")
+        return tables.read_arrow(attribution_path(self._folder, run, explainer), contract)
+
+
+def word_sums(shard: pa.Table, readings: pa.Table, items: pd.Index, starts: np.ndarray) -> np.ndarray:
+    """The score of each word of ``items``, the sum over its tokens, float (words of all items,); NaN of items without.
+
+    Args:
+        shard: ``item_id`` and ``token_score``.
+        readings: ``item_id`` and ``word_id`` of at least these items.
+        items: names, in order.
+        starts: where the words of each item begin, and where the last ones end, int (items + 1,).
+    """
+    shard = shard.filter(pc.is_in(shard["item_id"], pa.array(items)))
+    names = shard["item_id"].to_pandas()
+    rows = pd.Index(readings["item_id"].to_pandas()).get_indexer(names)
+    if (rows < 0).any():
+        raise InputError(
+            f"the readings have no item '{names[rows < 0].iloc[0]}', which is explained; delete the explanations and "
+            "run the workflow again"
+        )
+    word_id = readings["word_id"].combine_chunks().take(pa.array(rows))
+    lengths = pc.list_value_length(word_id).to_numpy()
+    places = items.get_indexer(names)
+    word = pc.fill_null(word_id.flatten(), PROMPT).to_numpy()
+    inside = word >= 0
+    score = shard["token_score"].combine_chunks().flatten().to_numpy()
+    sums = np.bincount((np.repeat(starts[places], lengths) + word)[inside], weights=score[inside], minlength=starts[-1])
+    explained = np.isin(np.arange(len(items)), places)
+    return np.where(np.repeat(explained, np.diff(starts)), sums, np.nan)
+
+
+def relative(sums: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Words' scores divided by the largest absolute one of their text; 0 where all are 0.
+
+    >>> relative(np.array([1.0, -2.0, 0.0]), np.array([0, 2, 3]))
+    array([ 0.5, -1. ,  0. ])
+    """
+    text = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    largest = np.zeros(len(starts) - 1)
+    np.fmax.at(largest, text, np.abs(sums))
+    return sums / np.where(largest > 0, largest, 1)[text]

@@ -1,0 +1,121 @@
+"""How many texts stand behind an audit: of each dataset and group, explained ones, and copies of others."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from evenlight import tables
+from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.items import JOINT, PLACEBO, forms_of, texts_of, units_of
+from evenlight.sources import digest
+from evenlight.statistics.files import Run, items_path, score_path, units_path
+from evenlight.statistics.study import Comparison, pairs_of
+
+GROUPS = ["dataset", "factor", "level", "texts", "compared"]
+DIFFERENT = ["dataset", *Comparison._fields, "paired", "different_a", "different_b"]
+
+
+def count_texts(
+    scores: Path,
+    folder: Path,
+    *,
+    datasets: Sequence[str],
+    models: Mapping[str, Sequence[int]],
+    family: str,
+    explainer: str,
+    comparisons: Mapping[str, list[list[str]]],
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """A row per dataset; one per dataset and level of a factor; one per dataset and pair of levels with copies.
+
+    Args:
+        scores, folder: of the scores and the datasets.
+        datasets, models: names, and the seeds of each model.
+        family, explainer: whose scores say which texts were explained; all have the same.
+        comparisons: factors to sets of levels.
+    """
+    rows, groups, different = [], [], []
+    for name in datasets:
+        items = tables.read_table(items_path(folder, name), ITEMS.only("item_id", "words", "part", "cluster", "split"))
+        metadata = tables.read_metadata(items_path(folder, name), ITEMS)
+        units = tables.read_table(units_path(folder, name), UNITS)
+        explained = _explained(
+            [score_path(scores, Run(name, of, seeds[0]), family, explainer) for of, seeds in models.items()]
+        )
+        tested = items[items["split"] == "test"]
+        rows.append(
+            _dataset(items, tested, metadata)
+            | {"dataset": name, "sha256": digest(items_path(folder, name)), "explained_texts": len(explained)}
+        )
+        order = _order(comparisons, metadata.get("settings", {}).get("attributes", {}))
+        groups += [{"dataset": name} | row for row in _groups(units, set(tested["item_id"]), comparisons, order)]
+        of_explained = items[items["item_id"].isin(explained)]
+        different += [{"dataset": name} | row for row in _different(of_explained, units, pairs_of(comparisons))]
+    return pd.DataFrame(rows), pd.DataFrame(groups, columns=GROUPS), pd.DataFrame(different, columns=DIFFERENT)
+
+
+def _explained(paths: Sequence[Path]) -> set[str]:
+    """Which texts have scores, of the model that has most: notes name those that are too long for a model."""
+    return max((set(pq.read_table(path, columns=["item_id"])["item_id"].to_pylist()) for path in paths), key=len)
+
+
+def _dataset(items: pd.DataFrame, tested: pd.DataFrame, metadata: Mapping) -> dict:
+    text = texts_of(tested)
+    files = metadata.get("sources", {})
+    return {
+        "files": list(files),
+        "files_sha256": list(files.values()),
+        "classes": metadata.get("classes", []),
+        "texts": len(items),
+        "test_texts": len(tested),
+        "repeated_texts": int(text.duplicated().sum()),
+        # The same text in several clusters counts as several texts that are independent.
+        "repeated_apart": bool((tested["cluster"].groupby(text).nunique() > 1).any()),
+    }
+
+
+def _groups(
+    units: pd.DataFrame, test: set[str], comparisons: Mapping[str, list[list[str]]], order: Mapping[str, list[str]]
+) -> list[dict]:
+    """How many texts of the test split each level has; of combinations, those that are compared."""
+    units = units[units["item_id"].isin(test) & (units["factor"] != PLACEBO)]
+    there = set(units["factor"])
+    joint = [
+        units_of(units, factor) for factor in comparisons if JOINT in factor and there.issuperset(factor.split(JOINT))
+    ]
+    compared = {(pair.factor, level) for pair in pairs_of(comparisons) for level in pair.levels}
+    counts = pd.concat([units, *joint]).groupby(["factor", "level"], sort=False)["item_id"].nunique()
+    return [
+        {"factor": factor, "level": level, "texts": int(counts[factor, level]), "compared": (factor, level) in compared}
+        for factor in dict.fromkeys([*order, *counts.index.unique("factor")])
+        if factor in counts.index
+        for level in dict.fromkeys([*order.get(factor, []), *sorted(counts[factor].index)])
+        if level in counts[factor].index and ((factor, level) in compared or JOINT not in factor)
+    ]
+
+
+def _order(comparisons: Mapping[str, list[list[str]]], attributes: Mapping[str, Mapping]) -> dict[str, list[str]]:
+    """The levels of each factor as the study names them: first those that are compared, then a table's others."""
+    compared = {factor: [level for levels in sets for level in levels] for factor, sets in comparisons.items()}
+    named = {factor: compared.get(factor, []) + list(of["levels"]) for factor, of in attributes.items()}
+    return {factor: list(dict.fromkeys(levels)) for factor, levels in (compared | named).items()}
+
+
+def _different(items: pd.DataFrame, units: pd.DataFrame, pairs: Sequence[Comparison]) -> list[dict]:
+    """Of each pair of levels, how many texts of either, or pairs, are different ones, where some are copies."""
+    texts = pd.Series(texts_of(items).to_numpy(), index=items["item_id"])
+    if not texts.duplicated().any():
+        return []
+    rows = []
+    for pair in pairs:
+        forms = forms_of(units, pair.factor)
+        forms = forms[forms["item_id"].isin(texts.index)]
+        forms = forms.assign(text=forms["item_id"].map(texts))
+        sides = [forms.loc[forms["level"] == level].groupby("unit_id")["text"].first() for level in pair.levels]
+        both = pd.concat(sides, axis=1, join="inner")
+        paired = len(both) > 0
+        counts = (len(both.drop_duplicates()),) * 2 if paired else tuple(side.nunique() for side in sides)
+        if counts != ((len(both),) * 2 if paired else tuple(map(len, sides))):
+            rows.append(pair._asdict() | {"paired": paired, "different_a": counts[0], "different_b": counts[1]})
+    return rows
