@@ -1108,7 +1108,6 @@ def test_neither_the_configuration_nor_the_digest_brings_torch_or_pandas():
     ("corpus", "problem"),
     [
         ({}, r"corpus\.fetch\.contact: is missing"),
-        ({"parser": {"grammar": "a.yaml", "treebank": "b.conllu"}}, r"corpus\.parser\.grammar: found beside treebank"),
         ({"annotation": {"resolution": "adjudication"}}, r"corpus\.annotation\.adjudication: found null"),
         ({"annotation": {"adjudication": "eva.json"}}, r'adjudication: found "eva.json" with resolution "majority"'),
         ({"parser": {"language": "en; rm"}}, r"corpus\.parser\.language: found"),

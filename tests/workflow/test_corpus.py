@@ -53,7 +53,7 @@ def planned_rules(project: Path) -> set[str]:
 
 def test_whole_way_is_planned(tmp_path):
     project = copy_of_project(tmp_path / "project", STUDY)
-    assert planned_rules(project) == SCRAPED | PARSED | ANNOTATED | {"write_treebank", "train_parser"}
+    assert planned_rules(project) == SCRAPED | PARSED | ANNOTATED | {"train_parser"}
 
 
 def test_without_a_corpus_nothing_is_scraped(tmp_path):
