@@ -238,13 +238,9 @@ def comparisons_of(modality):
 
 def gendered_datasets():
     """The datasets whose texts have English pronouns for their groups, which co-occurrence counts."""
-    genders = {name: factors_of(name).get("gender", ()) for name in config["datasets"] if is_english(name)}
-    return [name for name, levels in genders.items() if levels and set(levels) <= set(annotation.GROUPS)]
-
-
-def is_english(dataset):
-    """Whether the texts of a dataset are known to be English."""
-    return configuration.is_english(config["datasets"][dataset])
+    texts, corpus = config["datasets"], config["corpus"]
+    english = [name for name in texts if configuration.is_english(texts[name], corpus)]
+    return [name for name in english if set(factors_of(name).get("gender", [None])) <= set(annotation.GROUPS)]
 
 
 # A killed run leaves Snakemake's own lock behind and has to be unlocked by hand. The kernel releases this one

@@ -96,31 +96,6 @@ if CORPUS:
             "--articles {input.articles:q} --pages-store $(dirname {output:q})/{params.pages} --output {output:q} "
             "> {log:q} 2>&1"
 
-    if CORPUS["parser"]["grammar"]:
-
-        rule write_treebank:
-            """Write sentences with their trees by a grammar."""
-            input:
-                script=script("corpus/write_treebank.py"),
-                grammar=project_files("parser", "grammar"),
-            output:
-                "<results>/corpus/treebank.conllu",
-            log:
-                "<logs>/write_treebank.log",
-            benchmark:
-                "<benchmarks>/write_treebank.tsv"
-            localrule: True
-            conda:
-                "../envs/corpus.yaml"
-            resources:
-                mem_mb=1000,
-                runtime=10,
-            params:
-                grammar=content_of(project_files("parser", "grammar")),
-                code=code_of("corpus/write_treebank.py"),
-            shell:
-                "python {input.script:q} --grammar {input.grammar:q} --output {output:q} > {log:q} 2>&1"
-
     if TREEBANK:
 
         rule train_parser:
@@ -141,7 +116,7 @@ if CORPUS:
                 runtime=growing(60),
             params:
                 flags=["--{}={}".format(key, CORPUS["parser"][key]) for key in ("language", "epochs")],
-                treebank=content_of(project_files("parser", "treebank")),
+                treebank=content_of(TREEBANK),
                 code=code_of("corpus/train_parser.py"),
             shell:
                 "python {input.script:q} --treebank {input.treebank:q} {params.flags:q} "

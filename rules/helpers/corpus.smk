@@ -74,7 +74,6 @@ FETCH = ""
 # What the study's own parser is trained on, if it has one.
 TREEBANK = []
 if CORPUS:
-    grammar = CORPUS["parser"]["grammar"]
-    TREEBANK = ["<results>/corpus/treebank.conllu"] if grammar else project_files("parser", "treebank")
+    TREEBANK = project_files("parser", "treebank")
     asked = CORPUS["fetch"] | {"serve": str(Path(served_pages()[0]).parent) if CORPUS["fetch"]["serve"] else None}
     FETCH = shlex.join(f"--{key}={value}" for key, value in asked.items() if value is not None)

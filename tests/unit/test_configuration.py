@@ -27,6 +27,7 @@ from evenlight.configuration import (
     complete,
     explainer_families,
     family_of,
+    is_english,
     metric_annotations,
     metric_families,
     recipe,
@@ -1108,7 +1109,6 @@ def test_neither_the_configuration_nor_the_digest_brings_torch_or_pandas():
     ("corpus", "problem"),
     [
         ({}, r"corpus\.fetch\.contact: is missing"),
-        ({"parser": {"grammar": "a.yaml", "treebank": "b.conllu"}}, r"corpus\.parser\.grammar: found beside treebank"),
         ({"annotation": {"resolution": "adjudication"}}, r"corpus\.annotation\.adjudication: found null"),
         ({"annotation": {"adjudication": "eva.json"}}, r'adjudication: found "eva.json" with resolution "majority"'),
         ({"parser": {"language": "en; rm"}}, r"corpus\.parser\.language: found"),
@@ -1125,6 +1125,16 @@ def test_corpus_is_left_out_unless_asked_for():
     assert complete(SMALLEST)["corpus"] is None
     corpus = complete(SMALLEST | {"corpus": {"fetch": {"browser": "none"}}})["corpus"]
     assert corpus["filter"] == {"max_words": 30, "similarity": 0.7, "lexicon": None}
+
+
+@pytest.mark.parametrize(("language", "is_known"), [("en", True), ("es", False)])
+def test_annotated_sentences_have_the_language_of_the_corpus(language, is_known):
+    """The Spanish *he* ("I have") is no pronoun of a man."""
+    books = {"reader": "annotated", "file": "results/small/corpus/resolved.parquet"}
+    corpus = {"fetch": {"browser": "none"}, "parser": {"language": language}}
+    config = complete(SMALLEST | {"corpus": corpus, "datasets": {"books": books, "geco": {"reader": "geco"}}})
+    known = [name for name, of in config["datasets"].items() if is_english(of, config["corpus"])]
+    assert known == ["books"] * is_known + ["geco"]
 
 
 def test_one_file_is_enough_for_a_model_with_one_run():

@@ -279,7 +279,9 @@ def test_retry_after_is_heeded_as_a_date(tmp_path):
     assert 90 < clock.slept[-1] <= 100
 
 
-@pytest.mark.parametrize("header", ["soon", "", "-5", "Wed, 01 Jan 2020 00:00:00 GMT"])
+@pytest.mark.parametrize(
+    "header", ["soon", "", "-5", "Wed, 01 Jan 2020 00:00:00 GMT", "Wed, 01 Jan 2020 00:00:00 -0000"]
+)
 def test_a_senseless_retry_after_changes_nothing(tmp_path, header):
     fetch, _, clock = fetcher(tmp_path, {URL: [Answer(URL, 503, "", header), GOOD]})
     fetch(URL)

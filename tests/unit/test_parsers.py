@@ -11,10 +11,10 @@ from evenlight.corpus import parse as syntax
 from evenlight.corpus import parsers
 from evenlight.corpus.mending import mended
 from evenlight.corpus.parser_training import scores, train
-from evenlight.corpus.treebank import Tree, read_conllu, treebank
+from evenlight.corpus.treebank import Tree, read_conllu
 from evenlight.errors import InputError
 
-GRAMMAR = Path(__file__).parents[2] / "resources/demo/grammar.yaml"
+TREEBANK = Path(__file__).parents[2] / "resources/demo/treebank.conllu"
 TEXT = "The widow opens the door. He is a poor judge."
 
 TO_CLEAR = {
@@ -68,10 +68,8 @@ def parse_of(tree: Tree, scheme: str) -> syntax.Parse:
 
 
 @pytest.fixture(scope="module")
-def trees(tmp_path_factory):
-    path = tmp_path_factory.mktemp("treebank") / "demo.conllu"
-    path.write_text("".join(treebank(GRAMMAR, 500, 0)), encoding="utf-8")
-    return read_conllu(path)
+def trees():
+    return read_conllu(TREEBANK)[:500]
 
 
 def test_gold_trees_are_read_alike_in_both_schemes(trees):

@@ -1,40 +1,18 @@
-"""The treebank's grammar and the reader of CoNLL-U, each held against the other."""
+"""The reader of CoNLL-U, and the demo's treebank."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from evenlight.corpus import treebank as bank
-from evenlight.corpus.treebank import Node, read_conllu, rows, treebank, written
+from evenlight.corpus.treebank import read_conllu
 from evenlight.errors import InputError
 
-GRAMMAR = Path(__file__).parents[2] / "resources/demo/grammar.yaml"
+TREEBANK = Path(__file__).parents[2] / "resources/demo/treebank.conllu"
 
 
-@pytest.fixture(scope="module")
-def blocks():
-    return list(treebank(GRAMMAR, 200, 0))
-
-
-def test_a_sentence_by_hand():
-    she = Node("she", "PRON", "PRP", relation="nsubj")
-    door = Node("door", "NOUN", "NN", relation="obj", before=(Node("the", "DET", "DT", relation="det"),))
-    stop = Node(".", "PUNCT", ".", relation="punct")
-    assert rows(Node("opens", "VERB", "VBZ", before=(she,), after=(door, stop))) == [
-        ("She", "PRON", "PRP", "", 2, "nsubj"),
-        ("opens", "VERB", "VBZ", "", 0, "root"),
-        ("the", "DET", "DT", "", 4, "det"),
-        ("door", "NOUN", "NN", "", 2, "obj"),
-        (".", "PUNCT", ".", "", 2, "punct"),
-    ]
-
-
-def test_every_tree_is_projective_with_one_root_and_reads_back(blocks, tmp_path):
-    path = tmp_path / "demo.conllu"
-    path.write_text("".join(blocks), encoding="utf-8")
-    trees = read_conllu(path)
-    assert len(trees) == len(blocks)
+def test_every_tree_of_the_demo_is_projective_with_one_root_and_has_the_words_of_its_text():
+    trees, blocks = read_conllu(TREEBANK), TREEBANK.read_text(encoding="utf-8").split("\n\n")[:-1]
     for block, tree in zip(blocks, trees, strict=True):
         heads = np.array(tree.heads)
         assert (heads == np.arange(len(heads))).sum() == 1
@@ -49,41 +27,13 @@ def test_every_tree_is_projective_with_one_root_and_reads_back(blocks, tmp_path)
         assert f"# text = {text}\n" in block
 
 
-def test_the_same_seed_gives_the_same_treebank_and_more_sentences_the_same_first_ones(blocks):
-    assert list(treebank(GRAMMAR, 20, 0)) == blocks[:20]
-    assert list(treebank(GRAMMAR, 20, 1)) != blocks[:20]
-
-
-def test_the_grammar_makes_what_the_filter_keeps_and_what_it_removes(blocks):
-    text = "".join(blocks)
+def test_the_demo_teaches_what_the_filter_keeps_and_what_it_removes():
+    text = TREEBANK.read_text(encoding="utf-8")
     for relation in ("cop", "nsubj:pass", "conj", "ccomp", "xcomp", "advcl", "acl:relcl", "appos", "flat", "iobj"):
         assert f"\t{relation}\t" in text
-    assert text.count("\tVBZ\t") > text.count("\tVBD\t") > 20
+    assert text.count("\tVBZ\t") > text.count("\tVBD\t") > 120
     assert "?" in text
     assert '"' in text
-
-
-@pytest.mark.parametrize(
-    ("entry", "form", "expected"),
-    [
-        ("carry", bank.PRESENT, ["carries"]),
-        ("carry", bank.PAST, ["carried"]),
-        ("hide hid hidden", "participle", ["hidden"]),
-        ("find found", "participle", ["found"]),
-        ("hide hid hidden", "gerund", ["hiding"]),
-        ("take took taken in", bank.PRESENT, ["takes", "in"]),
-        ("lock up", bank.PAST, ["locked", "up"]),
-        ("teach taught", bank.PRESENT, ["teaches"]),
-        ("obey", bank.PRESENT, ["obeys"]),
-    ],
-)
-def test_inflection(entry, form, expected):
-    assert [word.lower() for word, *_ in rows(bank._inflected(entry, form))] == expected
-
-
-def test_texts_are_written_without_spaces_where_none_belong():
-    words = ['"', "Anna", "'s", "door", "is", "open", ",", '"', "he", "says", "."]
-    assert written(words) == '"Anna\'s door is open," he says.'
 
 
 ROW = "1\tGo\t_\tVERB\tVB\t_\t0\troot\t_\t_"

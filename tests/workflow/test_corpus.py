@@ -53,7 +53,15 @@ def planned_rules(project: Path) -> set[str]:
 
 def test_whole_way_is_planned(tmp_path):
     project = copy_of_project(tmp_path / "project", STUDY)
-    assert planned_rules(project) == SCRAPED | PARSED | ANNOTATED | {"write_treebank", "train_parser"}
+    assert planned_rules(project) == SCRAPED | PARSED | ANNOTATED | {"train_parser"}
+
+
+@pytest.mark.parametrize(("language", "counted"), [("en", {"books"}), ("es", set())])
+def test_english_pronouns_are_counted_in_an_english_corpus(tmp_path, language, counted):
+    project = copy_of_project(tmp_path / "project", edited(STUDY, "corpus", "parser", "language", value=language))
+    planned = planned_jobs(project, "tables")
+    assert "import_dataset" in {rule for rule, _ in planned}
+    assert {dict(of)["dataset"] for rule, of in planned if rule == "measure_co_occurrence"} == counted
 
 
 def test_without_a_corpus_nothing_is_scraped(tmp_path):

@@ -152,16 +152,18 @@ def family_of(section: str, method: str) -> str:
     return REGISTRIES[section].entries[method].family
 
 
-def is_english(dataset: dict) -> bool:
-    """Whether the texts of an entry of ``datasets`` are known to be English.
+def is_english(dataset: dict, corpus: dict | None) -> bool:
+    """Whether the texts of an entry of ``datasets`` are known to be English, beside the ``corpus`` of its study.
 
-    >>> is_english({"reader": "geco"}), is_english({"reader": "table"})
+    >>> is_english({"reader": "geco"}, None), is_english({"reader": "table"}, None)
     (True, False)
     >>> world = {"reader": "causal_world", "language": "english", "file": None}
-    >>> is_english(world), is_english(world | {"language": "german"}), is_english(world | {"file": "mine.yaml"})
-    (True, False, False)
+    >>> is_english(world, None), is_english(world | {"language": "german"}, None)
+    (True, False)
+    >>> is_english({"reader": "annotated"}, {"parser": {"language": "es"}})
+    False
     """
-    return Reader.entries[dataset["reader"]].is_english(dataset)
+    return Reader.entries[dataset["reader"]].is_english(dataset, corpus)
 
 
 def of_modality(section: str, config: dict, name: str) -> list[str]:

@@ -75,12 +75,6 @@ class Parser(Settings):
     treebank: Location | None = Field(
         None, description="Path of a treebank (CoNLL-U) on which a small pipeline is trained and used instead."
     )
-    grammar: Location | None = Field(
-        None,
-        description=(
-            "Path of a grammar (YAML, as in the demo) from which a treebank is written, in place of `treebank`."
-        ),
-    )
     language: str = Field(
         "en",
         pattern=r"^[a-z]{2,3}$",
@@ -155,11 +149,9 @@ class Corpus(Settings):
         return self
 
     def _contradictions(self) -> Iterator[tuple[tuple[str, ...], str]]:
-        fetch, parser, annotation = self.fetch, self.parser, self.annotation
+        fetch, annotation = self.fetch, self.annotation
         if fetch.contact is None and fetch.serve is None and fetch.browser != "none":
             yield ("fetch", "contact"), "is missing; required is an address under which the sites' operators reach you"
-        if parser.grammar and parser.treebank:
-            yield ("parser", "grammar"), "found beside treebank; give one of the two"
         if (annotation.resolution == "adjudication") != (annotation.adjudication is not None):
             yield (
                 ("annotation", "adjudication"),

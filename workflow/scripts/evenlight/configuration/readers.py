@@ -46,8 +46,8 @@ class Reader(Entry):
     )
 
     @classmethod
-    def is_english(cls, settings: dict) -> bool:
-        """Whether the texts of a dataset with these settings are known to be English."""
+    def is_english(cls, settings: dict, corpus: dict | None) -> bool:
+        """Whether the texts of a dataset with these settings are known to be English; ``corpus`` is of its study."""
         return cls.english
 
 
@@ -154,7 +154,6 @@ class AnnotatedSentences(Reader):
     """
 
     title: ClassVar[str] = "Annotated sentences"
-    english: ClassVar[bool] = True
 
     reader: Literal["annotated"]
     file: Location = Field(
@@ -176,6 +175,11 @@ class AnnotatedSentences(Reader):
     )
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0
+
+    @classmethod
+    def is_english(cls, settings: dict, corpus: dict | None) -> bool:
+        """The study's own corpus says its language; forms are drafted in English."""
+        return corpus is None or corpus["parser"]["language"] == "en"
 
 
 class Compas(Reader):
@@ -461,7 +465,7 @@ class CausalWorld(Reader):
     split_seed: SplitSeed = 0
 
     @classmethod
-    def is_english(cls, settings: dict) -> bool:
+    def is_english(cls, settings: dict, corpus: dict | None) -> bool:
         """Words of one's own may be of any language."""
         return settings["language"] == "english" and settings["file"] is None
 

@@ -1,7 +1,6 @@
 """Pages through a real browser, politely: it says who asks, obeys robots.txt, waits, and asks for no page twice."""
 
 import argparse
-import email.utils
 import functools
 import json
 import math
@@ -27,6 +26,7 @@ from urllib3.exceptions import HTTPError
 from evenlight.corpus.local_site import Site, serving
 from evenlight.corpus.pages import Fetch, Page, Refused, enter, keep, normal, read_index, read_page, stored
 from evenlight.errors import InputError
+from evenlight.services.waiting import asked_wait
 
 PROGRAM = "Evenlight"
 DEFINITIVE = (200, 404, 410)  # statuses that will not be others tomorrow
@@ -104,7 +104,7 @@ def polite(
                 problem = str(error)
             finally:
                 answered_at[host] = clock()
-            pause = max(manners.backoff * 2**attempt, _seconds(retry_after))
+            pause = max(manners.backoff * 2**attempt, asked_wait(retry_after) or 0.0)
             if pause > LONGEST_WAIT:
                 raise InputError(
                     f"{url}: {problem}, to be asked again in {pause:.0f} s; run again then, all pages so far are kept"
@@ -134,17 +134,6 @@ def polite(
         return page
 
     return fetch
-
-
-def _seconds(retry_after: str | None) -> float:
-    """The header Retry-After, which holds seconds or a date (RFC 9110, section 10.2.3); 0 where there is none."""
-    if retry_after is None:
-        return 0.0
-    if retry_after.isdecimal():
-        return float(retry_after)
-    with suppress(ValueError):
-        return (email.utils.parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds()
-    return 0.0
 
 
 def _plain_text(html: str) -> str:

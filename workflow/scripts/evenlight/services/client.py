@@ -5,13 +5,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from evenlight.errors import InputError, first_line
 from evenlight.services.addresses import checked_address, is_loopback
 from evenlight.services.shapes import UnusableAnswer, beginning, body_of, parsed, probabilities_in, with_labels
+from evenlight.services.waiting import asked_wait
 
 # Seconds before the second attempt, which double from one to the next, and the most that is waited.
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
@@ -207,7 +206,7 @@ class Client:
         if content:
             said += f": {beginning(content)}"
         if status in MAY_PASS or status >= 500:
-            raise _Failed(said, _asked_wait(response.headers.get("Retry-After")))
+            raise _Failed(said, asked_wait(response.headers.get("Retry-After")))
         if "Location" in response.headers:
             said += f"; it leads to {response.headers['Location']}: where that is right, write it as the address"
         if status in (401, 403):
@@ -221,19 +220,3 @@ def _reason(error: Exception) -> str:
     """What went wrong, without the wrapping that repeats the address."""
     reason = getattr(error.args[0], "reason", error) if error.args else error
     return first_line(str(reason).split(": ", 1)[-1])
-
-
-def _asked_wait(header: str | None) -> float | None:
-    """The seconds that a service asks to wait (Retry-After), None where it asks for nothing.
-
-    >>> _asked_wait("7"), _asked_wait(None), _asked_wait("soon")
-    (7.0, None, None)
-    """
-    if header is None:
-        return None
-    try:
-        if header.strip().isdigit():
-            return float(header)
-        return max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None
