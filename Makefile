@@ -158,13 +158,13 @@ $(CHECKS): check-%: | $(MINILM)
 	fi
 
 MODULES :=
-MUTATION := nice -n 10 .venv-mutation/bin/python workflow/tools/measure_mutants.py --folder results/mutation
+MUTATION := nice -n 10 .venv-mutation/bin/python tests/measure_mutants.py --folder results/mutation
 
 mutation: .venv-mutation/ready  ## which small changes of the code no test notices: make mutation MODULES="tables items"
 	$(MUTATION) $(if $(MODULES),--modules $(MODULES))
 
 architectures: .venv/ready-for-tests  ## which types of models work: docs/architectures.md (two hours; goes on where it ended)
-	$(BIN)/python workflow/tools/measure_architectures.py --folder results/architectures --output docs/architectures.md
+	$(BIN)/python bench/architectures/measure_architectures.py --folder results/architectures --output docs/architectures.md
 
 rule-graph: .venv/ready  ## draw which rule needs which, for README.md; needs graphviz
 	PYTHONHASHSEED=0 $(BIN)/snakemake --quiet all --rulegraph dot --configfile config/demo.yaml | \
@@ -178,12 +178,12 @@ MEASURED := results/corpus_measured
 
 measure-corpus: .venv/ready  ## hold filter, drafts and import against GECO: make measure-corpus PARSER=...
 	$(BIN)/snakemake --cores 1 $(SOURCES) $(GECO_SHEETS)
-	$(BIN)/python workflow/tools/measure_filter.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
+	$(BIN)/python bench/research/measure_filter.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
 		--parser $(PARSER) --output $(MEASURED)/filter.csv --losses $(MEASURED)/filter_losses.csv
-	$(BIN)/python workflow/tools/measure_drafts.py --geco results/sources/geco --parser $(PARSER) \
+	$(BIN)/python bench/research/measure_drafts.py --geco results/sources/geco --parser $(PARSER) \
 		--words resources/lexicons/gendered_words.yaml --names resources/lexicons/given_names.yaml \
 		--output $(MEASURED)/drafts.csv --differences $(MEASURED)/drafts_differences.csv
-	$(BIN)/python workflow/tools/reproduce_geco.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
+	$(BIN)/python bench/research/reproduce_geco.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
 		--geco results/sources/geco --output $(MEASURED)/geco.csv --differences $(MEASURED)/geco_differences.csv
 	$(BIN)/python workflow/scripts/corpus/import_annotations.py --input $(GECO_SHEETS) --output $(MEASURED)/sheets.parquet
 	$(BIN)/python workflow/scripts/corpus/measure_agreement.py --annotations $(MEASURED)/sheets.parquet \
@@ -282,12 +282,12 @@ populations: .venv/ready  ## real scores without a difference, from which `make 
 	$(BIN)/snakemake --cores $(CORES) --until score --configfile config/studies/populations_cpu.yaml
 	$(BIN)/snakemake --cores $(CORES) --until score_changes --configfile config/studies/populations_concepts_cpu.yaml
 	for study in populations_cpu populations_concepts_cpu; do \
-		$(BIN)/python workflow/tools/write_populations.py --configfile config/studies/$$study.yaml \
+		$(BIN)/python bench/research/write_populations.py --configfile config/studies/$$study.yaml \
 			--output resources/populations || exit 1; \
 	done
 
 verdicts: .venv/ready  ## how often verdicts are wrong: in studies drawn from real scores, and in made ones (hours)
-	PYTHONPATH=workflow/scripts $(BIN)/python workflow/tools/simulate_verdicts.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/verdicts.csv
+	PYTHONPATH=workflow/scripts $(BIN)/python bench/research/simulate_verdicts.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/verdicts.csv
 
 GECOBENCH := $(wildcard results/gecobench_cpu)
 

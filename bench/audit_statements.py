@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "tools"))
+sys.path.insert(0, str(Path(__file__).parent / "research"))
 
 from simulate_verdicts import SHAPES
 
