@@ -32,6 +32,7 @@ INTRODUCTION = """\
 # Configuration
 
 One YAML file describes one study: its datasets, models, explainers, metrics and tests.
+The [glossary](../docs/glossary.md) says what words mean.
 
 ## How to start
 
