@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result compare-studies demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-makers bench-associated estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result compare-studies demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-associated estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -52,7 +52,7 @@ beyond-random: $(MINILM)  ## what is left of disparities beyond random explanati
 
 soft-scale: .venv/ready-for-tests  ## what of soft disparities is made by the number of tokens kept: docs/results/soft_scale.md (a quarter of an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/soft_scale_cpu.yaml
-	$(BIN)/python bench/soft_scale.py --results results/soft_scale_cpu --output docs/results/soft_scale.md
+	$(BIN)/python bench/research/soft_scale.py --results results/soft_scale_cpu --output docs/results/soft_scale.md
 
 cebab: $(MINILM)  ## which explanations tell what edits of restaurant reviews do to a model (under an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/cebab_cpu.yaml
@@ -61,18 +61,18 @@ hatecheck: $(MINILM)  ## a classifier of hate speech, explained for seven groups
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/hatecheck_cpu.yaml
 
 KNOWN := config/studies/known_disparity.yaml
-FRESH := bench/fresh/known_disparity.yaml
+FRESH := bench/research/fresh/known_disparity.yaml
 
 known-disparity: .venv/ready-for-tests  ## verdicts in worlds whose disparities are known: docs/results/known_disparity.md (an hour; goes on where it ended)
 	$(BIN)/snakemake --cores $(CORES) tables --configfile $(KNOWN)
 	$(BIN)/snakemake --cores $(CORES) results/known_disparity_fresh/tables/effects.parquet --configfile $(KNOWN) $(FRESH)
-	$(BIN)/python bench/known_disparity.py --configfile $(KNOWN) --results results/known_disparity \
+	$(BIN)/python bench/research/known_disparity.py --configfile $(KNOWN) --results results/known_disparity \
 		--fresh-configfile $(FRESH) --fresh results/known_disparity_fresh --table docs/results/known_disparity.csv \
 		--figure docs/results/known_disparity.svg --page docs/results/known_disparity.md
 
 known-concepts: .venv/ready  ## explainers by concepts in worlds whose effects are known: docs/results/known_concepts.md (half an hour beside other work)
 	$(BIN)/snakemake --cores $(CORES) tables --configfile config/studies/known_concepts.yaml
-	$(BIN)/python bench/known_concepts.py --configfile config/studies/known_concepts.yaml \
+	$(BIN)/python bench/research/known_concepts.py --configfile config/studies/known_concepts.yaml \
 		--results results/known_concepts --page docs/results/known_concepts.md
 
 ARCHIVE = $(STUDY).zip
@@ -158,13 +158,13 @@ $(CHECKS): check-%: | $(MINILM)
 	fi
 
 MODULES :=
-MUTATION := nice -n 10 .venv-mutation/bin/python workflow/tools/measure_mutants.py --folder results/mutation
+MUTATION := nice -n 10 .venv-mutation/bin/python tests/measure_mutants.py --folder results/mutation
 
 mutation: .venv-mutation/ready  ## which small changes of the code no test notices: make mutation MODULES="tables items"
 	$(MUTATION) $(if $(MODULES),--modules $(MODULES))
 
 architectures: .venv/ready-for-tests  ## which types of models work: docs/architectures.md (two hours; goes on where it ended)
-	$(BIN)/python workflow/tools/measure_architectures.py --folder results/architectures --output docs/architectures.md
+	$(BIN)/python bench/architectures/measure_architectures.py --folder results/architectures --output docs/architectures.md
 
 rule-graph: .venv/ready  ## draw which rule needs which, for README.md; needs graphviz
 	PYTHONHASHSEED=0 $(BIN)/snakemake --quiet all --rulegraph dot --configfile config/demo.yaml | \
@@ -178,12 +178,12 @@ MEASURED := results/corpus_measured
 
 measure-corpus: .venv/ready  ## hold filter, drafts and import against GECO: make measure-corpus PARSER=...
 	$(BIN)/snakemake --cores 1 $(SOURCES) $(GECO_SHEETS)
-	$(BIN)/python workflow/tools/measure_filter.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
+	$(BIN)/python bench/research/measure_filter.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
 		--parser $(PARSER) --output $(MEASURED)/filter.csv --losses $(MEASURED)/filter_losses.csv
-	$(BIN)/python workflow/tools/measure_drafts.py --geco results/sources/geco --parser $(PARSER) \
+	$(BIN)/python bench/research/measure_drafts.py --geco results/sources/geco --parser $(PARSER) \
 		--words resources/lexicons/gendered_words.yaml --names resources/lexicons/given_names.yaml \
 		--output $(MEASURED)/drafts.csv --differences $(MEASURED)/drafts_differences.csv
-	$(BIN)/python workflow/tools/reproduce_geco.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
+	$(BIN)/python bench/research/reproduce_geco.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
 		--geco results/sources/geco --output $(MEASURED)/geco.csv --differences $(MEASURED)/geco_differences.csv
 	$(BIN)/python workflow/scripts/corpus/import_annotations.py --input $(GECO_SHEETS) --output $(MEASURED)/sheets.parquet
 	$(BIN)/python workflow/scripts/corpus/measure_agreement.py --annotations $(MEASURED)/sheets.parquet \
@@ -193,6 +193,7 @@ BENCH := results/bench
 BENCH_MODELS := $(foreach model,small_bert minilm,$(BENCH)/models/geco_all/$(model)/seed0)
 BENCH_NAMED := $(foreach model,$(BENCH_MODELS),$(notdir $(patsubst %/,%,$(dir $(model))))=$(model))
 CEBAB := results/cebab_cpu
+CEBAB_FILE := cebab/CEBaB-v1.1.zip
 BENCH_ITEMS := $(BENCH)/datasets/geco_all/items.parquet
 TRAIN_BENCH := $(BIN)/snakemake --cores $(CORES) $(BENCH_MODELS:%=%/model.safetensors) --configfile bench/bench.yaml
 SHAPES := $(foreach shape,modernbert decoder,results/pretrained/shapes/$(shape))
@@ -216,7 +217,7 @@ bench-memory: $(MINILM)  ## what it saves to keep the memory that torch frees (a
 	$(BIN)/python bench/kept_memory.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS)
 
 bench-precision: $(MINILM)  ## what bfloat16 changes in a table of disparities (ten minutes)
-	$(BIN)/python bench/precision_effect.py --study bench/bench.yaml --cores $(CORES)
+	$(BIN)/python bench/research/precision_effect.py --study bench/bench.yaml --cores $(CORES)
 
 bench-training: $(MINILM)  ## time what a training can save: make bench-training DATA=folder with geco/ and cebab/
 	$(BIN)/python bench/training_time.py --data $(DATA) --model $(dir $(MINILM)) --output $(BENCH)/training.csv
@@ -226,20 +227,20 @@ bench-prompt: .venv/ready  ## time what it saves to compute the beginning of a d
 
 bench-engines: $(MINILM) .venv-engines/ready  ## OpenVINO and ONNX Runtime for the evaluator's rows: docs/results/engines.md (half an hour)
 	$(TRAIN_BENCH)
-	.venv-engines/bin/python bench/engines.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output docs/results/engines.md
+	.venv-engines/bin/python bench/research/engines.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output docs/results/engines.md
 
 bench-fewer-rows: $(MINILM)  ## what fewer rows of LIME and Kernel SHAP lose and save: docs/results/fewer_rows.md
 	$(TRAIN_BENCH)
-	$(BIN)/python bench/fewer_rows.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output docs/results/fewer_rows.md
+	$(BIN)/python bench/research/fewer_rows.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output docs/results/fewer_rows.md
 
 bench-exact-shapley: $(MINILM)  ## estimates of Shapley values beside exact ones: docs/results/shapley_error.md
 	$(TRAIN_BENCH)
-	$(BIN)/python bench/shapley_error.py --model $(firstword $(BENCH_MODELS)) --items $(BENCH_ITEMS) --output docs/results/shapley_error.csv
+	$(BIN)/python bench/research/shapley_error.py --model $(firstword $(BENCH_MODELS)) --items $(BENCH_ITEMS) --output docs/results/shapley_error.csv
 
 bench-shapley: $(MINILM) .venv-shapiq/ready  ## the same on 30 to 60 tokens, beside shapiq's: docs/results/shapley_longer.md (an hour)
 	$(TRAIN_BENCH)
 	$(BIN)/snakemake --cores $(CORES) $(CEBAB)/models/five_way/lstm/seed0/model.safetensors --configfile config/studies/cebab_cpu.yaml
-	.venv-shapiq/bin/python bench/shapley_longer.py \
+	.venv-shapiq/bin/python bench/research/shapley_longer.py \
 		--games "small BERT, GECO" joined $(firstword $(BENCH_MODELS)) $(BENCH_ITEMS) 12 12 6 \
 		--games "LSTM with attention, CEBaB" long $(CEBAB)/models/five_way/lstm/seed0 $(CEBAB)/datasets/five_way/items.parquet 30 60 6 \
 		--games "small BERT, GECO" long $(firstword $(BENCH_MODELS)) $(BENCH_ITEMS) 30 60 6 \
@@ -248,23 +249,23 @@ bench-shapley: $(MINILM) .venv-shapiq/ready  ## the same on 30 to 60 tokens, bes
 
 bench-chance: $(MINILM)  ## what of explanations is chance, by the number of rows: docs/results/chance_by_rows.md
 	$(TRAIN_BENCH)
-	$(BIN)/python bench/chance_by_rows.py --models $(firstword $(BENCH_NAMED)) --items $(BENCH_ITEMS) --output docs/results/chance_by_rows.csv
+	$(BIN)/python bench/research/chance_by_rows.py --models $(firstword $(BENCH_NAMED)) --items $(BENCH_ITEMS) --output docs/results/chance_by_rows.csv
 
 bench-chance-longer: $(MINILM)  ## the same of LIME on texts of five sentences: docs/results/chance_by_rows_longer.md (five minutes)
 	$(TRAIN_BENCH)
-	$(BIN)/python bench/chance_by_rows.py --models $(firstword $(BENCH_NAMED)) --items $(BENCH_ITEMS) --sentences 8 --in-a-row 5 \
+	$(BIN)/python bench/research/chance_by_rows.py --models $(firstword $(BENCH_NAMED)) --items $(BENCH_ITEMS) --sentences 8 --in-a-row 5 \
 		--settings lime "lime, asked" --output docs/results/chance_by_rows_longer.csv
 
 # LIME and SHAP of MiniLM would take hours.
 bench-sensitivity: $(MINILM)  ## what few points of sensitivity miss: docs/results/sensitivity_error.md (twenty minutes)
 	$(TRAIN_BENCH)
-	$(BIN)/python bench/sensitivity_error.py --model "small BERT" $(firstword $(BENCH_MODELS)) 16 \
+	$(BIN)/python bench/research/sensitivity_error.py --model "small BERT" $(firstword $(BENCH_MODELS)) 16 \
 		--model MiniLM $(lastword $(BENCH_MODELS)) 6 grad gxi igxi \
 		--items $(BENCH_ITEMS) --output docs/results/sensitivity_error.csv
 
 bench-ola-cea: $(MINILM)  ## OLA-CEA with what GECOBench's released code does in another way (days; goes on where it ended)
 	$(BIN)/snakemake --cores 1 $(addprefix results/sources/,$(GECO_FILES))
-	$(BIN)/python bench/ola_cea.py --data results/sources --tokenizer $(dir $(MINILM)) --output docs/results/ola_cea.csv
+	$(BIN)/python bench/research/ola_cea.py --data results/sources --tokenizer $(dir $(MINILM)) --output docs/results/ola_cea.csv
 
 bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same jobs (a quarter of an hour; 1,587 and 20,000 jobs)
 	$(BIN)/python bench/graph.py --configfile config/studies/disparity.yaml --jobs 20000
@@ -282,20 +283,27 @@ populations: .venv/ready  ## real scores without a difference, from which `make 
 	$(BIN)/snakemake --cores $(CORES) --until score --configfile config/studies/populations_cpu.yaml
 	$(BIN)/snakemake --cores $(CORES) --until score_changes --configfile config/studies/populations_concepts_cpu.yaml
 	for study in populations_cpu populations_concepts_cpu; do \
-		$(BIN)/python workflow/tools/write_populations.py --configfile config/studies/$$study.yaml \
+		$(BIN)/python bench/research/write_populations.py --configfile config/studies/$$study.yaml \
 			--output resources/populations || exit 1; \
 	done
 
 verdicts: .venv/ready  ## how often verdicts are wrong: in studies drawn from real scores, and in made ones (hours)
-	PYTHONPATH=workflow/scripts $(BIN)/python workflow/tools/simulate_verdicts.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/verdicts.csv
+	PYTHONPATH=workflow/scripts $(BIN)/python bench/research/simulate_verdicts.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/verdicts.csv
 
 GECOBENCH := $(wildcard results/gecobench_cpu)
 
 bench-ten-units: .venv/ready  ## how often GECOBench's claims are wrong; after `make gecobench` with its scores, too (a minute)
-	$(BIN)/python bench/ten_units.py $(GECOBENCH:%=--results %)
+	$(BIN)/python bench/research/ten_units.py $(GECOBENCH:%=--results %)
 
 bench-statements: .venv/ready  ## how often sentences of an audit are wrong, in studies drawn at random (hours)
-	$(BIN)/python bench/audit_statements.py --studies 100
+	$(BIN)/python bench/research/audit_statements.py --studies 100
+
+bench-coverage: .venv/ready  ## how often intervals hold the effect, in simulated pairs: docs/definitions.md (minutes)
+	$(BIN)/python bench/research/measure_coverage.py --runs 500 --draws 499
+
+bench-cebab: .venv/ready  ## the released files of CEBaB beside the tables of its paper (seconds)
+	$(BIN)/snakemake --cores 1 results/sources/$(CEBAB_FILE)
+	$(BIN)/python bench/research/describe_cebab.py results/sources/$(CEBAB_FILE)
 
 makers: .venv/ready  ## who makes disparities on GECO, COMPAS, HateCheck and in known worlds, the model or the explainer (half an hour)
 	$(BIN)/snakemake --cores $(CORES) results/makers_cpu/tables/beyond_random.html --configfile config/studies/makers_cpu.yaml
@@ -303,10 +311,10 @@ makers: .venv/ready  ## who makes disparities on GECO, COMPAS, HateCheck and in 
 		--configfile config/studies/makers_worlds_cpu.yaml
 
 bench-makers: .venv/ready  ## how often it is wrong who makes a disparity, the model or the explainer (ten minutes)
-	$(BIN)/python bench/attainable_statements.py
+	$(BIN)/python bench/research/attainable_statements.py
 
 bench-associated: .venv/ready  ## associated parts of simulated disparities beside the true ones (a few minutes)
-	$(BIN)/python bench/associated_parts.py --runs 500
+	$(BIN)/python bench/research/associated_parts.py --runs 500
 
 bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 items (hours; --items and --steps of the script for less)
 	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics
@@ -325,10 +333,10 @@ estimate-cost: .venv/ready  ## what a grid would cost on this device (ten minute
 .venv-mutation/ready: envs/mutation.txt .venv/ready-for-tests
 	$(BESIDE)
 
-.venv-engines/ready: bench/engines.txt .venv/ready
+.venv-engines/ready: bench/research/engines.txt .venv/ready
 	$(BESIDE)
 
-.venv-shapiq/ready: bench/shapiq.txt .venv/ready-for-tests
+.venv-shapiq/ready: bench/research/shapiq.txt .venv/ready-for-tests
 	$(BESIDE)
 
 .venv-archive/ready: envs/archive.txt .venv/ready

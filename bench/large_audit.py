@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "tools"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
 
 from report import machine, markdown
 from tiny_models import write_model

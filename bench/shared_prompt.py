@@ -20,22 +20,23 @@ import torch
 from report import machine, markdown
 from transformers import GPT2Config, GPT2LMHeadModel
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+
+from hub_tokenizers import write_tokenizer
+
+from evenlight import explainers, metrics
+from evenlight.configuration import completed_entry, family_of
+from evenlight.datasets.demo import read_sentences
+from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.sentences import tokenize
+from evenlight.metrics import explanation_of
+from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.processor import use_processor
+from evenlight.models.prompted import prompted_classifier
+from evenlight.training import save_classifier
+
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "workflow" / "scripts"), str(ROOT / "workflow" / "tools")]
-
-from hub_tokenizers import write_tokenizer  # noqa: E402
-
-from evenlight import explainers, metrics  # noqa: E402
-from evenlight.configuration import completed_entry, family_of  # noqa: E402
-from evenlight.datasets.demo import read_sentences  # noqa: E402
-from evenlight.engine.evaluator import Evaluator  # noqa: E402
-from evenlight.engine.sentences import tokenize  # noqa: E402
-from evenlight.metrics import explanation_of  # noqa: E402
-from evenlight.models.classifier import Classifier, load_classifier  # noqa: E402
-from evenlight.models.processor import use_processor  # noqa: E402
-from evenlight.models.prompted import prompted_classifier  # noqa: E402
-from evenlight.training import save_classifier  # noqa: E402
-
 LAYERS, WIDTH, VOCABULARY = 4, 256, 2000
 WORDS = {"female": ["she"], "male": ["he"]}
 EXPLAINERS = {"occlusion": {}, "kernel_shap": {"evaluations": 64}}

@@ -1,6 +1,6 @@
 """Parity of AttnLRP and CP-LRP with ``lxt``, and of GIM with ``gim-explain``, the packages of their authors.
 
-What these say of the tests' models is recorded in ``authors.json``; ``workflow/tools/record_authors.py`` says how.
+What these say of the tests' models is recorded in ``authors.json``; ``tests/peers/record_authors.py`` says how.
 """
 
 import json
@@ -24,7 +24,7 @@ def assert_agree(family, settings, classifier, sentences, recorded):
         logits_of(classifier, sentences),
         recorded["logits"],
         atol=1e-4,
-        err_msg="the tests' models are others than were recorded; run workflow/tools/record_authors.py",
+        err_msg="the tests' models are others than were recorded; run tests/peers/record_authors.py",
     )
     explained = explain(family, sentences, {"it": settings}, context_of(classifier))["it"].attributions
     for attribution, scores in zip(explained, recorded["scores"], strict=True):

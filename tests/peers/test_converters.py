@@ -1,6 +1,6 @@
 """Files of inseq and ferret, from what these packages wrote to scores at the words of a study's texts.
 
-What they wrote of tiny models is recorded; ``workflow/tools/record_explanations.py`` says how, and makes the models.
+What they wrote of tiny models is recorded; ``tests/peers/record_explanations.py`` says how, and makes the models.
 """
 
 import base64

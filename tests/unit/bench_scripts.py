@@ -1,7 +1,6 @@
 """The scripts of bench/, as modules for the tests, and what they read: a tiny trained model and test texts."""
 
 import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -16,14 +15,11 @@ BENCH = ROOT / "bench"
 
 
 def script(name: str) -> ModuleType:
-    """A script of bench/, which imports from its own folder."""
-    sys.path.insert(0, str(BENCH))
-    try:
-        specification = importlib.util.spec_from_file_location(name, BENCH / f"{name}.py")
-        module = importlib.util.module_from_spec(specification)
-        specification.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(BENCH))
+    """A script of bench/, or of a folder in it, as a module of its own."""
+    [path] = BENCH.rglob(f"{name}.py")
+    specification = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
     return module
 
 

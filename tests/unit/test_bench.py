@@ -18,6 +18,7 @@ from models_for_tests import tiny_classifier
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
+from evenlight import configuration
 from evenlight.engine.evaluator import Evaluator
 from evenlight.models.classifier import load_classifier
 from evenlight.models.fast_layers import use_fast_layers
@@ -29,16 +30,16 @@ TARGETS = dict(re.findall(r"^([a-z-]+):.*  ## .*\n((?:\t.*\n)+)", MAKEFILE, re.M
 
 def commands() -> list[str]:
     """The scripts that are called by themselves, and not by another script."""
-    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(BENCH.glob("*.py"))}
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(BENCH.rglob("*.py"))}
     called = "".join(texts.values())
     return [name for name, text in texts.items() if '"__main__"' in text and f'"{name}"' not in called]
 
 
 def test_every_script_is_run_by_a_target_that_help_names():
-    assert {"compare.py", "sensitivity_error.py", "where_time_goes.py"} <= set(commands())
+    assert {"compare.py", "sensitivity_error.py", "measure_architectures.py"} <= set(commands())
     # Written where the models are asked for.
     recipes = "".join(TARGETS.values()) + MAKEFILE[MAKEFILE.index("# Named by their last file") :][:300]
-    assert [name for name in commands() if not re.search(rf"bench/{name}\s", recipes)] == []
+    assert [name for name in commands() if not re.search(rf"bench/(\w+/)?{name}\s", recipes)] == []
     phony = re.search(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)[1].split()
     assert set(TARGETS) <= set(phony)
 
@@ -267,17 +268,7 @@ def test_the_profile_has_a_table_for_each_model_and_precision(profile, tmp_path,
         assert sum(int(cell.rstrip("%")) for cell in row[1:]) == pytest.approx(100, abs=4)
 
 
-# Precision, training, start, graph, large audits ----------------------------------------------------------------------
-
-
-def test_cells_that_change_by_precision_are_counted():
-    precision = script("precision_effect")
-    cells = pd.MultiIndex.from_product([["small", "large"], ["grad", "lime"], ["gini"]], names=precision.CELL)
-    before = pd.DataFrame({"p": [0.01, 0.2, 0.05, 0.5], "cohens_d": [1.0, 0.5, 0.25, 0.0]}, cells)
-    after = pd.DataFrame({"p": [0.06, 0.04, 0.05, 0.5], "cohens_d": [0.5, 0.75, 0.25, -0.5]}, cells)
-    table = precision.compared(before, after[::-1])
-    assert table.loc["small"].tolist() == [2, 1, 1, 2, 0.375, 0.5]
-    assert table.loc["large"].tolist() == [2, 1, 1, 0, 0.25, 0.5]
+# Training, start, graph, large audits ---------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -459,3 +450,35 @@ def test_other_scores_where_memory_is_kept_are_refused(monkeypatch):
     monkeypatch.setattr(kept_memory, "Worker", Answering)
     with pytest.raises(RuntimeError, match="path: other scores"):
         kept_memory.measured(Path("model"), "float32", [], argparse.Namespace(tasks=["path"], starts=1))
+
+
+# Shared prompts, and settings of all scripts --------------------------------------------------------------------------
+
+
+def test_a_shared_beginning_changes_no_answer(tmp_path, monkeypatch, capsys):
+    shared = script("shared_prompt")
+    words = [["Mara", "sails"], ["He", "waits", "."]]
+    template = shared.example_prompt(words, 2)
+    examples = "Sentence: Mara sails\nIt is about he\nSentence: He waits .\nIt is about she\n"
+    assert template == f"{examples}Sentence: {{text}}\nIt is about {{label}}"
+    monkeypatch.setattr(shared, "LAYERS", 2)
+    monkeypatch.setattr(shared, "WIDTH", 64)
+    monkeypatch.setattr(shared, "EXPLAINERS", {"occlusion": {}})
+    shared.main(argparse.Namespace(examples=[1], sentences=2, repeats=1))
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()]
+    rows = [row for row in rows if len(row) == 5][2:]
+    assert [row[2] for row in rows] == ["occlusion", "both AOPC metrics"]
+    for beginning, tokens, _, _, apart in rows:
+        assert 5 < int(beginning) < int(tokens)
+        assert float(apart) < 1e-5
+
+
+def test_every_setting_of_the_scripts_is_one_of_the_configuration():
+    """What the long runs would refuse after hours."""
+    chance, fewer, engines, worker = map(script, ("chance_by_rows", "fewer_rows", "engines", "worker_evenlight"))
+    settings = [given | {key: budget} for given, key, budgets in chance.CURVES.values() for budget in budgets]
+    settings += [{"method": method} | given for method, ways in fewer.WAYS.items() for given, _ in ways.values()]
+    settings += [*engines.EXPLAINERS.values(), *worker.EXPLAINERS.values()]
+    for given in settings:
+        completed = configuration.completed_entry("explainers", "it", given)
+        assert given.items() <= completed.items()

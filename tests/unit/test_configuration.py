@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -18,6 +19,8 @@ from hypothesis import strategies as some
 from jsonschema import Draft202012Validator
 from pydantic import Field
 from snakemake.cli import parse_config
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import validate
 
 from evenlight import own_files
 from evenlight.configuration import (
@@ -937,9 +940,12 @@ def test_readers_and_columns_agree_with_the_library():
 # The JSON Schema -------------------------------------------------------------------------------------------------
 
 
+SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
+
+
 def validator() -> Draft202012Validator:
     """What an editor has: the file that is shipped."""
-    return Draft202012Validator(yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text()))
+    return Draft202012Validator(yaml.safe_load(SCHEMA.read_text()))
 
 
 def test_the_schema_is_a_json_schema():
@@ -951,6 +957,14 @@ def test_editors_accept_shipped_and_completed_configurations(path):
     config = yaml.safe_load(path.read_text())
     validator().validate(config)
     validator().validate(complete(config))
+
+
+def test_workflows_of_others_validate_with_snakemake():
+    """Without its defaults: Snakemake 9 cannot set those below a mapping that may be null."""
+    config = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
+    validate(config, SCHEMA, set_default=False)
+    with pytest.raises(WorkflowError, match="sedes"):
+        validate(config | {"sedes": [0]}, SCHEMA, set_default=False)
 
 
 @pytest.mark.parametrize(
@@ -1045,7 +1059,7 @@ def without_references(part: dict):
 
 def test_the_file_defines_once_what_entries_have_alike():
     """Resolved it is the schema itself, and the catalog, which resolves nothing, finds type and description."""
-    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+    schema = validator().schema
     definitions = schema["$defs"]
     found = resolved(schema, definitions)
     assert {key: value for key, value in found.items() if key not in ("$schema", "title")} == {
@@ -1053,6 +1067,18 @@ def test_the_file_defines_once_what_entries_have_alike():
     }
     assert len(definitions) > 40
     assert all("$ref" not in part and {"type", "description"} <= part.keys() for part in without_references(schema))
+
+
+def test_no_block_of_the_file_stands_twice():
+    lines = SCHEMA.read_text().splitlines()
+    blocks = Counter(tuple(lines[start : start + 16]) for start in range(len(lines) - 15))
+    assert len(blocks) > 1000
+    assert [block for block, times in blocks.items() if times > 1] == []
+
+
+def test_every_definition_is_used():
+    schema = validator().schema
+    assert {f"#/$defs/{name}" for name in schema["$defs"]} == set(re.findall(r"#/\$defs/\w+", json.dumps(schema)))
 
 
 @pytest.mark.parametrize("flag", ["--readme", "--schema"])

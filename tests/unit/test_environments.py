@@ -117,6 +117,10 @@ def test_constraints_pin_everything_that_is_needed():
     assert needed - set(pins("constraints")) == set()
 
 
+# What has an environment of its own: peers whose answers are recorded, and mutmut.
+ELSEWHERE = {"ferret", "gim", "inseq", "lxt", "mutmut"}
+
+
 def imported_packages(folder: Path) -> dict[str, list[str]]:
     """The other projects' packages that Python files below ``folder`` import, each with the files that do so."""
     commands = [
@@ -125,7 +129,8 @@ def imported_packages(folder: Path) -> dict[str, list[str]]:
         if "evenlight" not in path.relative_to(REPOSITORY).parts
     ]
     stages = {path.parent.name for path in commands}
-    own = {"evenlight", *stages, *(path.stem for path in [*commands, *(REPOSITORY / "tests").rglob("*.py")])}
+    beside = [path for part in ("tests", "bench") for path in (REPOSITORY / part).rglob("*.py")]
+    own = {"evenlight", *stages, *(path.stem for path in [*commands, *beside])}
     found = {}
     for path in sorted(folder.rglob("*.py")):
         modules = set()
@@ -134,7 +139,7 @@ def imported_packages(folder: Path) -> dict[str, list[str]]:
                 modules |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 modules.add(node.module)
-        for package in {module.partition(".")[0] for module in modules} - own - sys.stdlib_module_names:
+        for package in {module.partition(".")[0] for module in modules} - own - ELSEWHERE - sys.stdlib_module_names:
             found.setdefault(package, []).append(str(path.relative_to(REPOSITORY)))
     return found
 

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from measure_mutants import TESTS
 
 from evenlight.code_digest import Code
 from evenlight.kinds import KINDS
+from measure_mutants import TESTS
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -45,6 +45,14 @@ def test_every_rules_file_says_what_it_is_for():
     rules = sorted((REPOSITORY / "rules").glob("**/*.smk"))
     assert rules
     assert [path.name for path in rules if not path.read_text().startswith(("#", '"""'))] == []
+
+
+def test_every_command_for_users_is_named_where_users_read():
+    pages = [REPOSITORY / "Makefile", *REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md")]
+    text = "".join(path.read_text() for path in pages if path.name != "CHANGELOG.md")
+    tools = sorted((REPOSITORY / "workflow" / "tools").glob("*.py"))
+    assert tools
+    assert [path.name for path in tools if path.name not in text or '"__main__"' not in path.read_text()] == []
 
 
 def library_order() -> list[str]:

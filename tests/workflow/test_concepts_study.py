@@ -216,7 +216,7 @@ def results_there(project: Path) -> list[Path]:
 def test_the_page_on_known_effects_has_the_means_of_the_tables(study, tmp_path):
     command = [
         sys.executable,
-        str(PROJECT / "bench/known_concepts.py"),
+        str(PROJECT / "bench/research/known_concepts.py"),
         "--configfile",
         study.parents[1] / "study.yaml",
     ]

@@ -49,7 +49,7 @@ def test_worlds_are_trained_on_tested_and_summed_up_beside_their_truth(tmp_path)
             name = f"{world}/small_bert/seed{seed}/model.safetensors"
             assert weights[name] == again[name]
 
-    command = [sys.executable, str(PROJECT / "bench" / "known_disparity.py")]
+    command = [sys.executable, str(PROJECT / "bench" / "research" / "known_disparity.py")]
     flags = {
         "--configfile": "study.yaml",
         "--results": "results/known",

@@ -32,6 +32,7 @@ INTRODUCTION = """\
 # Configuration
 
 One YAML file describes one study: its datasets, models, explainers, metrics and tests.
+The [glossary](../docs/glossary.md) says what words mean.
 
 ## How to start
 
@@ -84,7 +85,7 @@ def with_definitions(schema: dict) -> dict:
         if alike[definition] > 1 and definition not in names:
             used[name] += 1
             names[definition] = name if used[name] == 1 else f"{name}_{used[name]}"
-    definitions = {name: json.loads(definition) for definition, name in names.items()}
+    definitions = {name: _referring(json.loads(definition), names, True) for definition, name in names.items()}
     return _referring(schema, names) | {"$defs": dict(sorted(definitions.items()))}
 
 
@@ -142,13 +143,22 @@ def schema_file(schema: dict) -> str:
     """The JSON Schema, in YAML."""
     named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Configuration of Evenlight"}
     named |= with_own(with_definitions(schema))
-    text = yaml.dump(named, Dumper=_WithoutAliases, sort_keys=False, allow_unicode=True, width=120)
+    text = yaml.dump(named, Dumper=_Short, sort_keys=False, allow_unicode=True, width=120)
     return f"{SCHEMA_COMMENT}{text}"
 
 
-class _WithoutAliases(yaml.SafeDumper):
+class _Short(yaml.SafeDumper):
+    """Writes references and lists of values on one line each, and no aliases."""
+
     def ignore_aliases(self, data) -> bool:
         return True
+
+    def represent_mapping(self, tag, mapping, flow_style=None) -> yaml.Node:
+        return super().represent_mapping(tag, mapping, "$ref" in mapping or flow_style)
+
+    def represent_sequence(self, tag, sequence, flow_style=None) -> yaml.Node:
+        values = not any(isinstance(value, dict | list) for value in sequence)
+        return super().represent_sequence(tag, sequence, values or flow_style)
 
 
 def _top_level(schema: dict) -> Iterator[str]:

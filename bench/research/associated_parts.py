@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
+
 
 from evenlight.seeds import generator_for
 from evenlight.statistics.associated import Split, part_columns, split_groups, split_pairs

@@ -16,11 +16,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from report import markdown
 from scipy.stats import spearmanr
-from texts import parser_of_models, read_by, test_texts, write_page_of_models
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
+
+from report import markdown
+from texts import parser_of_models, read_by, test_texts, write_page_of_models
 
 from evenlight import command_line, explainers, metrics
 from evenlight.configuration import completed_entry, family_of

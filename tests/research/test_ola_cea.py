@@ -14,6 +14,8 @@ from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
 from evenlight.models.architectures import new_classifier
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def bench():

@@ -1,4 +1,4 @@
-"""The scripts of bench/ that hold estimates against what they estimate, or one engine's answers against another's."""
+"""Scripts of bench/research/: estimates beside what they estimate, and answers of one engine beside another's."""
 
 import argparse
 import sys
@@ -12,12 +12,13 @@ from bench_scripts import ROOT, script, write_bert, write_texts
 from models_for_tests import additive, sentences_of, tiny_classifier
 from transformers import AutoModelForSequenceClassification
 
-from evenlight import configuration
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import shapley
 from evenlight.explainers.token_tree import Node
 from evenlight.texts import texts_in, written
+
+pytestmark = pytest.mark.slow
 
 # Shapley values by the number of rows ---------------------------------------------------------------------------------
 
@@ -296,7 +297,7 @@ def test_both_files_of_sensitivity(sensitivity, tmp_path, monkeypatch):
         sensitivity.main(arguments)
 
 
-# Other engines, fewer rows, shared prompts ----------------------------------------------------------------------------
+# Other engines, fewer rows, half the bits -----------------------------------------------------------------------------
 
 
 def test_an_engine_answers_the_evaluators_rows(tmp_path, monkeypatch):
@@ -360,30 +361,11 @@ def test_fewer_rows_are_held_against_the_definition(tmp_path, monkeypatch):
     assert float(asked[1]) < 0.5
 
 
-def test_a_shared_beginning_changes_no_answer(tmp_path, monkeypatch, capsys):
-    shared = script("shared_prompt")
-    words = [["Mara", "sails"], ["He", "waits", "."]]
-    template = shared.example_prompt(words, 2)
-    examples = "Sentence: Mara sails\nIt is about he\nSentence: He waits .\nIt is about she\n"
-    assert template == f"{examples}Sentence: {{text}}\nIt is about {{label}}"
-    monkeypatch.setattr(shared, "LAYERS", 2)
-    monkeypatch.setattr(shared, "WIDTH", 64)
-    monkeypatch.setattr(shared, "EXPLAINERS", {"occlusion": {}})
-    shared.main(argparse.Namespace(examples=[1], sentences=2, repeats=1))
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()]
-    rows = [row for row in rows if len(row) == 5][2:]
-    assert [row[2] for row in rows] == ["occlusion", "both AOPC metrics"]
-    for beginning, tokens, _, _, apart in rows:
-        assert 5 < int(beginning) < int(tokens)
-        assert float(apart) < 1e-5
-
-
-def test_every_setting_of_the_scripts_is_one_of_the_configuration():
-    """What the long runs would refuse after hours."""
-    chance, fewer, engines, worker = map(script, ("chance_by_rows", "fewer_rows", "engines", "worker_evenlight"))
-    settings = [given | {key: budget} for given, key, budgets in chance.CURVES.values() for budget in budgets]
-    settings += [{"method": method} | given for method, ways in fewer.WAYS.items() for given, _ in ways.values()]
-    settings += [*engines.EXPLAINERS.values(), *worker.EXPLAINERS.values()]
-    for given in settings:
-        completed = configuration.completed_entry("explainers", "it", given)
-        assert given.items() <= completed.items()
+def test_cells_that_change_by_precision_are_counted():
+    precision = script("precision_effect")
+    cells = pd.MultiIndex.from_product([["small", "large"], ["grad", "lime"], ["gini"]], names=precision.CELL)
+    before = pd.DataFrame({"p": [0.01, 0.2, 0.05, 0.5], "cohens_d": [1.0, 0.5, 0.25, 0.0]}, cells)
+    after = pd.DataFrame({"p": [0.06, 0.04, 0.05, 0.5], "cohens_d": [0.5, 0.75, 0.25, -0.5]}, cells)
+    table = precision.compared(before, after[::-1])
+    assert table.loc["small"].tolist() == [2, 1, 1, 2, 0.375, 0.5]
+    assert table.loc["large"].tolist() == [2, 1, 1, 0, 0.25, 0.5]

@@ -4,7 +4,7 @@ Both ask for packages that nothing here needs and their rules do not use, so the
 which read what this writes. From the project's folder, with its environment:
 
     pip install --no-deps --target results/authors lxt==2.1 gim-explain==0.1.4
-    PYTHONPATH=workflow/scripts:tests/unit:results/authors python workflow/tools/record_authors.py \\
+    PYTHONPATH=workflow/scripts:tests/unit:results/authors python tests/peers/record_authors.py \\
         --output tests/peers/authors.json
 """
 

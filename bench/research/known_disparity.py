@@ -1,8 +1,8 @@
 """What do verdicts find in worlds with known causes, beside what is there?
 
 Reads the study `config/studies/known_disparity.yaml` and the same with fresh texts and further trainings
-(`bench/fresh/known_disparity.yaml`), which tell the truth and are a second study. Writes a table of all cells (CSV), a
-figure and a page (Markdown).
+(`bench/research/fresh/known_disparity.yaml`), which tell the truth and are a second study. Writes a table of all cells
+(CSV), a figure and a page (Markdown).
 """
 
 import argparse
@@ -22,11 +22,13 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from report import machine, markdown
 from scipy.stats import norm
 from scipy.stats import t as student
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
+
+from report import machine, markdown
 
 from evenlight import command_line, configuration
 from evenlight.contracts.results import DISPARITY, EFFECTS, QUALITY_PER_SEED, VERDICT_CONTROL
@@ -79,7 +81,7 @@ make known-disparity
 ```
 
 runs `config/studies/known_disparity.yaml`, and the same worlds with fresh texts and further trainings
-(`bench/fresh/known_disparity.yaml`). It writes this page with `bench/known_disparity.py`. Made on
+(`bench/research/fresh/known_disparity.yaml`). It writes this page with `bench/research/known_disparity.py`. Made on
 {machine}.
 
 Do verdicts find a disparity that is there, and none that is not? In

@@ -1,9 +1,9 @@
 """How often the verdicts of a study are wrong, and how often they find what is there, in studies drawn at random.
 
-``python workflow/tools/simulate_verdicts.py --studies 400 --output results/verdicts.csv``; rows that the file has
+``python bench/research/simulate_verdicts.py --studies 400 --output results/verdicts.csv``; rows that the file has
 already stay, so that the same command goes on where it ended. Where the code has changed, remove the file.
 
-Studies of the first sections are drawn from populations of real scores (``workflow/tools/write_populations.py``), whose
+Studies of the first sections are drawn from populations of real scores (``bench/research/write_populations.py``), whose
 units are drawn with replacement, with all their scores in all cells.
 
 Those of the others are made. A study has up to two datasets, two models and 24 metrics; the cells of a model have

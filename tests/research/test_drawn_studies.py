@@ -1,4 +1,4 @@
-"""The scripts of bench/ that draw studies with a known truth: what is drawn, what the truth is, what is counted."""
+"""Scripts of bench/research/: studies with a known truth: what is drawn, what the truth is, what is counted."""
 
 import numpy as np
 import pandas as pd
@@ -6,6 +6,8 @@ import pytest
 from bench_scripts import script
 
 from evenlight.seeds import generator_for
+
+pytestmark = pytest.mark.slow
 
 # The sentences of an audit --------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """Populations of real scores in which no group differs: what `make verdicts` draws studies from.
 
-    PYTHONPATH=workflow/scripts python workflow/tools/write_populations.py \\
+    PYTHONPATH=workflow/scripts python bench/research/write_populations.py \\
         --configfile config/studies/populations_cpu.yaml --output resources/populations
 
 Of every comparison of a study that has been run, all units with their scores in all cells: of pairs the differences, of
@@ -12,11 +12,15 @@ cells are no hypothesis.
 """
 
 import argparse
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "tools"))
+
 from plan_study import settings_of
 
 from evenlight import command_line, configuration

@@ -8,17 +8,12 @@ of the page, whose numbers are read from the words.
 
 import argparse
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "tools"))
-
 from simulate_verdicts import SHAPES
 
 from evenlight.figures.audit.content import Interest, Labels, told_of_comparison

@@ -5,7 +5,8 @@ evaluator makes of them. Each engine has the whole network, exported with free n
 thread. All take turns; what is told is processor time of the evaluator in float32 over the engine's, how far
 probabilities are apart, and what changes in the attributions and scores that are made of them.
 
-Writes a page (Markdown). OpenVINO and ONNX Runtime come with ``bench/engines.txt``; ``make bench-engines`` runs it.
+Writes a page (Markdown). ``make bench-engines`` runs it, with OpenVINO and ONNX Runtime of
+``bench/research/engines.txt``.
 """
 
 import argparse
@@ -18,12 +19,14 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 import torch
-from report import markdown
 from scipy.stats import spearmanr
-from texts import draw, parser_of_models, read_by, test_texts, write_page_of_models
 from transformers import AutoModelForSequenceClassification
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
+
+from report import markdown
+from texts import draw, parser_of_models, read_by, test_texts, write_page_of_models
 
 from evenlight import command_line, explainers, metrics
 from evenlight.configuration import completed_entry, family_of

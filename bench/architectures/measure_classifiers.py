@@ -254,7 +254,7 @@ sequence classifier that Transformers knows it writes a small model with random 
 tokenizer of the kind that published models of the type have; loads it as a study does (`architecture: pretrained`),
 trains it for two steps, saves it, loads it again, and explains three sentences with every explainer, with few steps and
 rows. It says that explanations are what their method says of the model as Transformers runs it, and not that they mean
-something for a type.
+something for a type. The [glossary](glossary.md) says what words mean.
 
 **{works} types work; the others, and why they do not, stand at the end.**{failed}
 

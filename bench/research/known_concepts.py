@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import yaml
-from report import machine, markdown
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
+
+from report import machine, markdown
 
 from evenlight import command_line, configuration
 from evenlight.contracts.explanations import CHANGE_EFFECTS, CHANGES
@@ -32,7 +34,7 @@ PAGE = """# Known effects of concepts
 make known-concepts
 ```
 
-runs `config/studies/known_concepts.yaml` and writes this page with `bench/known_concepts.py`. Made on
+runs `config/studies/known_concepts.yaml` and writes this page with `bench/research/known_concepts.py`. Made on
 {machine}.
 
 In [worlds with known causes](../causal_world.md) the effect of every concept on a model is known from real

@@ -20,10 +20,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[1]
 LIBRARY = REPOSITORY / "workflow" / "scripts" / "evenlight"
 # What tests read besides the library.
-NEEDED = ("tests", "config", "resources", "rules", "envs", "workflow")
+NEEDED = ("tests", "config", "resources", "rules", "envs", "workflow", "bench")
 # Variables that the tests must not see: a path to the library that is not changed; and published data, of which every
 # mutant would read much again, with a result that depends on the machine.
 HIDDEN = ("PYTHONPATH", "EVENLIGHT_MIRROR", "EVENLIGHT_PEER_DATA", "CI")
@@ -114,7 +114,7 @@ track_dependencies = false
 use_git_change_detection = false
 
 [tool.pytest.ini_options]
-pythonpath = ["src", "workflow/scripts", "workflow/tools", "tests/unit"]
+pythonpath = ["src", "workflow/scripts", "workflow/tools", "bench", "bench/research", "tests/unit"]
 markers = ["slow: takes more than half a minute"]
 """
 

@@ -7,8 +7,11 @@ call goes on where the first one ended. The tables are made from all files.
 import argparse
 import json
 import os
+import sys
 import warnings
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "unit"))
 
 import measure_classifiers
 import measure_prompts

@@ -24,7 +24,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from report import command, machine, markdown
 from scipy.stats import spearmanr
 from shapley_error import (
     OTHER_QUANTITY,
@@ -38,9 +37,12 @@ from shapley_error import (
     our_sampling,
     summarised,
 )
-from texts import read_by, test_texts
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
+
+from report import command, machine, markdown
+from texts import read_by, test_texts
 
 from evenlight import command_line
 from evenlight.engine.evaluator import Evaluator

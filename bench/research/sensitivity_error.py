@@ -19,13 +19,15 @@ import numpy as np
 import pandas as pd
 import torch
 import yaml
-from estimate_cost import counted
-from report import command, machine, markdown
 from scipy.stats import spearmanr
-from texts import add_items_flag, draw, read_by, test_texts
 from torch import nn
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
+
+from estimate_cost import counted
+from report import command, machine, markdown
+from texts import add_items_flag, draw, read_by, test_texts
 
 from evenlight import command_line, configuration
 from evenlight.engine.evaluator import Evaluator
@@ -259,7 +261,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "--configfile",
         type=Path,
-        default=Path(__file__).parents[1] / "config/studies/disparity.yaml",
+        default=Path(__file__).parents[2] / "config/studies/disparity.yaml",
         help="the study whose explainers explain",
     )
     parser.add_argument("--reference", type=int, default=20, help="steps of the attack that others are compared with")

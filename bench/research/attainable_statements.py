@@ -7,16 +7,11 @@ them stand two other measures of what is the explainer's: the share of each text
 """
 
 import argparse
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from audit_statements import ALPHA, BOUND, CONFIDENCE, DRAWS, GENDER, INTEREST, LABELS, METRICS, Counts, needed_in
 
 from evenlight.figures.audit.content import MAKERS, _yardsticks, told_of_comparison

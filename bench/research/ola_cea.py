@@ -17,9 +17,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-from report import machine, markdown
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
+
+from report import machine, markdown
 
 from evenlight import command_line, datasets, training
 from evenlight.configuration.trainings import Training
@@ -157,7 +159,7 @@ def page(table: pd.DataFrame, epochs: int) -> str:
             "",
             markdown(pd.DataFrame(lines)),
             "",
-            f"Made by `python bench/ola_cea.py` on {machine('torch', 'transformers')}.",
+            f"Made by `python bench/research/ola_cea.py` on {machine('torch', 'transformers')}.",
             "",
         ]
     )

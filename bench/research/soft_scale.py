@@ -11,9 +11,11 @@ from textwrap import fill
 
 import numpy as np
 import pandas as pd
-from report import machine, markdown
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
+
+from report import machine, markdown
 
 from evenlight import command_line
 from evenlight.contracts.explanations import ATTRIBUTIONS
@@ -25,7 +27,7 @@ from evenlight.metrics.soft import kept_share
 from evenlight.readings import read_explained
 from evenlight.tables import read_arrow, read_table, replacing
 
-PUBLISHED = Path(__file__).parents[1] / "resources" / "published" / "disparity_effect_sizes.csv"
+PUBLISHED = Path(__file__).parents[2] / "resources" / "published" / "disparity_effect_sizes.csv"
 METRICS = ("soft_comprehensiveness", "soft_sufficiency")
 FORMS = ("", "_added", "_controlled", "_controlled_added")
 RUN = ["dataset", "model", "explainer", "seed"]
@@ -38,7 +40,7 @@ PAGE = """# Soft metrics and the number of tokens kept
 make soft-scale
 ```
 
-runs `config/studies/soft_scale_cpu.yaml` and writes this page with `bench/soft_scale.py`. Made on
+runs `config/studies/soft_scale_cpu.yaml` and writes this page with `bench/research/soft_scale.py`. Made on
 {machine}.
 
 Soft sufficiency keeps each number of a token's embedding with the token's score, brought to 0 … 1; soft

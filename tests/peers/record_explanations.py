@@ -3,12 +3,13 @@
 inseq runs in the project's environment, from the project's folder:
 
     pip install --no-deps --target results/inseq inseq==0.7.1 jaxtyping "typeguard<3" treescope wadler-lindig
-    PYTHONPATH=workflow/scripts:results/inseq python workflow/tools/record_explanations.py inseq \\
+    PYTHONPATH=workflow/scripts:tests/unit:results/inseq python tests/peers/record_explanations.py inseq \\
         --output tests/peers/inseq.json
 
 ferret needs older libraries, those of ``make bench``:
 
-    .venv-ferret/bin/python workflow/tools/record_explanations.py ferret --output tests/peers/ferret_rows.jsonl
+    PYTHONPATH=tests/unit .venv-ferret/bin/python tests/peers/record_explanations.py ferret \\
+        --output tests/peers/ferret_rows.jsonl
 """
 
 import argparse

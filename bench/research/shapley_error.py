@@ -22,11 +22,13 @@ import pandas as pd
 import shap
 import torch
 from captum.attr import KernelShap, ShapleyValueSampling
-from report import command, machine, markdown
 from scipy.stats import spearmanr
-from texts import add_items_flag, read_by, test_texts
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
+
+from report import command, machine, markdown
+from texts import add_items_flag, read_by, test_texts
 
 from evenlight import command_line
 from evenlight.engine.evaluator import Evaluator

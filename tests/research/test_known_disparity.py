@@ -19,8 +19,10 @@ from evenlight.statistics.pooled import pooled_effects
 from evenlight.statistics.study import Comparison, VerdictSettings
 from evenlight.statistics.verdicts import verdict
 
+pytestmark = pytest.mark.slow
+
 STUDY = ROOT / "config" / "studies" / "known_disparity.yaml"
-FRESH = ROOT / "bench" / "fresh" / "known_disparity.yaml"
+FRESH = ROOT / "bench" / "research" / "fresh" / "known_disparity.yaml"
 
 
 @pytest.fixture(scope="module")
