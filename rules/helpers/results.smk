@@ -8,6 +8,7 @@ OF_RUNS = {
     "datasets": DATASETS,
     "readings": READINGS,
     "attributions": SHARD,
+    "costs": COST,
     "agreement": AGREEMENT,
     "randomised": RANDOMISED,
 }
@@ -59,7 +60,11 @@ def files_of_runs(flag):
         return every_score()
     if flag == "datasets":
         return every_dataset()
-    explainers = {"attributions": list(config["explainers"]), "randomised": RANDOMISED_EXPLAINERS}
+    explainers = {
+        "attributions": list(config["explainers"]),
+        "costs": ATTRIBUTING_EXPLAINERS,
+        "randomised": RANDOMISED_EXPLAINERS,
+    }
     return every(OF_RUNS[flag], **({"explainer": explainers[flag]} if flag in explainers else {}))
 
 

@@ -24,6 +24,7 @@ FOLDERS = (
     "datasets",
     "readings",
     "attributions",
+    "costs",
     "agreement",
     "masked_words",
     "randomised",
