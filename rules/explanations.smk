@@ -1,7 +1,7 @@
 # From models to explanations and their scores.
 #
 # Comes in: <results>/datasets/, <results>/models/, <results>/readings/.
-# Goes out: <results>/attributions/, one shard per explainer; <results>/scores/, one file per family of metrics and
+# Goes out: <results>/attributions/, one shard per explainer, and <results>/costs/, its time; <results>/scores/, one file per family of metrics and
 # explainer; <results>/randomised/, where the configuration asks for it.
 #
 # Jobs here write the files of several explainers, which are `update()` (`taken_over`): Snakemake does not delete them before the job,
@@ -79,7 +79,8 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
             model=asked_model("explainers", family),
             imported=imported_files(family),
         output:
-            taken_over(of_explainers(SHARD, explainers)),
+            shards=taken_over(of_explainers(SHARD, explainers)),
+            costs=taken_over(of_explainers(COST, explainers)),
         log:
             f"<logs>/attribute/{{dataset}}/{{model}}/seed{{seed}}/{family}.log",
         benchmark:
@@ -101,7 +102,8 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
         shell:
             "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} {params.model:q} "
             "--settings {params.settings:q} --code {params.code} --device {resources.device} --threads {threads} "
-            "{resources.in_groups} --asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
+            "{resources.in_groups} --asking {resources.asking:q} --output {output.shards:q} --costs {output.costs:q} "
+            "> {log:q} 2>&1"
 
 
 rule score:

@@ -104,9 +104,11 @@ SCORE_FIGURES = [
     every(rules.draw_scores.output, metric=config["metrics"]),
     every(rules.draw_score_panels.output),
 ]
-# What a study shows of its explainers beside their scores, where the configuration asks for it.
+# What a study shows of its explainers beside their scores; most of it where the configuration asks for it.
 EXPLAINER_PAGES = {}
 EXPLAINER_FIGURES = []
+if EXPLAINERS:
+    EXPLAINER_PAGES["costs"] = Page(["costs"], shown("datasets", "models", "explainers", of=kinds.TOKENS), "Explainers")
 if config["randomisation"] and RANDOMISED_EXPLAINERS:
     EXPLAINER_PAGES["randomisation"] = Page(
         ["randomisation"], shown("datasets", "models", "explainers", of=kinds.TOKENS), "Explainers"

@@ -16,6 +16,13 @@ RESULTS |= {
         of_runs("scores", *EXPLAINED),
         minutes=30,
     ),
+    # What estimates effects of changes asks no model: it has no times of its own.
+    "summarise_costs": Result(
+        "Seconds and rows through the model of every explainer, per text.",
+        ["costs"],
+        json.dumps(runs_of_study() | {"explainers": EXPLAINERS}),
+        of_runs("costs"),
+    ),
     "measure_quality": Result(
         "Accuracy, recall per class and group, and average prediction difference of every model, beside guessing.",
         ["models", "models_per_seed", "balanced_accuracy"],

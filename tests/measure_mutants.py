@@ -87,6 +87,7 @@ TESTS = {
     "statistics/model_quality": ("model_quality",),
     "statistics/published": ("published",),
     "statistics/score_files": ("score_files",),
+    "statistics/costs": ("costs",),
     "statistics/text_counts": ("audit",),
     "statistics/texts_needed": ("audit",),
     "statistics/without_words": ("audit",),

@@ -5,7 +5,7 @@ MANIFEST = "<results>/models/{dataset}/{model}/seed{seed}/manifest.json"
 # What every audit shows beside the verdicts.
 AUDITED = ("audited_texts", "audited_groups", "different_texts", "texts_needed", "without_words")
 # The pages that an audit names as its evidence, where the study has them.
-EVIDENCE = ("disparity", "effects", "control", "associated", "models", "groups", "beyond_random", "reliance")
+EVIDENCE = ("disparity", "effects", "control", "associated", "models", "costs", "groups", "beyond_random", "reliance")
 # The pages of tables that only some studies have, with the tables that the audit reads.
 SOMETIMES = {
     "beyond_random": ["beyond_random"],
@@ -20,7 +20,7 @@ def audited_pages():
 
 def audited_tables():
     """The tables that the audit reads, of these pages and of its own."""
-    always = ["effects", "disparity", "verdict_control", "models", "balanced_accuracy", *AUDITED]
+    always = ["effects", "disparity", "verdict_control", "models", "balanced_accuracy", "costs", *AUDITED]
     return always + [table for page in audited_pages() for table in SOMETIMES[page]] + shown_texts(["examples"])
 
 

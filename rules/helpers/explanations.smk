@@ -1,6 +1,7 @@
 # What rules/explanations.smk asks: its settings, and which files it needs.
 
 SHARD = "<results>/attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet"
+COST = "<results>/costs/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}/{explainer}.parquet"
 PLAN = "<results>/plans/{dataset}/{model}.txt"
 RANDOMISED = "<results>/randomised/{dataset}/{model}/seed{seed}/{explainer}.parquet"
@@ -21,11 +22,10 @@ ASKING_FAMILIES = [family for family in ATTRIBUTING_FAMILIES if configuration.as
 PLANNED_MODELS = [name for name in config["models"] if name not in SERVICES]
 SCORED_FAMILIES = families_of(kinds.TOKENS, METRIC_FAMILIES)
 FAMILY_OF = {name: family for family, names in EXPLAINER_FAMILIES.items() for name in names}
+# Those that are computed from a model's tokens, or read from a file.
 # Explainers that can be asked again about another model.
 MADE_ELSEWHERE = configuration.explainers_with(config, "is_made_elsewhere")
-RANDOMISED_EXPLAINERS = [
-    name for names in ATTRIBUTING_FAMILIES.values() for name in names if name not in MADE_ELSEWHERE
-]
+RANDOMISED_EXPLAINERS = [name for name in EXPLAINERS if name not in MADE_ELSEWHERE]
 # How much is done at once: flags and no params, since they change results by rounding only and rerun nothing.
 IN_GROUPS = "--tokens-per-batch {tokens_per_batch} --items-per-group {items_per_group}".format(**config["explain"])
 if config["explain"]["compile"]:

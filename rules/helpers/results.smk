@@ -8,6 +8,7 @@ OF_RUNS = {
     **UNITS,
     "readings": READINGS,
     "attributions": SHARD,
+    "costs": COST,
     "agreement": AGREEMENT,
     "randomised": RANDOMISED,
 }
@@ -59,7 +60,7 @@ def files_of_runs(flag):
         return every_score()
     if flag in UNITS:
         return every_unit(flag)
-    explainers = {"attributions": EXPLAINERS, "randomised": RANDOMISED_EXPLAINERS}
+    explainers = {"attributions": EXPLAINERS, "costs": EXPLAINERS, "randomised": RANDOMISED_EXPLAINERS}
     return every(OF_RUNS[flag], **({"explainer": explainers[flag]} if flag in explainers else {}))
 
 

@@ -53,6 +53,23 @@ CONTROL = pd.DataFrame(
 class AuditedStudy(ExplorerStudy):
     """A made study with its audit."""
 
+    # Explainers that are computed together, on two devices, and one of which nothing is known.
+    costs = pd.DataFrame(
+        {
+            "dataset": "plots",
+            "model": "small",
+            "explainer": ["ig", "lime", "lime"],
+            "together": ["ig, lime", "ig, lime", None],
+            "device": ["A CPU", "A CPU", None],
+            "threads": [1, 1, None],
+            "seeds": [3, 3, 0],
+            "texts": [60, 60, 0],
+            "seconds": [0.125, 0.125, np.nan],
+            "rows": [20.0, 30.0, np.nan],
+            "rows_asked": [50.4, 50.4, np.nan],
+        }
+    ).astype({"threads": "Int64"})
+
     def audit(
         self,
         effects: pd.DataFrame,
@@ -88,6 +105,7 @@ class AuditedStudy(ExplorerStudy):
                 models={self.model: self.seeds},
                 hidden=hidden,
             ),
+            self.costs,
             beyond,
             self.reliance(),
             self.examples(effects) if texts else None,
@@ -566,6 +584,15 @@ def test_the_pairs_are_those_that_differ_most(study, audit):
         for text in pair["texts"]:
             assert text["words"] == list(study.items.set_index("item_id").loc[text["item"], "words"])
             assert text["score"] == pytest.approx(means[text["item"]], rel=1e-5)
+
+
+def test_a_line_says_what_explanations_cost_once_for_those_that_are_computed_together(study, effects, audit):
+    (said,) = audit["audited"]["costs"]
+    assert said == (
+        "Mean cost of a text of plots for Small BERT, on A CPU with 1 thread: "
+        "Integrated gradients and LIME 0.125 s and 50 rows."
+    )
+    assert said in page(audit)
 
 
 def test_no_pair_is_shown_of_random_explanations_which_are_no_hypothesis(study, effects):

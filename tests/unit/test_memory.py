@@ -113,6 +113,8 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
             json.dumps(explained),
             "--output",
             *shards,
+            "--costs",
+            *(folder / "costs" / path.name for path in shards),
         ),
         "score": peak(
             "explanations/score.py",

@@ -10,12 +10,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
 from dataset_files import write_dataset
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +25,7 @@ from models_for_tests import WORDS, tiny_classifier
 
 from evenlight.command_line import settings_argument
 from evenlight.configuration import tags
-from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
+from evenlight.contracts.explanations import ATTRIBUTIONS, COSTS, SCORES
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
@@ -31,6 +33,7 @@ from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import Remark, note_of
+from evenlight.explainers.costs import device_used, processor, write_cost
 from evenlight.items import wholes
 from evenlight.models.classifier import load_classifier
 from evenlight.readings import SPECIAL
@@ -146,6 +149,7 @@ def attribute_arguments(study: Path, output: Path, family: str = "gradient", siz
         device="cpu",
         threads=1,
         output=[output / f"{name}.parquet" for name in FAMILIES[family]],
+        costs=[output / "costs" / f"{name}.parquet" for name in FAMILIES[family]],
     )
 
 
@@ -189,8 +193,9 @@ def score_arguments(study: Path, shards: list[Path], output: Path, family: str, 
 
 
 def shards(folder: Path) -> dict[str, bytes]:
-    """The content of all files below a folder, hidden ones included."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """The content of all files below a folder, hidden ones included, but for times."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "costs"]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 class Killed(BaseException):
@@ -598,6 +603,85 @@ def test_killed_process_goes_on(study, tmp_path):
     assert shards(tmp_path / "killed") == shards(tmp_path / "whole")
 
 
+# What it has cost --------------------------------------------------------------------------------------------------
+
+
+def costs_of(arguments: argparse.Namespace) -> dict[str, tuple[pd.DataFrame, list[str]]]:
+    """The records, by explainer: their parts, and who was computed together."""
+    return {path.stem: (read_table(path, COSTS), read_metadata(path, COSTS)["together"]) for path in arguments.costs}
+
+
+def test_explainers_of_a_family_have_one_time_and_rows_of_their_own(study, tmp_path, capsys):
+    arguments = attribute_arguments(study, tmp_path)
+    started = time.monotonic()
+    attribute.main(arguments)
+    elapsed = time.monotonic() - started
+    (rows, seconds) = re.search(r"12 items, ([\d,]+) rows, ([\d.]+) s", capsys.readouterr().out).groups()
+    costs = costs_of(arguments)
+    for name, (parts, together) in costs.items():
+        assert together == ["grad", "gxi"]
+        assert list(parts["texts"]) == [3, 3, 3, 3]
+        own = read_table(tmp_path / f"{name}.parquet", ATTRIBUTIONS)["forward_rows"]
+        assert parts["rows"].sum() == own.sum() == 12
+        assert parts["rows_asked"].sum() == int(rows)
+        assert 0 < parts["seconds"].sum() <= elapsed
+        assert parts["seconds"].sum() <= float(seconds) + 0.1
+        assert set(parts["threads"]) == {1}
+    assert costs["grad"][0]["seconds"].equals(costs["gxi"][0]["seconds"])
+
+
+def test_the_time_of_a_job_that_goes_on_is_that_of_all_its_parts(study, tmp_path, monkeypatch):
+    """Each part keeps its own time and device; of the part that was lost nothing is known."""
+    arguments = attribute_arguments(study, tmp_path)
+    monkeypatch.setattr(attribute, "device_used", lambda evaluator: "the first machine")
+    with monkeypatch.context() as patch:
+        killed_before_part(patch, attribute, 2)
+        with pytest.raises(Killed):
+            attribute.main(arguments)
+    assert not any(path.exists() for path in arguments.costs)
+    monkeypatch.setattr(attribute, "device_used", lambda evaluator: "the second machine")
+    attribute.main(arguments)
+    for parts, _ in costs_of(arguments).values():
+        assert list(parts["texts"]) == [3, 3, 3, 3]
+        assert list(parts["device"]) == ["the first machine"] * 2 + ["the second machine"] * 2
+
+
+def test_what_is_taken_over_keeps_its_record_and_without_one_its_cost_is_not_known(study, tmp_path):
+    arguments = attribute_arguments(study, tmp_path)
+    attribute.main(arguments)
+    before = [inode_and_date(path) for path in (*arguments.output, *arguments.costs)]
+    attribute.main(arguments)
+    assert [inode_and_date(path) for path in (*arguments.output, *arguments.costs)] == before
+    # A study from before times were kept; and a record of an earlier shard.
+    arguments.costs[0].unlink()
+    write_cost(arguments.costs[1], "of another shard", ["gxi"], costs_of_one_part())
+    attribute.main(arguments)
+    assert [inode_and_date(path) for path in arguments.output] == before[:2]
+    assert {name: len(parts) for name, (parts, _) in costs_of(arguments).items()} == {"grad": 0, "gxi": 0}
+
+
+def costs_of_one_part() -> list[dict]:
+    numbers = {"texts": 3, "seconds": 1.0, "rows": 3, "rows_asked": 3}
+    return [numbers | {"device": "cpu", "threads": 1}]
+
+
+@pytest.mark.parametrize(
+    ("device", "name"),
+    [("cuda:1", "a GPU 1"), ("https://example.org/classify", "https://example.org/classify"), ("cpu", processor())],
+)
+def test_a_device_has_a_name_that_means_something_elsewhere(monkeypatch, device, name):
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: f"a GPU {device.index}")
+    device = device if "/" in device else torch.device(device)
+    assert device_used(SimpleNamespace(classifier=SimpleNamespace(device=device))) == name
+    assert device_used(None) == processor()
+
+
+def test_the_processor_has_the_name_that_the_system_tells(tmp_path):
+    (tmp_path / "cpuinfo").write_text("x\t: 1\nmodel name\t: A CPU @ 2: x\nmodel name: B\n")
+    assert processor(tmp_path / "cpuinfo") == "A CPU @ 2: x"
+    assert processor(tmp_path / "none")
+
+
 # Notes -----------------------------------------------------------------------------------------------------------
 
 
@@ -664,7 +748,7 @@ def inode_and_date(path: Path) -> tuple[int, int]:
 
 def test_a_new_explainer_of_a_family_computes_itself_alone(study, tmp_path, capsys):
     arguments = attribute_arguments(study, tmp_path, explainers={"grad": FAMILIES["gradient"]["grad"]})
-    arguments.output = arguments.output[:1]
+    arguments.output, arguments.costs = arguments.output[:1], arguments.costs[:1]
     attribute.main(arguments)
     before = inode_and_date(tmp_path / "grad.parquet")
     capsys.readouterr()

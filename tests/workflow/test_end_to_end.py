@@ -59,11 +59,11 @@ def test_every_file_is_there_and_no_other(finished):
         TINY[part] for part in ("datasets", "models", "seeds", "explainers", "metrics")
     )
     families = ("faithfulness", "complexity", "correctness")
-    pages = ("disparity", "effects", "control", "associated", "scores", "models")
+    pages = ("disparity", "effects", "control", "associated", "scores", "costs", "models")
     expected = {f"tables/{name}.{form}" for name, form in product(pages, ("csv", "html", "tex"))}
     without_page = ("models_per_seed", "tests", "verdict_control", "balanced_accuracy")
     expected |= {f"tables/{name}.{form}" for name, form in product(without_page, ("csv", "parquet"))}
-    computed = ("disparity", "disparity_summary", "effects", "control", "associated", "scores", "models")
+    computed = ("disparity", "disparity_summary", "effects", "control", "associated", "scores", "costs", "models")
     expected |= {f"tables/{name}.parquet" for name in computed}
     expected |= {f"figures/control.{form}" for form in ("svg", "pdf")}
     for dataset in datasets:
@@ -77,7 +77,7 @@ def test_every_file_is_there_and_no_other(finished):
     for dataset, model, seed in product(datasets, models, seeds):
         run = f"{dataset}/{model}/seed{seed}"
         expected |= {f"models/{run}/{name}" for name in MODEL_FILES} | {f"readings/{run}.parquet"}
-        expected |= {f"attributions/{run}/{explainer}.parquet" for explainer in explainers}
+        expected |= {f"{part}/{run}/{name}.parquet" for part in ("attributions", "costs") for name in explainers}
         expected |= {f"scores/{run}/{family}/{explainer}.parquet" for family in families for explainer in explainers}
     assert set(contents(results(finished))) == expected
 

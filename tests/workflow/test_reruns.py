@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from running import (
+    COSTS,
     SMALLER,
     TINY,
     Job,
@@ -126,26 +127,26 @@ EDITS = {
     # The configuration
     "seed added": (
         study("seeds", value=[0, 1, 2]),
-        both(of(*OF_A_MODEL, seed=2), of(*FROM_SCORES, *QUALITY)),
+        both(of(*OF_A_MODEL, seed=2), of(*FROM_SCORES, *QUALITY, *COSTS)),
     ),
     "model added": (
         study("models", "another", value=TINY["models"]["ola_cea"]),
         both(
             of(*OF_A_MODEL, *BOXES, model="another"),
-            of(*FROM_TESTS, *QUALITY),
+            of(*FROM_TESTS, *QUALITY, *COSTS),
         ),
     ),
     "explainer of a new family added": (
         study("explainers", "grad", value={"method": "saliency"}),
-        both(of("attribute_gradient", "score"), of(*FROM_SCORES)),
+        both(of("attribute_gradient", "score"), of(*FROM_SCORES, *COSTS)),
     ),
     "explainer of a known family added": (
         study("explainers", "ig", value={"method": "path_gradient", "steps": 3}),
-        both(of("attribute_path", "score"), of(*FROM_SCORES)),
+        both(of("attribute_path", "score"), of(*FROM_SCORES, *COSTS)),
     ),
     "parameter of an explainer changed": (
         study("explainers", "lime", "samples", value=31),
-        both(of("attribute_lime", "score"), of(*FROM_SCORES)),
+        both(of("attribute_lime", "score"), of(*FROM_SCORES, *COSTS)),
     ),
     "metric of a new column added": (
         study("metrics", "sparsity", value={"metric": "sparsity"}),
@@ -168,39 +169,39 @@ EDITS = {
         study("trainings", "one_layer", "learning_rate", value=0.02),
         both(
             of(*OF_A_MODEL, *BOXES, model="ola_cea"),
-            of(*FROM_TESTS, *QUALITY),
+            of(*FROM_TESTS, *QUALITY, *COSTS),
         ),
     ),
     "validation share of one dataset changed": (
         study("datasets", "demo", "validation_share", value=0.3),
         both(
             of(*OF_A_MODEL, "import_dataset", "measure_co_occurrence", *BOXES, dataset="demo"),
-            of(*FROM_TESTS, *QUALITY),
+            of(*FROM_TESTS, *QUALITY, *COSTS),
         ),
     ),
     "fewer pairs explained": (
         study("explain", "pairs", value=7),
-        both(of("read_texts", "attribute_", "score"), of(*FROM_SCORES, *QUALITY)),
+        both(of("read_texts", "attribute_", "score"), of(*FROM_SCORES, *QUALITY, *COSTS)),
     ),
     "epochs on one dataset changed": (
         study("trainings", "one_layer", "epochs", value={"default": 2, "demo": 1}),
         both(
             of(*OF_A_MODEL, *BOXES, model="ola_cea", dataset="demo"),
-            of(*FROM_TESTS, *QUALITY),
+            of(*FROM_TESTS, *QUALITY, *COSTS),
         ),
     ),
     "fewer pairs of one dataset explained": (
         study("explain", "pairs_on", value={"demo": 7}),
         both(
             of("read_texts", "attribute_", "score", *BOXES, dataset="demo"),
-            of(*FROM_TESTS, *QUALITY),
+            of(*FROM_TESTS, *QUALITY, *COSTS),
         ),
     ),
     "label of an explainer changed": (
         study("explainers", "lime", "label", value="LIME"),
         both(
             of(*BOXES, "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_associated", "tabulate_scores"),
+            of("tabulate_associated", "tabulate_scores", "tabulate_costs"),
         ),
     ),
     "label of a metric changed": (
@@ -250,7 +251,7 @@ EDITS = {
     "comments and docstrings": (everything_but_meaning, nothing),
     "code of one family of explainers": (
         text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye"),
-        both(of("attribute_lime", "score"), of(*FROM_SCORES)),
+        both(of("attribute_lime", "score"), of(*FROM_SCORES, *COSTS)),
     ),
     "code of one family of metrics": (
         text(f"{LIBRARY}/metrics/complexity.py", "import numpy as np\n", "import numpy as np\n\nEXTRA = 1\n"),
@@ -294,7 +295,7 @@ EDITS = {
     "code of all figures": (text(f"{LIBRARY}/figures/style.py", '"font.size": 10', '"font.size": 11'), of("draw_")),
     "code of the training": (
         text(f"{LIBRARY}/training.py", "1.0 if schedule", "0.5 if schedule"),
-        both(of(*OF_A_MODEL), of(*FROM_SCORES, *QUALITY)),
+        both(of(*OF_A_MODEL), of(*FROM_SCORES, *QUALITY, *COSTS)),
     ),
     # What the project wrote itself
     "demo corpus touched": (lambda project: os.utime(project / "resources/demo/sentences.yaml"), nothing),

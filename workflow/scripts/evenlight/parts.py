@@ -97,6 +97,7 @@ def make_in_parts(
     describe: Callable[[str, list[dict]], dict],
     rows: int | None = None,
     described_by_parts: bool = True,
+    beside: Callable[[str, list[dict]], None] | None = None,
 ) -> None:
     """Make those files of a job that were made of something else, in parts; those of an earlier attempt count.
 
@@ -111,6 +112,8 @@ def make_in_parts(
         rows: of a row group; else each part is one.
         described_by_parts: whether ``describe`` needs what was kept with the parts. Where it does not, a file that
             need not be made again says of itself what it would say now.
+        beside: given what ``describe`` is given, writes what belongs to a table and is not the same in every run,
+            before the table is there.
     """
     paths = list(paths)
     stale = made_anew(paths, contract, digests)
@@ -124,7 +127,10 @@ def make_in_parts(
     parts = open_parts(stale[0].parent, job, digest_of(depends_on, []), names, contract)
     count = complete(parts, lambda: compute(parts))
     for name, path in zip(names, stale, strict=True):
-        metadata = describe(name, part_metadata(parts, name, count)) | {"digest": digests[name]}
+        of_parts = part_metadata(parts, name, count)
+        metadata = describe(name, of_parts) | {"digest": digests[name]}
+        if beside:
+            beside(name, of_parts)
         join_parts(parts, [name], count, path, metadata, rows)
     remove_parts(parts)
 

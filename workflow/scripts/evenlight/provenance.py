@@ -2,7 +2,7 @@
 
 Snakemake keeps a record of every file that it has made, below ``.snakemake/metadata``: the rule, its inputs, its
 parameters and when it ran. An archive of a study has the same in :data:`RECORDS`. On which machine a job ran, and with
-which libraries, its log says in the last line. None of it stands in the results themselves, which are the same byte
+which libraries, its log says in the last line. But for costs, none of it stands in the results, which are the same byte
 for byte wherever and whenever they are made.
 """
 

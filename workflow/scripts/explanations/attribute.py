@@ -1,9 +1,11 @@
 """Explain a model's predictions with one family of explainers; killed and started again, it goes on.
 
-An explainer whose shard was made of the same settings, code and files is left as it is.
+An explainer whose shard was made of the same settings, code and files is left as it is, and so is the record of what
+it has cost.
 """
 
 import argparse
+import time
 from functools import partial
 from pathlib import Path
 
@@ -14,8 +16,9 @@ from evenlight.contracts.explanations import ATTRIBUTIONS
 from evenlight.contracts.texts import READINGS
 from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
-from evenlight.explainers import Context, explain, explained_again, training_items
+from evenlight.explainers import Context, explain, explained_again, module_named, training_items
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
+from evenlight.explainers.costs import complete_costs, device_used, write_cost
 from evenlight.explainers.planned import planned_rows
 from evenlight.parts import Parts, digest_of, is_done, make_in_parts, write_part
 from evenlight.readings import explained_items, read_explained, sentences_of
@@ -58,8 +61,10 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     planned = [planned_rows(settings["family"], methods, sentences_of(some), drawn, estimating) for some in texts]
     progress = Progress(count, [rows for some in planned for rows in some])
     evaluator = open_evaluator(arguments, progress.count_rows)
-    device = f" on {evaluator.classifier.device}" if evaluator else ""
-    print(f"{settings['family']}: explaining {count:,} items with {', '.join(parts.names)}{device}", flush=True)
+    on_device = f" on {evaluator.classifier.device}" if evaluator else ""
+    print(f"{settings['family']}: explaining {count:,} items with {', '.join(parts.names)}{on_device}", flush=True)
+    device = {"device": device_used(evaluator), "threads": arguments.threads}
+    module_named(settings["family"])
     progress.start()
     context = Context(evaluator, settings["seed"], training_items(arguments.items, *tags.values()))
     groups = 0
@@ -69,7 +74,9 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
         is_there = is_done(parts, number)
         if not is_there:
             sentences = sentences_of(texts)
+            started, rows_before = time.monotonic(), progress.rows
             explanations = explain(settings["family"], sentences, methods, context)
+            spent = {"seconds": time.monotonic() - started, "rows_asked": progress.rows - rows_before, **device}
             tables = {name: attribution_table(sentences, each.attributions) for name, each in explanations.items()}
             noticed = [[note, {}] for note in evaluator.notes] if evaluator else []
             repeated = {name: methods[name] for name in estimating}
@@ -79,6 +86,9 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
                     "items": len(sentences),
                     "remarks": [[remark.text, remark.counts] for remark in each.remarks] + noticed,
                     "explained_again": again.get(name, []),
+                    "together": list(explanations),
+                    "cost": spent
+                    | {"texts": len(sentences), "rows": sum(one.forward_rows for one in each.attributions)},
                 }
                 for name, each in explanations.items()
             }
@@ -110,17 +120,28 @@ def shard_metadata(arguments: argparse.Namespace, name: str, of_parts: list[dict
     }
 
 
+def write_cost_of(
+    paths: dict[str, Path], digests: dict[str, str], tags: dict[str, list[str]], name: str, of_parts: list[dict]
+) -> None:
+    """Write what the explanations of an explainer have cost; those made elsewhere were only read."""
+    known = [] if "is_made_elsewhere" in tags[name] else [part["cost"] for part in of_parts]
+    write_cost(paths[name], digests[name], next((part["together"] for part in of_parts), [name]), known)
+
+
 def main(arguments: argparse.Namespace) -> None:
-    """Explain and write one shard per explainer."""
+    """Explain and write one shard per explainer, and beside each what it has cost."""
+    digests, costs = digests_of(arguments), {path.stem: path for path in arguments.costs}
     make_in_parts(
         arguments.output,
         ATTRIBUTIONS,
-        digests_of(arguments),
+        digests,
         job=arguments.settings["family"],
         size=arguments.items_per_group,
         compute=partial(explain_in_parts, arguments),
         describe=partial(shard_metadata, arguments),
+        beside=partial(write_cost_of, costs, digests, arguments.settings["tags"]),
     )
+    complete_costs(arguments.costs, digests)
 
 
 if __name__ == "__main__":
@@ -135,5 +156,8 @@ if __name__ == "__main__":
     add_group_flag(parser)
     parser.add_argument(
         "--output", type=Path, required=True, nargs="+", help="one shard per explainer, <explainer>.parquet"
+    )
+    parser.add_argument(
+        "--costs", type=Path, required=True, nargs="+", help="what each of them has cost, <explainer>.parquet"
     )
     run(main, parser)

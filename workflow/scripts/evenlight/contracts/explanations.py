@@ -17,6 +17,21 @@ ATTRIBUTIONS = Contract(
         ]
     ),
 )
+# A row for each part that a job computed at once; none where the cost is not known.
+COSTS = Contract(
+    "costs",
+    "attribute",
+    pa.schema(
+        [
+            required("texts", pa.int64()),
+            required("seconds", pa.float64()),  # of all explainers that were computed together
+            required("rows", pa.int64()),  # through the model for this explainer, those shared with others included
+            required("rows_asked", pa.int64()),  # of the model, for all of them
+            required("device", pa.string()),
+            required("threads", pa.int64()),
+        ]
+    ),
+)
 AGREEMENT = Contract(
     "agreement of explainers",
     "compare_explainers",

@@ -151,6 +151,19 @@ SCORE_SUMMARY = Contract(
         ]
     ),
 )
+COST_SUMMARY = Contract(
+    "the summary of costs",
+    "summarise_costs",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer"),
+            *columns(pa.string(), "together", "device", missing=True),
+            pa.field("threads", pa.int64()),
+            *columns(pa.int64(), "seeds", "texts"),  # of which the cost is known
+            *columns(pa.float64(), "seconds", "rows", "rows_asked", missing=True),  # per text
+        ]
+    ),
+)
 # How well texts are explained in a regime, on a subset of them; beside the baseline regime, and beside random scores.
 REGIMES = Contract(
     "the summary of regimes",

@@ -8,6 +8,7 @@ import importlib
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -85,8 +86,13 @@ def explain(
         InputError: a contrast is asked for, and a sentence has no foil; or what the family refuses.
     """
     require_foils(sentences, methods)
-    explanations = importlib.import_module(f"{__name__}.{module_of(family)}").explain(sentences, methods, context)
+    explanations = module_named(family).explain(sentences, methods, context)
     return {name: _without_prompt(sentences, explained) for name, explained in explanations.items()}
+
+
+def module_named(family: str) -> ModuleType:
+    """The module of a family; imported at the first call, which may take longer than to explain a text."""
+    return importlib.import_module(f"{__name__}.{module_of(family)}")
 
 
 def _without_prompt(sentences: Sequence[Sentence], explained: Explanations) -> Explanations:

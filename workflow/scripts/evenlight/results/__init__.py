@@ -25,6 +25,7 @@ FOLDERS = (
     *(modality.units for modality in MODALITIES.values()),
     "readings",
     "attributions",
+    "costs",
     "agreement",
     "masked_words",
     "randomised",

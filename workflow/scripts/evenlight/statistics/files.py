@@ -48,6 +48,11 @@ def attribution_path(attributions: str | Path, run: Run, explainer: str) -> Path
     return Path(attributions) / run.dataset / run.model / f"seed{run.seed}" / f"{explainer}.parquet"
 
 
+def cost_path(costs: str | Path, run: Run, explainer: str) -> Path:
+    """What the explanations of one explainer have cost, below the folder ``costs``."""
+    return Path(costs) / run.dataset / run.model / f"seed{run.seed}" / f"{explainer}.parquet"
+
+
 def randomised_path(randomised: str | Path, run: Run, explainer: str) -> Path:
     """How the scores of one explainer change by random layers, below the folder ``randomised``."""
     return Path(randomised) / run.dataset / run.model / f"seed{run.seed}" / f"{explainer}.parquet"

@@ -19,6 +19,7 @@ from evenlight.contracts.results import (
     AUDITED_TEXTS,
     BALANCED_ACCURACY,
     BEYOND_RANDOM,
+    COST_SUMMARY,
     DIFFERENT_TEXTS,
     DISPARITY,
     EFFECTS,
@@ -31,7 +32,7 @@ from evenlight.contracts.results import (
 from evenlight.contracts.texts import ITEMS
 from evenlight.figures.audit.leaning import Reliance, leaning, read_reliance
 from evenlight.figures.pages.effects import said_of_control
-from evenlight.figures.text import json_number, signed, too_small
+from evenlight.figures.text import json_number, signed, three_digits, too_small
 from evenlight.items import JOINT, PLACEBO
 from evenlight.sources import SOURCES
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, TURNED_ROUND
@@ -44,6 +45,8 @@ from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UND
 NOT_NAMED = "The study did not name this question beforehand: look at other texts before you rely on it. "
 # By what questions are told together.
 _COMPARED = ["dataset", "model", *Comparison._fields]
+# By what costs are told together.
+_ON_DEVICE = ["dataset", "model", "device", "threads"]
 # Of a finding, these numbers stand in the file for programs.
 NUMBERS = (
     *("difference", "models_low", "models_high", "standardised", "standardised_models_low"),
@@ -94,6 +97,7 @@ class Found:
     different: pd.DataFrame
     needed: pd.DataFrame
     without_words: pd.DataFrame
+    costs: pd.DataFrame
     beyond_random: pd.DataFrame | None
     reliance: Reliance | None
     examples: pd.DataFrame | None
@@ -123,6 +127,7 @@ def read_found(folder: Path, pages: Collection[str], datasets: Path | None) -> F
         read("different_texts", DIFFERENT_TEXTS),
         read("texts_needed", TEXTS_NEEDED),
         read("without_words", WITHOUT_WORDS),
+        read("costs", COST_SUMMARY),
         read("beyond_random", BEYOND_RANDOM) if "beyond_random" in pages else None,
         read_reliance(folder) if "reliance" in pages else None,
         examples,
@@ -205,6 +210,7 @@ def audit_content(
             "models": [_model_said(name, label, manifests) for name, label in models.items()],
             "datasets": audited,
             "explainers": list(explainers.values()),
+            "costs": _costs_said(found.costs, labels),
             "metrics": [metric.label for metric in names.values()],
             "explained": "each text's label" if target == "label" else "the model's prediction for each text",
         },
@@ -306,6 +312,23 @@ def _different(different: pd.DataFrame, place: tuple) -> tuple[int, ...] | None:
         return None
     row = different.loc[place]
     return (int(row["different_a"]), int(row["different_b"]))[: 1 if row["paired"] else 2]
+
+
+def _costs_said(costs: pd.DataFrame, labels: Labels) -> list[str]:
+    """What an explanation costs, a sentence for each model, dataset and device; explainers with one time together."""
+    known = costs[costs["texts"] > 0].drop_duplicates(["dataset", "model", "together", "device", "threads"])
+    told = []
+    for (dataset, model, device, threads), part in known.groupby(_ON_DEVICE, sort=False):
+        each = [
+            f"{' and '.join(labels.explainers[name] for name in row.together.split(', '))} "
+            f"{three_digits(row.seconds)} s and {_number(round(row.rows_asked), 'row')}"
+            for row in part.itertuples(index=False)
+        ]
+        told.append(
+            f"Mean cost of a text of {labels.datasets[dataset]} for {labels.models[model]}, on {device} with "
+            f"{_number(threads, 'thread')}: {'; '.join(each)}."
+        )
+    return told
 
 
 def _quality(quality: pd.DataFrame, labels: Labels, comparisons: Mapping[str, list[list[str]]]) -> list[dict]:
@@ -783,6 +806,7 @@ def _evidence(found: Found, comparisons: Mapping[str, list[list[str]]]) -> list[
         "tables/associated.csv": "what goes along with each disparity: length, confidence, correctness",
         "tables/models.csv": "accuracy and recall of the models, by group",
         "tables/balanced_accuracy.csv": "accuracy of every run with every class counted alike, beside guessing",
+        "tables/costs.csv": "seconds and rows through the model of every explainer",
         "readings/": "tokens, probabilities and predictions of every text",
         "attributions/": "every explanation",
         "scores/": "every score",

@@ -1,0 +1,88 @@
+"""What explanations cost: from the records of all runs to a table and a page."""
+
+from pathlib import Path
+
+import pytest
+from rendering import page_of, run_result, tabulated
+
+from evenlight import tables
+from evenlight.contracts.results import COST_SUMMARY
+from evenlight.errors import InputError
+from evenlight.explainers.costs import write_cost
+from evenlight.statistics.costs import summarise_costs
+from evenlight.statistics.files import Run, cost_path
+
+STUDY = {"datasets": ["plots"], "models": {"small": [0, 1]}, "explainers": ["grad", "gxi", "lime"]}
+SHOWN = {
+    "datasets": {"plots": "Plots"},
+    "models": {"small": "Small"},
+    "explainers": {"grad": "Gradient", "gxi": "Gradient × input", "lime": "LIME"},
+}
+
+
+def part(texts: int, seconds: float, rows: int, asked: int, device: str = "A CPU") -> dict:
+    numbers = {"texts": texts, "seconds": seconds, "rows": rows, "rows_asked": asked}
+    return numbers | {"device": device, "threads": 2}
+
+
+@pytest.fixture
+def costs(tmp_path) -> Path:
+    """Two runs: gradients together; LIME on two devices, and once from before times were kept."""
+    folder = tmp_path / "costs"
+    for seed in (0, 1):
+        run = Run("plots", "small", seed)
+        for name in ("grad", "gxi"):
+            parts = [part(4, 2.0, 4, 8), part(2, 1.0 + seed, 2, 4)]
+            write_cost(cost_path(folder, run, name), "digest", ["grad", "gxi"], parts)
+    lime = [part(4, 8.0, 40, 36), part(2, 1.0, 20, 18, "A GPU")]
+    write_cost(cost_path(folder, Run("plots", "small", 0), "lime"), "digest", ["lime"], lime)
+    write_cost(cost_path(folder, Run("plots", "small", 1), "lime"), "digest", ["lime"], [])
+    return folder
+
+
+def test_costs_are_means_over_texts_by_device(costs):
+    table = summarise_costs(costs, **STUDY)
+    found = {(row.explainer, row.device): row for row in table.itertuples()}
+    assert list(found) == [("grad", "A CPU"), ("gxi", "A CPU"), ("lime", "A CPU"), ("lime", "A GPU")]
+    grad = found["grad", "A CPU"]
+    assert (grad.together, grad.threads, grad.seeds, grad.texts) == ("grad, gxi", 2, 2, 12)
+    assert (grad.seconds, grad.rows, grad.rows_asked) == pytest.approx((7 / 12, 1, 2))
+    slow, fast = (found["lime", device] for device in ("A CPU", "A GPU"))
+    assert [(of.seeds, of.texts, of.seconds, of.rows_asked) for of in (slow, fast)] == [(1, 4, 2, 9), (1, 2, 0.5, 9)]
+
+
+def test_what_is_not_known_has_a_row_that_says_so(costs, tmp_path):
+    for seed in (0, 1):
+        write_cost(cost_path(costs, Run("plots", "small", seed), "gxi"), "digest", ["gxi"], [])
+    output = tmp_path / "costs.parquet"
+    done = run_result("summarise_costs", STUDY, "--costs", costs, "--output", output)
+    assert done.returncode == 0, done.stderr
+    table = tables.read_exactly(output, COST_SUMMARY)
+    unknown = table[table["explainer"] == "gxi"].squeeze()
+    assert unknown["texts"] == 0
+    assert unknown[["device", "seconds", "rows"]].isna().all()
+    page = tabulated(tmp_path, "costs", table, **SHOWN)
+    assert len(page.csv[0]) == 4
+    rows = page_of("costs", table, **SHOWN).tables[0].rows[0][1]
+    texts = {label: [cell.text for cell in cells] for label, cells in rows}
+    assert texts["Gradient × input"] == ["–"] * 6
+    assert texts["Gradient"] == ["0.583", "1.0", "2.0", "Gradient, Gradient × input", "A CPU", "2"]
+    assert [label for label, _ in rows] == ["Gradient", "Gradient × input", "LIME", "LIME"]
+
+
+def test_a_study_of_which_nothing_is_known_has_a_table(tmp_path):
+    for seed in (0, 1):
+        for name in STUDY["explainers"]:
+            write_cost(cost_path(tmp_path, Run("plots", "small", seed), name), "digest", [name], [])
+    tables.write_table(summarise_costs(tmp_path, **STUDY), tmp_path / "table.parquet", COST_SUMMARY)
+    table = tables.read_exactly(tmp_path / "table.parquet", COST_SUMMARY)
+    assert list(table["texts"]) == [0, 0, 0]
+    rows = page_of("costs", table, **SHOWN).tables[0].rows[0][1]
+    assert {cell.text for _, cells in rows for cell in cells} == {"–"}
+
+
+def test_a_record_that_is_missing_is_named_with_its_rule(costs):
+    path = cost_path(costs, Run("plots", "small", 1), "gxi")
+    path.unlink()
+    with pytest.raises(InputError, match=r"gxi\.parquet: no such file; rule attribute makes it"):
+        summarise_costs(costs, **STUDY)

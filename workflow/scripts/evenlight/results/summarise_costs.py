@@ -1,0 +1,12 @@
+"""How many seconds and rows through the model does each explainer take, per text?"""
+
+from evenlight.contracts.results import COST_SUMMARY
+from evenlight.results import Computed, Inputs
+from evenlight.statistics.costs import summarise_costs
+
+TABLES = (COST_SUMMARY,)
+
+
+def compute(inputs: Inputs, settings: dict) -> Computed:
+    """A row per dataset, model, explainer and device."""
+    return Computed([summarise_costs(inputs.folders["costs"], **settings)])

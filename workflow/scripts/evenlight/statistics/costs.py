@@ -1,0 +1,51 @@
+"""What explanations cost: seconds and rows through the model, per text."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from evenlight import tables
+from evenlight.contracts.explanations import COSTS
+from evenlight.statistics.files import cost_path, runs
+
+# What the costs of an explainer stand apart by: times on two devices have no mean.
+APART = ["dataset", "model", "explainer", "together", "device", "threads"]
+PER_TEXT = ["seconds", "rows", "rows_asked"]
+
+
+def summarise_costs(
+    costs: Path, *, datasets: Sequence[str], models: Mapping[str, Sequence[int]], explainers: Sequence[str]
+) -> pd.DataFrame:
+    """A row per dataset, model, explainer and device; one without a device where nothing is known.
+
+    ``seconds`` are those of all explainers of ``together``, which share their passes through the model, and
+    ``rows_asked`` what they asked of it; ``rows`` are those of the explainer, shared ones included. All are means over
+    the ``texts`` of all runs of which they are known.
+
+    Args:
+        costs: the folder of the records.
+        datasets, models, explainers: names, and the seeds of each model.
+    """
+    rows = []
+    for run in runs(datasets, models):
+        for explainer in explainers:
+            path = cost_path(costs, run, explainer)
+            together = ", ".join(tables.read_metadata(path, COSTS)["together"])
+            parts = tables.read_table(path, COSTS)
+            rows.append(parts.assign(**vars(run), explainer=explainer, together=together))
+    known = pd.concat(rows)
+    summed = known.groupby(APART, sort=False).agg(
+        seeds=("seed", "nunique"), texts=("texts", "sum"), **{name: (name, "sum") for name in PER_TEXT}
+    )
+    summed[PER_TEXT] = summed[PER_TEXT].div(summed["texts"], axis=0)
+    return _every_explainer(summed.reset_index(), datasets, models, explainers)
+
+
+def _every_explainer(
+    summed: pd.DataFrame, datasets: Sequence[str], models: Mapping[str, Sequence[int]], explainers: Sequence[str]
+) -> pd.DataFrame:
+    """The same in the order of the study, with a row for what is not known."""
+    names = pd.MultiIndex.from_product([datasets, models, explainers], names=APART[:3]).to_frame(index=False)
+    table = names.merge(summed, how="left", on=APART[:3])
+    return table.fillna({"seeds": 0, "texts": 0})
