@@ -170,9 +170,12 @@ def test_a_study_of_concepts_is_sound():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"kind": "description"}, 'explainers.tcav.method: found "tcav", which belongs to the kind concepts'),
-        ({"explainers": {"grad": {"method": "saliency"}}}, 'found "saliency", which is not about changes of a concept'),
-        ({"metrics": {"gini": {"metric": "gini"}}}, 'found "gini", which is not about changes of a concept'),
+        ({"kind": "regimes"}, "which is about changes of a concept, of which a study of the kind regimes says nothing"),
+        ({"explainers": {"grad": {"method": "saliency"}}}, "kind: concepts asks about changes of a concept"),
+        (
+            {"metrics": {"gini": {"metric": "gini"}}},
+            'found "gini", which is about the tokens of texts, and no explainer',
+        ),
         ({"datasets": {"demo": {"reader": "demo", "classes": "binary"}}}, "datasets.demo: no concept is changed"),
         ({"statistics": {"compare": {"food": [["negative", "positive"]]}}}, "no dataset has this factor"),
         (
@@ -202,7 +205,7 @@ def test_a_study_of_concepts_is_sound():
                 "explainers": {"grad": {"method": "saliency"}},
                 "metrics": {"gini": {"metric": "gini"}},
             },
-            "explain.levels_by: a study of the kind description asks for no levels",
+            "explain.levels_by: no explainer asks for levels of concepts",
         ),
         (
             {"explainers": {"forget": {"method": "causalm", "training": "two"}}},

@@ -644,7 +644,7 @@ class PatternVariant(Explainer):
 
 
 class ConceptExplainer(Explainer):
-    """An explainer that estimates what a change of a concept does to the model's probabilities (`kind: concepts`)."""
+    """An explainer that estimates what a change of a concept does to the model's probabilities."""
 
     family: ClassVar[str] = "concepts"
     modality: ClassVar[str] = EFFECTS

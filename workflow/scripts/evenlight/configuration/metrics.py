@@ -516,7 +516,7 @@ class IouF1(PlausibilityMetric):
 
 
 class IcaceError(Metric):
-    """How far an estimated effect is from what the edit really does to the probabilities (`kind: concepts`; Abraham et
+    """How far an estimated effect is from what the edit really does to the probabilities (Abraham et
     al. 2022).
     """
 

@@ -51,7 +51,7 @@ class Explain(Settings):
     levels_by: Name = Field(
         "words",
         description=(
-            "What predicts the levels of concepts in test texts, in a study of the `kind: concepts`, for explainers "
+            "What predicts the levels of concepts in test texts, for explainers "
             "that must not see people's: `words` (tf-idf and a logistic regression), or the name of a model of the "
             "study, of whose architecture and training one network is trained for each concept, with the first of "
             "`seeds`."
