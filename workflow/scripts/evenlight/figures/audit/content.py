@@ -17,11 +17,12 @@ import pyarrow.parquet as pq
 from evenlight import tables
 from evenlight.contracts.results import BALANCED_ACCURACY, BEYOND_RANDOM, DISPARITY, EFFECTS, QUALITY, VERDICT_CONTROL
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
+from evenlight.factors import JOINT, PLACEBO
 from evenlight.figures.audit.leaning import Reliance, leaning, read_reliance
 from evenlight.figures.explorer.content import Explained, Folders, Level, levels_of, unit_means
 from evenlight.figures.pages.effects import said_of_control
 from evenlight.figures.text import json_number, ordered_levels, signed, too_small
-from evenlight.items import JOINT, PLACEBO, forms_of, texts_of, units_of
+from evenlight.items import forms_of, texts_of, units_of
 from evenlight.sources import SOURCES, digest
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, TURNED_ROUND
 from evenlight.statistics.cells import CELL, ModelScores, read_models
