@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evenlight.datasets import demo, load
+from evenlight.annotation import GROUPS
+from evenlight.datasets import DEMO, demo, load
 from evenlight.errors import InputError
 from evenlight.items import check_items
 
@@ -57,7 +58,7 @@ VERBS_OF_RELATIVE_CLAUSES = {"speaks"}
 
 
 def forms(word):
-    return tuple(word.forms[group].lower() for group in demo.GROUPS)
+    return tuple(word.forms[group].lower() for group in GROUPS)
 
 
 def plural(verb):
@@ -137,7 +138,7 @@ def test_neutral_variant_is_neutral_except_for_other_persons(sentence):
 
 @pytest.mark.parametrize("sentence", NUMBERED)
 @pytest.mark.parametrize("words", ["all", "subject"])
-@pytest.mark.parametrize("group", demo.GROUPS)
+@pytest.mark.parametrize("group", GROUPS)
 def test_verbs_beside_pronouns_agree(sentence, words, group):
     text = lowered(sentence, group, words)
     inverted = {"has", "have", "does", "do", "is", "are"}
@@ -164,7 +165,7 @@ def test_verbs_coordinated_with_a_verb_of_they_agree(sentence):
 
 @pytest.mark.parametrize("sentence", NUMBERED)
 def test_pronouns_have_their_case(sentence):
-    for group, subject_form in zip(demo.GROUPS, ("he", "she", "they"), strict=True):
+    for group, subject_form in zip(GROUPS, ("he", "she", "they"), strict=True):
         text = lowered(sentence, group)
         for before, word in pairwise(text):
             if before in PREPOSITIONS:
@@ -184,18 +185,18 @@ def test_source_sentences_are_balanced_over_the_other_persons_gender(split):
     sentences_of = Counter()
     for sentence in SENTENCES:
         persons = [word for word in sentence.words if word.role == "other" and len(set(forms(word))) == 3]
-        genders = {group for word in persons for group in demo.GROUPS if word.forms[group] == word.source}
+        genders = {group for word in persons for group in GROUPS if word.forms[group] == word.source}
         assert len(genders) <= 1, f"sentence {sentence.number} has other persons of several genders"
         if sentence.split == split:
             sentences_of.update(genders)
-    assert set(sentences_of) == set(demo.GROUPS)
+    assert set(sentences_of) == set(GROUPS)
     assert max(sentences_of.values()) - min(sentences_of.values()) <= 2
 
 
 def test_gendered_words_of_the_test_part_occur_in_the_training_part():
     words = {"train": set(), "test": set()}
     for sentence in SENTENCES:
-        for group in demo.GROUPS:
+        for group in GROUPS:
             words[sentence.split] |= set(lowered(sentence, group)) & (MALE | FEMALE | NEUTRAL)
     assert words["test"] - words["train"] <= {"stepfather", "stepmother", "stepparent", "duke", "duchess", "noble"}
 
@@ -329,7 +330,7 @@ def test_a_wrong_file_is_refused(tmp_path, content, message):
 def test_an_unknown_setting_is_refused(wrong):
     settings = {"reader": "demo", "classes": "binary", "words": "all"} | wrong
     with pytest.raises(InputError, match=f"'{next(iter(wrong))}'.*choose one of"):
-        demo.read({demo.SENTENCES: CORPUS}, settings)
+        demo.read({DEMO: CORPUS}, settings)
 
 
 def test_a_missing_file_is_refused(tmp_path):

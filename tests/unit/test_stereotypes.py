@@ -54,7 +54,7 @@ def test_size():
 
 def test_both_genders_are_stereotyped_equally_often_in_every_kind():
     counts = Counter((pair.match.split("-")[0], pair.stereotyped) for pair in PAIRS)
-    assert counts == {(kind, gender): 220 for kind in stereotypes.FORMS for gender in stereotypes.GROUPS}
+    assert counts == {(kind, gender): 220 for kind in stereotypes.FORMS for gender in stereotypes.GENDERS}
 
 
 def test_every_frame_serves_both_genders_equally_often_and_all_are_used():
@@ -223,7 +223,7 @@ def small(**changes):
                     "sentences": [f"{{He/She}} {kind} {gender} {place}." for place in ("here", "there")],
                 }
             }
-            for gender in stereotypes.GROUPS
+            for gender in stereotypes.GENDERS
         }
     themes["occupation"]["female"]["occupation female"].update(changes)
     return {"frames": frames, "themes": themes}

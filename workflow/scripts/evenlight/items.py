@@ -13,15 +13,13 @@ import pandas as pd
 
 from evenlight.contracts.texts import ATTRIBUTE, UNITS
 from evenlight.errors import InputError
+from evenlight.factors import JOINT, PLACEBO, PLACEBO_LEVELS
 from evenlight.seeds import generator_for
 
 # Texts that are aside are neither learned from nor tested on: counterparts of training texts that a model must not see.
 ASIDE = "aside"
 SPLITS = ("train", "validation", "test", ASIDE)
 FORM, ORIGINAL, EDIT = ROLES = ("form", "original", "edit")
-JOINT = "+"  # between the factors of an intersection, and between their levels
-# A factor that every dataset has and that means nothing: half of the units, by their names, have either level.
-PLACEBO, PLACEBO_LEVELS = "placebo", ("placebo_a", "placebo_b")
 
 
 # Making -------------------------------------------------------------------------------------------------------------

@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from evenlight.annotation import GROUPS
 from evenlight.annotation.annotations import annotation, read_json
 from evenlight.errors import InputError
 from evenlight.seeds import generator_for
 
 SCOPES = {"all": "all", "subj": "subject"}
 # The labelling has an empty non-binary form, which was not annotated there.
-GROUPS = ("male", "female")
+GENDERS = GROUPS[:2]
 NAME_TAGS = ("name_female", "name_male", "surname", "surname_pl", "name")
 ANNOTATOR = "geco"  # of the labelling, on which its annotators agreed
 SHEET_FORMS = {
@@ -112,11 +113,11 @@ def _check_entry(entry, tags: dict[int, str], location: str) -> None:
     try:
         labels = [entry["tags"].items()]
         labels += [
-            entry["versions"][scope]["gender"][group]["labelling"].items() for scope in SCOPES for group in GROUPS
+            entry["versions"][scope]["gender"][group]["labelling"].items() for scope in SCOPES for group in GENDERS
         ]
         labels = [label for part in labels for label in part]
     except (AttributeError, KeyError, TypeError):
-        refuse(f"'versions' must have {' and '.join(SCOPES)}, each with 'gender', {' and '.join(GROUPS)}, 'labelling'")
+        refuse(f"'versions' must have {' and '.join(SCOPES)}, each with 'gender', {' and '.join(GENDERS)}, 'labelling'")
     for position, label in labels:
         if not position.isdecimal() or int(position) >= len(entry["sentence"]):
             refuse(f"label at word {position}, but there are {len(entry['sentence'])} words (from 0)")
@@ -129,7 +130,7 @@ def _labelled(entry: dict, tags: dict[int, str], names: NameLists | None) -> dic
     forms = []
     for scope in SCOPES:
         words = {}
-        for group in GROUPS:
+        for group in GENDERS:
             labels = {int(key): label for key, label in entry["versions"][scope]["gender"][group]["labelling"].items()}
             words[group] = [labels.get(i, {}).get("replacement", word) for i, word in enumerate(source)]
             if names is not None:
@@ -205,7 +206,7 @@ def _sheet_annotation(sentence: dict, annotator: str) -> dict:
     forms = []
     for scope in SCOPES.values():
         words = {}
-        for group in GROUPS:
+        for group in GENDERS:
             replaced = sentence["replaced"][scope, group]
             words[group] = [replaced.get(i, word) for i, word in enumerate(source)]
         forms += _forms_of_scope(scope, words)

@@ -27,7 +27,7 @@ from evenlight.configuration.metrics import TENTHS, Metric
 from evenlight.configuration.own import kept as kept
 from evenlight.configuration.own import register
 from evenlight.configuration.problems import problems_of
-from evenlight.configuration.readers import Reader
+from evenlight.configuration.readers import TEST_SHARE, Reader
 from evenlight.configuration.schema import schema_of
 from evenlight.configuration.settings import Entry, Settings, shown
 from evenlight.configuration.study import Study
@@ -37,8 +37,6 @@ from evenlight.errors import InputError
 TAGS = ("asks_model", "needs_internals", "needs_training", "is_made_elsewhere", "asks_once")
 # Of one section; the largest that we know of has some thousands.
 MOST_VALUES = 100_000
-# Of the texts of a dataset without a test split of its own, where a study learns from the others.
-TEST_SHARE = 0.2
 REGISTRIES: dict[str, type[Entry]] = {
     "datasets": Reader,
     "models": Architecture,

@@ -16,7 +16,15 @@ from evenlight.configuration.settings import (
     refusal,
     shown,
 )
-from evenlight.datasets import COMPAS_LEVELS
+from evenlight.datasets import (
+    COMPAS_LEVELS,
+    CONCEPTS,
+    CROWS_PAIRS_ATTRIBUTES,
+    GECO_WORDS,
+    GROUPS,
+    WINOBIAS_TYPES,
+    WORLD_LANGUAGES,
+)
 from evenlight.datasets.hatecheck_levels import LANGUAGES
 
 
@@ -52,7 +60,7 @@ class Reader(Entry):
 
 
 Classes = Annotated[
-    Literal["binary", "three_class"],
+    Literal[tuple(GROUPS)],
     Field(
         description=(
             "`binary` has the male and female variant of every sentence, `three_class` also the non-binary one "
@@ -61,7 +69,7 @@ Classes = Annotated[
     ),
 ]
 Words = Annotated[
-    Literal["all", "subject"],
+    Literal[tuple(GECO_WORDS)],
     Field(
         description=(
             "Which gendered words the variants differ in: `all` of the sentence, or those of its grammatical "
@@ -69,9 +77,11 @@ Words = Annotated[
         )
     ),
 ]
-# Said of every share that the study completes (``configuration.complete``).
+# Of a share that is not given, where the study learns from the other texts (``configuration.complete``).
+TEST_SHARE = 0.2
 DRAWN = (
-    "`null` takes 0.2 where the study learns from the other texts, and all (1) where its models are trained elsewhere."
+    f"`null` takes {TEST_SHARE} where the study learns from the other texts, and all (1) where its models are trained "
+    "elsewhere."
 )
 TestShare = Annotated[
     float | None,
@@ -237,17 +247,7 @@ class CrowsPairs(Reader):
     english: ClassVar[bool] = True
 
     reader: Literal["crows_pairs"]
-    attribute: Literal[
-        "age",
-        "disability",
-        "gender",
-        "nationality",
-        "physical_appearance",
-        "race_color",
-        "religion",
-        "sexual_orientation",
-        "socioeconomic",
-    ] = Field(
+    attribute: Literal[tuple(CROWS_PAIRS_ATTRIBUTES)] = Field(
         "gender",
         description=(
             "What the stereotypes are about. The groups are `advantaged` and `disadvantaged`, for gender `male` "
@@ -268,7 +268,7 @@ class Winobias(Reader):
     english: ClassVar[bool] = True
 
     reader: Literal["winobias"]
-    sentences: Literal["all", "type1", "type2"] = Field(
+    sentences: Literal[tuple(WINOBIAS_TYPES)] = Field(
         "all",
         description=(
             "Sentences in which knowledge of the world (`type1`) or syntax (`type2`) tells to whom the pronoun refers."
@@ -383,7 +383,7 @@ class CausalWorld(Reader):
     title: ClassVar[str] = "A world with known causes"
 
     reader: Literal["causal_world"]
-    language: Literal["english", "german"] = Field("english", description="In which language the texts are written.")
+    language: Literal[tuple(WORLD_LANGUAGES)] = Field("english", description="In which language the texts are written.")
     file: Location | None = Field(
         None,
         description=(
@@ -445,7 +445,7 @@ class CausalWorld(Reader):
     label_noise: float = Field(
         0.0, ge=0, lt=0.5, description="Share of the units whose class is the opposite of what its causes make it."
     )
-    concept_counterfactuals: Different[Literal["care", "pace", "manner", "dress", "hobby"]] = Field(
+    concept_counterfactuals: Different[Literal[tuple(CONCEPTS)]] = Field(
         [],
         description=(
             "Concepts of which every test text gets a counterpart, in which this concept alone is changed; each is a "

@@ -12,17 +12,21 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenlight import own_files
+from evenlight import annotation, own_files
 from evenlight.datasets.hatecheck_levels import DIRECTED, ENGLISH, GENERAL, functionalities
 from evenlight.datasets.hatecheck_levels import GROUPS as GROUPS_NAMED
 from evenlight.errors import InputError
+from evenlight.factors import JOINT, PLACEBO, PLACEBO_LEVELS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-GROUPS = {"binary": ("male", "female"), "three_class": ("male", "female", "neutral")}
+GROUPS = {"binary": annotation.GROUPS[:2], "three_class": annotation.GROUPS}
+# The classes of sentences whose class is the gender, in the order of the labels of GECO's files.
+GECO_LABELS = ("female", "male", "neutral")
 GECO_CLASSES = {"binary": "binary_gender", "three_class": "non_binary_gender"}
 GECO_WORDS = {"all": "all", "subject": "subj"}
+SCOPES = {name: name for name in GECO_WORDS}
 COMPAS = "compas/compas-scores-two-years.csv"
 COMPAS_LEVELS = {
     "gender": ("male", "female"),
@@ -40,8 +44,8 @@ CROWS_PAIRS_ATTRIBUTES = {  # and the bias types of the file
     "sexual_orientation": "sexual-orientation",
     "socioeconomic": "socioeconomic",
 }
-# As in ``evenlight.items``, which this module does without because it would bring pandas into every start.
-PLACEBO = {"placebo": ["placebo_a", "placebo_b"]}
+DEMO = "resources/demo/sentences.yaml"
+THEMES = "resources/stereotypes/themes.yaml"
 LEXICON = ("resources/lexicons/gendered_words.yaml", "resources/lexicons/given_names.yaml")
 # The concepts of the causal world with their values, and those of them that cause the label.
 CONCEPTS = {
@@ -118,13 +122,13 @@ def setting(settings: dict, key: str, choices: dict):
 def levels_of(factors: dict[str, list[str]], name: str) -> list[str]:
     """The levels of a factor, or of an intersection of ``factors`` such as ``gender+race``; none of an unknown one.
 
-    Every dataset has the factor :data:`PLACEBO`, unless it has one of this name itself.
+    Every dataset has the factor :data:`evenlight.factors.PLACEBO`, unless it has one of this name itself.
 
     >>> levels_of({"gender": ["male", "female"], "race": ["asian", "other"]}, "gender+race")
     ['male+asian', 'male+other', 'female+asian', 'female+other']
     """
-    factors = PLACEBO | factors
-    return ["+".join(levels) for levels in product(*(factors.get(part, []) for part in name.split("+")))]
+    factors = {PLACEBO: PLACEBO_LEVELS} | factors
+    return [JOINT.join(levels) for levels in product(*(factors.get(part, []) for part in name.split(JOINT)))]
 
 
 def _gender(settings: dict) -> dict[str, list[str]]:
@@ -212,7 +216,7 @@ READERS = {
         "evenlight.datasets.demo",
         sources=lambda settings: [],
         factors=_gender,
-        resources=("resources/demo/sentences.yaml",),
+        resources=(DEMO,),
     ),
     "annotated": Reader(
         "evenlight.datasets.annotated",
@@ -261,7 +265,7 @@ READERS = {
         "evenlight.datasets.stereotypes",
         sources=lambda settings: [],
         factors=lambda settings: {"gender": list(GROUPS["binary"])},
-        resources=("resources/stereotypes/themes.yaml",),
+        resources=(THEMES,),
     ),
     "causal_world": Reader(
         "evenlight.datasets.causal_world",

@@ -9,11 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from evenlight.annotation.annotations import read_annotations
-from evenlight.datasets import Dataset, reader_for, setting
+from evenlight.datasets import GECO_LABELS, SCOPES, Dataset, reader_for, setting
 from evenlight.errors import InputError
 from evenlight.items import assign_test, separated
-
-CLASSES = ("female", "male", "neutral")  # in the order of the labels, as in GECO
 
 
 def read(files: dict[str, Path], settings: dict) -> Dataset:
@@ -26,7 +24,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     reader = reader_for(settings)
     path = files[reader.files(settings)[0]]
     groups = reader.factors(settings)["gender"]
-    scope = setting(settings, "words", {"all": "all", "subject": "subject"})
+    scope = setting(settings, "words", SCOPES)
     accepted = [row for row in read_annotations(path) if row["decision"] == "accept"]
     _check_resolved(accepted, path)
     items = [item for row in accepted for item in items_of(row, groups, scope)]
@@ -39,7 +37,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     rows = assign_test(rows, rows["unit_id"], settings["test_share"], settings["split_seed"])
     lacking = len(accepted) - len(items) // len(groups)
     notes = [f"accepted sentences without all forms of scope {scope}, left out: {lacking}"] if lacking else []
-    return Dataset(*separated(rows, ["gender"]), [name for name in CLASSES if name in groups], notes)
+    return Dataset(*separated(rows, ["gender"]), [name for name in GECO_LABELS if name in groups], notes)
 
 
 def items_of(annotation: dict, groups: list[str], scope: str) -> list[dict]:
@@ -71,7 +69,7 @@ def items_of(annotation: dict, groups: list[str], scope: str) -> list[dict]:
                 "unit_id": annotation["sentence_id"],
                 "words": [words[i] for i in positions if words[i]],
                 "ground_truth": [marks[i] for i in positions if words[i]],
-                "label": [name for name in CLASSES if name in groups].index(group),
+                "label": [name for name in GECO_LABELS if name in groups].index(group),
                 "split": "train",
                 "cluster": annotation["sentence_id"],
                 "attribute.gender": group,

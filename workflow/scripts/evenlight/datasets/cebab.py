@@ -18,11 +18,11 @@ import pandas as pd
 
 from evenlight.contracts.texts import ATTRIBUTE, UNITS
 from evenlight.datasets import ASPECTS, CEBAB, CEBAB_GROUPS, Dataset
+from evenlight.datasets.rows import PUBLISHED
 from evenlight.errors import InputError
 from evenlight.items import ASIDE, EDIT, ORIGINAL
 from evenlight.texts import spaces_around
 
-REMEDY = "delete the file to have it fetched again"
 FOLDER = "CEBaB-v1.1"
 # Parts of the archive, and the split that each of them is here; what is trained on is a matter of the settings.
 TESTED = {"dev": "validation", "test": "test"}
@@ -86,9 +86,9 @@ def texts_of(path: str | Path, part: str) -> list[dict]:
         with zipfile.ZipFile(path) as archive:
             texts = json.loads(archive.read(name))
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: cannot read {name} ({error}); {REMEDY}") from None
+        raise InputError(f"{path}: cannot read {name} ({error}); {PUBLISHED}") from None
     if not isinstance(texts, list) or not texts:
-        raise InputError(f"{path}, {name}: no list of texts; {REMEDY}")
+        raise InputError(f"{path}, {name}: no list of texts; {PUBLISHED}")
     for number, text in enumerate(texts):
         _check(text, f"{path}, {name}, text {number} (from 0)")
     return texts
@@ -121,12 +121,12 @@ def edit_pairs(texts: Iterable[Mapping]) -> Iterator[EditPair]:
 def _check(text, location: str) -> None:
     lacking = [name for name in (*FIELDS, *(f"{aspect}_aspect_majority" for aspect in ASPECTS)) if name not in text]
     if lacking:
-        raise InputError(f"{location}: no field '{lacking[0]}'; {REMEDY}")
+        raise InputError(f"{location}: no field '{lacking[0]}'; {PUBLISHED}")
     allowed = (*LABELS, NO_MAJORITY, "")
     for field in (f"{aspect}_aspect_majority" for aspect in ASPECTS):
         if text[field] not in allowed:
             said = ", ".join(map(repr, allowed))
-            raise InputError(f"{location}: field '{field}' is {text[field]!r}, not one of {said}; {REMEDY}")
+            raise InputError(f"{location}: field '{field}' is {text[field]!r}, not one of {said}; {PUBLISHED}")
 
 
 def _item(text: Mapping, split: str, label: int) -> dict:

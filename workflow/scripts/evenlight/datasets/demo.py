@@ -12,14 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.datasets import Dataset, reader_for, setting
+from evenlight.annotation import GROUPS
+from evenlight.datasets import DEMO, GECO_LABELS, SCOPES, Dataset, reader_for, setting
 from evenlight.datasets.resources import read_yaml
 from evenlight.errors import InputError
 from evenlight.items import separated
-
-SENTENCES = "resources/demo/sentences.yaml"
-GROUPS = ("male", "female", "neutral")  # the order of the forms in a marking
-CLASSES = ("female", "male", "neutral")  # in the order of the labels
 
 _MARKING = re.compile(r"(\{[^{}\[\]]*\}|\[[^{}\[\]]*\])")
 _WORD = re.compile(r"(?:Mr|Mrs|Mx)\.|'s\b|\w+(?:-\w+)*|[^\w\s]")
@@ -60,9 +57,9 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     word varies) or ``"subject"`` (only those of the grammatical subject do).
     """
     factors = reader_for(settings).factors(settings)
-    classes = [name for name in CLASSES if name in factors["gender"]]
-    words = setting(settings, "words", {"all": "all", "subject": "subject"})
-    items = [item for sentence in read_sentences(files[SENTENCES]) for item in items_of(sentence, classes, words)]
+    classes = [name for name in GECO_LABELS if name in factors["gender"]]
+    words = setting(settings, "words", SCOPES)
+    items = [item for sentence in read_sentences(files[DEMO]) for item in items_of(sentence, classes, words)]
     return Dataset(*separated(pd.DataFrame(items), factors), classes)
 
 

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.datasets import Dataset, reader_for
+from evenlight.datasets import GECO_LABELS, Dataset, reader_for
+from evenlight.datasets.rows import PUBLISHED
 from evenlight.errors import InputError
 from evenlight.items import separated
 
-CLASSES = ["female", "male", "neutral"]  # in the order of the labels in the files
-REMEDY = "delete the file to have it fetched again"
 FIELDS = {"sentence": list, "ground_truth": list, "gender": str, "target": int, "sentence_idx": int}
 
 # In the three-class D_S, these two source sentences lost a word in their male and female forms while its value
@@ -47,7 +46,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     if mended:
         notes.append(f"items that lost a word in the published files, whose ground truth was left out, too: {mended}")
     factors = reader.factors(settings)
-    classes = [name for name in CLASSES if name in factors["gender"]]
+    classes = [name for name in GECO_LABELS if name in factors["gender"]]
     return Dataset(*separated(pd.DataFrame(items), factors), classes, notes)
 
 
@@ -59,7 +58,7 @@ def _rows(path: str | Path) -> Iterator[tuple[str, dict]]:
             try:
                 row = json.loads(line)
             except ValueError as error:
-                raise InputError(f"{location}: not JSON in UTF-8 ({error}); {REMEDY}") from None
+                raise InputError(f"{location}: not JSON in UTF-8 ({error}); {PUBLISHED}") from None
             _check_row(row, location)
             yield location, row
 
@@ -67,26 +66,27 @@ def _rows(path: str | Path) -> Iterator[tuple[str, dict]]:
 def _check_row(row, location: str) -> None:
     """Refuse a line whose fields are not those of GECO."""
     if not isinstance(row, dict):
-        raise InputError(f"{location}: not a JSON object; {REMEDY}")
+        raise InputError(f"{location}: not a JSON object; {PUBLISHED}")
     for name, kind in FIELDS.items():
         if not isinstance(row.get(name), kind):
             raise InputError(
-                f"{location}: field '{name}' must be of type {kind.__name__}, is {row.get(name)!r}; {REMEDY}"
+                f"{location}: field '{name}' must be of type {kind.__name__}, is {row.get(name)!r}; {PUBLISHED}"
             )
     for word in row["sentence"]:
         if not isinstance(word, str):
-            raise InputError(f"{location}: field 'sentence' must hold words, has {word!r}; {REMEDY}")
-    if row["target"] not in range(len(CLASSES)) or CLASSES[row["target"]] != row["gender"]:
+            raise InputError(f"{location}: field 'sentence' must hold words, has {word!r}; {PUBLISHED}")
+    if row["target"] not in range(len(GECO_LABELS)) or GECO_LABELS[row["target"]] != row["gender"]:
         raise InputError(
             f"{location}: field 'target' is {row['target']} for gender '{row['gender']}', it must be the position of "
-            f"the gender in {', '.join(CLASSES)} (from 0); {REMEDY}"
+            f"the gender in {', '.join(GECO_LABELS)} (from 0); {PUBLISHED}"
         )
 
 
 def _check_lengths(words: list, ground_truth: list, location: str) -> None:
     if len(words) != len(ground_truth):
         raise InputError(
-            f"{location}: {len(words)} words in 'sentence' but {len(ground_truth)} values in 'ground_truth'; {REMEDY}"
+            f"{location}: {len(words)} words in 'sentence' but {len(ground_truth)} values in 'ground_truth'; "
+            f"{PUBLISHED}"
         )
 
 

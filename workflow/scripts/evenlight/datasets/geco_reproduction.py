@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.annotation.geco_annotation import named_positions, read_labelling
+from evenlight.annotation.geco_annotation import GENDERS, named_positions, read_labelling
 from evenlight.datasets import geco
 from evenlight.datasets.annotated import items_of
 
@@ -27,7 +27,6 @@ COLUMNS = [
     "reason",
 ]
 SETTINGS = {"reader": "geco", "classes": "binary"}
-GROUPS = ["male", "female"]
 PRONOUN_CASES = ({"he", "him", "his"}, {"she", "her"})
 
 _TITLE = "title before a name: cut out, since it cannot stand before the name's pronoun"
@@ -83,7 +82,7 @@ def compare(labelling: str | Path, published: dict[str, Path]) -> tuple[pd.DataF
     for scope in ("all", "subject"):
         items = geco.read(published, {**SETTINGS, "words": scope}).items
         theirs = {item["item_id"]: item for item in items.to_dict("records")}
-        ours = {item["item_id"]: item for row in annotations.values() for item in items_of(row, GROUPS, scope)}
+        ours = {item["item_id"]: item for row in annotations.values() for item in items_of(row, GENDERS, scope)}
         differing = [
             row
             for name in sorted(set(ours) & set(theirs))

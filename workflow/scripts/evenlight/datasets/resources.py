@@ -1,10 +1,13 @@
 """What the project wrote itself, as its readers find it."""
 
+import re
 from pathlib import Path
 
 import yaml
 
 from evenlight.errors import InputError
+
+MARKING = re.compile(r"\{(\w+)/(\w+)\}")  # a word in its male and its female form
 
 
 def read_yaml(path: str | Path) -> object:

@@ -14,13 +14,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.datasets import Dataset, setting
-from evenlight.datasets.resources import read_yaml
+from evenlight.datasets import GROUPS, THEMES, Dataset, setting
+from evenlight.datasets.resources import MARKING, read_yaml
 from evenlight.errors import InputError
 from evenlight.items import assign_test, separated
 
-THEMES = "resources/stereotypes/themes.yaml"
-GROUPS = ("male", "female")  # the order of the forms in a marking
+GENDERS = GROUPS["binary"]  # the order of the forms in a marking
 CLASSES = ("anti_stereotype", "stereotype")  # in the order of the labels
 FORMS = {
     "occupation": {"one", "many"},
@@ -33,7 +32,6 @@ SHARE = 3  # a theme takes every third frame of its kind
 # What is drawn for the test split as a whole.
 UNITS = {"pair": lambda pair: f"{pair.match}-{pair.number:02d}", "theme": lambda pair: pair.match}
 
-_MARKING = re.compile(r"\{(\w+)/(\w+)\}")
 _FORM = re.compile(r"<(\w+)>")
 _WORD = re.compile(r"'s\b|\w+(?:-\w+)*|[^\w\s]")
 
@@ -59,7 +57,7 @@ class Pair:
 
     def variant(self, group: str) -> list[str]:
         """The words of the sentence about ``group``; a possessive 's and each punctuation mark are words too."""
-        return _WORD.findall(_MARKING.sub(lambda marking: marking[1 + GROUPS.index(group)], self.text))
+        return _WORD.findall(MARKING.sub(lambda marking: marking[1 + GENDERS.index(group)], self.text))
 
 
 def read(files: dict[str, Path], settings: dict) -> Dataset:
@@ -73,14 +71,14 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     unit = setting(settings, "split_by", UNITS)
     pairs = read_pairs(files[THEMES])
     items = pd.DataFrame([item for pair in pairs for item in items_of(pair)])
-    units = [unit(pair) for pair in pairs for _ in GROUPS]
+    units = [unit(pair) for pair in pairs for _ in GENDERS]
     items = assign_test(items, units, settings["test_share"], settings["split_seed"])
     return Dataset(*separated(items, ["gender"]), list(CLASSES))
 
 
 def items_of(pair: Pair) -> list[dict]:
     """The two rows of the items table, male and female, all for training."""
-    variants = {group: pair.variant(group) for group in GROUPS}
+    variants = {group: pair.variant(group) for group in GENDERS}
     ground_truth = [int(male != female) for male, female in zip(*variants.values(), strict=True)]
     return [
         {
@@ -106,7 +104,7 @@ def read_pairs(path: str | Path) -> list[Pair]:
     """
     frames, themes = _content(path)
     pairs = []
-    for kind, gender in product(FORMS, GROUPS):
+    for kind, gender in product(FORMS, GENDERS):
         for number, (name, theme) in enumerate(themes[kind][gender].items()):
             texts = _texts(theme, frames[kind][number % SHARE :: SHARE], FORMS[kind], f"{path}: theme '{name}'")
             match = f"{kind}-{number:02d}"
@@ -151,8 +149,8 @@ def _content(path: str | Path) -> tuple[dict, dict]:
         if not isinstance(kinds, dict) or set(kinds) != set(FORMS):
             raise InputError(f"{path}: '{key}' must have the kinds {', '.join(FORMS)}")
     for kind, genders in content["themes"].items():
-        counts = {gender: len(genders.get(gender) or ()) for gender in GROUPS}
-        if set(genders) != set(GROUPS) or counts["male"] != counts["female"]:
+        counts = {gender: len(genders.get(gender) or ()) for gender in GENDERS}
+        if set(genders) != set(GENDERS) or counts["male"] != counts["female"]:
             raise InputError(
                 f"{path}: {kind} has {counts['male']} male and {counts['female']} female themes; give both the same "
                 "number, so that frames do not tell the gender"
@@ -162,13 +160,13 @@ def _content(path: str | Path) -> tuple[dict, dict]:
 
 def _check_text(text: str, location: str) -> None:
     beginning = f"{location}, '{text[:40]}...'"
-    if not _MARKING.search(text):
+    if not MARKING.search(text):
         raise InputError(f"{beginning}: no gendered word is marked; write it as {{he/she}}")
-    if re.search(r"[{}<>/]", _MARKING.sub("", text)):
+    if re.search(r"[{}<>/]", MARKING.sub("", text)):
         raise InputError(
             f"{beginning}: a bracket outside of a marking; write whole markings, {{he/she}}, of one word each"
         )
-    if any(male == female for male, female in _MARKING.findall(text)):
+    if any(male == female for male, female in MARKING.findall(text)):
         raise InputError(f"{beginning}: the forms of a marking are equal; leave the brackets away")
     if not text.endswith("."):
         raise InputError(f"{beginning}: does not end with a period; add one")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenlight.datasets.resources import read_yaml
+from evenlight.datasets.resources import MARKING, read_yaml
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
 
@@ -19,7 +19,6 @@ KEYS = {"joined_by", "openings", "fillers", "concepts"}
 OPTIONAL_KEYS = {"article", "vowels"}
 
 _PIECE = re.compile(r"(\{[^{}]*\}|<[^<>]*>)")
-_MARKING = re.compile(r"\{(\w+)/(\w+)\}")
 
 # A word of a text, and the variable that it carries: a concept, the group, or None.
 Carried = tuple[str, str | None]
@@ -52,7 +51,7 @@ class Language:
         """The words of a frame as :data:`Carried`, for the first or the second group, and with the concept's words."""
         words: list[Carried] = []
         for piece in _PIECE.split(frame):
-            marking = _MARKING.fullmatch(piece)
+            marking = MARKING.fullmatch(piece)
             if marking:
                 words.append((marking[1 if is_first else 2], GROUP))
             elif piece == EVIDENCE:
@@ -86,7 +85,7 @@ def read_language(path: str | Path, concepts: dict[str, tuple[str, str]], weak: 
         for frame in _texts(content[key], f"{path}: {key}"):
             _check_frame(frame, f"{path}: {key}, '{frame}'", evidence=0, article=False)
     for opening in content["openings"]:
-        if not _MARKING.search(opening):
+        if not MARKING.search(opening):
             raise InputError(f"{path}: openings, '{opening}': no word of the group; mark one, such as {{he/she}}")
     read = {
         name: _concept(content["concepts"][name], values, name in weak, bool(article), f"{path}: concept '{name}'")
@@ -142,14 +141,14 @@ def _texts(content: object, location: str) -> list[str]:
 def _check_frame(frame: str, location: str, evidence: int, article: bool) -> None:
     if not frame.endswith("."):
         raise InputError(f"{location}: does not end with a period; add one")
-    pieces = [piece for piece in _PIECE.findall(frame) if not _MARKING.fullmatch(piece)]
+    pieces = [piece for piece in _PIECE.findall(frame) if not MARKING.fullmatch(piece)]
     allowed = [EVIDENCE, ARTICLE] if article else [EVIDENCE]
     for piece in pieces:
         if piece not in allowed:
             raise InputError(f"{location}: {piece} has no meaning here; write {{he/she}} or {' or '.join(allowed)}")
     if re.search(r"[{}<>]", _PIECE.sub("", frame)):
         raise InputError(f"{location}: a bracket outside of a marking; write whole ones, {{he/she}} or {EVIDENCE}")
-    if any(one == other for one, other in _MARKING.findall(frame)):
+    if any(one == other for one, other in MARKING.findall(frame)):
         raise InputError(f"{location}: the forms of a marking are equal; leave the brackets away")
     if pieces.count(EVIDENCE) != evidence:
         raise InputError(

@@ -19,7 +19,8 @@ from evenlight.chance import rank_correlation
 from evenlight.contracts.explanations import ATTRIBUTIONS
 from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
-from evenlight.items import JOINT, forms_of
+from evenlight.factors import JOINT
+from evenlight.items import forms_of
 from evenlight.metrics import Explanation, explanations_of
 from evenlight.readings import read_explained
 from evenlight.statistics.files import Run, attribution_path, items_path, reading_path, units_path

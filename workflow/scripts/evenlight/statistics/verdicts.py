@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.errors import InputError
-from evenlight.items import JOINT, PLACEBO
+from evenlight.factors import JOINT, PLACEBO
 from evenlight.resamples import LEAST_CARRIERS
 from evenlight.statistics.familywise import critical_deviate, deviate_of, scales, step_down_p
 from evenlight.statistics.many_groups import holm

@@ -30,10 +30,10 @@ from evenlight.contracts.results import (
     WITHOUT_WORDS,
 )
 from evenlight.contracts.texts import ITEMS
+from evenlight.factors import JOINT, PLACEBO
 from evenlight.figures.audit.leaning import Reliance, leaning, read_reliance
 from evenlight.figures.pages.effects import said_of_control
 from evenlight.figures.text import json_number, signed, three_digits, too_small
-from evenlight.items import JOINT, PLACEBO
 from evenlight.sources import SOURCES
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, TURNED_ROUND
 from evenlight.statistics.cells import CELL
