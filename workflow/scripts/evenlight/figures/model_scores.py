@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.figures.text import ordered_levels
+from evenlight.statistics.study import ordered_levels
 from evenlight.statistics.summary import grouped_scores
 
 

@@ -17,17 +17,17 @@ import pyarrow.parquet as pq
 from evenlight import tables
 from evenlight.contracts.results import BALANCED_ACCURACY, BEYOND_RANDOM, DISPARITY, EFFECTS, QUALITY, VERDICT_CONTROL
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
-from evenlight.figures.audit.leaning import Reliance, leaning, read_reliance
-from evenlight.figures.explorer.content import Explained, Folders, Level, levels_of, unit_means
+from evenlight.figures.audit.leaning import RelianceTables, leaning, read_reliance
+from evenlight.figures.explorer.content import Explained, Folders, Level, shown_levels, unit_means
 from evenlight.figures.pages.effects import said_of_control
-from evenlight.figures.text import json_number, ordered_levels, signed, too_small
+from evenlight.figures.text import json_number, signed, too_small
 from evenlight.items import JOINT, PLACEBO, forms_of, texts_of, units_of
 from evenlight.sources import SOURCES, digest
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, TURNED_ROUND
 from evenlight.statistics.cells import CELL, ModelScores, read_models
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.files import Run, items_path, manifest_path, reading_path, runs, score_path, units_path
-from evenlight.statistics.study import Comparison, Metric, StudyScores, comparisons_in
+from evenlight.statistics.study import Comparison, Metric, StudyScores, comparisons_in, ordered_levels
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UNDECIDED, is_disparity
 
 # A question whose reserve for units that nobody saw is so many standard deviations of its scores.
@@ -80,7 +80,7 @@ class Found:
     quality: pd.DataFrame
     balanced: pd.DataFrame
     beyond_random: pd.DataFrame | None
-    reliance: Reliance | None
+    reliance: RelianceTables | None
     notes: list[str]
 
 
@@ -762,7 +762,7 @@ def _pairs(
         }
         if not clearest:
             continue
-        levels = {(level.factor, level.name): level for level in levels_of(model, comparisons)}
+        levels = {(level.factor, level.name): level for level in shown_levels(model, comparisons)}
         texts = _Texts(folders, model)
         for scores in model.explainers:
             for pair, row in clearest.items():

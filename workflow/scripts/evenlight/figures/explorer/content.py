@@ -120,7 +120,7 @@ def study_content(
     offered: dict[str, dict[tuple, None]] = {dataset: {} for dataset in datasets}
     scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **named)
     for model in read_models(scored):
-        levels = levels_of(model, comparisons)
+        levels = shown_levels(model, comparisons)
         offered[model.dataset] |= dict.fromkeys(_compared(levels, comparisons))
         content[model.dataset]["models"][model.model] = _model(
             folders, model, levels, texts[model.dataset], store, list(metrics)
@@ -195,7 +195,7 @@ def _numbers(known: dict[str, int], names: Sequence[str]) -> np.ndarray:
     return np.array([known.setdefault(name, len(known)) for name in names], np.uint32)
 
 
-def levels_of(model: ModelScores, comparisons: Mapping[str, list[list[str]]]) -> list[Level]:
+def shown_levels(model: ModelScores, comparisons: Mapping[str, list[list[str]]]) -> list[Level]:
     """The levels that are compared, else all that the texts have, else all texts as one."""
     wanted = {factor: list(dict.fromkeys(chain(*sets))) for factor, sets in comparisons.items()}
     if not wanted:
