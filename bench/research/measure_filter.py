@@ -10,14 +10,14 @@ import pandas as pd
 from evenlight import command_line
 from evenlight.corpus import parse as syntax
 from evenlight.corpus import parsers
-from evenlight.corpus.filtering import RULES, Context, Sentence, context_of
+from evenlight.corpus.filtering import RULES, FilterContext, ParsedSentence, context_of
 from evenlight.corpus.people import read_lexicon
 from evenlight.errors import InputError
 from evenlight.seeds import generator_for
 from evenlight.tables import replacing
 
 
-class PlainSentence(Sentence):
+class PlainSentence(ParsedSentence):
     """As the rules read by the letter: the clause of the root, wherever the parser put it."""
 
     @property
@@ -32,7 +32,7 @@ def main(arguments: argparse.Namespace) -> None:
     nlp = parsers.load(arguments.parser)
     lexicon = read_lexicon(arguments.lexicon)
     plain = sentences_of(parsers.parse_words(nlp, words, mend=False), PlainSentence)
-    read = sentences_of(parsers.parse_words(nlp, words), Sentence)
+    read = sentences_of(parsers.parse_words(nlp, words), ParsedSentence)
     context = context_of(read, lexicon)
     kept_plain, kept = verdicts(plain, context_of(plain, lexicon)), verdicts(read, context)
     together = pd.DataFrame(
@@ -66,17 +66,17 @@ def accepted_sentences(path: Path) -> dict[str, list[str]]:
     return words
 
 
-def sentences_of(parses: Iterable[syntax.Parse], kind: type[Sentence]) -> list[Sentence]:
+def sentences_of(parses: Iterable[syntax.Parse], kind: type[ParsedSentence]) -> list[ParsedSentence]:
     """Sentences of one book without an author: the file does not tell the article of each."""
     return [kind(parse, " ".join(parse.words), 0, "") for parse in parses]
 
 
-def verdicts(sentences: list[Sentence], context: Context) -> pd.DataFrame:
+def verdicts(sentences: list[ParsedSentence], context: FilterContext) -> pd.DataFrame:
     """Whether each sentence (row) passes each rule (column) by itself."""
     return pd.DataFrame({name: rule(sentences, context) for name, rule in RULES.items()}, dtype=bool)
 
 
-def loss(sentence: Sentence, plain: syntax.Parse, kept: pd.Series) -> dict[str, str]:
+def loss(sentence: ParsedSentence, plain: syntax.Parse, kept: pd.Series) -> dict[str, str]:
     """What a person needs to see whose error it is: the parser's, or that of the rule."""
     root, subject = syntax.root(plain), sentence.subject
     arcs = (

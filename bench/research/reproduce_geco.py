@@ -4,14 +4,14 @@ import argparse
 from pathlib import Path
 
 from evenlight import command_line, datasets
-from evenlight.datasets.geco_reproduction import SETTINGS, compare
+from evenlight.datasets.geco_reproduction import SETTINGS, compare_with_published
 from evenlight.errors import InputError
 from evenlight.tables import write_csv
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write and print the counts; write the differences."""
-    counts, differences = compare(arguments.annotation, published_files(arguments.geco))
+    counts, differences = compare_with_published(arguments.annotation, published_files(arguments.geco))
     write_csv(counts, arguments.output)
     if arguments.differences:
         write_csv(differences, arguments.differences)

@@ -9,7 +9,7 @@ import pytest
 
 from evenlight import tables
 from evenlight.annotation.annotations import annotation, check_annotations, check_sources
-from evenlight.annotation.imports import COLUMNS, READERS, detected_format, import_annotations, read_table
+from evenlight.annotation.imports import COLUMNS, READERS, detected_format, import_annotations, read_plain_table
 from evenlight.annotation.label_studio import field_of
 from evenlight.contracts.corpus import ANNOTATIONS
 from evenlight.errors import InputError
@@ -218,7 +218,7 @@ def test_a_damaged_parquet_table_is_refused(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"PAR1 and nothing else")
     with pytest.raises(InputError, match="not a readable Parquet file"):
-        read_table(path)
+        read_plain_table(path)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from evenlight.contracts.explanations import ATTRIBUTIONS
 from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.contracts.texts import ITEMS, READINGS, UNITS
 from evenlight.figures.audit.content import Found, audit_content
-from evenlight.figures.audit.leaning import WORDS, Reliance, leaning, read_reliance
+from evenlight.figures.audit.leaning import WORDS, RelianceTables, leaning, read_reliance
 from evenlight.figures.audit.page import card, page, write_audit
 from evenlight.statistics.examples import PAIRS, example_pairs
 from evenlight.statistics.files import Run, attribution_path, items_path, reading_path, units_path
@@ -121,7 +121,7 @@ class AuditedStudy(ExplorerStudy):
         study = StudyScores(**folders, **self.scored, comparisons={"gender": [["male", "female"]]})
         return example_pairs(study, effects, self.folders.attributions)
 
-    def reliance(self) -> Reliance:
+    def reliance(self) -> RelianceTables:
         """The tables of words; the first explainer draws nothing, the second has no other with its settings."""
         found = measure_reliance(
             self.folders.attributions,
@@ -687,7 +687,7 @@ def test_forms_are_held_against_one_text_explained_twice(study):
 
     def said(rows: pd.DataFrame) -> tuple[str, list[bool]]:
         told = leaning(
-            Reliance(rows, no_names, no_words),
+            RelianceTables(rows, no_names, no_words),
             datasets={"plots": "Plots"},
             models={"small": "Small"},
             explainers={"lime": "LIME"},

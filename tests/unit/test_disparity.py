@@ -17,7 +17,7 @@ from study_files import StudyFiles, called
 from evenlight import tables
 from evenlight.contracts.results import DISPARITY
 from evenlight.errors import InputError
-from evenlight.statistics.disparity import adjusted, disparity_table
+from evenlight.statistics.disparity import disparity_table, with_adjusted_p
 from evenlight.statistics.effect_sizes import hedges_g
 from evenlight.statistics.hodges_lehmann import shift
 from evenlight.statistics.pooled import pooled_effects
@@ -70,7 +70,7 @@ def table_of(files: StudyFiles, **changes):
 
 def test_rows_without_p_do_not_count_in_the_adjustment():
     p = np.array([0.01, NAN, 0.04, 0.03, NAN, NAN, 0.2])
-    table = adjusted(pd.DataFrame({"p": p, "none": NAN}), ["p", "none"])
+    table = with_adjusted_p(pd.DataFrame({"p": p, "none": NAN}), ["p", "none"])
     known = ~np.isnan(p)
     # By hand: four tests, so that the smallest is multiplied by four and not by seven.
     assert table["p_holm"][0] == pytest.approx(0.04)

@@ -12,7 +12,7 @@ from measure_filter import accepted_sentences
 
 from evenlight.contracts.corpus import CANDIDATES, SENTENCES
 from evenlight.corpus import filtering, parsers
-from evenlight.corpus.filtering import RULES, Context, Sentence, apply_rules, context_of
+from evenlight.corpus.filtering import RULES, FilterContext, ParsedSentence, apply_rules, context_of
 from evenlight.corpus.people import read_lexicon
 from evenlight.errors import InputError
 from evenlight.tables import read_table, write_table
@@ -22,7 +22,7 @@ NOUNS = frozenset({"widow", "brother", "judge"})
 
 def sentence(text, author="Jane Austen", book=1, scheme="ud", written=None):
     parse = hand_made(text, scheme)
-    return Sentence(parse, written or " ".join(parse.words), book, author)
+    return ParsedSentence(parse, written or " ".join(parse.words), book, author)
 
 
 def plain(text, **more):
@@ -180,7 +180,7 @@ def test_pronouns_of_other_languages_are_known_by_their_features():
         parse = filtering.Parse(
             (word, "kommt"), ("",) * 2, ("PRON", "VERB"), (features, ""), (1, 1), ("nsubj", "root"), "ud"
         )
-        return Sentence(parse, f"{word} kommt", 1, "")
+        return ParsedSentence(parse, f"{word} kommt", 1, "")
 
     assert passes("human_subject", german("Sie", "Gender=Fem|Number=Sing|Person=3|PronType=Prs"))
     assert not passes("human_subject", german("Es", "Gender=Neut|Number=Sing|Person=3|PronType=Prs"))
@@ -227,7 +227,7 @@ def test_near_duplicates_equal_those_of_comparing_every_pair():
     texts += [[word if draw.random() > 0.1 else "z" for word in texts[i]] for i in draw.integers(0, 60, 120)]
     sentences = [plain(" ".join(words)) for words in texts]
     for similarity in (0.3, 0.5, 0.7, 0.9, 1.0):
-        context = Context(30, similarity, NOUNS, {})
+        context = FilterContext(30, similarity, NOUNS, {})
         sets = [set(pairwise(["", *(w.lower() for w in words if w.isalnum()), ""])) for words in texts]
         expected, kept = [], []
         for found in sets:
@@ -287,7 +287,7 @@ def test_accepted_sentences_are_kept(mirror):
     nlp = parsers.load(mirror / "parsers/en_ewt_sm")
     words = list(accepted_sentences(mirror / "geco_annotation/merged_labelling_v2.json").values())
     assert len(words) == 1610
-    sentences = [Sentence(parse, " ".join(parse.words), 0, "") for parse in parsers.parse_words(nlp, words[::10])]
+    sentences = [ParsedSentence(parse, " ".join(parse.words), 0, "") for parse in parsers.parse_words(nlp, words[::10])]
     third, subject = (
         sum(RULES[rule](sentences, context_of(sentences, NOUNS))) / len(sentences)
         for rule in ("third_person_singular", "has_subject")

@@ -15,7 +15,7 @@ from evenlight.annotation.geco_annotation import (
     read_sheet,
 )
 from evenlight.annotation.imports import detected_format, import_annotations
-from evenlight.datasets.geco_reproduction import REVISIONS, compare
+from evenlight.datasets.geco_reproduction import REVISIONS, compare_with_published
 from evenlight.errors import InputError
 
 NAMES = NameLists(female=("Ada", "Bea"), male=("Cem", "Dov"), surnames=("Eck", "Fox", "Jones"), seed=3)
@@ -267,7 +267,7 @@ def published(mirror) -> dict:
 
 
 def test_published_geco_follows_from_the_labelling(folder, published):
-    counts, differences = compare(folder / "merged_labelling_v2.json", published)
+    counts, differences = compare_with_published(folder / "merged_labelling_v2.json", published)
     both = counts.set_index("scope").loc["both"].to_dict()
     assert both == {
         "forms": 6440,
@@ -311,7 +311,7 @@ def test_a_difference_that_nobody_explained_is_counted(folder, published, tmp_pa
     for name, path in published.items():
         changed[name].parent.mkdir(parents=True, exist_ok=True)
         changed[name].write_text(path.read_text(encoding="utf-8").replace('"visits"', '"meets"'), encoding="utf-8")
-    counts, differences = compare(folder / "merged_labelling_v2.json", changed)
+    counts, differences = compare_with_published(folder / "merged_labelling_v2.json", changed)
     unexplained = differences[differences.reason == ""]
     assert len(unexplained) == counts.other_words_unexplained.iloc[-1] > 0
     # The name's pronoun may follow at once, and differ too.

@@ -24,7 +24,7 @@ from evenlight.figures.pages.published import NOTES
 from evenlight.statistics.published import (
     AGREEMENT,
     COMPARISON,
-    agreement,
+    agreement_beside,
     counterparts,
     lay_beside,
     quality_beside,
@@ -296,7 +296,7 @@ def four_cells() -> pd.DataFrame:
 
 
 def test_agreement_worked_by_hand():
-    overall = agreement(four_cells(), **asked(agreement, SETTINGS)).iloc[0]
+    overall = agreement_beside(four_cells(), **asked(agreement_beside, SETTINGS)).iloc[0]
     assert overall[["part", "name", "cells", "directed"]].tolist() == ["overall", "all", 4, 3]
     assert overall["within_one"] == 3 / 4
     # Ours 2, 1, 0, 2 of 2 against 5, 5, 0, 5: each 2 is within one of three, the 1 of none, the 0 of one: 7 of 16.
@@ -319,7 +319,7 @@ def test_chance_is_the_mean_over_all_orders_of_our_cells():
     for order in permutations(range(3)):
         ours = directed["mean_d_significant"].to_numpy()[list(order)]
         directions.append((np.sign(ours) == np.sign(directed["published_d"])).mean())
-    overall = agreement(table, **asked(agreement, SETTINGS)).iloc[0]
+    overall = agreement_beside(table, **asked(agreement_beside, SETTINGS)).iloc[0]
     assert overall["within_one_by_chance"] == pytest.approx(np.mean(counts))
     assert overall["same_direction_by_chance"] == pytest.approx(np.mean(directions))
 
@@ -339,7 +339,9 @@ def as_ours(**changed) -> pd.DataFrame:
 
 
 def test_a_study_agrees_with_itself():
-    table = agreement(lay_beside(as_ours(), PUBLISHED, **asked(lay_beside, SETTINGS)), **asked(agreement, SETTINGS))
+    table = agreement_beside(
+        lay_beside(as_ours(), PUBLISHED, **asked(lay_beside, SETTINGS)), **asked(agreement_beside, SETTINGS)
+    )
     assert table["part"].tolist() == ["overall"] + ["dataset"] * 4 + ["model"] + ["explainer"] * 2 + ["metric"] * 7
     assert (table["within_one"] == 1).all()
     assert (table["same_direction"] == 1).all()
@@ -357,24 +359,26 @@ def test_kappa_is_that_of_statsmodels():
     directed = table.dropna(subset="same_direction")
     counts = pd.crosstab(directed["mean_d_significant"] > 0, directed["published_d"] > 0)
     expected = cohens_kappa(counts.to_numpy(), return_results=False)
-    assert agreement(table, **asked(agreement, SETTINGS)).iloc[0]["kappa"] == pytest.approx(float(expected))
+    assert agreement_beside(table, **asked(agreement_beside, SETTINGS)).iloc[0]["kappa"] == pytest.approx(
+        float(expected)
+    )
 
 
 def test_nothing_agrees_about_nothing():
-    table = agreement(compare(cell(dataset="own")), **asked(agreement, SETTINGS))
+    table = agreement_beside(compare(cell(dataset="own")), **asked(agreement_beside, SETTINGS))
     assert table.empty
     assert list(table.columns) == ["part", "name", *AGREEMENT]
 
 
 def test_cells_without_a_direction_are_counted_but_not_as_directed():
     neither = cell(significant_seeds=0, mean_d_significant=np.nan, mean_d=np.nan)
-    overall = agreement(compare(neither), **asked(agreement, SETTINGS)).iloc[0]
+    overall = agreement_beside(compare(neither), **asked(agreement_beside, SETTINGS)).iloc[0]
     assert overall[["cells", "directed", "directed_all_seeds"]].tolist() == [1, 0, 0]
     assert overall[["same_direction", "kappa", "same_direction_all_seeds"]].isna().all()
 
 
 def test_one_direction_throughout_has_no_kappa():
-    assert np.isnan(agreement(compare(cell()), **asked(agreement, SETTINGS)).iloc[0]["kappa"])
+    assert np.isnan(agreement_beside(compare(cell()), **asked(agreement_beside, SETTINGS)).iloc[0]["kappa"])
 
 
 # Quality of the models --------------------------------------------------------------------------------
@@ -430,7 +434,9 @@ def test_the_difference_of_other_groups_stands_beside_nothing():
 def page_with(*cells: dict):
     comparison = compare(*cells)
     quality = beside_quality()
-    return page_of("published", comparison, agreement(comparison, **asked(agreement, SETTINGS)), quality, **SHOWN)
+    return page_of(
+        "published", comparison, agreement_beside(comparison, **asked(agreement_beside, SETTINGS)), quality, **SHOWN
+    )
 
 
 def cells_of(table) -> list:
@@ -473,7 +479,9 @@ def test_cells_of_the_page(changed, text, bold, coloured):
 def test_a_page_without_a_common_cell_says_so():
     comparison = compare(cell(dataset="own"))
     quality = quality_beside(qualities(), PUBLISHED, datasets=[], beside={})
-    page = page_of("published", comparison, agreement(comparison, **asked(agreement, SETTINGS)), quality, **SHOWN)
+    page = page_of(
+        "published", comparison, agreement_beside(comparison, **asked(agreement_beside, SETTINGS)), quality, **SHOWN
+    )
     assert "no cell in common" in page.introduction
     assert page.tables == page.notes == page.legend == []
     assert all("no cell in common" in form(page) for form in (render, latex))
@@ -524,7 +532,7 @@ def test_whole_numbers_stay_such_in_the_files(tmp_path):
         tmp_path,
         "published",
         comparison,
-        agreement(comparison, **asked(agreement, SETTINGS)),
+        agreement_beside(comparison, **asked(agreement_beside, SETTINGS)),
         beside_quality(),
         **SHOWN,
     )

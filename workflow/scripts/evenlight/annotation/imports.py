@@ -112,7 +112,7 @@ def _place(error, content) -> str:
 # A plain table ---------------------------------------------------------------------------------------------------
 
 
-def read_table(path: str | Path) -> list[dict]:
+def read_plain_table(path: str | Path) -> list[dict]:
     """Annotations from a plain table (CSV in UTF-8, or Parquet) with one row per form and the columns ``COLUMNS``.
 
     ``source`` and ``words`` hold words, ``ground_truth`` a 1 or 0 for each word: as lists in Parquet, with one space
@@ -214,5 +214,5 @@ READERS: Readers = {
     "label_studio": _label_studio_rows,
     "geco_labelling": read_labelling,
     "geco_sheet": read_sheet,
-    "table": read_table,
+    "table": read_plain_table,
 }

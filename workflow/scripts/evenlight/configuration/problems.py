@@ -31,13 +31,13 @@ def _problem(problem: dict, config: dict, schema: dict) -> tuple[str, str]:
         allowed = allowed_values({"type": "string"} | part["propertyNames"])
         remedy = _as_text(value) if isinstance(value, int | float) else ""
         # Of a name that is a truth value pydantic's place has a number.
-        return joined(
+        return dotted(
             key, shown(value).strip('"')
         ), f"the name {shown(value)} is not allowed; allowed is {allowed}{remedy}"
     if kind in ("extra_forbidden", "invalid_key"):
         key, part, mapping = _place(path, config, schema)
         known = _alternative(part, mapping)["properties"]
-        return joined(key, last), f"unknown key; allowed here: {', '.join(known)}{suggestion(last, known)}"
+        return dotted(key, last), f"unknown key; allowed here: {', '.join(known)}{suggestion(last, known)}"
     key, part, given = _place(problem["loc"], config, schema)
     if kind == "combination":
         return key, problem["ctx"]["said"]
@@ -78,7 +78,7 @@ def _as_text(value: float) -> str:
 def _no_entry(key: str, value: dict, part: dict, discriminator: str) -> tuple[str, str]:
     entries = [entry["properties"][discriminator]["const"] for entry in part["oneOf"]]
     choice = allowed_values({"enum": entries})
-    key = joined(key, discriminator)
+    key = dotted(key, discriminator)
     if discriminator not in value:
         return key, f"{MISSING}; required is {choice}"
     named = value[discriminator]
@@ -96,7 +96,7 @@ def _place(path, config, schema: dict) -> tuple[str, dict, object]:
             key, part = f"{key}[{step}]", part["items"]
             value = value[step] if isinstance(value, list) else None
             continue
-        key = joined(key, step)
+        key = dotted(key, step)
         part = part.get("properties", {}).get(step) or part["additionalProperties"]
         value = value.get(step) if isinstance(value, dict) else None
     return key, part, value
@@ -116,7 +116,7 @@ def _alternative(part: dict, value) -> dict:
     return next((each for each in named if value.keys() <= each["properties"].keys()), named[0])
 
 
-def joined(key: str, name) -> str:
+def dotted(key: str, name) -> str:
     """The dotted key of ``name`` below ``key``."""
     return f"{key}.{name}" if key else str(name)
 

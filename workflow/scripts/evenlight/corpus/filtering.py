@@ -22,7 +22,7 @@ from evenlight.tables import read_table
 
 
 @dataclass(frozen=True)
-class Sentence:
+class ParsedSentence:
     """A parsed sentence, the text as it was written, and where it comes from."""
 
     parse: Parse
@@ -54,7 +54,7 @@ def _is_third_with_subject(parse: Parse, clause: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Context:
+class FilterContext:
     """What a rule needs to know beside the sentence: the settings, and what all sentences together tell."""
 
     max_words: int
@@ -64,8 +64,8 @@ class Context:
 
 
 def context_of(
-    sentences: Sequence[Sentence], person_nouns: frozenset[str], max_words: int = 30, similarity: float = 0.7
-) -> Context:
+    sentences: Sequence[ParsedSentence], person_nouns: frozenset[str], max_words: int = 30, similarity: float = 0.7
+) -> FilterContext:
     """The context of the rules; names are counted over all the sentences of a book."""
     names: dict[int, Counter] = {}
     certain: set[tuple[int, str]] = set()
@@ -76,7 +76,7 @@ def context_of(
         certain |= {(book, parse.words[i]) for i in capitalised if i > 0 or syntax.is_proper_noun(parse, i)}
     for book, counts in names.items():
         names[book] = Counter({word: count for word, count in counts.items() if (book, word) in certain})
-    return Context(max_words, similarity, person_nouns, names)
+    return FilterContext(max_words, similarity, person_nouns, names)
 
 
 def _is_capitalised(word: str) -> bool:
@@ -87,32 +87,32 @@ def _is_capitalised(word: str) -> bool:
 _CLOSED = frozenset({"PRP", "PRP$", "DT", "PDT", "WDT", "WP", "EX", "CD", "PRON", "DET", "NUM"})
 
 
-def third_person_singular(sentence: Sentence, context: Context) -> bool:
+def third_person_singular(sentence: ParsedSentence, context: FilterContext) -> bool:
     """The main clause has a finite verb in the third person singular: its predicate, copula or first auxiliary."""
     return sentence.verb is not None and syntax.is_third_person_singular(sentence.parse, sentence.verb)
 
 
-def has_subject(sentence: Sentence, context: Context) -> bool:
+def has_subject(sentence: ParsedSentence, context: FilterContext) -> bool:
     """A subject hangs from the predicate of the main clause."""
     return sentence.subject is not None
 
 
-def subject_is_not_it(sentence: Sentence, context: Context) -> bool:
+def subject_is_not_it(sentence: ParsedSentence, context: FilterContext) -> bool:
     """The subject is not "it"."""
     return sentence.subject is None or sentence.parse.words[sentence.subject].lower() != "it"
 
 
-def short_enough(sentence: Sentence, context: Context) -> bool:
+def short_enough(sentence: ParsedSentence, context: FilterContext) -> bool:
     """At most ``max_words`` tokens, punctuation counted."""
     return len(sentence.parse) <= context.max_words
 
 
-def ends_with_period(sentence: Sentence, context: Context) -> bool:
+def ends_with_period(sentence: ParsedSentence, context: FilterContext) -> bool:
     """The last token is a period, not a question mark, a colon or an ellipsis."""
     return sentence.parse.words[-1] == "."
 
 
-def starts_with_capital(sentence: Sentence, context: Context) -> bool:
+def starts_with_capital(sentence: ParsedSentence, context: FilterContext) -> bool:
     """Its first letter is a capital: what starts in lower case is the rest of a sentence cut in two."""
     first = next((letter for letter in sentence.text if letter.isalpha()), "")
     return first.isupper()
@@ -122,7 +122,7 @@ _QUOTED = re.compile(r'"([^"]*)"|“([^”]*)”|‘([^’]*)’(?!\w)|``(.*?)\'
 _MARKS = re.compile(r'["“”]|``|\'\'')
 
 
-def no_quotation(sentence: Sentence, context: Context) -> bool:
+def no_quotation(sentence: ParsedSentence, context: FilterContext) -> bool:
     """No direct speech: nothing between quotation marks that has a finite verb, and no mark without its partner.
 
     Single words and titles in quotation marks may stay, as in GECO.
@@ -143,7 +143,7 @@ _CITATION = re.compile(
 )
 
 
-def no_citation(sentence: Sentence, context: Context) -> bool:
+def no_citation(sentence: ParsedSentence, context: FilterContext) -> bool:
     """No mark of a citation: brackets with a number, "et al.", page numbers, addresses, a year in parentheses."""
     return not _CITATION.search(sentence.text)
 
@@ -153,12 +153,12 @@ _HEADING = re.compile(
 )
 
 
-def no_heading(sentence: Sentence, context: Context) -> bool:
+def no_heading(sentence: ParsedSentence, context: FilterContext) -> bool:
     """No heading, alone or run into the sentence: "Chapter IV: ...", an edit link, a line break inside."""
     return not _HEADING.search(sentence.text) and "\n" not in sentence.text
 
 
-def no_author(sentence: Sentence, context: Context) -> bool:
+def no_author(sentence: ParsedSentence, context: FilterContext) -> bool:
     """The surname of the book's author is not mentioned: such sentences are about the book, not of its plot.
 
     First names do not count, since characters share them.
@@ -174,7 +174,7 @@ def surname(author: str) -> str:
     return words[-1] if words else ""
 
 
-def human_subject(sentence: Sentence, context: Context) -> bool:
+def human_subject(sentence: ParsedSentence, context: FilterContext) -> bool:
     """The subject is a name, a personal pronoun with a gender (he, she), or a noun of the lexicon of people."""
     if sentence.subject is None:
         return False
@@ -193,7 +193,7 @@ def human_subject(sentence: Sentence, context: Context) -> bool:
 _GENDERS = ("Masc", "Fem", "Fem,Masc")
 
 
-def _is_name(sentence: Sentence, context: Context) -> bool:
+def _is_name(sentence: ParsedSentence, context: FilterContext) -> bool:
     """Whether the subject is a name: so tagged, or another word with a capital that is a name elsewhere in the book."""
     parse, subject = sentence.parse, sentence.subject
     if syntax.is_proper_noun(parse, subject):
@@ -202,7 +202,7 @@ def _is_name(sentence: Sentence, context: Context) -> bool:
     return parse.tags[subject] not in _CLOSED and context.names[sentence.book][parse.words[subject]] > 0
 
 
-def recurring_name(sentence: Sentence, context: Context) -> bool:
+def recurring_name(sentence: ParsedSentence, context: FilterContext) -> bool:
     """A subject that is a name occurs at least twice in the book's sentences; others are rarely of the plot.
 
     Of a name in several words ("Mr. Bingley", "Eliza Thorne") one that is not a title suffices.
@@ -215,7 +215,7 @@ def recurring_name(sentence: Sentence, context: Context) -> bool:
     return any(context.names[sentence.book][word] >= 2 for word in parts)
 
 
-def distinct(sentences: Sequence[Sentence], context: Context) -> list[bool]:
+def distinct(sentences: Sequence[ParsedSentence], context: FilterContext) -> list[bool]:
     """Whether no earlier sentence that stays is the same or nearly so.
 
     Two sentences are nearly the same when the Jaccard index of their sets of word pairs (neighbours in lower case,
@@ -244,10 +244,10 @@ def _word_pairs(parse: Parse) -> frozenset[tuple[str, str]]:
     return frozenset(pairwise(words))
 
 
-Rule = Callable[[Sequence[Sentence], Context], list[bool]]
+Rule = Callable[[Sequence[ParsedSentence], FilterContext], list[bool]]
 
 
-def of_each(rule: Callable[[Sentence, Context], bool]) -> Rule:
+def of_each(rule: Callable[[ParsedSentence, FilterContext], bool]) -> Rule:
     """A rule over all sentences from one that looks at each by itself."""
     return lambda sentences, context: [rule(sentence, context) for sentence in sentences]
 
@@ -274,7 +274,7 @@ RULES: dict[str, Rule] = {rule.__name__: of_each(rule) for rule in _EACH} | {"di
 PUBLISHED = {"all": "over 19,500", "candidates": "over 7,800", "accepted by people": "1,610"}
 
 
-def apply_rules(sentences: Sequence[Sentence], context: Context) -> tuple[list[int], pd.DataFrame]:
+def apply_rules(sentences: Sequence[ParsedSentence], context: FilterContext) -> tuple[list[int], pd.DataFrame]:
     """The places of the sentences that pass every rule, and what each rule did.
 
     The table has a row per rule in the order of :data:`RULES`, between rows for the published numbers, with columns
@@ -298,11 +298,11 @@ def apply_rules(sentences: Sequence[Sentence], context: Context) -> tuple[list[i
     return left, table.assign(published=table["rule"].map(PUBLISHED))
 
 
-def read_sentences(path: str | Path) -> tuple[pd.DataFrame, list[Sentence]]:
+def read_sentences(path: str | Path) -> tuple[pd.DataFrame, list[ParsedSentence]]:
     """The table of sentences and the same as values, row by row."""
     table = read_table(path, SENTENCES)
     sentences = [
-        Sentence(parse_of(row), row["text"], row["book_id"], row["author"]) for row in table.to_dict("records")
+        ParsedSentence(parse_of(row), row["text"], row["book_id"], row["author"]) for row in table.to_dict("records")
     ]
     return table, sentences
 
@@ -313,7 +313,7 @@ def parse_of(row: Mapping) -> Parse:
     return Parse(**values, heads=tuple(map(int, row["heads"])), scheme=row["scheme"])
 
 
-def candidates(table: pd.DataFrame, sentences: Sequence[Sentence], rows: Sequence[int]) -> pd.DataFrame:
+def candidates(table: pd.DataFrame, sentences: Sequence[ParsedSentence], rows: Sequence[int]) -> pd.DataFrame:
     """The ``rows`` of ``table``, given by their numbers, with the finite verb and the subject that the rules found."""
     chosen = [sentences[i] for i in rows]
     return table.iloc[list(rows)].assign(

@@ -19,7 +19,7 @@ from evenlight.annotation.drafting import Draft, drafts
 from evenlight.annotation.grammar import gender_of_pronoun, plural_verb, pronoun, pronoun_case
 from evenlight.annotation.lexicon import Lexicon
 from evenlight.annotation.reference import is_gendered_noun
-from evenlight.corpus.filtering import Sentence
+from evenlight.corpus.filtering import ParsedSentence
 from evenlight.corpus.parse import Parse, noun_phrase, subjects
 
 SLIPS = ("slip: them for their", "slip: verb left singular", "slip: word without its s")
@@ -68,7 +68,7 @@ def grammatical_subject(parse: Parse, lexicon: Lexicon) -> list[int]:
     All sentences of GECO have one. Where the parser finds none or only "who", it is taken to be the first word that can
     be a person's in that place: he, she or a gendered noun.
     """
-    head = Sentence(parse, "", 0, "").subject if len(parse) else None
+    head = ParsedSentence(parse, "", 0, "").subject if len(parse) else None
     if head is None or parse.tags[head] in ("WP", "WDT"):
         head = next((i for i in range(len(parse)) if _can_be_subject(parse, i, lexicon)), None)
     return [] if head is None else noun_phrase(parse, head)

@@ -65,7 +65,7 @@ REVISIONS = {
 }
 
 
-def compare(labelling: str | Path, published: dict[str, Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def compare_with_published(labelling: str | Path, published: dict[str, Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The binary dataset built from the labelling, held against the published one.
 
     ``published`` maps the names of GECO's binary files (``geco/binary_gender_all/train.jsonl``, ...) to paths. Gives

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.figures.text import ordered_levels
 from evenlight.kinds import MODALITIES
 from evenlight.results import Inputs
+from evenlight.statistics.study import ordered_levels
 from evenlight.statistics.summary import grouped_scores
 
 # Below <results>: the scores, and what has them.

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Iterable
 from itertools import takewhile
 
 # The tests of the control.
@@ -73,13 +72,6 @@ def common_words(name: str, labels: list[str]) -> str:
     heads = [re.split(r"[,;:(\[]", label)[0].split() for label in labels]
     common = takewhile(lambda words: len(set(words)) == 1, zip(*heads, strict=False))
     return " ".join(words[0] for words in common) or name.replace("_", " ").capitalize()
-
-
-def ordered_levels(present: Iterable[str], levels: Iterable[str]) -> list[str]:
-    """The levels that are there: first those of ``levels``, which are compared, then the others by name."""
-    present = set(present)
-    compared = [level for level in levels if level in present]
-    return [*compared, *sorted(present - set(compared))]
 
 
 def json_number(value: float) -> float | None:

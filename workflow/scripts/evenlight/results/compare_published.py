@@ -2,7 +2,7 @@
 
 from evenlight.contracts.results import PUBLISHED, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY, QUALITY, SUMMARY
 from evenlight.results import Computed, Inputs
-from evenlight.statistics.published import agreement, lay_beside, quality_beside, read_published
+from evenlight.statistics.published import agreement_beside, lay_beside, quality_beside, read_published
 
 READS = (
     SUMMARY,
@@ -22,4 +22,4 @@ def compute(inputs: Inputs, settings: dict) -> Computed:
     beside, published = settings["beside"], read_published(inputs.folders["published"])
     cells = lay_beside(summary, published, **names, beside=beside)
     quality = quality_beside(models, published, datasets=names["datasets"], beside=beside)
-    return Computed([cells, agreement(cells, **names), quality], inputs.notes[0])
+    return Computed([cells, agreement_beside(cells, **names), quality], inputs.notes[0])

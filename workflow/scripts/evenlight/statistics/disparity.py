@@ -63,12 +63,12 @@ def disparity_table(
         rows += rows_by_comparison(
             counted, model.designs, lambda *of_cells: _rows(*of_cells, equivalence_bound, confidence, sign_flips)
         )
-    table = adjusted(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)[DISPARITY.schema.names]
+    table = with_adjusted_p(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)[DISPARITY.schema.names]
     notes = [*notes, *_undefined_notes(gaps), *_infinite_notes(table), *_strata_notes(table, study.strata)]
     return table, notes + score_notes(study)
 
 
-def adjusted(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+def with_adjusted_p(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     """``table`` with each p-value of ``columns`` adjusted for all rows, as ``<column>_holm`` and ``<column>_bh``.
 
     Holm (1979) holds the probability of any false finding, Benjamini and Hochberg (1995) the expected share of false

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.statistics.cells import CELL, ModelScores, read_models
-from evenlight.statistics.explained_words import Explained, Level, levels_of, unit_means
+from evenlight.statistics.explained_words import Explained, Level, shown_levels, unit_means
 from evenlight.statistics.study import StudyScores, comparisons_in
 from evenlight.statistics.verdicts import CONTROL
 
@@ -40,7 +40,7 @@ def example_pairs(study: StudyScores, effects: pd.DataFrame, attributions: Path)
 
 
 def _of_model(model: ModelScores, clearest: Mapping, study: StudyScores, explained: Explained) -> list[dict]:
-    levels = {(level.factor, level.name): level for level in levels_of(model, study.comparisons)}
+    levels = {(level.factor, level.name): level for level in shown_levels(model, study.comparisons)}
     names, rows = list(model.items["item_id"]), []
     for scores in model.explainers:
         asked = {pair: row for pair, row in clearest.items() if row.explainer == scores.explainer}

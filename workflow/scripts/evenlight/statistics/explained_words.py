@@ -34,7 +34,7 @@ class Level:
     units: pd.Index
 
 
-def levels_of(model: ModelScores, comparisons: Mapping[str, list[list[str]]]) -> list[Level]:
+def shown_levels(model: ModelScores, comparisons: Mapping[str, list[list[str]]]) -> list[Level]:
     """The levels that are compared, else all that the texts have, else all texts as one."""
     wanted = {factor: list(dict.fromkeys(chain(*sets))) for factor, sets in comparisons.items()}
     if not wanted:

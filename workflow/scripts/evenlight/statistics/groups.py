@@ -7,7 +7,7 @@ from evenlight.contracts.results import GROUP_PAIRS, GROUPS
 from evenlight.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Side, side_of
-from evenlight.statistics.disparity import adjusted
+from evenlight.statistics.disparity import with_adjusted_p
 from evenlight.statistics.many_groups import dunn, friedman_p, holm, kruskal_wallis, kruskal_wallis_within
 from evenlight.statistics.rank_sum import van_elteren
 from evenlight.statistics.rounding import settled
@@ -49,7 +49,7 @@ def group_tables(study: StudyScores) -> tuple[pd.DataFrame, pd.DataFrame, list[s
             f"configuration: 'statistics.compare' has sets of more than two levels ({listing}), and no dataset has "
             "three of one with five scores each; correct the names, explain more items, or name pairs"
         )
-    table = adjusted(pd.DataFrame(tests, columns=COLUMNS), ["p", "p_friedman", "p_stratified"])
+    table = with_adjusted_p(pd.DataFrame(tests, columns=COLUMNS), ["p", "p_friedman", "p_stratified"])
     return table[GROUPS.schema.names], pd.DataFrame(pairs, columns=GROUP_PAIRS.schema.names), list(notes)
 
 

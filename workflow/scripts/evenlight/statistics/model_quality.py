@@ -77,7 +77,8 @@ def model_quality(
 
 def _accuracies(items: pd.DataFrame, factor: str, compared: list[Comparison]) -> list[tuple]:
     items = items.drop_duplicates(["item_id", "level"])
-    parts = {level: items.loc[items["level"] == level, "correct"] for level in ordered_levels(items["level"], compared)}
+    levels = ordered_levels(items["level"], (level for comparison in compared for level in comparison.levels))
+    parts = {level: items.loc[items["level"] == level, "correct"] for level in levels}
     return [("accuracy", factor, level, len(part), part.mean()) for level, part in parts.items()]
 
 

@@ -209,7 +209,7 @@ def _same_direction(ours: pd.Series, published: pd.Series) -> pd.Series:
     return (product > 0).astype("boolean").mask(~(product.abs() > 0))
 
 
-def agreement(
+def agreement_beside(
     comparison: pd.DataFrame,
     *,
     datasets: Sequence[str],

@@ -191,8 +191,8 @@ def said_of(pair: Comparison, pairs: Iterable[Comparison]) -> str:
     return "" if alone else f" ({pair.factor.replace('_', ' ')})"
 
 
-def ordered_levels(present: Iterable[str], compared: Iterable[Comparison]) -> list[str]:
-    """The levels that are there: first those that are compared, in configured order, then the others by name."""
+def ordered_levels(present: Iterable[str], compared: Iterable[str]) -> list[str]:
+    """The levels that are there: first those that are ``compared``, in this order, then the others by name."""
     present = set(present)
-    first = dict.fromkeys(level for comparison in compared for level in comparison.levels if level in present)
+    first = dict.fromkeys(level for level in compared if level in present)
     return [*first, *sorted(present - set(first))]

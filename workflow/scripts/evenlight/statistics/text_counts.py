@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 
 from evenlight import tables
 from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.items import JOINT, PLACEBO, forms_of, texts_of, units_of
+from evenlight.factors import JOINT, PLACEBO
+from evenlight.items import forms_of, texts_of, units_of
 from evenlight.sources import digest
 from evenlight.statistics.files import Run, items_path, score_path, units_path
 from evenlight.statistics.study import Comparison, pairs_of

@@ -31,7 +31,7 @@ from evenlight.contracts.results import (
 )
 from evenlight.contracts.texts import ITEMS
 from evenlight.factors import JOINT, PLACEBO
-from evenlight.figures.audit.leaning import Reliance, leaning, read_reliance
+from evenlight.figures.audit.leaning import RelianceTables, leaning, read_reliance
 from evenlight.figures.pages.effects import said_of_control
 from evenlight.figures.text import json_number, signed, three_digits, too_small
 from evenlight.sources import SOURCES
@@ -99,7 +99,7 @@ class Found:
     without_words: pd.DataFrame
     costs: pd.DataFrame
     beyond_random: pd.DataFrame | None
-    reliance: Reliance | None
+    reliance: RelianceTables | None
     examples: pd.DataFrame | None
     words: Mapping[str, pd.Series]
     notes: list[str]

@@ -20,7 +20,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True)
-class Reliance:
+class RelianceTables:
     """The three tables of :func:`evenlight.statistics.reliance.measure_reliance`."""
 
     pairs: pd.DataFrame
@@ -28,18 +28,18 @@ class Reliance:
     words: pd.DataFrame
 
 
-def read_reliance(folder: Path) -> Reliance:
+def read_reliance(folder: Path) -> RelianceTables:
     """The tables below ``folder``."""
     contracts = {
         "pair_invariance": PAIR_INVARIANCE,
         "group_reliance": GROUP_RELIANCE,
         "words_by_group": WORDS_BY_GROUP,
     }
-    return Reliance(*(tables.read_exactly(folder / f"{name}.parquet", of) for name, of in contracts.items()))
+    return RelianceTables(*(tables.read_exactly(folder / f"{name}.parquet", of) for name, of in contracts.items()))
 
 
 def leaning(
-    found: Reliance,
+    found: RelianceTables,
     *,
     datasets: Mapping[str, str],
     models: Mapping[str, str],

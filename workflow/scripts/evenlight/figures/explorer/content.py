@@ -18,7 +18,7 @@ from evenlight import tables
 from evenlight.contracts.texts import ITEMS
 from evenlight.figures.pages.effects import VERDICTS, effect_cell, meanings
 from evenlight.statistics.cells import ModelScores, read_models
-from evenlight.statistics.explained_words import Explained, Level, known_mean, levels_of, relative, unit_means
+from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
 from evenlight.statistics.files import items_path
 from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import StudyScores, comparisons_in
@@ -105,7 +105,7 @@ def study_content(
     offered: dict[str, dict[tuple, None]] = {dataset: {} for dataset in datasets}
     scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **named)
     for model in read_models(scored):
-        levels = levels_of(model, comparisons)
+        levels = shown_levels(model, comparisons)
         offered[model.dataset] |= dict.fromkeys(_compared(levels, comparisons))
         content[model.dataset]["models"][model.model] = _model(
             folders, model, levels, texts[model.dataset], store, list(metrics)

@@ -80,7 +80,7 @@ def page(
     metrics: dict[str, Metric],
     considerable_effect: float,
 ) -> Page:
-    """The page of both studies, from :func:`evenlight.statistics.published.lay_beside`, ``agreement`` and
+    """The page of both studies, from :func:`evenlight.statistics.published.lay_beside`, ``agreement_beside`` and
     ``quality_beside``. Without a cell in common it says so, and what would make one."""
     layout = datasets, models, explainers, metrics
     published_tables = [

@@ -5,8 +5,8 @@ import pandas as pd
 from evenlight.contracts.results import SCORE_SUMMARY
 from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.page_parts import rows_by_model, said_of_single_runs
-from evenlight.figures.text import mean_over_seeds, ordered_levels
-from evenlight.statistics.study import Metric
+from evenlight.figures.text import mean_over_seeds
+from evenlight.statistics.study import Metric, ordered_levels
 
 TABLES = (SCORE_SUMMARY,)
 
