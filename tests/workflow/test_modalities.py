@@ -5,6 +5,8 @@ import pytest
 from running import copy_of_project, results, run_study, snakemake
 from test_concepts_study import STUDY as CONCEPTS_STUDY
 
+from evenlight.datasets import CONCEPTS
+
 TOKENS, EFFECTS = {"lime", "uniform"}, {"random", "leace"}
 STUDY = CONCEPTS_STUDY | {
     "study": "mixed",
@@ -72,7 +74,7 @@ def test_pages_show_both(project):
     pages = {path.name for path in (results(project) / "tables").glob("*.html")}
     assert {"effects.html", "scores.html", "concepts.html"} <= pages
     scores = pd.read_csv(results(project) / "tables" / "scores.csv")
-    assert set(scores.loc[scores["metric"] == "l2", "group"]) == {"care", "dress", "male", "female"}
+    assert set(scores.loc[scores["metric"] == "l2", "group"]) == {*CONCEPTS, "male", "female"}
     assert set(scores.loc[scores["metric"] == "gini", "group"]) == {"male", "female"}
     audit = (results(project) / "audit.html").read_text(encoding="utf-8")
     assert "LEACE" in audit or "leace" in audit

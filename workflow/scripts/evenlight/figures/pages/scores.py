@@ -48,9 +48,17 @@ def page(
         "How good are the explanations of each group? Every seed's mean over the test items, then mean ± standard "
         "deviation over seeds; – where a metric is undefined. An arrow beside a metric says which scores are the "
         "better ones, higher (↑) or lower (↓). Of metrics that draw at random, a cell's title has the error that the "
-        "draws leave in a seed's mean." + said_of_single_runs(summary, models)
+        "draws leave in a seed's mean." + _said_of_modalities(parts) + said_of_single_runs(summary, models)
     )
     return Page("Scores of explanations", introduction, parts)
+
+
+def _said_of_modalities(parts: list[Table]) -> str:
+    """What an empty cell means, where there is one."""
+    cells = (cell for table in parts for _, rows in table.rows for _, row in rows for cell in row)
+    if all(cell.text for cell in cells):
+        return ""
+    return " A cell is empty where a metric scores another kind of explanation: that of texts, or of changes."
 
 
 def _score_cell(row) -> Cell:
