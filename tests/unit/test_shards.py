@@ -660,6 +660,14 @@ def test_what_is_taken_over_keeps_its_record_and_without_one_its_cost_is_not_kno
     assert {name: len(parts) for name, (parts, _) in costs_of(arguments).items()} == {"grad": 0, "gxi": 0}
 
 
+@pytest.mark.parametrize(("tags_of_it", "parts"), [(["is_made_elsewhere"], 0), ([], 1)])
+def test_to_read_explanations_that_were_made_elsewhere_is_no_cost_of_them(tmp_path, tags_of_it, parts):
+    path = tmp_path / "mine.parquet"
+    kept = [{"together": ["mine"], "cost": costs_of_one_part()[0]}]
+    attribute.write_cost_of({"mine": path}, {"mine": "digest"}, {"mine": tags_of_it}, "mine", kept)
+    assert len(read_table(path, COSTS)) == parts
+
+
 def costs_of_one_part() -> list[dict]:
     numbers = {"texts": 3, "seconds": 1.0, "rows": 3, "rows_asked": 3}
     return [numbers | {"device": "cpu", "threads": 1}]
