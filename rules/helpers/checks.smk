@@ -66,7 +66,7 @@ def seeds_made(model):
     return seeds_of(model)[:1] if model in TRAINED_HERE else seeds_of(model)
 
 
-def of_runs(path, model):
+def of_made_runs(path, model):
     """A path for each of these runs, on every dataset."""
     return expand(path, dataset=config["datasets"], model=model, seed=seeds_made(model))
 

@@ -14,7 +14,7 @@ import pytest
 from disparity_rows import disparity_rows
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from rendering import COMPARED, shown
-from study_files import StudyFiles, asked
+from study_files import StudyFiles, asked, called
 
 from evenlight import tables
 from evenlight.contracts.results import SUMMARY
@@ -241,7 +241,7 @@ def score_files(tmp_path) -> StudyFiles:
 
 
 SCORED = {"seeds": [0, 1], "factors": ["gender"]}
-BOXES = shown(SETTINGS, *COMPARED, **SCORED, families={"gini": "complexity"}, levels=["male", "female"])
+BOXES = shown(SETTINGS, *COMPARED, **SCORED, families={"gini": "complexity"}, levels=["male", "female"], modalities={})
 MAP = shown(SETTINGS, "models", "explainers", "metrics", dataset="Plots", considerable_effect=0.2)
 
 
@@ -251,8 +251,9 @@ def run_script(name: str, settings: dict, *arguments, hash_seed: str = "0") -> s
 
 
 def test_scores_of_all_seeds_are_pooled(score_files):
-    names = {"dataset": "plots", "model": "small", "explainers": list(EXPLAINERS), "metrics": {"gini": "complexity"}}
-    table = grouped_scores(*score_files.folders, **SCORED, **names)
+    names = {"datasets": ["plots"], "models": {"small": SCORED["seeds"]}, "factors": SCORED["factors"]}
+    metrics = {"gini": "complexity"}
+    table = called(grouped_scores, *score_files.folders, **names, explainers=list(EXPLAINERS), metrics=metrics)
     assert len(table) == 2 * len(scores())
 
 

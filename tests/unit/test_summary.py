@@ -387,9 +387,8 @@ def test_every_mean_is_of_its_own_scores(tmp_path):
         summarise_scores, *files.folders, **names, explainers=["grad", "lime"], metrics=metrics, factors=["race"]
     )
     assert by_race["factor"].fillna("").tolist() == ["race"] * 16 + [""] * 8
-    drawn = grouped_scores(
-        *files.folders, dataset="plots", model="large", seeds=[4, 2], explainers=["grad", "lime"], metrics=metrics
-    )
+    of_model = {"datasets": ["plots"], "models": {"large": [4, 2]}, "explainers": ["grad", "lime"]}
+    drawn = called(grouped_scores, *files.folders, **of_model, metrics=metrics)
     assert list(drawn.columns) == ["group", "metric", "score", "explainer"]
     assert drawn.index.tolist() == list(range(len(drawn)))
     assert sorted(drawn.itertuples(index=False, name=None)) == sorted(
@@ -399,8 +398,8 @@ def test_every_mean_is_of_its_own_scores(tmp_path):
         for level, items in by_level.items()
         for item in items
     )
-    some = {"dataset": "plots", "model": "large", "seeds": [4], "metrics": {"gini": "complexity"}}
-    by_race = grouped_scores(*files.folders, **some, explainers=["lime"], factors=["race"])
+    some = {"models": {"large": [4]}, "explainers": ["lime"], "metrics": {"gini": "complexity"}}
+    by_race = called(grouped_scores, *files.folders, **of_model | some, factors=["race"])
     assert by_race["group"].value_counts().to_dict() == {"asian": 2, "white": 1}
 
 
@@ -415,8 +414,8 @@ def test_a_dataset_without_levels_has_one_group_of_all_texts(score_files, tmp_pa
     assert summary["group"].tolist() == ["all", "all"]
     # The same three means as of the men: all other scores are undefined.
     assert tuple(summary.loc["gini", ["seeds", "mean", "sd"]]) == (3, 3, pytest.approx(np.std([1, 2, 6])))
-    names = {"dataset": "plots", "model": "small", "seeds": [0, 1, 2], "explainers": ["lime"]}
-    drawn = grouped_scores(*score_files.folders, **names, metrics={"gini": "complexity"})
+    names = {"datasets": ["plots"], "models": {"small": [0, 1, 2]}, "explainers": ["lime"]}
+    drawn = called(grouped_scores, *score_files.folders, **names, metrics={"gini": "complexity"})
     assert drawn["group"].tolist() == ["all"] * 12
     assert sorted(drawn["score"].dropna()) == [0, 1, 2, 3, 5, 7]
 
