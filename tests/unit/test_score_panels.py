@@ -121,7 +121,8 @@ SETTINGS = {
     "statistics": {"groups": [["male", "female"]]},
 }
 FAMILIES = {name: entry["family"] for name, entry in SETTINGS["metrics"].items()}
-SHOWN = shown(SETTINGS, *COMPARED, seeds=[0, 1], families=FAMILIES, factors=["gender"], levels=["male", "female"])
+NAMES = {"seeds": [0, 1], "families": FAMILIES, "factors": ["gender"], "levels": ["male", "female"], "modalities": {}}
+SHOWN = shown(SETTINGS, *COMPARED, **NAMES)
 
 
 @pytest.fixture
