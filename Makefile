@@ -1,4 +1,4 @@
-# The ways in: `make help` lists them. Nothing is needed but make and Python 3.11 or newer with pip.
+# The entry points: `make help` lists them. Nothing is needed but make and Python 3.11 or newer with pip.
 
 PYTHON ?= python3
 CORES ?= all
@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result compare-studies demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-associated estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result compare-studies demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -313,8 +313,8 @@ makers: .venv/ready  ## who makes disparities on GECO, COMPAS, HateCheck and in 
 bench-makers: .venv/ready  ## how often it is wrong who makes a disparity, the model or the explainer (ten minutes)
 	$(BIN)/python bench/research/attainable_statements.py
 
-bench-associated: .venv/ready  ## associated parts of simulated disparities beside the true ones (a few minutes)
-	$(BIN)/python bench/research/associated_parts.py --runs 500
+bench-covariate-adjusted: .venv/ready  ## covariate parts of simulated disparities beside the true ones (a few minutes)
+	$(BIN)/python bench/research/covariate_adjusted.py --runs 500
 
 bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 items (hours; --items and --steps of the script for less)
 	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics

@@ -208,9 +208,9 @@ def markdown(rows: list[dict]) -> str:
 
 def row_of_machine(rows: list[dict], name: str) -> str:
     """The ratios of whole suites as one row, which stands beside those of other machines in README.md."""
-    wholes = [row for row in rows if row["task"] == "whole suite"]
-    head = [f"{row['peer']}: {row['model']}, {row['precision']}" for row in wholes]
-    ratios = [f"{row['ratio']:.1f}" for row in wholes]
+    totals = [row for row in rows if row["task"] == "whole suite"]
+    head = [f"{row['peer']}: {row['model']}, {row['precision']}" for row in totals]
+    ratios = [f"{row['ratio']:.1f}" for row in totals]
     return "\n".join(
         f"| {' | '.join(cells)} |" for cells in (["machine", *head], ["---"] * (1 + len(head)), [name, *ratios])
     )

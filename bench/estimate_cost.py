@@ -46,7 +46,7 @@ from evenlight.models.processor import use_processor
 from evenlight.models.regimes import train_only
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, token_ids
 from evenlight.models.windows import windows_of_text
-from evenlight.readings import SPECIAL
+from evenlight.predictions import SPECIAL
 from evenlight.tables import read_table, replacing
 from evenlight.training import OPTIMIZERS, steps_of_epoch
 
@@ -489,7 +489,7 @@ def estimated(
                 if config["explain"]["levels_by"] == model:
                     # One for each concept; texts without a label of it are counted, too.
                     asked = {"training": 0, "forward": size.test * of_text}
-                    tasks["tell_levels"] = {
+                    tasks["predict_levels"] = {
                         kind: len(size.changing) * (tasks["train"][kind] + tokens) for kind, tokens in asked.items()
                     }
             host = {}
@@ -497,8 +497,8 @@ def estimated(
                 tasks[task] = {"forward": size.test * own.forward, "gradient": size.test * own.gradient}
                 host[task] = size.test * own.host_seconds / HOURS
             for task, tokens in tasks.items():
-                # Levels of concepts are told once for all seeds.
-                times = 1 if task == "tell_levels" else runs
+                # Levels of concepts are predicted once for all seeds.
+                times = 1 if task == "predict_levels" else runs
                 tokens = {kind: times * tokens.get(kind, 0) for kind in PRODUCTS}
                 host_hours = runs * host.get(task, 0)
                 passing = sum(tokens[kind] * seconds for kind, seconds in speed.seconds.items()) / HOURS

@@ -86,5 +86,5 @@ if __name__ == "__main__":
     parser.add_argument("--tasks", nargs="+", default=TASKS, choices=[task for own in SUITES.values() for task in own])
     parser.add_argument("--precision", nargs="+", default=["float32", "bfloat16"])
     parser.add_argument("--sentences", type=int, default=6, help="how many are explained")
-    parser.add_argument("--starts", type=int, default=5, help="how often both processes begin anew")
+    parser.add_argument("--starts", type=int, default=5, help="how often both processes begin again")
     main(parser.parse_args())

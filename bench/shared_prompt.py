@@ -114,7 +114,7 @@ def main(arguments: argparse.Namespace) -> None:
         for examples in arguments.examples:
             template = example_prompt(sentences, examples)
             shared = prompted(Path(name), template, explained, Path(name) / f"prompt{examples}")
-            alone = replace(shared, way=replace(shared.way, beginning=()))
+            alone = replace(shared, model_inputs=replace(shared.model_inputs, beginning=()))
             tasks = {True: work(shared, explained), False: work(alone, explained)}
             apart = np.abs(tasks[True]["probabilities"]() - tasks[False]["probabilities"]()).max()
             tokens = np.mean([len(sentence.token_id) for sentence in tokenized(shared, explained)])
@@ -122,7 +122,7 @@ def main(arguments: argparse.Namespace) -> None:
                 ratio = [seconds(tasks[False][task]) / seconds(tasks[True][task]) for _ in range(arguments.repeats)]
                 rows.append(
                     {
-                        "tokens before the text": len(shared.way.beginning),
+                        "tokens before the text": len(shared.model_inputs.beginning),
                         "tokens of a row": f"{tokens:.0f}",
                         "task": task,
                         "without sharing / with": f"{np.median(ratio):.1f} ({min(ratio):.1f}–{max(ratio):.1f})",

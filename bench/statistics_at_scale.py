@@ -19,8 +19,8 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.contracts.explanations import SCORES
-from evenlight.contracts.texts import ITEMS, READINGS, UNITS
-from evenlight.statistics.files import Run, items_path, reading_path, score_path, units_path
+from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.statistics.files import Run, items_path, predictions_path, score_path, units_path
 
 COMPUTE = Path(__file__).parents[1] / "workflow" / "scripts" / "results" / "compute.py"
 FACTOR = "group"
@@ -41,7 +41,7 @@ STEPS = {
     "estimate_effects": VERDICTS | {"power": 0.8},
     "permute_verdicts": VERDICTS | {"verdict_permutations": 20},
     "permute_groups": {"alpha": 0.05, "control_draws": 200, "sign_flips": 10000},
-    "measure_associated": {"confidence": 0.95, "control_draws": 200, "from_probability": []},
+    "adjust_for_covariates": {"confidence": 0.95, "control_draws": 200, "from_probability": []},
     MANY: {},
 }
 
@@ -59,7 +59,7 @@ def write_dataset(folder: Path, items: int, levels: list[str]) -> np.ndarray:
     return item
 
 
-def write_readings(folder: Path, item: np.ndarray, seed: int) -> None:
+def write_predictions(folder: Path, item: np.ndarray, seed: int) -> None:
     """Write how a model reads the texts, in two to six tokens and with a random confidence, below ``folder``."""
     random = np.random.default_rng([seed])
     word_id = [np.sort(random.integers(0, 3, count)).tolist() for count in random.integers(2, 7, len(item))]
@@ -75,8 +75,8 @@ def write_readings(folder: Path, item: np.ndarray, seed: int) -> None:
         "probability": np.column_stack([1 - confidence, confidence]).tolist(),
         "predicted": 1,
     }
-    columns |= {name: None for name in READINGS.schema.names if name not in columns}
-    tables.write_table(pd.DataFrame(columns), reading_path(folder, Run("large", "model", seed)), READINGS)
+    columns |= {name: None for name in PREDICTIONS.schema.names if name not in columns}
+    tables.write_table(pd.DataFrame(columns), predictions_path(folder, Run("large", "model", seed)), PREDICTIONS)
 
 
 def write_scores(folder: Path, item: np.ndarray, seed: int, names: dict) -> None:
@@ -93,7 +93,7 @@ def command(step: str, folder: Path, names: dict, levels: list[str]) -> list:
     """The command of a step, on the study that lies below ``folder``."""
     compared = {"comparisons": {FACTOR: [levels[:2], *([levels] if len(levels) > 2 else [])]}}
     settings = names | STEPS[step] | ({} if step == "summarise_scores" else compared)
-    folders = ["scores", "datasets", *(["readings"] if step == "measure_associated" else [])]
+    folders = ["scores", "datasets", *(["predictions"] if step == "adjust_for_covariates" else [])]
     flags = [part for name in folders for part in (f"--{name}", folder / name)]
     outputs = [folder / f"{step}.parquet", *([folder / "pairs.parquet"] if step == MANY else [])]
     return [sys.executable, COMPUTE, "--result", step, "--settings", json.dumps(settings), *flags, "--output", *outputs]
@@ -121,7 +121,7 @@ def main(arguments: argparse.Namespace) -> None:
     }
     item = write_dataset(arguments.folder / "datasets", arguments.items, levels)
     for seed in seeds:
-        write_readings(arguments.folder / "readings", item, seed)
+        write_predictions(arguments.folder / "predictions", item, seed)
         write_scores(arguments.folder / "scores", item, seed, names)
     for step in arguments.steps:
         if step == MANY and len(levels) < 3:

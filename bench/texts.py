@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.engine.sentences import Sentence, tokenize
-from evenlight.items import wholes
+from evenlight.items import groups_kept_together
 from evenlight.models.classifier import Classifier
 from evenlight.seeds import generator_for
 from evenlight.tables import read_table, replacing
@@ -44,7 +44,7 @@ def test_texts(items: Path) -> pd.DataFrame:
     """The test split of a table of items, with what stays together in its column ``whole``."""
     table = read_table(items, ITEMS)
     texts = table[table["split"] == "test"]
-    return texts.assign(whole=wholes(texts, read_table(items.with_name("units.parquet"), UNITS)))
+    return texts.assign(kept_together=groups_kept_together(texts, read_table(items.with_name("units.parquet"), UNITS)))
 
 
 def draw(texts: pd.DataFrame, count: int, purpose: str) -> pd.DataFrame:
@@ -54,7 +54,7 @@ def draw(texts: pd.DataFrame, count: int, purpose: str) -> pd.DataFrame:
 
 def read_by(classifier: Classifier, texts: pd.DataFrame) -> list[Sentence]:
     """The texts as a model reads them, their labels explained."""
-    return list(tokenize(classifier, texts, texts["label"], texts["whole"]))
+    return list(tokenize(classifier, texts, texts["label"], texts["kept_together"]))
 
 
 def write_page_of_models(

@@ -26,7 +26,7 @@ from evenlight.configuration.trainings import Training
 from evenlight.engine.sentences import tokenize
 from evenlight.models.architectures import new_classifier
 from evenlight.models.processor import use_processor
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 from evenlight.seeds import generator_for
 from evenlight.tables import replacing
 from evenlight.training import steps_of_epoch, train

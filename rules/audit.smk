@@ -1,7 +1,7 @@
 # From the verdicts of a study to one page that says what was audited, found, left open and not tested.
 #
 # Comes in: <results>/tables/, <results>/models/, and where texts are shown, <results>/datasets/; for the tables that it
-# alone shows, <results>/scores/, <results>/readings/, <results>/attributions/ and <results>/datasets/.
+# alone shows, <results>/scores/, <results>/predictions/, <results>/attributions/ and <results>/datasets/.
 # Goes out: RESULTS, which rules/results.smk makes; <results>/audit.html, .json, .md and the target `audit`.
 
 
@@ -26,13 +26,13 @@ RESULTS |= {
         "Which class each model has for texts without words.",
         ["without_words"],
         json.dumps(runs_of_study() | {"hidden": hidden_tokens()}),
-        of_runs("readings", "datasets"),
+        of_runs("predictions", "datasets"),
     ),
     "find_examples": Result(
         "Which pairs of texts differ most in the question of each comparison whose answer is clearest.",
         ["examples"],
         json.dumps(scored() | {"comparisons": comparisons()}),
-        of_runs("scores", *EXPLAINED, "readings", "attributions"),
+        of_runs("scores", *EXPLAINED, "predictions", "attributions"),
         reads=["effects"],
         minutes=60,
     ),

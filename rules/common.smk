@@ -310,7 +310,7 @@ onsuccess:
         print(f"The audit is done. Open {audit} in a browser.", file=sys.stderr)
 
 
-# Snakemake heeds none of these of a module, but snakedeploy copies the profile into the folder of one.
+# Snakemake obeys none of these of a module, but snakedeploy copies the profile into the folder of one.
 if not workflow.modifier.is_main_snakefile():
     workflow._onstart = lambda log, ours=onstart, theirs=workflow._onstart: (ours(), theirs(log))
     workflow._onerror = lambda log, ours=onerror, theirs=workflow._onerror: (ours(), theirs(log))

@@ -36,18 +36,18 @@ rule list_changes:
         "--output {output.changes:q} --compared-items {output.texts:q} --compared-units {output.units:q} > {log:q} 2>&1"
 
 
-rule tell_levels:
-    """Train a network to tell the levels of one concept, and ask it about the test texts."""
+rule predict_levels:
+    """Train a network to predict the levels of one concept, and ask it about the test texts."""
     input:
-        script=script("models/tell_levels.py"),
+        script=script("models/predict_levels.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        pretrained=begun_with(TELLING) if TELLING else [],
+        pretrained=begun_with(PREDICTING) if PREDICTING else [],
     output:
-        TOLD_LEVELS,
+        PREDICTED_LEVELS,
     log:
-        "<logs>/tell_levels/{dataset}/{concept}.log",
+        "<logs>/predict_levels/{dataset}/{concept}.log",
     benchmark:
-        "<benchmarks>/tell_levels/{dataset}/{concept}.tsv"
+        "<benchmarks>/predict_levels/{dataset}/{concept}.tsv"
     conda:
         "../envs/models.yaml"
     threads: config["threads"]
@@ -59,8 +59,8 @@ rule tell_levels:
         mem_mb=growing(8000),
         runtime=growing(240),
     params:
-        settings=telling_settings,
-        code=code_of("models/tell_levels.py"),
+        settings=predicting_settings,
+        code=code_of("models/predict_levels.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} --code {params.code} "
         "--device {resources.device} --threads {threads} {resources.checkpoints} "
@@ -72,7 +72,7 @@ rule label_concepts:
     input:
         script=script("datasets/label_concepts.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        told=told_levels,
+        predicted=predicted_levels,
     output:
         "<results>/changes/{dataset}/labels.parquet",
     log:
@@ -88,8 +88,8 @@ rule label_concepts:
         settings=labelling_settings,
         code=code_of("datasets/label_concepts.py"),
     shell:
-        "python {input.script:q} --items {input.dataset:q} --told {input.told:q} --settings {params.settings:q} "
-        "--output {output:q} > {log:q} 2>&1"
+        "python {input.script:q} --items {input.dataset:q} --predicted {input.predicted:q} --settings "
+        "{params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule represent_texts:

@@ -1,8 +1,9 @@
 # From models to explanations and their scores.
 #
-# Comes in: <results>/datasets/, <results>/models/, <results>/readings/.
-# Goes out: <results>/attributions/, one shard per explainer, and <results>/costs/, its time; <results>/scores/, one file per family of metrics and
-# explainer; <results>/randomised/, where the configuration asks for it.
+# Comes in: <results>/datasets/, <results>/models/, <results>/predictions/.
+# Goes out: <results>/attributions/, one attribution file per explainer, and <results>/costs/, its time;
+# <results>/scores/, one file per family of metrics and explainer; <results>/randomised/, where the configuration asks
+# for it.
 #
 # Jobs here write the files of several explainers, which are `update()` (`taken_over`): Snakemake does not delete them before the job,
 # and the job leaves those as they are that were made of the same settings, code and files. So a new explainer computes
@@ -17,7 +18,9 @@ rule plan_explanations:
     input:
         script=script("explanations/plan_explanations.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        readings=lambda wildcards: of_first_seed("<results>/readings/{dataset}/{model}/seed{seed}.parquet", wildcards),
+        predictions=lambda wildcards: of_first_seed(
+            "<results>/predictions/{dataset}/{model}/seed{seed}.parquet", wildcards
+        ),
         model=lambda wildcards: of_first_seed(MODEL, wildcards),
     output:
         PLAN,
@@ -45,7 +48,7 @@ rule plan_explanations:
         code=code_of("explanations/plan_explanations.py"),
     shell:
         # Where it is read.
-        "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
+        "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
         "--model $(dirname {input.model[0]:q}) --settings {params.settings:q} --device {resources.device} "
         "--threads {resources.model_threads} --tokens-per-batch {resources.tokens_per_batch} --output {output:q} 2>&1 | tee {log:q}"
 
@@ -65,8 +68,8 @@ if PLANNED_MODELS and ASKING_FAMILIES:
             "cat {input:q} | tee {log:q}"
 
 
-# The explainers of a family share their passes through the model, so one job writes the shards of all of them.
-# Snakemake needs the outputs of a rule written out, hence one rule per configured family.
+# The explainers of a family share their passes through the model, so one job writes the attribution files of all of
+# them. Snakemake needs the outputs of a rule written out, hence one rule per configured family.
 for family, explainers in ATTRIBUTING_FAMILIES.items():
 
     rule:
@@ -75,11 +78,11 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
         input:
             script=script("explanations/attribute.py"),
             dataset="<results>/datasets/{dataset}/items.parquet",
-            readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
+            predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
             model=asked_model("explainers", family),
             imported=imported_files(family),
         output:
-            shards=taken_over(of_explainers(SHARD, explainers)),
+            attribution_files=taken_over(of_explainers(ATTRIBUTION_FILE, explainers)),
             costs=taken_over(of_explainers(COST, explainers)),
         log:
             f"<logs>/attribute/{{dataset}}/{{model}}/seed{{seed}}/{family}.log",
@@ -100,10 +103,10 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
             model=model_flag,
             code=attribute_code(family),
         shell:
-            "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} {params.model:q} "
+            "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} {params.model:q} "
             "--settings {params.settings:q} --code {params.code} --device {resources.device} --threads {threads} "
-            "{resources.in_groups} --asking {resources.asking:q} --output {output.shards:q} --costs {output.costs:q} "
-            "> {log:q} 2>&1"
+            "{resources.in_groups} --asking {resources.asking:q} --output {output.attribution files:q} --costs "
+            "{output.costs:q} > {log:q} 2>&1"
 
 
 rule score:
@@ -111,9 +114,9 @@ rule score:
     input:
         script=script("explanations/score.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
+        predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
         model=lambda wildcards: asked_model("metrics", wildcards.family)(wildcards),
-        attributions=of_explainers(SHARD, EXPLAINERS),
+        attributions=of_explainers(ATTRIBUTION_FILE, EXPLAINERS),
     output:
         taken_over(of_explainers(SCORES, EXPLAINERS)),
     log:
@@ -137,7 +140,7 @@ rule score:
         model=model_flag,
         code=lambda wildcards: SCORE_CODE[wildcards.family],
     shell:
-        "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
+        "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
         "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "
         "--code {params.code:q} --device {resources.device} --threads {threads} {resources.in_groups} "
         "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
@@ -148,9 +151,9 @@ rule randomise_layers:
     input:
         script=script("explanations/randomise_layers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        readings="<results>/readings/{dataset}/{model}/seed{seed}.parquet",
+        predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
         model=MODEL,
-        attributions=SHARD,
+        attributions=ATTRIBUTION_FILE,
     output:
         RANDOMISED,
     log:
@@ -173,7 +176,7 @@ rule randomise_layers:
         model=model_flag,
         code=randomised_code,
     shell:
-        "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
+        "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
         "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "
         "--device {resources.device} --threads {threads} --tokens-per-batch {resources.tokens_per_batch} "
         "--output {output:q} > {log:q} 2>&1"

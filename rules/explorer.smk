@@ -1,8 +1,9 @@
 # From scores, explanations and verdicts to one page on which a reader looks around in the study.
 #
-# Comes in: <results>/scores/, <results>/datasets/; where texts are shown, <results>/attributions/ and <results>/readings/;
-# where the study tells verdicts, <results>/tables/effects.parquet. Goes out: <results>/explorer.html and the target
-# `explorer`. The page is made when it is asked for, and not by `all`: it holds the texts of the study.
+# Comes in: <results>/scores/, <results>/datasets/; where texts are shown, <results>/attributions/ and
+# <results>/predictions/; where the study tells verdicts, <results>/tables/effects.parquet. Goes out:
+# <results>/explorer.html and the target `explorer`. The page is made when it is asked for, and not by `all`: it holds
+# the texts of the study.
 
 
 include: "helpers/explorer.smk"
@@ -14,8 +15,8 @@ rule write_explorer:
         script=script("figures/write_explorer.py"),
         scores=every_score(),
         datasets=every_unit(kinds.MODALITIES[EXPLORED].units),
-        attributions=shown_texts(every(SHARD, explainer=EXPLAINERS)),
-        readings=shown_texts(every(READINGS)),
+        attributions=shown_texts(every(ATTRIBUTION_FILE, explainer=EXPLAINERS)),
+        predictions=shown_texts(every(PREDICTIONS)),
         effects=told_effects(),
     output:
         "<results>/explorer.html",
@@ -33,7 +34,7 @@ rule write_explorer:
         folders=folders(
             scores=SCORES,
             datasets=UNITS[kinds.MODALITIES[EXPLORED].units],
-            **shown_texts({"attributions": SHARD, "readings": READINGS}),
+            **shown_texts({"attributions": ATTRIBUTION_FILE, "predictions": PREDICTIONS}),
         ),
         effects=lambda wildcards, input: [f"--effects={path}" for path in input.effects],
         page=content_of(in_project(f"workflow/scripts/evenlight/figures/explorer/page.{part}") for part in PAGE_PARTS),

@@ -3,8 +3,8 @@
 # A model is trained here, or was before: then it is only loaded, and its folder has no history.csv. One that answers at an
 # address is only described.
 #
-# Comes in: <results>/datasets/. Goes out: <results>/models/, <results>/readings/; <results>/learning_rates/ where rates
-# are tried; <results>/questions/ of models at an address, whose answers are kept in results/answers/.
+# Comes in: <results>/datasets/. Goes out: <results>/models/, <results>/predictions/; <results>/learning_rates/ where
+# rates are tried; <results>/questions/ of models at an address, whose answers are kept in results/answers/.
 
 
 include: "helpers/models.smk"
@@ -196,7 +196,7 @@ rule read_texts:
         beside=BESIDE_WEIGHTS,
         questions=questions,
     output:
-        "<results>/readings/{dataset}/{model}/seed{seed}.parquet",
+        "<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
     log:
         "<logs>/read_texts/{dataset}/{model}/seed{seed}.log",
     benchmark:

@@ -1,4 +1,4 @@
-# From scores and readings to the tables of a study: a rule for each entry of RESULTS, which has its name.
+# From scores and predictions to the tables of a study: a rule for each entry of RESULTS, which has its name.
 #
 # Comes in: RESULTS of rules/statistics.smk, verdicts.smk and kinds/; what each of them reads.
 # Goes out: <results>/tables/*.parquet.

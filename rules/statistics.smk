@@ -1,6 +1,6 @@
-# From scores and readings to what every kind of study sums up of them.
+# From scores and predictions to what every kind of study sums up of them.
 #
-# Comes in: <results>/scores/, <results>/readings/, <results>/datasets/, <results>/randomised/.
+# Comes in: <results>/scores/, <results>/predictions/, <results>/datasets/, <results>/randomised/.
 # Goes out: RESULTS, which rules/results.smk makes; <results>/agreement/; and the helpers of all rules that compute tables.
 
 
@@ -27,7 +27,7 @@ RESULTS |= {
         "Accuracy, recall per class and group, and average prediction difference of every model, beside guessing.",
         ["models", "models_per_seed", "balanced_accuracy"],
         json.dumps(runs_of_study() | {"comparisons": comparisons_of(kinds.TOKENS)}),
-        {"datasets": (TEXTS, every(TEXTS, table=["items", "units"])), **of_runs("readings")},
+        {"datasets": (TEXTS, every(TEXTS, table=["items", "units"])), **of_runs("predictions")},
     ),
     "summarise_learning_rates": Result(
         "Of every model the learning rates that were tried, and the one by which it classifies the validation split best.",
@@ -50,10 +50,10 @@ RESULTS |= {
         minutes=30,
     ),
     "measure_reliance": Result(
-        "On which words the models lean: pairs of forms, words that name the group, and a table of words.",
+        "On which words the models rely: pairs of forms, words that name the group, and a table of words.",
         ["pair_invariance", "group_reliance", "words_by_group"],
         reliance_settings(),
-        of_runs("attributions", "datasets", "readings"),
+        of_runs("attributions", "datasets", "predictions"),
         minutes=60,
     ),
     "summarise_agreement": Result(
@@ -71,8 +71,8 @@ rule compare_explainers:
     input:
         script=script("results/compare_explainers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        readings=READINGS,
-        attributions=of_explainers(SHARD, EXPLAINERS),
+        predictions=PREDICTIONS,
+        attributions=of_explainers(ATTRIBUTION_FILE, EXPLAINERS),
     output:
         AGREEMENT,
     log:
@@ -90,5 +90,5 @@ rule compare_explainers:
         explainers=json.dumps(EXPLAINERS),
         code=code_of("results/compare_explainers.py"),
     shell:
-        "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
+        "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
         "--attributions {input.attributions:q} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"

@@ -1,6 +1,6 @@
 # What every kind of study computes that compares two levels of something, cell by cell, and how it is drawn.
 #
-# Comes in: <results>/scores/, <results>/readings/, <results>/datasets/.
+# Comes in: <results>/scores/, <results>/predictions/, <results>/datasets/.
 # Goes out: <results>/tables/disparity.parquet, disparity_summary.parquet, tests.parquet, effects.parquet,
 # verdict_control.parquet; <results>/figures/disparity/, effects/. Which kind is asked, its settings say.
 

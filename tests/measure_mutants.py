@@ -77,9 +77,9 @@ TESTS = {
     "statistics/one_cell": ("one_cell",),
     "statistics/cells": ("cells", "disparity"),
     "statistics/control": ("control",),
-    "statistics/associated": ("associated",),
+    "statistics/covariate_adjusted": ("covariate_adjusted",),
     "statistics/robustness": ("robustness",),
-    "statistics/jackknife": ("associated",),
+    "statistics/jackknife": ("covariate_adjusted",),
     "statistics/beyond_random": ("beyond_random",),
     "statistics/chance_level": ("model_quality",),
     "statistics/definitions": ("definition_plot",),
@@ -139,7 +139,7 @@ def test_module(module: str, folder: Path) -> None:
     """Make the mutants of a module in ``folder`` and test them; after an earlier call those that no test has noticed.
 
     So are those that took too long, which on a busy machine may be the machine. A module that has changed since then
-    begins anew, and so does one with other files of tests.
+    begins again, and so does one with other files of tests.
     """
     now = {
         folder / "src" / "evenlight" / f"{module}.py": (LIBRARY / f"{module}.py").read_text(),

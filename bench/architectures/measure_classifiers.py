@@ -317,7 +317,7 @@ def shown(row: dict, notes: Legend, reasons: Legend) -> list[str]:
         legend = {"note": notes, "refused": reasons}.get(answer["verdict"])
         sign = {"holds": "+", "traceback": "error"}.get(answer["verdict"], "")
         verdicts.append(sign if legend is None else legend.of(answer["text"], row["type"]))
-    by = "ids too" if row["entrance"] == "embeddings and ids" else "embeddings"
+    by = "ids too" if row["model_inputs"] == "embeddings and ids" else "embeddings"
     return [
         *(f"`{row['type']}`", kind, row["padding"], by, f"{row['difference']:.0e} of {row['spread']:.1f}"),
         *(f"{row['fast_layers']}, {row['fast_difference']:.0e}", half),

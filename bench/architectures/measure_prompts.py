@@ -84,7 +84,7 @@ def measured(name: str, folder: Path) -> dict:
     except Exception as error:
         return row | {"outcome": "traceback", "reason": line(error), "where": where(error)}
     row |= works(classifier) | {
-        "shared": len(classifier.way.beginning),
+        "shared": len(classifier.model_inputs.beginning),
         "prompt": len(classifier.network.prompt.beginning),
     }
     try:
@@ -97,7 +97,7 @@ def measured(name: str, folder: Path) -> dict:
         row |= {"difference": np.abs(found - expected).max(), "spread": np.ptp(expected, axis=0).mean()}
         row |= {"odds_difference": np.abs(own - odds).max(), "odds_spread": np.ptp(odds)}
         if row["shared"]:
-            alone = replace(classifier, way=replace(classifier.way, beginning=()))
+            alone = replace(classifier, model_inputs=replace(classifier.model_inputs, beginning=()))
             row |= {"difference_of_sharing": np.abs(found - probabilities(alone, sentences)).max()}
         row |= explanations(classifier, folder, sentences, EXPLAINERS)
     except Exception as error:
@@ -245,7 +245,7 @@ def shown(row: dict, notes: Legend, reasons: Legend) -> list[str]:
         signs.append(sign if legend is None else legend.of(answer["text"], row["type"]))
     return [
         *(f"`{row['type']}`", kind, tokenizer, row["padding"]),
-        "ids too" if row["entrance"] == "embeddings and ids" else "embeddings",
+        "ids too" if row["model_inputs"] == "embeddings and ids" else "embeddings",
         f"{row['difference']:.0e} of {row['spread']:.0e}",
         shared if row["kind"] == DECODER else "",
         *signs,

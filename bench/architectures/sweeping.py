@@ -101,8 +101,8 @@ def works(classifier: Classifier) -> dict[str, str]:
     """What a row says of a classifier that could be made."""
     return {
         "outcome": "works",
-        "padding": "none" if classifier.way.reads_padding else "left" if classifier.pads_left else "right",
-        "entrance": "embeddings and ids" if classifier.way.stand_ins else "embeddings",
+        "padding": "none" if classifier.model_inputs.reads_padding else "left" if classifier.pads_left else "right",
+        "model_inputs": "embeddings and ids" if classifier.model_inputs.stand_ins else "embeddings",
     }
 
 

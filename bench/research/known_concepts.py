@@ -51,19 +51,19 @@ Means over all changes and seeds: cosine (1 is what no direction has), L2, and o
 
 Mean change of the probability of the second class where a concept changes from its first value to its second: what
 happens (*true*), and what is estimated. `care` causes the class in every world, `dress` and `hobby` never; in a
-confounded world `dress` goes along with `care`, and `hobby` with the gender, which is no concept.
+confounded world `dress` is associated with `care`, and `hobby` with the gender, which is no concept.
 
 {effects}
 
 ## Disparities between the genders
 
-Claims that estimates are worse for texts on men or on women, by explainer and metric: for further trainings, and for
-these models only (in brackets, besides). In plain worlds each of the former would be wrong.
+Claims that estimates are worse for texts on men or on women, by explainer and metric: across retraining, and for these
+trained models only (in brackets, besides). In plain worlds each of the former would be wrong.
 
 {claims}
 
-With the labels of the genders permuted {permutations} times, {wrong} of {cells} verdicts claim a disparity of further
-trainings, and {wrong_of_models} one of these models.
+With the labels of the genders permuted {permutations} times, {wrong} of {cells} verdicts claim a disparity across
+retraining, and {wrong_of_models} one for these trained models.
 """
 
 

@@ -1,6 +1,6 @@
 """What do verdicts find in worlds with known causes, beside what is there?
 
-Reads the study `config/studies/known_disparity.yaml` and the same with fresh texts and further trainings
+Reads the study `config/studies/known_disparity.yaml` and the same with fresh texts and models that are trained again
 (`bench/research/fresh/known_disparity.yaml`), which tell the truth and are a second study. Writes a table of all cells
 (CSV), a figure and a page (Markdown).
 """
@@ -48,7 +48,7 @@ GENDER, PLACEBO = "gender", "placebo"
 # A true difference of so many standard deviations is one that a verdict should find.
 CONSIDERABLE = 0.2
 CONFIDENCE = 0.95
-# What a dial changes: the wording of the texts, or what goes along with the gender.
+# What a dial changes: the wording of the texts, or what is associated with the gender.
 WORDING, CLASS = "wording", "class"
 DIALS = {
     "longer_texts": WORDING,
@@ -80,7 +80,7 @@ PAGE = """# Known disparities
 make known-disparity
 ```
 
-runs `config/studies/known_disparity.yaml`, and the same worlds with fresh texts and further trainings
+runs `config/studies/known_disparity.yaml`, and the same worlds with fresh texts and models that are trained again
 (`bench/research/fresh/known_disparity.yaml`). It writes this page with `bench/research/known_disparity.py`. Made on
 {machine}.
 
@@ -100,15 +100,15 @@ disparity here is made by the texts or by what the model has learned from them, 
 ![Verdicts by world, metric and explainer]({figure})
 
 A row is an explainer, a column a world. The colour is the true difference *d*. ● is an alarm: the verdict *disparity*,
-of further trainings; ○ is one of these models only; = is *equivalent*, ≈ *negligible disparity*. A box is round what is
-wrong. [All cells]({table}) are a table.
+across retraining; ○ is one for these trained models only; = is *equivalent*, ≈ *negligible disparity*. A box is round
+what is wrong. [All cells]({table}) are a table.
 
 {alarm_text}
 
 In this table *true* counts the worlds in which the true difference is considerable (*d* of at least {considerable}).
 *Random, too* counts the alarms that random explanations have in the same world, metric and direction. In brackets are
-alarms of these models only, besides. Either the women's wording differs, or the class and its causes go along with the
-gender.
+alarms for these trained models only, besides. Either the women's wording differs, or the class and its causes are
+associated with the gender.
 
 {alarms}
 
@@ -118,13 +118,13 @@ The study says of each cell (world, explainer, metric) by how much the scores of
 woman's text of the same pair. It is a mean over pairs and trainings. The truth of this number is taken from pairs of
 the same world that the study has not seen:
 
-- **of these models**: the study's own models, trained again from the same seeds to the same weights, on {fresh_pairs}
-  fresh pairs;
-- **of further trainings**: {further} models that the study does not have, trained on the same texts from other seeds,
+- **for these trained models**: the study's own models, trained again from the same seeds to the same weights, on
+  {fresh_pairs} fresh pairs;
+- **across retraining**: {further} models that the study does not have, trained on the same texts from other seeds,
   on the same fresh pairs. In the world without an effect it is 0 exactly. There both texts of every unit are learned
   from, so that men and women are exchangeable over trainings.
 
-Both are estimates with a 95 % half-width. It comes from the variance over pairs and, of further trainings, over models
+Both are estimates with a 95 % half-width. It comes from the variance over pairs and, across retraining, over models
 as well. The two are added as Banerjee's inequality has it, so rather too wide. The truth is that of this training set,
 and of what models learn from it: a dial of the class acts through that. Where trainings learn it to different degrees,
 the truth is their mean, and not what the dial alone would give. *d* is the true difference over the standard deviation
@@ -136,8 +136,8 @@ within groups.
 
 Cells of random scores are controls, not counted here.
 
-- *disparity*, *negligible*, *equivalent*: cells with these verdicts of further trainings, and in brackets those of
-  these models only.
+- *disparity*, *negligible*, *equivalent*: cells with these verdicts across retraining, and in brackets those for these
+  trained models only.
 - *true*: as above; *found*: those that have an alarm in the right direction, which a negligible disparity is not.
 - *wrong*: verdicts that contradict the truth that they speak of. A disparity is wrong in the other direction, an
   equivalent one beyond the bound, a negligible one in either way.
@@ -164,8 +164,9 @@ Cells of random scores are controls, not counted here.
 cases. It is the {confidence:.0%} bound of Clopper and Pearson.
 
 - *{null} alone*: the verdicts of its cells as a family of their own, in this study and in a second one. The second one
-  is of the {further} further trainings and the fresh pairs. In the larger family of all worlds they are stricter.
-- *Trainings turned round*: in this world a training that favours men is as likely as its mirror image. Turning round
+  is of the {further} models that are trained again and the fresh pairs. In the larger family of all worlds they are
+  stricter.
+- *Trainings reversed*: in this world a training that favours men is as likely as its mirror image. Reversing
   any of the trainings of either study gives others that are as likely, given how far each is from 0. Permuted labels,
   which leave no effect of trainings at all, cannot ask that.
 - *Halves*: of the pairs, drawn by lot, in all worlds of a study. Worlds share pairs, so a study counts once.
@@ -237,7 +238,7 @@ def truth_of(a: np.ndarray, b: np.ndarray, over_trainings: bool) -> dict[str, fl
     """The mean difference of scores (seeds, pairs), its half-width, and the standard deviation within groups.
 
     A score that is undefined is NaN. The variance of the mean over pairs is that of the pairs' means over seeds; that
-    over seeds, divided by their number, is added where further trainings are meant. Each counts with the quantile of
+    over seeds, divided by their number, is added where retraining is meant. Each counts with the quantile of
     its own t (Banerjee 1960).
     """
     differences = a - b
@@ -283,14 +284,14 @@ def truths(folder: Path, config: dict, seeds_of_study: list[int]) -> pd.DataFram
 
 
 def claim(verdict: str) -> tuple[str, str]:
-    """What a verdict claims, and whether of further trainings or of these models only.
+    """What a verdict claims, and whether across retraining or for these trained models only.
 
-    >>> claim("negligible disparity"), claim("disparity of these models"), claim("undecided")
+    >>> claim("negligible disparity"), claim("disparity for these trained models"), claim("undecided")
     (('negligible disparity', 'trainings'), ('disparity', 'models'), ('nothing', ''))
     """
     for kind in (DISPARITY_IS_THERE, NEGLIGIBLE, EQUIVALENT):
         if verdict.startswith(kind):
-            return kind, MODELS if "these models" in verdict else TRAININGS
+            return kind, MODELS if "these trained models" in verdict else TRAININGS
     return NOTHING, ""
 
 
@@ -307,7 +308,7 @@ def dials_of(folder: Path, dataset: str) -> dict[str, float]:
 
 
 def cells_of(folder: Path, truth: pd.DataFrame, dials: dict[str, dict], alpha: float) -> pd.DataFrame:
-    """What the study says of every cell beside the truth; without a dial, further trainings have no disparity."""
+    """What the study says of every cell beside the truth; without a dial, there is none across retraining."""
     columns = [*CELL, "family", "difference", "low", "high", "models_low", "models_high", "verdict"]
     columns += ["units_error", "trainings_error"]
     effects = of_factor(read_table(folder / "tables" / "effects.parquet", EFFECTS.only(*columns, "factor")), GENDER)
@@ -361,12 +362,12 @@ def is_bounded(cells: pd.DataFrame) -> pd.Series:
 
 
 def is_alarm(cells: pd.DataFrame, of: str) -> pd.Series:
-    """Whether a verdict is a disparity, of further trainings or of these models only, that is not negligible."""
+    """Whether a verdict is a disparity, across retraining or for these trained models only, that is not negligible."""
     return (cells["kind"] == DISPARITY_IS_THERE) & (cells["of"] == of)
 
 
 def is_considerable(cells: pd.DataFrame) -> pd.Series:
-    """Whether the true disparity of further trainings is considerable."""
+    """Whether the true disparity across retraining is considerable."""
     return cells["d"].abs() >= CONSIDERABLE
 
 
@@ -388,7 +389,8 @@ def random_has_it(cells: pd.DataFrame, noise: list[str]) -> pd.Series:
 
 
 def holds_truth(cells: pd.DataFrame, of: str, allow_error: bool) -> pd.Series:
-    """Whether the interval of further trainings, or of these models, holds its truth; of cells that have an interval.
+    """Whether the interval across retraining, or for these trained models, holds its truth; of cells that have an
+    interval.
 
     With ``allow_error`` the interval is that of the difference between the study and the estimated truth: the halves of
     both are added in squares.
@@ -403,7 +405,7 @@ def holds_truth(cells: pd.DataFrame, of: str, allow_error: bool) -> pd.Series:
 # Where there is nothing --------------------------------------------------------------------------------------------
 
 
-def turned_round(scores: ExplainerScores, design: Design, seeds: np.ndarray) -> ExplainerScores:
+def reversed_trainings(scores: ExplainerScores, design: Design, seeds: np.ndarray) -> ExplainerScores:
     """The scores with both forms of every pair exchanged in some seeds, bool (seeds,)."""
     first, second = (side.columns[np.argsort(side.unit_index)] for side in (design.a, design.b))
     exchanged = np.arange(scores.values.shape[-1])
@@ -412,15 +414,15 @@ def turned_round(scores: ExplainerScores, design: Design, seeds: np.ndarray) -> 
 
 
 def arrangements(model: ModelScores, judged_by: VerdictSettings) -> Iterator[pd.DataFrame]:
-    """Judged cells of one world, trainings turned round in all ways that differ; the first has none turned round.
+    """Judged cells of one world, trainings reversed in all ways that differ; the first has none reversed.
 
-    To turn round all trainings changes no verdict but its direction, so the last one stays.
+    To reverse all trainings changes no verdict but its direction, so the last one stays.
     """
     [design] = model.designs
     explainers = list(model.explainers)
     for turned in product((False, True), repeat=len(model.seeds) - 1):
         seeds = np.array([*turned, False])
-        scores = [turned_round(explainer, design, seeds) for explainer in explainers]
+        scores = [reversed_trainings(explainer, design, seeds) for explainer in explainers]
         rows, statistics = gathered([pooled_rows(scores, [design], judged_by)])
         families = [family_of(row, judged_by.primary, judged_by.noise) for row in rows]
         table = pd.DataFrame(rows).assign(family=families)
@@ -436,7 +438,7 @@ def world_without_dials(dials: dict[str, dict]) -> str:
 
 
 def alarms_of_arrangements(folder: Path, names: dict, judged_by: VerdictSettings) -> list[int]:
-    """How many cells are wrongly a disparity of further trainings in each arrangement of a world without an effect.
+    """How many cells are wrongly a disparity across retraining in each arrangement of a world without an effect.
 
     Cells of random scores are controls and do not count.
     """
@@ -477,11 +479,11 @@ def evidence(
         return bool((is_directed(table) & table["of"].isin(of)).any())
 
     of_permutations = control[control["family"] != CONTROL].groupby("permutation")["disparities_of_models"].sum()
-    further, these = "further trainings", "these models"
+    further, these = "across retraining", "these trained models"
     return pd.DataFrame(
         [
             row(f"{null} alone", further, [counts[0] > 0 for counts in by_arrangement]),
-            row("trainings turned round", further, [n > 0 for counts in by_arrangement for n in counts], False),
+            row("trainings reversed", further, [n > 0 for counts in by_arrangement for n in counts], False),
             row("halves drawn by lot", further, [any_of(table, TRAININGS) for table in placebos]),
             row("halves drawn by lot", these, [any_of(table, TRAININGS, MODELS) for table in placebos]),
             row("labels permuted", these, list(of_permutations > 0)),
@@ -601,7 +603,7 @@ def alarms(cells: pd.DataFrame, dials: dict[str, dict], labels: dict[str, str], 
 
 
 def changed_by(dials: dict[str, dict]) -> dict[str, str]:
-    """What differs between the genders in each world: the wording, what goes along with the gender, or nothing."""
+    """What differs between the genders in each world: the wording, what is associated with the gender, or nothing."""
     return {world: next((DIALS[dial] for dial in own), NOTHING) for world, own in dials.items()}
 
 
@@ -647,7 +649,14 @@ def figure_of(cells: pd.DataFrame, dials: dict[str, dict], labels: dict[str, str
     bar.set_ticks([-1, -0.5, 0, 0.5, 1])
     bar.ax.tick_params(labelsize=9)
     bar.set_label("true difference d: above 0, men's texts score higher; below 0, women's", size=9)
-    signs = ["● alarm", "○ of these models only", "≈ negligible", "= equivalent", "no sign: no claim", "box: wrong"]
+    signs = [
+        "● alarm",
+        "○ for these trained models only",
+        "≈ negligible",
+        "= equivalent",
+        "no sign: no claim",
+        "box: wrong",
+    ]
     # A browser would join plain spaces.
     figure.supxlabel((3 * "\N{NO-BREAK SPACE}").join(signs), size=10)
     return figure
@@ -709,14 +718,14 @@ def texts(
 
     return {
         "alarm_text": (
-            f"Of {len(raised)} alarms ({is_alarm(own, MODELS).sum()} of these models only) {shared} are there with "
-            "random explanations, too. The metric has them whatever is explained. In the other "
+            f"Of {len(raised)} alarms ({is_alarm(own, MODELS).sum()} for these trained models only) {shared} are there "
+            "with random explanations, too. The metric has them whatever is explained. In the other "
             f"{len(raised) - shared} random explanations show none, which does not say that they have none. All of "
             "them say that texts or models differ, and none that the explainer is at fault."
         ),
         "power_text": (
             f"Of {len(considerable)} cells with a considerable true disparity {found[0]} have an alarm and {found[1]} "
-            f"more one of these models only. {negligible} are called negligible. {len(wrong)} of "
+            f"more one for these trained models only. {negligible} are called negligible. {len(wrong)} of "
             f"{(own['kind'] != NOTHING).sum()} claims are wrong, {is_wrong(own, for_sure=True).sum()} of them "
             "wherever in its interval the truth is."
         ),
@@ -724,11 +733,12 @@ def texts(
             "Why so many are missed, in standard deviations within groups (middle of the world's considerable cells). "
             "The errors are standard errors of the mean difference. Trainings alone make an interval "
             f"{student.ppf((1 + CONFIDENCE) / 2, seeds - 1):.1f} such errors wide to either side. That is more than "
-            f"the true difference in {of_trainings(CLASS)} cells where the class goes along with the gender. Trainings "
-            f"learn that to different degrees: there more pairs would not help. Where the wording or the evidence "
-            f"differs it is in {of_trainings(WORDING)}, and {found_at_all(WORDING)} are found at least of these "
-            f"models. But of the error of {seeds} trainings little is known: the first of {len(own)} cells must be "
-            f"{student.isf(alpha / 2 / len(own), seeds - 1):.0f} times it from 0. More trainings mend both."
+            f"the true difference in {of_trainings(CLASS)} cells where the class is associated with the gender. "
+            "Trainings learn that to different degrees: there more pairs would not help. Where the wording or the "
+            f"evidence differs it is in {of_trainings(WORDING)}, and {found_at_all(WORDING)} are found at least for "
+            f"these trained models. But of the error of {seeds} trainings little is known: the first of {len(own)} "
+            f"cells must be {student.isf(alpha / 2 / len(own), seeds - 1):.0f} times it from 0. More trainings mend "
+            "both."
         ),
         "wrong_text": (
             "The wrong verdicts, in standard deviations (*found* is the study's difference, *±* the half-width of the "
@@ -738,8 +748,8 @@ def texts(
         ),
         "null_text": (
             f"Where the gender does nothing, {alarms_of_null[0]} of {len(null)} cells have an alarm, and "
-            f"{alarms_of_null[1]} one of these models only. These may differ by the luck of their training. The "
-            f"published test of single seeds is significant in {published:.0%} of all tests there. One study that "
+            f"{alarms_of_null[1]} one for these trained models only. These may differ by the luck of their training. "
+            f"The published test of single seeds is significant in {published:.0%} of all tests there. One study that "
             f"finds nothing says little. With a chance of {at_most(0, 1):.2f} of a wrong verdict it would still be "
             "seen in one of twenty cases. What else there is:"
         ),
@@ -747,9 +757,9 @@ def texts(
             "How many of the intervals hold the truth as it is estimated, and how many do when its error is allowed "
             "for. Cells of a world, and worlds, share texts, so no interval is given for these shares. Where the pairs "
             "of a world are unlike the fresh ones, many of its cells miss the truth together. Of right 95 % "
-            f"intervals of these models {expected:.0%} would hold a truth that is itself estimated, from {fresh_pairs} "
-            f"pairs beside {pairs}. At least 95 % would with its error allowed for. In the world without an effect the "
-            "truth of further trainings is no estimate."
+            f"intervals for these trained models {expected:.0%} would hold a truth that is itself estimated, from "
+            f"{fresh_pairs} pairs beside {pairs}. At least 95 % would with its error allowed for. In the world without "
+            "an effect the truth across retraining is no estimate."
         ),
     }
 

@@ -27,10 +27,10 @@ from evenlight import command_line, datasets, training
 from evenlight.configuration.trainings import Training
 from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
-from evenlight.items import assign_validation, wholes
+from evenlight.items import assign_validation, groups_kept_together
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 from evenlight.tables import replacing
 
 # Wilming et al., in percent: mean and standard deviation over five seeds.
@@ -74,8 +74,8 @@ def items_of(folder: Path, classes: str, words: str, by_rows: bool) -> tuple[pd.
     settings = {"reader": "geco", "classes": classes, "words": words}
     names = datasets.reader_for(settings).sources(settings)
     dataset = datasets.load({name: folder / name for name in names}, settings)
-    whole = list(dataset.items["item_id"]) if by_rows else wholes(dataset.items, dataset.units)
-    return assign_validation(dataset.items, whole, 0.2, 0), dataset.classes
+    kept_together = list(dataset.items["item_id"]) if by_rows else groups_kept_together(dataset.items, dataset.units)
+    return assign_validation(dataset.items, kept_together, 0.2, 0), dataset.classes
 
 
 def compacted(classifier: Classifier, splits: list[list[Sentence]]) -> list[list[Sentence]]:

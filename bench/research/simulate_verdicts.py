@@ -15,19 +15,19 @@ where unit, error and training each have a part that all cells of a model share 
 error are normal numbers, and the shape makes other numbers of their sum, with mean 0 and variance 1. All cells have one
 shape, or some are ``odd`` and have it, while the others are normal. What counts as wrong depends on the statement:
 
-- ``false``: share of studies without a difference in which some cell is called a disparity, of the mean of further
-  trainings;
-- ``false_models``: the same of verdicts about these models, in studies whose trainings, by construction, have no
-  difference together either (the mean of each cell's training effects is taken out);
+- ``false``: share of studies without a difference in which some cell is called a disparity, of the mean across
+  retraining;
+- ``false_models``: the same of verdicts about these trained models, in studies whose trainings, by construction, have
+  no difference together either (the mean of each cell's training effects is taken out);
 - ``false_equivalent``, ``false_equivalent_models``: share of studies, with all differences at the bound, in which some
   cell is called equivalent;
 - ``found``, ``found_models``: share of the cells with a difference of ``--effect`` standard deviations, divided by the
-  root of the number of units, that are called a disparity of the mean of further trainings, and at least of these
+  root of the number of units, that are called a disparity of the mean across retraining, and at least for these trained
   models;
-- ``found_t``, ``false_t``: for comparison, what Holm's adjustment of the cells' own t tests about these models finds,
-  and how often it is wrong;
-- ``coverage``: share of the cells' intervals for these models that hold the true difference, where there is none;
-  ``coverage_family``: share of studies in which all intervals of the family do;
+- ``found_t``, ``false_t``: for comparison, what Holm's adjustment of the cells' own t tests about these trained models
+  finds, and how often it is wrong;
+- ``coverage``: share of the cells' intervals for these trained models that hold the true difference, where there is
+  none; ``coverage_family``: share of studies in which all intervals of the family do;
 - ``undecidable``: share of the cells that are not decidable; ``without_interval``: of those that have no interval.
 """
 
@@ -646,13 +646,13 @@ SMALL = [
 ]
 
 HEADINGS = {
-    "false": "further trainings",
-    "false_models": "these models",
+    "false": "across retraining",
+    "false_models": "these trained models",
     "false_equivalent": "equivalent",
-    "false_equivalent_models": "equivalent in these models",
+    "false_equivalent_models": "equivalent for these trained models",
     "false_t": "t tests, Holm",
     "found": "found",
-    "found_models": "found, these models",
+    "found_models": "found, these trained models",
     "found_t": "found, t tests",
     "coverage": "interval holds",
     "coverage_family": "all intervals hold",

@@ -24,7 +24,7 @@ from evenlight.contracts.texts import UNITS
 from evenlight.items import forms_of
 from evenlight.metrics import explanations_of
 from evenlight.metrics.soft import kept_share
-from evenlight.readings import read_explained
+from evenlight.predictions import read_explained
 from evenlight.tables import read_arrow, read_table, replacing
 
 PUBLISHED = Path(__file__).parents[2] / "resources" / "published" / "disparity_effect_sizes.csv"
@@ -161,15 +161,15 @@ def kept_by_group(folder: Path, runs: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (dataset, model, explainer, seed), _ in runs.groupby(RUN, sort=False):
         base = Path(dataset) / model / f"seed{seed}"
-        shard = folder / "attributions" / base / f"{explainer}.parquet"
-        attributions = read_arrow(shard, ATTRIBUTIONS)
+        attribution_file = folder / "attributions" / base / f"{explainer}.parquet"
+        attributions = read_arrow(attribution_file, ATTRIBUTIONS)
         items = folder / "datasets" / dataset / "items.parquet"
-        readings = folder / "readings" / base.with_suffix(".parquet")
-        [texts] = read_explained(readings, items, len(attributions), "ground_truth")
+        predictions = folder / "predictions" / base.with_suffix(".parquet")
+        [texts] = read_explained(predictions, items, len(attributions), "ground_truth")
         kept = pd.Series(
             {
                 each.item_id: kept_share(each, "soft_sufficiency")[~each.is_special].mean()
-                for each in explanations_of(texts, attributions, shard)
+                for each in explanations_of(texts, attributions, attribution_file)
             }
         )
         forms = forms_of(read_table(folder / "datasets" / dataset / "units.parquet", UNITS), "gender")

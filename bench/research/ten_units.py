@@ -61,7 +61,8 @@ def beside_rival(of: np.ndarray) -> np.ndarray:
 
 
 def claims(differences: np.ndarray, random: np.random.Generator, one_sided: bool) -> tuple[bool, float, bool]:
-    """Whether any row is claimed of these models, the share of rows that is not decidable, and whether Holm claims any.
+    """Whether any row is claimed for these trained models, the share of rows that is not decidable, and whether Holm
+    claims any.
 
     Of challengers only a positive difference is claimed. ``differences`` are (rows, sentences).
     """
@@ -112,8 +113,8 @@ def of_study(results: Path) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def anew(random: np.random.Generator, differences: np.ndarray) -> np.ndarray:
-    """The sentences drawn anew, centred, with noise that cells have in part in common."""
+def resampled(random: np.random.Generator, differences: np.ndarray) -> np.ndarray:
+    """The sentences drawn again, centred, with noise that cells have in part in common."""
     sd = differences.std(axis=1, ddof=1, keepdims=True)
     noise = 0.7 * (random.normal(size=(1, UNITS)) + random.normal(size=differences.shape))
     centred = differences - differences.mean(axis=1, keepdims=True)
@@ -140,7 +141,9 @@ def main() -> None:
     print("| --- " * 6 + "|")
     if arguments.results:
         cells, rows = of_study(arguments.results)
-        print_row("as the study's", arguments.studies, lambda random: (anew(random, cells), anew(random, rows)))
+        print_row(
+            "as the study's", arguments.studies, lambda random: (resampled(random, cells), resampled(random, rows))
+        )
     for unlike, of_regimes, of_rows in (("", [1, 2, 3], [0, 1]), ("baseline or rival: ", [0], [2])):
         for shape in SHAPES:
 

@@ -37,7 +37,7 @@ def populations(results: Path, settings: dict, folder: str) -> Iterator[tuple[st
 
     ``folder`` has the units, below ``results``.
     """
-    folders = {"scores": results / "scores", "units": results / folder, "readings": results / "readings"}
+    folders = {"scores": results / "scores", "units": results / folder, "predictions": results / "predictions"}
     study, _ = taken(StudyScores, settings | folders)
     found: dict[str, list[pd.DataFrame]] = {}
     for model in read_models(study):

@@ -14,7 +14,7 @@ LEXICONS = {
 }
 CHANGE_EXPLAINERS = explainers_of(kinds.EFFECTS)
 COUNTERFACTUAL = "<results>/counterfactuals/{dataset}/{model}/seed{seed}/{explainer}/{concept}.parquet"
-TOLD_LEVELS = "<results>/changes/{dataset}/levels/{concept}.parquet"
+PREDICTED_LEVELS = "<results>/changes/{dataset}/levels/{concept}.parquet"
 CONCEPT_SCORE = "<results>/scores/{dataset}/{model}/seed{seed}/concepts/{explainer}.parquet"
 
 
@@ -30,28 +30,28 @@ def concept_settings(wildcards):
     return json.dumps({"concepts": concepts_of(wildcards.dataset), "groups": groups})
 
 
-# The model like which networks are trained that tell levels of concepts; None where words tell them.
-TELLING = None if config["explain"]["levels_by"] == configuration.WORDS else config["explain"]["levels_by"]
+# The model like which networks are trained that predict levels of concepts; None where words predict them.
+PREDICTING = None if config["explain"]["levels_by"] == configuration.WORDS else config["explain"]["levels_by"]
 
 
-def telling_settings(wildcards):
-    """What a network that tells the levels of a concept depends on."""
+def predicting_settings(wildcards):
+    """What a network that predicts the levels of a concept depends on."""
     return as_json(
-        model=configuration.recipe(config, TELLING, wildcards.dataset),
+        model=configuration.recipe(config, PREDICTING, wildcards.dataset),
         concept=wildcards.concept,
         levels=concepts_of(wildcards.dataset)[wildcards.concept],
         seed=config["seeds"][0],
     )
 
 
-def told_levels(wildcards):
-    """The levels that networks tell, of all concepts in their order; none where words tell them."""
-    return expand(TOLD_LEVELS, concept=concepts_of(wildcards.dataset) if TELLING else [], **wildcards)
+def predicted_levels(wildcards):
+    """The levels that networks predict, of all concepts in their order; none where words predict them."""
+    return expand(PREDICTED_LEVELS, concept=concepts_of(wildcards.dataset) if PREDICTING else [], **wildcards)
 
 
 def labelling_settings(wildcards):
     """What predicted levels of concepts depend on."""
-    return json.dumps({"concepts": concepts_of(wildcards.dataset), "model": TELLING})
+    return json.dumps({"concepts": concepts_of(wildcards.dataset), "model": PREDICTING})
 
 
 def attribution_of(settings):

@@ -1,6 +1,6 @@
 # What rules/explanations.smk asks: its settings, and which files it needs.
 
-SHARD = "<results>/attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet"
+ATTRIBUTION_FILE = "<results>/attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 COST = "<results>/costs/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}/{explainer}.parquet"
 PLAN = "<results>/plans/{dataset}/{model}.txt"
@@ -38,7 +38,9 @@ def of_explainers(path, explainers):
 
 
 def taken_over(files):
-    """Outputs that a job may find made and leave as they are. Of those in a storage it sees nothing, and makes them anew."""
+    """Outputs that a job may find made and leave as they are. Of those in a storage it sees nothing, and makes them
+    again.
+    """
     return files if STORED else update(files)
 
 
@@ -122,14 +124,14 @@ def to_be_planned():
     """The plans of models of which explanations are missing; what is there needs none."""
     results = Path("results", config["study"])
     explainers = [name for family in ASKING_FAMILIES for name in ATTRIBUTING_FAMILIES[family]]
-    shards = {
+    attribution_files = {
         PLAN.format(dataset=dataset, model=model): every(
-            SHARD.replace("<results>", str(results)), dataset=dataset, model=model, explainer=explainers
+            ATTRIBUTION_FILE.replace("<results>", str(results)), dataset=dataset, model=model, explainer=explainers
         )
         for dataset in config["datasets"]
         for model in PLANNED_MODELS
     }
-    return [plan for plan, paths in shards.items() if not all(Path(path).exists() for path in paths)]
+    return [plan for plan, paths in attribution_files.items() if not all(Path(path).exists() for path in paths)]
 
 
 def explaining_code(script, family, *also):

@@ -45,7 +45,7 @@ def recipe(wildcards, **changes):
 
 
 def checkpoint(wildcards):
-    """What a model that is trained already is, in one run; what becomes of long texts, the readings say."""
+    """What a model that is trained already is, in one run; what becomes of long texts, the predictions say."""
     settings = configuration.checkpoint(config, wildcards.model, wildcards.dataset, int(wildcards.seed))
     return {name: value for name, value in settings.items() if name not in ("long_items", "overlap")}
 
@@ -65,7 +65,7 @@ def begun_with(name):
 
 
 def checkpoint_files(wildcards):
-    """The files of a model that is trained already and named by a folder, whose change loads it anew."""
+    """The files of a model that is trained already and named by a folder, whose change loads it again."""
     settings = checkpoint(wildcards)
     adapter = settings.get("adapter")
     return local_model_files(settings["source"]) + local_model_files(adapter, sources.adapter_files)

@@ -96,16 +96,16 @@ def models_in_regimes():
     }
 
 
-def first_shards(wildcards):
+def first_attribution_files(wildcards):
     """The explanations of every regime under its first seed, on one dataset."""
     files = [
-        expand(SHARD, dataset=wildcards.dataset, model=model, seed=seed, explainer=EXPLAINERS)
+        expand(ATTRIBUTION_FILE, dataset=wildcards.dataset, model=model, seed=seed, explainer=EXPLAINERS)
         for model, (_, seed) in models_in_regimes().items()
     ]
     return [file for of_model in files for file in of_model]
 
 
-def first_readings(wildcards):
+def first_predictions(wildcards):
     """How the models of every regime read one dataset under their first seed."""
     models = models_in_regimes().items()
-    return [expand(READINGS, dataset=wildcards.dataset, model=model, seed=seed)[0] for model, (_, seed) in models]
+    return [expand(PREDICTIONS, dataset=wildcards.dataset, model=model, seed=seed)[0] for model, (_, seed) in models]

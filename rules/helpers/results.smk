@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 OF_RUNS = {
     "scores": SCORES,
     **UNITS,
-    "readings": READINGS,
-    "attributions": SHARD,
+    "predictions": PREDICTIONS,
+    "attributions": ATTRIBUTION_FILE,
     "costs": COST,
     "agreement": AGREEMENT,
     "randomised": RANDOMISED,
@@ -65,7 +65,7 @@ def files_of_runs(flag):
 
 
 # What compares scores needs all of these: strata may follow from how the models read a text.
-SCORED = ("scores", *EXPLAINED, "readings")
+SCORED = ("scores", *EXPLAINED, "predictions")
 
 # Entries by the name of their rule and of their module in evenlight.results.
 RESULTS = {}

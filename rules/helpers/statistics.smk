@@ -5,7 +5,7 @@ TEXTS = "<results>/datasets/{dataset}/{table}.parquet"
 # changes of a concept, or both.
 UNITS = {each.units: f"<results>/{each.units}/{{dataset}}/{{table}}.parquet" for each in kinds.MODALITIES.values()}
 EXPLAINED = [kinds.MODALITIES[modality].units for modality in MODALITIES]
-READINGS = "<results>/readings/{dataset}/{model}/seed{seed}.parquet"
+PREDICTIONS = "<results>/predictions/{dataset}/{model}/seed{seed}.parquet"
 AGREEMENT = "<results>/agreement/{dataset}/{model}/seed{seed}.parquet"
 COMPARED = ("datasets", "models", "explainers", "metrics")
 

@@ -1,6 +1,6 @@
 # The disparity study: are the explanations of one group better than those of another?
 #
-# Comes in: <results>/scores/, <results>/readings/, <results>/datasets/.
+# Comes in: <results>/scores/, <results>/predictions/, <results>/datasets/.
 # Goes out: <results>/tables/*.parquet with tests and effects; <results>/figures/ of them; TABLES and FIGURES, which say
 # what the study shows.
 
@@ -17,9 +17,9 @@ RESULTS |= {
         of_runs(*SCORED),
         minutes=120,
     ),
-    "measure_associated": Result(
-        "What part of every disparity goes along with token counts, confidence and correctness, and what remains?",
-        ["associated"],
+    "adjust_for_covariates": Result(
+        "How large is every disparity, adjusted for token counts, confidence and correctness?",
+        ["covariate_adjusted"],
         compared_settings("confidence", "control_draws", from_probability=from_probability()),
         of_runs(*SCORED),
         minutes=60,
@@ -129,7 +129,7 @@ TABLES = {
         "Disparity",
     ),
     "control": Page(["control"], shown("datasets", "models", **of_statistics("alpha", "control_draws")), "Disparity"),
-    "associated": Page(["associated"], shown(*COMPARED, **of_statistics("confidence")), "Disparity"),
+    "covariate_adjusted": Page(["covariate_adjusted"], shown(*COMPARED, **of_statistics("confidence")), "Disparity"),
     "scores": SCORE_PAGE,
     **MODEL_PAGES,
     **EXPLAINER_PAGES,

@@ -1,6 +1,6 @@
 # The study of regimes: does how a model was trained change how correct its explanations are?
 #
-# Comes in: <results>/scores/, <results>/readings/, <results>/datasets/.
+# Comes in: <results>/scores/, <results>/predictions/, <results>/datasets/.
 # Goes out: <results>/tables/*.parquet with means, tests and effects; <results>/figures/ of them; TABLES and FIGURES, which
 # say what the study shows.
 
@@ -21,7 +21,7 @@ RESULTS |= {
         "How differently the ground-truth words of both forms of a sentence are explained, run by run.",
         ["attribution_differences"],
         json.dumps(runs_of_study() | {"explainers": EXPLAINERS, "comparisons": comparisons()}),
-        of_runs("attributions", "datasets", "readings"),
+        of_runs("attributions", "datasets", "predictions"),
         minutes=60,
     ),
     "compare_challengers": Result(
@@ -32,7 +32,7 @@ RESULTS |= {
         minutes=60,
     ),
     "check_ground_truth": Result(
-        "Which words go along with the labels, and are they those that are marked as ground truth?",
+        "Which words are associated with the labels, and are they those that are marked as ground truth?",
         ["ground_truth", "word_associations"],
         # Of the others no table may have the words.
         as_json(datasets=datasets_shown(), permutations=1000, **of_statistics("alpha")),
@@ -43,7 +43,7 @@ RESULTS |= {
         "What the models take for what: confusions, and curves of true and false positives.",
         ["confusions", "roc_curves"],
         json.dumps(runs_of_study()),
-        of_runs("datasets", "readings"),
+        of_runs("datasets", "predictions"),
     ),
     "summarise_masked_words": Result(
         "Means of the scores of masked words, and their differences between the forms of a sentence.",
@@ -96,7 +96,7 @@ PLOTS |= {
         labels=labelled("true and false positives", dataset="{dataset}"),
     ),
     "associations": Plot(
-        "The words that go along most with each class, and how far all others do.",
+        "The words that are associated most with each class, and how far all others do.",
         "word_associations",
         "word_associations/{dataset}",
         drawn_of_dataset(),
@@ -120,9 +120,9 @@ rule draw_sentence:
     """One sentence with what its words get in every regime: bars, and highlighted text."""
     input:
         script=script("figures/draw_sentence.py"),
-        attributions=first_shards,
+        attributions=first_attribution_files,
         datasets=every(TEXTS, dataset="{dataset}", table=["items", "units"]),
-        readings=first_readings,
+        predictions=first_predictions,
     output:
         page="<results>/figures/sentences/{dataset}.html",
         figure=in_formats(
@@ -148,7 +148,7 @@ rule draw_sentence:
             dataset=label("datasets", wildcards.dataset),
             item=config["figures"]["sentences"].get(wildcards.dataset),
         ),
-        folders=folders(attributions=SHARD, datasets=TEXTS, readings=READINGS),
+        folders=folders(attributions=ATTRIBUTION_FILE, datasets=TEXTS, predictions=PREDICTIONS),
         code=code_of("figures/draw_sentence.py"),
     shell:
         "python {input.script:q} {params.folders} --dataset {wildcards.dataset} --settings {params.settings:q} "
@@ -160,7 +160,7 @@ rule score_masked_words:
     input:
         script=script("models/score_masked_words.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        readings=READINGS,
+        predictions=PREDICTIONS,
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
         beside=BESIDE_WEIGHTS,
@@ -184,7 +184,7 @@ rule score_masked_words:
         settings=masked_settings,
         code=code_of("models/score_masked_words.py"),
     shell:
-        "python {input.script:q} --items {input.dataset:q} --readings {input.readings:q} "
+        "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
         "--model $(dirname {input.weights:q}) --settings {params.settings:q} --device {resources.device} "
         "--threads {threads} --tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"
 

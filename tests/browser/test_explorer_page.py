@@ -81,9 +81,9 @@ def word_shares(study: ExplorerStudy, explainer: str) -> pd.DataFrame:
     parts = []
     for seed in study.seeds:
         path = attribution_path(study.folders.attributions, Run("plots", "small", seed), explainer)
-        shard = tables.read_table(path, ATTRIBUTIONS).set_index("item_id")["token_score"]
+        attribution_file = tables.read_table(path, ATTRIBUTIONS).set_index("item_id")["token_score"]
         for item, words in zip(study.items["item_id"], study.items["words"], strict=True):
-            scores = shard[item]
+            scores = attribution_file[item]
             # The first word has two tokens, and a token stands around the text on either side.
             sums = np.r_[scores[1] + scores[2], scores[3:-1]]
             parts.append(

@@ -34,7 +34,7 @@ from evenlight.explainers.imported import aligned
 from evenlight.models.classifier import Classifier
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.tokenizers import read_words, set_prompt
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 
 HERE = Path(__file__).parent
 INSEQ = json.loads((HERE / "inseq.json").read_text(encoding="utf-8"))

@@ -122,17 +122,17 @@ def test_the_studys_own_sentences_are_read(ten, tmp_path):
     cells, rows = ten.of_study(tmp_path)
     np.testing.assert_allclose(cells[:4], np.tile([[1.0], [4.0], [9.0], [-2.0]], ten.UNITS))
     np.testing.assert_allclose(rows, np.tile([[-20.0], [-10.0]] * 4, ten.UNITS))
-    again = ten.anew(np.random.default_rng(0), cells + np.linspace(0, 1, ten.UNITS))
+    again = ten.resampled(np.random.default_rng(0), cells + np.linspace(0, 1, ten.UNITS))
     assert again.shape == cells.shape
     assert np.abs(again.mean()) < 0.3
 
 
-# Associated parts -----------------------------------------------------------------------------------------------------
+# Covariate parts -----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def parts():
-    return script("associated_parts")
+    return script("covariate_adjusted")
 
 
 def test_the_true_part_by_hand(parts):
@@ -197,7 +197,7 @@ def test_signs_of_both_metrics_are_counted(soft):
 
 
 def test_what_becomes_of_significant_runs(soft):
-    """By published, added, controlled, controlled and added; a run for each fate, and one that turns round."""
+    """By published, added, controlled, controlled and added; a run for each fate, and one that is reversed."""
     p = [[0.01, 1, 1, 1], [0.01, 1, 0.01, 1], [0.01, 1, 0.01, 0.01], [0.5, 0, 0, 0], [0.01, 1, 0.01, 0.01]]
     difference = [[0.2] * 4] * 4 + [[0.2, 0.2, -0.2, -0.2]]
     own, runs = runs_of_soft(soft, p, difference)

@@ -127,10 +127,10 @@ def test_fresh_texts_need_the_same_models(known, tmp_path):
     [
         ("disparity", ("disparity", "trainings")),
         ("negligible disparity", ("negligible disparity", "trainings")),
-        ("disparity of these models", ("disparity", "models")),
-        ("negligible disparity of these models", ("negligible disparity", "models")),
+        ("disparity for these trained models", ("disparity", "models")),
+        ("negligible disparity for these trained models", ("negligible disparity", "models")),
         ("equivalent", ("equivalent", "trainings")),
-        ("equivalent in these models", ("equivalent", "models")),
+        ("equivalent for these trained models", ("equivalent", "models")),
         ("undecided", ("nothing", "")),
         ("not decidable", ("nothing", "")),
     ],
@@ -146,7 +146,7 @@ def test_every_verdict_claims_what_its_words_say(known):
 
 
 def test_a_verdict_is_wrong_by_the_truth_that_it_speaks_of(known, table):
-    of_models, in_models = "disparity of these models", "equivalent in these models"
+    of_models, in_models = "disparity for these trained models", "equivalent for these trained models"
     cells = table(
         cell(verdict="disparity", difference=0.1, true_of_trainings=0.3),
         cell(verdict="disparity", difference=-0.1, true_of_trainings=0.3),
@@ -193,7 +193,7 @@ def test_intervals_hold_the_truth_or_nearly(known, table, of, half):
 
 
 def test_worlds_are_summed_up(known, table):
-    of_models = "disparity of these models"
+    of_models = "disparity for these trained models"
     cells = table(
         cell(verdict="disparity", true_of_trainings=0.0),
         cell(metric="mass", verdict=of_models, significant_seeds=3),
@@ -213,18 +213,18 @@ def test_worlds_are_summed_up(known, table):
     assert (wording["negligible"], wording["equivalent"], wording["no claim"]) == ("1", "1", 1)
     dials = {"null": {}, "wording": {"longer_texts": 1.0}}
     texts = known.texts(cells, dials, ["uniform_random"], 100, 200, 0.05)
-    assert "1 of 2 cells have an alarm, and 1 one of these models only" in texts["null_text"]
-    assert "Of 5 cells with a considerable true disparity 1 have an alarm and 1 more one of" in texts["power_text"]
+    assert "1 of 2 cells have an alarm, and 1 one for these trained models only" in texts["null_text"]
+    assert "Of 5 cells with a considerable true disparity 1 have an alarm and 1 more one for" in texts["power_text"]
     # The random explainer is a control: its claims are not among these.
     assert "1 are called negligible. 3 of 7 claims are wrong, 3 of them" in texts["power_text"]
-    assert "intervals of these models 89% would" in texts["coverage_text"]
-    assert "Of 5 alarms (2 of these models only) 1 are there with random" in texts["alarm_text"]
+    assert "intervals for these trained models 89% would" in texts["coverage_text"]
+    assert "Of 5 alarms (2 for these trained models only) 1 are there with random" in texts["alarm_text"]
     # 0.04 times 3.2, the quantile of 3 degrees of freedom, is more than 0.1 and less than 0.3.
     assert (
         "such errors wide to either side. That is more than the true difference in 0 of 0 cells where the class"
         in texts["missed_text"]
     )
-    assert "differs it is in 3 of 5, and 2 are found at least of these models" in texts["missed_text"]
+    assert "differs it is in 3 of 5, and 2 are found at least for these trained models" in texts["missed_text"]
     # Of 8 cells and 4 trainings: t with 3 degrees of freedom at 0.05 / 16, which tables have as 7.45 at 0.0025.
     assert "the first of 8 cells must be 7 times it from 0" in texts["missed_text"]
 
@@ -232,7 +232,7 @@ def test_worlds_are_summed_up(known, table):
 def test_missed_disparities_stand_beside_their_errors(known, table):
     """In standard deviations; controls and small differences are left out."""
     cells = table(
-        cell("wording", d=0.5, sd_of_trainings=2.0, verdict="disparity of these models"),
+        cell("wording", d=0.5, sd_of_trainings=2.0, verdict="disparity for these trained models"),
         cell("wording", metric="mass", d=-0.3, sd_of_trainings=1.0, units_error=0.04, trainings_error=0.08),
         cell("wording", metric="soft", d=0.1, units_error=9.0),
         cell("wording", explainer="uniform_random", d=0.9, units_error=9.0),
@@ -267,7 +267,7 @@ def test_wrong_verdicts_are_listed_in_standard_deviations(known, table):
 
 
 def test_random_explanations_have_an_alarm_of_the_same_world_metric_and_direction(known, table):
-    of_models = "disparity of these models"
+    of_models = "disparity for these trained models"
     cells = table(
         cell("wording", "uniform_random", "mass", of_models),
         cell("wording", "grad", "mass", "disparity"),
@@ -310,10 +310,10 @@ def scores_of_trainings(effects: list[float]) -> ModelScores:
 JUDGED_BY = VerdictSettings.plain(alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=200)
 
 
-def test_a_training_that_is_turned_round_has_the_opposite_difference(known):
+def test_a_training_that_is_reversed_has_the_opposite_difference(known):
     model = scores_of_trainings([1.0, 2.0, 3.0])
     [design], [scores] = model.designs, model.explainers
-    turned = known.turned_round(scores, design, np.array([False, True, False]))
+    turned = known.reversed_trainings(scores, design, np.array([False, True, False]))
     differences = [
         (a - b)[:, np.argsort(design.clusters[0])]
         for part in (scores, turned)
@@ -322,8 +322,8 @@ def test_a_training_that_is_turned_round_has_the_opposite_difference(known):
     np.testing.assert_allclose(differences[0] * [[1], [-1], [1]], differences[1])
 
 
-def test_trainings_are_turned_round_in_all_ways(known):
-    # Five trainings that agree are a disparity; where one to four are turned round, they do not agree.
+def test_trainings_are_reversed_in_all_ways(known):
+    # Five trainings that agree are a disparity; where one to four are reversed, they do not agree.
     tables = list(known.arrangements(scores_of_trainings([0.5, 0.51, 0.52, 0.53, 0.54]), JUDGED_BY))
     verdicts = [table["verdict"].item() for table in tables]
     assert len(verdicts) == 16
@@ -333,10 +333,12 @@ def test_trainings_are_turned_round_in_all_ways(known):
     assert len(differences) == 16
 
 
-def test_alarms_of_controls_and_of_these_models_do_not_count_against_a_world_without_an_effect(known, monkeypatch):
+def test_alarms_of_controls_and_for_these_models_do_not_count_against_a_world_without_an_effect(known, monkeypatch):
     tables = [
-        pd.DataFrame({"verdict": ["disparity", "negligible disparity", "disparity of these models", "disparity"]}),
-        pd.DataFrame({"verdict": ["undecided", "equivalent", "disparity of these models", "disparity"]}),
+        pd.DataFrame(
+            {"verdict": ["disparity", "negligible disparity", "disparity for these trained models", "disparity"]}
+        ),
+        pd.DataFrame({"verdict": ["undecided", "equivalent", "disparity for these trained models", "disparity"]}),
     ]
     families = ["primary", "primary", "primary", "control"]
     judged = [known.with_claims(table).assign(family=families) for table in tables]
@@ -354,8 +356,8 @@ def test_a_study_has_one_world_without_an_effect(known):
 
 def test_what_is_said_where_there_is_nothing(known, table):
     placebos = [
-        table(cell(verdict="undecided"), cell(verdict="disparity of these models")),
-        table(cell(verdict="equivalent"), cell(verdict="negligible disparity of these models")),
+        table(cell(verdict="undecided"), cell(verdict="disparity for these trained models")),
+        table(cell(verdict="equivalent"), cell(verdict="negligible disparity for these trained models")),
     ]
     control = pd.DataFrame(
         {
@@ -367,11 +369,11 @@ def test_what_is_said_where_there_is_nothing(known, table):
     rows = known.evidence("null", [[0, 1, 0], [1, 0, 0]], placebos, control)
     columns = ["verdicts of", "studies", "with a wrong verdict", "at most"]
     assert rows[columns].to_numpy().tolist() == [
-        ["further trainings", 2, 1, "0.97"],
-        ["further trainings", 6, 2, "–"],
-        ["further trainings", 2, 0, "0.78"],
-        ["these models", 2, 2, "1.00"],
-        ["these models", 3, 1, "0.86"],
+        ["across retraining", 2, 1, "0.97"],
+        ["across retraining", 6, 2, "–"],
+        ["across retraining", 2, 0, "0.78"],
+        ["these trained models", 2, 2, "1.00"],
+        ["these trained models", 3, 1, "0.86"],
     ]
 
 
@@ -387,7 +389,12 @@ def test_the_bound_is_that_under_which_so_few_are_seen_in_one_of_twenty_cases(kn
 
 def test_the_figure_has_every_verdict_and_a_box_round_what_is_wrong(known, table):
     dials = {"null": {}, "wording": {"longer_texts": 1.0}, "rates": {"base_rates": 0.4}}
-    verdicts = {"gini": "disparity", "mass": "disparity of these models", "soft": "equivalent", "last": "undecided"}
+    verdicts = {
+        "gini": "disparity",
+        "mass": "disparity for these trained models",
+        "soft": "equivalent",
+        "last": "undecided",
+    }
     cells = table(*(cell(world, metric=metric, verdict=said) for world in dials for metric, said in verdicts.items()))
     cells.loc[0, "true_of_trainings"] = 0.0
     axes = known.figure_of(cells, dials, {"gini": "Gini"}, ["uniform_random"]).axes[0]

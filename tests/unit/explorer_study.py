@@ -1,4 +1,6 @@
-"""A made study with everything that the explorer shows: texts in pairs, readings, explanations, scores and effects."""
+"""A made study with everything that the explorer shows: texts in pairs, predictions, explanations, scores and
+effects.
+"""
 
 from pathlib import Path
 
@@ -9,11 +11,11 @@ from study_files import called
 
 from evenlight import tables
 from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
-from evenlight.contracts.texts import ITEMS, READINGS, UNITS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.figures.explorer.content import Folders, Store, study_content
 from evenlight.figures.explorer.page import write_explorer
 from evenlight.statistics.effects import effect_table
-from evenlight.statistics.files import Run, attribution_path, items_path, reading_path, score_path, units_path
+from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, score_path, units_path
 
 SUBJECTS = {"male": ("He", "king", "Paul", "uncle"), "female": ("She", "queen", "Anna", "aunt")}
 WORDS = ("sees", "the", "old", "house", "and", "waits", "there", "for", "a", "long", "letter", "from", "abroad", ".")
@@ -37,7 +39,7 @@ class ExplorerStudy:
         length: int = 12,
         metrics: tuple[str, ...] = ("comprehensiveness", "gini"),
     ) -> None:
-        self.folders = Folders(*(folder / name for name in ("scores", "datasets", "attributions", "readings")))
+        self.folders = Folders(*(folder / name for name in ("scores", "datasets", "attributions", "predictions")))
         self.explainers, self.seeds, self.metrics, self.dataset, self.model = (
             explainers,
             seeds,
@@ -71,7 +73,7 @@ class ExplorerStudy:
         # [CLS], two tokens for the first word, one for each other, [SEP].
         word_ids = [[None, 0, 0, *range(1, len(words)), None] for words in self.items["words"]]
         same = [[0] * len(word_id) for word_id in word_ids]
-        readings = pa.table(
+        predictions = pa.table(
             {
                 "item_id": list(self.items["item_id"]),
                 "split": ["test"] * len(self.items),
@@ -88,12 +90,12 @@ class ExplorerStudy:
                 "predicted": [0] * len(same),
             }
         )
-        tables.write_table(readings, reading_path(self.folders.readings, run), READINGS)
+        tables.write_table(predictions, predictions_path(self.folders.predictions, run), PREDICTIONS)
         lengths = np.array([len(word_id) for word_id in word_ids])
         for place, explainer in enumerate(self.explainers):
             flat = self._rng.normal(size=lengths.sum())
             scores = [part.tolist() for part in np.split(flat, np.cumsum(lengths)[:-1])]
-            shard = pa.table(
+            attribution_file = pa.table(
                 {
                     "item_id": list(self.items["item_id"]),
                     "token_score": scores,
@@ -101,7 +103,9 @@ class ExplorerStudy:
                     "forward_rows": [0] * len(scores),
                 }
             )
-            tables.write_table(shard, attribution_path(self.folders.attributions, run, explainer), ATTRIBUTIONS)
+            tables.write_table(
+                attribution_file, attribution_path(self.folders.attributions, run, explainer), ATTRIBUTIONS
+            )
             # The first explainer is worse for the second group, the others are not.
             shift = np.where(self.units["level"] == "female", -0.3, 0.0) * (place == 0)
             values = {

@@ -53,7 +53,7 @@ def tiny_tokenizer() -> PreTrainedTokenizerBase:
 
 
 def byte_level_tokenizer(**special_tokens: str) -> PreTrainedTokenizerBase:
-    """A tokenizer in the manner of GPT-2: bytes, no token at either end, and none for padding or masking."""
+    """A tokenizer in the style of GPT-2: bytes, no token at either end, and none for padding or masking."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     trainer = trainers.BpeTrainer(

@@ -21,7 +21,7 @@ class StudyFiles:
     """Folders of scores and datasets below ``folder``; ``folders`` are the first arguments of what reads them."""
 
     def __init__(self, folder: Path):
-        self.scores, self.datasets, self.readings = (folder / name for name in ("scores", "datasets", "readings"))
+        self.scores, self.datasets, self.predictions = (folder / name for name in ("scores", "datasets", "predictions"))
         self._rows: dict[str, pd.DataFrame] = {}
 
     @property
@@ -92,9 +92,9 @@ def asked(function: Callable, settings: dict) -> dict:
     return {name: known[name] for name in [*(name for name in of_parts if name in known), *of_function]}
 
 
-def called(function: Callable, scores: Path, units: Path, readings: Path | None = None, **settings):
+def called(function: Callable, scores: Path, units: Path, predictions: Path | None = None, **settings):
     """A function of the statistics with flat settings, in the parts that it takes."""
-    settings |= {"scores": scores, "units": units, "readings": readings}
+    settings |= {"scores": scores, "units": units, "predictions": predictions}
     parts = []
     for name, kind in PARTS.items():
         if name in signature(function).parameters:

@@ -12,7 +12,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.metrics import Explanation, score
 from evenlight.metrics.faithfulness import by_words, token_sets
-from evenlight.readings import PROMPT
+from evenlight.predictions import PROMPT
 
 METRICS = ("aopc_comprehensiveness", "aopc_sufficiency")
 DEFINITIONS = ("share", "threshold", "eraser")

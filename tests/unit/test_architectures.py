@@ -24,8 +24,8 @@ from evenlight.metrics import Origin, explanation_of, score
 from evenlight.metrics.worst_change import WithVectors
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.model_inputs import ModelInputs, StandIns
 from evenlight.models.networks import embedded
-from evenlight.models.way_in import StandIns, WayIn
 
 WORDS = [text.split() for text in TEXTS]
 # (padding on the left, asked with ids besides, reads padding), by type.
@@ -75,7 +75,7 @@ def probabilities_alone(network, sentences) -> np.ndarray:
 @pytest.mark.parametrize("model_type", TYPES)
 def test_texts_in_batches_are_read_as_transformers_reads_each(model_type, classifier_of):
     classifier, _ = classifier_of(model_type)
-    way = classifier.way
+    way = classifier.model_inputs
     assert (way.pads_left, way.stand_ins is not None, way.reads_padding) == TYPES[model_type]
     sentences = sentences_for(classifier)
     rows = [sentence.token_id for sentence in sentences]
@@ -85,7 +85,7 @@ def test_texts_in_batches_are_read_as_transformers_reads_each(model_type, classi
     assert Evaluator(classifier, 4096).probabilities(rows) == pytest.approx(expected, abs=3e-6)
     # One token more on the other side, and it would be seen.
     if not way.reads_padding:
-        wrong = replace(classifier, way=replace(way, pads_left=not way.pads_left, counts_positions=False))
+        wrong = replace(classifier, model_inputs=replace(way, pads_left=not way.pads_left, counts_positions=False))
         assert np.abs(Evaluator(wrong, 4096).probabilities(rows) - expected).max() > 1e-5
 
 
@@ -98,7 +98,7 @@ def test_it_is_trained_kept_and_explained(model_type, classifier_of, tmp_path):
     before = Evaluator(classifier, 4096).probabilities([sentence.token_id for sentence in sentences])
     training.save_classifier(classifier, tmp_path / "trained", history, {})
     trained = load_classifier(tmp_path / "trained", MAX_TOKENS)
-    assert trained.way == classifier.way
+    assert trained.model_inputs == classifier.model_inputs
     after = Evaluator(trained, 4096).probabilities([sentence.token_id for sentence in sentences])
     assert after == pytest.approx(before, abs=3e-6)
     rough = load_classifier(tmp_path / "trained", MAX_TOKENS, precision="bfloat16")
@@ -143,14 +143,14 @@ def test_embedding_blocks_that_give_more_than_embeddings(model_type, classifier_
     classifier, _ = classifier_of(model_type)
     sentences = sentences_for(classifier)[:3]
     token_id, mask = classifier.padded([sentence.token_id for sentence in sentences])
-    entrance = classifier.entrance("embedding_output")
+    embedding_layer = classifier.embedding_layer("embedding_output")
     with torch.no_grad():
-        values = entrance.embed(token_id, mask)
+        values = embedding_layer.embed(token_id, mask)
         assert values.shape == classifier.embed(token_id).shape
         assert not torch.equal(values, classifier.embed(token_id))
         expected = classifier.logits(classifier.embed(token_id), mask)
-        assert torch.allclose(entrance.logits(values, mask), expected, atol=1e-6)
-        assert not torch.allclose(entrance.logits(values + 1, mask), expected, atol=1e-3)
+        assert torch.allclose(embedding_layer.logits(values, mask), expected, atol=1e-6)
+        assert not torch.allclose(embedding_layer.logits(values + 1, mask), expected, atol=1e-3)
     family, settings = explainers()["deeplift"]
     explained = explain(family, sentences, {"deeplift": settings}, context_of(classifier))["deeplift"]
     assert all(abs(one.completeness_gap) < 1e-4 for one in explained.attributions)
@@ -163,7 +163,7 @@ def test_moved_embeddings_are_explained_where_the_table_is_quantised(classifier_
     rows = len(classifier.network.get_input_embeddings().weight)
     [vector] = torch.randn(1, classifier.network.config.hidden_size)
     extended = WithVectors(
-        classifier.network, classifier.tokenizer, MAX_TOKENS, way=classifier.way, vectors=vector[None]
+        classifier.network, classifier.tokenizer, MAX_TOKENS, model_inputs=classifier.model_inputs, vectors=vector[None]
     )
     ids = torch.tensor([[3, rows, 5]])
     found = extended.embed(ids)
@@ -257,15 +257,15 @@ def test_stand_ins_have_the_ends_of_a_text():
 def test_rows_that_are_too_short_are_filled_up(classifier_of):
     """Funnel halves a text again and again, and ends in an error where nothing is left."""
     classifier, _ = classifier_of("funnel")
-    assert classifier.way.shortest > 1
+    assert classifier.model_inputs.shortest > 1
     alone = Evaluator(classifier, 4096).probabilities([np.array([5]), np.array([5, 6])])
     assert np.isfinite(alone).all()
     token_id, mask = classifier.padded([np.array([5])])
     assert mask.sum() == 1
-    assert token_id.shape == (1, classifier.way.shortest)
+    assert token_id.shape == (1, classifier.model_inputs.shortest)
     unfilled = torch.tensor([[5]])
     with pytest.raises(RuntimeError), torch.no_grad():
-        WayIn().logits(classifier.network, embedded(classifier.network, unfilled), torch.ones_like(unfilled))
+        ModelInputs().logits(classifier.network, embedded(classifier.network, unfilled), torch.ones_like(unfilled))
 
 
 def test_plain_network_is_that_of_transformers(classifier_of):
@@ -277,7 +277,7 @@ def test_plain_network_is_that_of_transformers(classifier_of):
 def test_the_table_says_what_was_found():
     works = {
         "type": "some", "tokenizer": "bert", "has_fast_tokenizer": True, "outcome": "works", "padding": "right",
-        "entrance": "embeddings", "difference": 2e-7, "spread": 1.0, "fast_layers": 3, "fast_difference": 1e-7,
+        "model_inputs": "embeddings", "difference": 2e-7, "spread": 1.0, "fast_layers": 3, "fast_difference": 1e-7,
         "bfloat16_difference": 0.01, "bfloat16_rank": 0.999,
         "explainers": {
             "saliency": {"verdict": "holds", "text": ""},
@@ -339,7 +339,7 @@ def test_a_language_model_of_a_type_answers_as_transformers_does(name, tmp_path)
 def test_every_type_of_language_model_is_in_the_table():
     rows = [
         {"type": "some", "kind": "decoder", "auto": "decoder", "tokenizer": "llama3", "has_fast_tokenizer": True}
-        | {"outcome": "works", "padding": "right", "entrance": "embeddings", "difference": 2e-8, "spread": 0.2}
+        | {"outcome": "works", "padding": "right", "model_inputs": "embeddings", "difference": 2e-8, "spread": 0.2}
         | {"shared": 4, "prompt": 5, "difference_of_sharing": 1e-8}
         | {"explainers": {name: {"verdict": "holds", "text": ""} for name in measure_prompts.EXPLAINERS}},
         {"type": "some", "kind": "masked", "outcome": "refused", "reason": "no such | model", "seconds": 60},

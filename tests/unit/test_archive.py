@@ -143,7 +143,7 @@ def test_a_study_that_is_there_is_not_overwritten(packed, clone):
 
 
 def repacked(packed: Path, change: Callable[[dict[str, bytes]], None], kinds: dict[str, int] | None = None) -> None:
-    """Write an archive anew with other members; ``kinds`` are modes of Unix by name."""
+    """Write an archive again with other members; ``kinds`` are modes of Unix by name."""
     with zipfile.ZipFile(packed) as members:
         files = {name: members.read(name) for name in members.namelist()}
     change(files)

@@ -15,12 +15,12 @@ from explorer_study import SUBJECTS, ExplorerStudy
 from evenlight import tables
 from evenlight.contracts.explanations import ATTRIBUTIONS
 from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
-from evenlight.contracts.texts import ITEMS, READINGS, UNITS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.figures.audit.content import Found, audit_content
-from evenlight.figures.audit.leaning import WORDS, RelianceTables, leaning, read_reliance
 from evenlight.figures.audit.page import card, page, write_audit
+from evenlight.figures.audit.reliance import WORDS, RelianceTables, read_reliance, said_of_reliance
 from evenlight.statistics.examples import PAIRS, example_pairs
-from evenlight.statistics.files import Run, attribution_path, items_path, reading_path, units_path
+from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.reliance import measure_reliance
 from evenlight.statistics.score_files import read_scores
 from evenlight.statistics.study import StudyScores
@@ -79,8 +79,8 @@ class AuditedStudy(ExplorerStudy):
         hidden: tuple[str, ...] = (),
         **changed,
     ) -> dict:
-        leaning = {"random": [], "words": texts, "confidence": 0.95}
-        settings = self.settings(**{"power": 0.8, "smallest_effects": {}, "reliance": leaning} | changed)
+        reliance = {"random": [], "words": texts, "confidence": 0.95}
+        settings = self.settings(**{"power": 0.8, "smallest_effects": {}, "reliance": reliance} | changed)
         del settings["formats"]
         interest = {name: settings[name] for name in ("equivalence_bound", "smallest_effects")}
         runs, comparisons = {"datasets": [self.dataset], "models": settings["seeds"]}, settings["comparisons"]
@@ -99,7 +99,7 @@ class AuditedStudy(ExplorerStudy):
             ),
             texts_needed(effects, **interest),
             classes_without_words(
-                self.folders.readings,
+                self.folders.predictions,
                 self.folders.datasets,
                 datasets=[self.dataset],
                 models={self.model: self.seeds},
@@ -117,7 +117,11 @@ class AuditedStudy(ExplorerStudy):
 
     def examples(self, effects: pd.DataFrame) -> pd.DataFrame:
         """The pairs that differ most."""
-        folders = {"scores": self.folders.scores, "units": self.folders.datasets, "readings": self.folders.readings}
+        folders = {
+            "scores": self.folders.scores,
+            "units": self.folders.datasets,
+            "predictions": self.folders.predictions,
+        }
         study = StudyScores(**folders, **self.scored, comparisons={"gender": [["male", "female"]]})
         return example_pairs(study, effects, self.folders.attributions)
 
@@ -126,7 +130,7 @@ class AuditedStudy(ExplorerStudy):
         found = measure_reliance(
             self.folders.attributions,
             self.folders.datasets,
-            readings=self.folders.readings,
+            predictions=self.folders.predictions,
             datasets=[self.dataset],
             models={self.model: self.seeds},
             explainers={name: name if name == "ig" else None for name in self.explainers},
@@ -203,7 +207,7 @@ def test_every_question_is_counted_once(effects, audit):
 
 
 def test_the_first_line_says_how_many_questions_have_which_answer(study, effects):
-    verdicts = ["disparity of these models", "equivalent", "undecided", "not decidable"]
+    verdicts = ["disparity for these trained models", "equivalent", "undecided", "not decidable"]
     content = study.audit(effects.assign(verdict=verdicts, reason="all scores are the same"))
     said = (
         "Of 4 questions, each an explainer and a metric, a disparity is confirmed in 1, one that matters is ruled "
@@ -541,10 +545,10 @@ def test_the_class_of_a_text_without_words_is_told_as_the_metrics_hide_words(tmp
     study = AuditedStudy(tmp_path, seeds=(0, 1))
     effects = study.effects()
     for seed, probability in enumerate(([0.9, 0.1], [0.2, 0.8])):
-        path = reading_path(study.folders.readings, Run("plots", "small", seed))
+        path = predictions_path(study.folders.predictions, Run("plots", "small", seed))
         without_words = {"removed": [0.25, 0.75], "mask": probability}
-        metadata = tables.read_metadata(path, READINGS) | {"without_words": without_words}
-        tables.write_table(tables.read_arrow(path, READINGS), path, READINGS, metadata)
+        metadata = tables.read_metadata(path, PREDICTIONS) | {"without_words": without_words}
+        tables.write_table(tables.read_arrow(path, PREDICTIONS), path, PREDICTIONS, metadata)
     content = study.audit(effects, texts=False, hidden=("mask",))
     classes = content["audited"]["datasets"][0]["classes"]
     assert content["without_words"] == [
@@ -564,8 +568,8 @@ def test_yardsticks_are_not_counted_as_random_explanations(study, effects):
     control = effects.assign(family=["study", "control", "study", "control"])
     random = sorted(set(control.loc[control["family"] == "control", "explainer"]))
     for named, said in ((random, "Of 2 questions about random"), (random[:0], None)):
-        leaning = {"random": named, "words": False, "confidence": 0.95}
-        controls = " ".join(study.audit(control, texts=False, reliance=leaning)["controls"])
+        reliance = {"random": named, "words": False, "confidence": 0.95}
+        controls = " ".join(study.audit(control, texts=False, reliance=reliance)["controls"])
         assert (said in controls) if said else ("about random" not in controls)
 
 
@@ -606,10 +610,12 @@ def test_no_pair_is_shown_of_random_explanations_which_are_no_hypothesis(study, 
 def test_words_that_say_next_to_nothing_beside_their_counterpart_stay_pale(tmp_path):
     study = AuditedStudy(tmp_path, seeds=(0,))
     path = attribution_path(study.folders.attributions, Run("plots", "small", 0), "ig")
-    shard = tables.read_table(path, ATTRIBUTIONS)
-    weight = shard["item_id"].str[0].map({"m": 1e-9, "f": 1.0})
-    scores = [np.array(part) * of for part, of in zip(shard["token_score"], weight, strict=True)]
-    tables.write_table(pa.Table.from_pandas(shard.assign(token_score=scores), preserve_index=False), path, ATTRIBUTIONS)
+    attribution_file = tables.read_table(path, ATTRIBUTIONS)
+    weight = attribution_file["item_id"].str[0].map({"m": 1e-9, "f": 1.0})
+    scores = [np.array(part) * of for part, of in zip(attribution_file["token_score"], weight, strict=True)]
+    tables.write_table(
+        pa.Table.from_pandas(attribution_file.assign(token_score=scores), preserve_index=False), path, ATTRIBUTIONS
+    )
     for pair in study.audit(study.effects())["pairs"][0]["pairs"]:
         male, female = (np.abs(text["shares"]).max() for text in pair["texts"])
         assert (male, female) == (0, 1)
@@ -621,15 +627,15 @@ def test_without_texts_no_word_of_the_data_is_told(study, effects, tmp_path):
     paths = [tmp_path / name for name in ("audit.html", "audit.json", "audit.md")]
     write_audit(content, *paths)
     texts = [path.read_text(encoding="utf-8") for path in paths]
-    assert content["leaning"]["models"][0]["names"]["said"]
+    assert content["reliance"]["models"][0]["names"]["said"]
     for word in ("abroad", "waits", *SUBJECTS["male"][1:], *SUBJECTS["female"][1:]):
         assert not any(re.search(rf"\b{word}\b", text) for text in texts)
     assert json.loads(texts[1]) == content
 
 
-def test_what_models_lean_on_is_told_with_the_numbers_of_the_tables(study, audit):
+def test_what_models_rely_on_is_told_with_the_numbers_of_the_tables(study, audit):
     found = study.reliance()
-    (told,) = audit["leaning"]["models"]
+    (told,) = audit["reliance"]["models"]
     assert (told["dataset"], told["model"]) == ("plots", "Small BERT")
     forms = {row["explainer"]: row for row in told["forms"]["rows"]}
     for row in found.pairs.itertuples():
@@ -686,7 +692,7 @@ def test_forms_are_held_against_one_text_explained_twice(study):
     no_names, no_words = (table.iloc[:0] for table in (study.reliance().names, study.reliance().words))
 
     def said(rows: pd.DataFrame) -> tuple[str, list[bool]]:
-        told = leaning(
+        told = said_of_reliance(
             RelianceTables(rows, no_names, no_words),
             datasets={"plots": "Plots"},
             models={"small": "Small"},
@@ -714,9 +720,9 @@ def test_forms_are_held_against_one_text_explained_twice(study):
 def test_a_study_without_tables_of_words_says_nothing_of_them(study, effects, monkeypatch):
     monkeypatch.setattr(AuditedStudy, "reliance", lambda self: None)
     content = study.audit(effects)
-    assert content["leaning"] is None
-    assert "lean on" not in page(content)
-    assert "leans on" not in card(content)
+    assert content["reliance"] is None
+    assert "rely on" not in page(content)
+    assert "relies on" not in card(content)
     assert "tables/reliance.html" not in {row["file"] for row in content["evidence"]}
 
 

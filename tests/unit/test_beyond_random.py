@@ -131,10 +131,10 @@ def test_the_smallest_effect_is_a_number_of_the_scores_standard_deviations():
     added = random.normal(size=(2, 200)) + np.array([[2.0], [0.0]])
     row = row_of((noise + added).ravel(), noise.ravel(), design_of((200, 200)))
     assert row["beyond"] == pytest.approx(0.2, abs=0.03)
-    assert row["beyond_verdict"] == "negligible disparity of these models"
+    assert row["beyond_verdict"] == "negligible disparity for these trained models"
     assert row_of((noise + added).ravel(), noise.ravel(), design_of((200, 200)), equivalence_bound=0.15)[
         "beyond_verdict"
-    ] == ("disparity of these models")
+    ] == ("disparity for these trained models")
     # In the metric's own units the scores' standard deviation does not matter.
     own = {"smallest_effects": {"metric 0": 1.0}}
     assert (
@@ -145,7 +145,7 @@ def test_the_smallest_effect_is_a_number_of_the_scores_standard_deviations():
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_the_bound_varies_with_the_standard_deviation_that_it_counts(paired):
-    """The error of D + δ s, where s is that of other scores, beside a jackknife that computes both anew."""
+    """The error of D + δ s, where s is that of other scores, beside a jackknife that computes both again."""
     random = numbers("sd of", paired)
     scores, beyond = random.normal(size=(2, 2, 60)) * np.array([3, 1])[:, None, None]
     beyond += 0.3 * scores
@@ -171,7 +171,7 @@ def test_constant_scores_and_rounding_are_no_effect():
     noise, design = numbers("rounding").normal(size=40), design_of((20, 20))
     row = row_of(np.full(40, 0.3), noise, design)
     assert (row["plain_verdict"], row["plain_reason"]) == ("not decidable", "all scores are the same")
-    # A disparity of nothing but the random explanations: its room, turned round. There is no standard deviation.
+    # A disparity of nothing but the random explanations: its room, reversed. There is no standard deviation.
     assert row["beyond_difference"] == pytest.approx(-row["random_difference"])
     assert np.isnan([row["plain"], row["beyond"]]).all()
     # An explainer that is random: what is beyond it is the error of rounding.
@@ -266,7 +266,7 @@ def test_a_disparity_of_the_model_is_not_found_beyond_random(paired):
         wrong += is_disparity(table["beyond_verdict"], False).any()
         found.append(is_disparity(table["plain_verdict"], False).mean())
         gone.append((table["outcome"] == "gone").mean())
-        assert set(table["outcome"].dropna()) <= {"gone", "undecided", "left", "turned round"}
+        assert set(table["outcome"].dropna()) <= {"gone", "undecided", "left", "reversed"}
     assert np.mean(found) > 0.9
     assert np.mean(gone) > 0.5
     assert wrong <= 3
@@ -300,7 +300,7 @@ def test_shares_of_what_is_attainable_by_hand(without_reserve):
 
 @pytest.mark.parametrize("kind", ["pairs", "groups", "clusters"])
 def test_shares_are_those_of_a_jackknife(without_reserve, kind):
-    """Both ratios computed anew without each pair, text or cluster."""
+    """Both ratios computed again without each pair, text or cluster."""
     random = numbers("reached", kind)
     best = 1 + 0.5 * random.exponential(size=(2, 2, 60))
     added = best * random.uniform(0.2, 1, (2, 1, 60)) * np.array([1, 0.8])[:, None, None]
@@ -387,7 +387,7 @@ def test_equal_shares_and_nothing_to_attain_have_no_own_part(sign):
 
 
 def test_what_units_add_to_the_own_part_is_that_of_a_jackknife(without_reserve):
-    """The share of both groups counts as estimated: all computed anew without each text."""
+    """The share of both groups counts as estimated: all computed again without each text."""
     random = numbers("own jackknife")
     best = random.uniform(0.2, 1, (2, 1, 200)) * np.array([1, 0.5])[:, None, None]
     added = best * random.uniform(0.2, 1, (2, 1, 200)) * np.array([1, 0.8])[:, None, None]
@@ -581,7 +581,7 @@ def test_script_writes_the_table_and_its_page_counts_what_is_left(study, tmp_pat
     assert page == render(page_of("beyond_random", table, **about))
     summary = page_of("beyond_random", table, **about).tables[0]
     lines = dict(dict(summary.rows)["Plots"])
-    # Cells, disparities; left, turned round, gone, undecided; others with a disparity beyond random.
+    # Cells, disparities; left, reversed, gone, undecided; others with a disparity beyond random.
     assert [cell.text for cell in lines["Drop"]][:7] == ["1", "1", "0", "0", "0", "1", "0"]
     # What LIME leaves is the same for all texts: who makes its disparity is not shown, and of Gini not asked.
     assert [cell.text for cell in lines["Drop"]][7:11] == [str(int(maker == table["made_by"][0])) for maker in MAKERS]
@@ -597,10 +597,10 @@ def test_script_writes_the_table_and_its_page_counts_what_is_left(study, tmp_pat
 
 
 def test_a_page_says_what_becomes_of_disparities(study):
-    """Those that turn round are not left, what is negligible is gone, and what is not significant is not."""
+    """Those that are reversed are not left, what is negligible is gone, and what is not significant is not."""
     cell = computed(study).iloc[1].to_dict() | {"plain_verdict": "disparity", "outcome": "undecided"}
     rows = [
-        cell | {"explainer": "lime", "beyond_verdict": "disparity", "outcome": "turned round"},
+        cell | {"explainer": "lime", "beyond_verdict": "disparity", "outcome": "reversed"},
         cell | {"explainer": "best", "beyond_verdict": "equivalent", "outcome": "gone"},
         cell | {"explainer": "other", "plain_verdict": "undecided", "beyond_verdict": "disparity", "outcome": None},
         cell | {"explainer": "fourth", "beyond_verdict": "undecided"},

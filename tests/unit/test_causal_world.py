@@ -18,7 +18,7 @@ from evenlight.datasets import CAUSAL_CONCEPTS, CONCEPTS, READERS, WORLD_LANGUAG
 from evenlight.datasets.causal_world import LEVELS, noise_of, text, variables
 from evenlight.datasets.world_texts import read_language
 from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items, units_of, wholes
+from evenlight.items import assign_validation, check_items, groups_kept_together, units_of
 from evenlight.tables import read_table, write_table
 
 ROOT = Path(__file__).parents[2]
@@ -312,7 +312,9 @@ def test_size_split_and_columns():
     assert dataset.classes == ["declined", "promoted"]
     assert set(dataset.units.groupby("unit_id")["level"].agg(tuple)) == {("male", "female")}
     assert set(items.columns) == {*ITEMS.schema.names, *(f"attribute.{name}" for name in LEVELS)} - {"part", "spaces"}
-    notes = check_items(assign_validation(items, wholes(items, dataset.units), 0.1, 0), dataset.units, "world")
+    notes = check_items(
+        assign_validation(items, groups_kept_together(items, dataset.units), 0.1, 0), dataset.units, "world"
+    )
     assert not any("ground truth" in note or "no gender" in note for note in notes)
 
 

@@ -77,8 +77,8 @@ def test_the_verdict_is_that_of_all_pairs(made):
         # Less is better.
         assert said[("count", "new", model)].startswith("not the best")
         assert said[("count", "last", model)].startswith("better than all others")
-    # Nothing can be said of further trainings of a single run.
-    assert said[("mass", "new", "zero")] == "better than all others in these models"
+    # Nothing can be said about retraining of a single run.
+    assert said[("mass", "new", "zero")] == "better than all others for these trained models"
     assert set(verdicts.query("model == 'all' and metric == 'mass'")["family"]) == {"primary"}
     assert set(verdicts.query("model != 'all' or metric != 'mass'")["family"]) == {"exploratory"}
     best = verdicts.set_index(["metric", "explainer", "model"])["best_other"]

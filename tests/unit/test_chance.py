@@ -83,11 +83,11 @@ def test_where_nobody_estimates_the_model_is_asked_nothing_again():
 
 def test_items_are_drawn_from_all_within_bounds():
     names = [f"item{number}" for number in range(2000)]
-    counts = {count: len(explained_again.drawn_items(names[:count], 0)) for count in (0, 3, 50, 160, 2000)}
+    counts = {count: len(explained_again.sampled_items(names[:count], 0)) for count in (0, 3, 50, 160, 2000)}
     assert counts == {0: 0, 3: 3, 50: 4, 160: 10, 2000: 32}
-    drawn = explained_again.drawn_items(names, 0)
-    assert drawn == explained_again.drawn_items(names[::-1], 0)
-    assert drawn != explained_again.drawn_items(names, 1)
+    drawn = explained_again.sampled_items(names, 0)
+    assert drawn == explained_again.sampled_items(names[::-1], 0)
+    assert drawn != explained_again.sampled_items(names, 1)
 
 
 # The way to the tables -------------------------------------------------------------------------------------------

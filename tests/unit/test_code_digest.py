@@ -247,7 +247,7 @@ def families(section: str) -> list[str]:
         ("explainers.lime.released", ["explainers.lime"]),
         ("explainers.rectified.released", ["explainers.rectified"]),
         (
-            "explainers.entrances",
+            "explainers.embedding_layers",
             ["explainers.deeplift", "explainers.gradient", "explainers.gradient_shap", "explainers.rectified"],
         ),
         ("metrics.correctness.released", ["metrics.correctness"]),

@@ -91,6 +91,15 @@ def test_what_has_another_name_is_found(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines() == [f"effects: only in {studies[0]}", f"results: only in {studies[1]}"]
 
 
+def test_names_of_earlier_versions_are_known(tmp_path, capsys):
+    of_models, today = "equivalent in these models", "equivalent for these trained models"
+    older = TABLE.assign(verdict=[of_models, None, "undecided"], remaining=[1.0, 2.0, 3.0])
+    newer = older.rename(columns={"remaining": "adjusted"}).assign(verdict=[today, None, "undecided"])
+    studies = study(tmp_path / "a", associated=older), study(tmp_path / "b", covariate_adjusted=newer)
+    compare_studies.main(Namespace(first=studies[0], second=studies[1], renamed=None, tolerance=1e-9))
+    assert capsys.readouterr().out == "covariate_adjusted: 3 rows, the same\n"
+
+
 def test_what_cannot_be_compared_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"nothing: no tables/\*\.parquet below it; name the folder of a study"):
         compare_studies.tables_of(tmp_path / "nothing")

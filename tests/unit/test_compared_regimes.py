@@ -13,7 +13,7 @@ from study_files import StudyFiles, called
 
 from evenlight import tables
 from evenlight.configuration import complete
-from evenlight.contracts.texts import ITEMS, READINGS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.errors import InputError
 from evenlight.figures.html_table import render
 from evenlight.figures.pages import regimes as regimes_page
@@ -23,7 +23,7 @@ from evenlight.resamples import clusters_known, ends, mean_ends, means_of_draws
 from evenlight.seeds import generator_for
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.effects import effect_table
-from evenlight.statistics.files import Run, items_path, reading_path
+from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.regime_summary import regime_table, truth_share
 from evenlight.statistics.regimes import Regimes, as_levels, common_seeds, read_compared, read_regimes
 from evenlight.statistics.verdict_control import permuted_verdicts
@@ -70,13 +70,13 @@ def scores_of(model: str, seed: int) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def write_reading(files: StudyFiles, model: str, seed: int, wrong: set[str]) -> None:
+def write_predictions(files: StudyFiles, model: str, seed: int, wrong: set[str]) -> None:
     """Words 0 to 3, the third of two tokens; the label is 1, which all but the ``wrong`` texts are predicted."""
     items = items_of_pairs()["item_id"]
-    row = dict.fromkeys(READINGS.schema.names) | {"split": "test", "target": 1, "probability": [0.5, 0.5]}
+    row = dict.fromkeys(PREDICTIONS.schema.names) | {"split": "test", "target": 1, "probability": [0.5, 0.5]}
     row |= {"token_id": [1] * 7, "word_id": [None, 0, 1, 2, 2, 3, None], "token_text": ["a"] * 7}
     table = pd.DataFrame([row | {"item_id": item, "predicted": int(item not in wrong)} for item in items])
-    tables.write_table(table, reading_path(files.readings, Run("plots", model, seed)), READINGS)
+    tables.write_table(table, predictions_path(files.predictions, Run("plots", model, seed)), PREDICTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def files(tmp_path_factory) -> StudyFiles:
     for model, seeds in MODELS.items():
         for seed in seeds:
             files.write(scores_of(model, seed), seed, "correctness", model=model)
-            write_reading(files, model, seed, {"m0"} if (model, seed) == ("head", 1) else set())
+            write_predictions(files, model, seed, {"m0"} if (model, seed) == ("head", 1) else set())
     path = items_path(files.datasets, "plots")
     items = tables.read_table(path, ITEMS)
     truth = [[0, 0, 1, 0]] * len(items)
@@ -95,7 +95,7 @@ def files(tmp_path_factory) -> StudyFiles:
 
 
 def folders(files: StudyFiles) -> dict:
-    return {"scores": files.scores, "units": files.datasets, "readings": files.readings}
+    return {"scores": files.scores, "units": files.datasets, "predictions": files.predictions}
 
 
 def test_texts_are_columns_and_a_single_run_stands_beside_all(files):

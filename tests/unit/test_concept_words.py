@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from evenlight import configuration
 from evenlight.concepts import estimated
-from evenlight.concepts.attributed import drawn_texts, read_attributed, texts_to_attribute
+from evenlight.concepts.attributed import read_attributed, sampled_texts, texts_to_attribute
 from evenlight.concepts.question import Attributed, Changes, Question, Texts, true_effects
 from evenlight.concepts.words import Lexicon, learned_lexicon, read_lexicon, shares
 from evenlight.contracts.explanations import WORD_ATTRIBUTIONS
@@ -102,14 +102,14 @@ def test_learning_without_labels():
     assert learned_lexicon(words, np.full_like(level, -1)).words == (frozenset(), frozenset())
 
 
-def test_drawn_texts_go_by_names():
+def test_sampled_texts_go_by_names():
     names = [f"t{number}" for number in range(30)]
     level = np.arange(30)[:, None] % 3
-    drawn = drawn_texts(names, level, 4, 5)
+    drawn = sampled_texts(names, level, 4, 5)
     assert [len(drawn[0, value]) for value in range(4)] == [5, 5, 5, 0]
-    back = drawn_texts(names[::-1], level[::-1], 4, 5)
+    back = sampled_texts(names[::-1], level[::-1], 4, 5)
     assert [names[row] for row in drawn[0, 1]] == [names[::-1][row] for row in back[0, 1]]
-    assert set(drawn_texts(names, level, 4, 2)[0, 1]) < set(drawn[0, 1])
+    assert set(sampled_texts(names, level, 4, 2)[0, 1]) < set(drawn[0, 1])
 
 
 # A model whose logits are sums over words.

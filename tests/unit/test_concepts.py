@@ -155,7 +155,7 @@ def without(texts: Texts) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def balanced() -> Question:
-    """All combinations of levels, equally often, so that no concept goes along with another."""
+    """All combinations of levels, equally often, so that no concept is associated with another."""
     train = world(np.array(list(product(range(LEVELS), repeat=3)) * 8))
     asked, changes = all_changes(world(np.array(list(product(range(LEVELS), repeat=3)))))
     return Question(train, asked, changes, LEVELS, HEAD, asked, changes, attributed_to(train, asked), without(asked))
@@ -208,7 +208,7 @@ def test_a_confounder_biases_conexp_and_not_the_s_learner(balanced):
 
 
 def confounded(question: Question) -> Question:
-    """The concept without effect goes along with the first one, which alone tells its odds."""
+    """The concept without effect is associated with the first one, which alone tells its odds."""
     random = np.random.default_rng(0)
     level = np.array(list(product(range(LEVELS), repeat=3)) * 40)
     follows = random.random(len(level)) < 0.7
@@ -305,7 +305,7 @@ def test_tcav_by_hand():
     question = Question(texts, texts, changes, LEVELS, head)
     # At (0, 0) both probabilities are 1/2; the gradient of the first is (w₁ − w₂) / 4 = (1/2, −1/2).
     assert estimated(question, "tcav") == pytest.approx(np.array([[0.5, -0.5]]), abs=1e-6)
-    # The sign is turned round, and the gradients of both classes add up to zero.
+    # The sign is reversed, and the gradients of both classes add up to zero.
     assert estimated(question, "tcav", definition="released") == pytest.approx(np.array([[-0.5, 0.0]]), abs=1e-6)
 
 

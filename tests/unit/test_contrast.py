@@ -14,7 +14,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.metrics import explanation_of, score
-from evenlight.readings import explained_output, foils, runner_up
+from evenlight.predictions import explained_output, foils, runner_up
 
 SHORT = [["He", "waits"], ["she", "sleeps", "."], ["Mara", "leaves", "early"]]
 # Sums of gradients at the word embeddings of these encoders cancel out.

@@ -85,7 +85,7 @@ def test_each_verdict_has_a_shape_and_a_colour_of_its_own():
         cells = [(*cell[:3], verdict) for cell, verdict in zip(CELLS, names, strict=True)]
         looks = [(line.get_marker(), line.get_markeredgecolor()) for line in marks(forest(effects(cells)).axes[0])]
         assert looks == [VERDICTS[verdict][:2] for verdict in names]
-    # What is said of these models alone is hollow, else no two verdicts are alike.
+    # What is said for these trained models alone is hollow, else no two verdicts are alike.
     assert len({shape for shape, *_ in VERDICTS.values()}) == len(VERDICTS) - 3
     assert len(set(VERDICTS.values())) == len(VERDICTS)
     legend = [text.get_text() for text in forest().legends[0].get_texts()]

@@ -143,7 +143,7 @@ def test_one_seed_is_the_paired_t_test(paths):
     test = ttest_rel(noisy["male"], noisy["female"])
     # t = 2.1, and three more pairs seven standard deviations off would turn it round.
     assert (test.pvalue, row["p_models"]) == (pytest.approx(0.037, abs=0.001), 1)
-    # Nothing is said of further trainings.
+    # Nothing is said about retraining.
     assert np.isnan([row["p"], row["p_adjusted"], row["p_equivalence"], row["low"], row["trainings_error"]]).all()
     assert row["difference"] == pytest.approx((noisy["male"] - noisy["female"]).mean())
     # What would explain it away is that of this test.
@@ -229,7 +229,7 @@ def test_a_metric_may_have_a_smallest_effect_of_its_own(paths):
     assert verdicts[0]["same"] == verdicts[1]["same"] == "equivalent"
 
 
-def test_models_that_differ_by_chance_are_a_disparity_of_these_models(files):
+def test_models_that_differ_by_chance_are_a_disparity_for_these_models(files):
     """Every training prefers a group of its own: true of these three, and nothing to say of the next."""
     shift = {0: 1.0, 1: -0.1, 2: 0.2}
     paths = written(
@@ -241,7 +241,7 @@ def test_models_that_differ_by_chance_are_a_disparity_of_these_models(files):
         ),
     )
     row = computed(effect_table, paths, SETTINGS).set_index("metric").loc["shifted"]
-    assert row["verdict"] == "disparity of these models"
+    assert row["verdict"] == "disparity for these trained models"
     assert row["p_models_adjusted"] < 0.01 < 0.1 < row["p_adjusted"]
     assert row["low"] < 0 < row["models_low"]
 
@@ -426,9 +426,9 @@ def test_a_run_that_lies_apart_is_named(files):
 def test_a_missing_p_claims_nothing():
     missing = float("nan")
     assert verdict(missing, missing, missing, missing, 0.05) == "undecided"
-    assert verdict(missing, missing, missing, 0.01, 0.05) == "equivalent in these models"
+    assert verdict(missing, missing, missing, 0.01, 0.05) == "equivalent for these trained models"
     assert verdict(missing, 0.01, missing, 0.01, 0.05) == "equivalent"
-    assert verdict(missing, missing, 0.01, 0.01, 0.05) == "negligible disparity of these models"
+    assert verdict(missing, missing, 0.01, 0.01, 0.05) == "negligible disparity for these trained models"
 
 
 # The page and the scripts
@@ -474,9 +474,9 @@ def test_page_of_one_run_speaks_of_these_weights(paths):
     counts = count_tests(seeds, alpha=0.05)
     page = page_of("effects", effects, counts, NO_CONTROL, LEARNT, **shown(one, *COMPARED, **OF_EFFECTS))
     assert page.title == "Effects"
-    assert page.introduction.endswith("holds for these weights and not for further trainings.")
+    assert page.introduction.endswith("holds for these weights and not across retraining.")
     [(_, [(_, cells)])] = page.tables[1].rows
-    assert not any("further trainings" in cell.title for cell in cells)
+    assert not any("across retraining" in cell.title for cell in cells)
     # Beside a model with several runs it is named.
     several = computed(effect_table, paths, SETTINGS)
     both = pd.concat([effects.assign(model="ready"), several], ignore_index=True)
@@ -489,7 +489,7 @@ def test_page_of_one_run_speaks_of_these_weights(paths):
     page = page_of("effects", several, counts, NO_CONTROL, LEARNT, **SHOWN)
     assert "One run" not in page.introduction
     [(_, [(_, cells)])] = page.tables[1].rows
-    assert all("for the mean of further trainings [" in cell.title for cell in cells)
+    assert all("for the mean across retraining [" in cell.title for cell in cells)
 
 
 def test_page_says_of_which_family_a_cell_is(paths):
@@ -528,7 +528,7 @@ def test_page_counts_verdicts_of_permuted_labels(paths):
     assert f"{said}; in brackets" in page.introduction
     both = pd.concat([control, control.assign(family="control", cells=12)])
     assert f"{said} and 0 of 3 among random or attainable explanations" in said_of_control(both)
-    assert "this control is of statements about these models" in page.introduction
+    assert "this control is of statements about these trained models" in page.introduction
 
 
 def test_scripts_write_what_the_library_computes(paths, tmp_path):

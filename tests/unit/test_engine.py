@@ -28,8 +28,8 @@ from evenlight.engine.sentences import tokenize
 from evenlight.errors import InputError
 from evenlight.explainers.attribution import Attribution, attribution_table
 from evenlight.models.classifier import Classifier
-from evenlight.models.way_in import WayIn
-from evenlight.readings import SPECIAL
+from evenlight.models.model_inputs import ModelInputs
+from evenlight.predictions import SPECIAL
 
 TOKENIZER = tiny_tokenizer()
 
@@ -101,7 +101,7 @@ LENGTHS = st.lists(st.integers(1, 30), max_size=40)
 def packed(lengths: list[int], limit: int, padding: int, rows: int = 1) -> list[list[int]]:
     """The lengths in each batch of an evaluator with these limits."""
     device = torch.device("cuda")
-    evaluator = Evaluator(SimpleNamespace(way=WayIn(), device=device), limit)
+    evaluator = Evaluator(SimpleNamespace(model_inputs=ModelInputs(), device=device), limit)
     evaluator.padding_per_batch = padding
     batches = list(evaluator.batches(lengths, rows))
     assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
@@ -131,7 +131,7 @@ def test_padding_costs_less_than_another_batch():
     assert packed(lengths, 100, 23) == [[3] * 4, [9] * 2]
     classifier = tiny_classifier("bert")
     assert Evaluator(classifier).padding_per_batch == PADDING_ON_CPU // 16**2
-    card = SimpleNamespace(way=WayIn(), device=torch.device("cuda"))
+    card = SimpleNamespace(model_inputs=ModelInputs(), device=torch.device("cuda"))
     assert Evaluator(card).padding_per_batch == Evaluator(card).tokens_per_batch
 
 

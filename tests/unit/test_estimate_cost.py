@@ -308,8 +308,8 @@ def test_a_study_of_concepts(cost):
     mean = np.mean(size.lengths)
     assert table.loc["explain causalm", "forward"] == pytest.approx(2 * (485 + 391 + 301 + 271) * mean)
     assert table.loc["represent_texts", "forward"] == pytest.approx(2 * (1072 + 1221 + 1228 + 6172) * mean)
-    # Networks that tell levels are four, whatever the seeds: as those of the study, and asked about the test texts.
-    told, trained = table.loc["tell_levels"], table.loc["train"]
+    # Networks that predict levels are four, whatever the seeds: as those of the study, and asked about the test texts.
+    told, trained = table.loc["predict_levels"], table.loc["train"]
     assert told["training"] == 4 * trained["training"] / 2
     assert told["forward"] == pytest.approx(4 * (trained["forward"] / 2 + 1228 * mean))
     assert {cost.column_of(task, config) for task in table.index} == {"training", "explaining"}

@@ -12,11 +12,11 @@ from study_files import StudyFiles
 from evenlight import tables
 from evenlight.contracts.explanations import AGREEMENT, ATTRIBUTIONS
 from evenlight.contracts.results import AGREEMENT_SUMMARY
-from evenlight.contracts.texts import ITEMS, READINGS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.errors import InputError
 from evenlight.figures.pages import agreement as agreement_page
 from evenlight.figures.plots.agreement import draw_agreement
-from evenlight.readings import Sentence, readings_table, token_table
+from evenlight.predictions import Sentence, predictions_table, token_table
 from evenlight.statistics.explainer_agreement import MEASURES, agreement_table, agreements, summarise_agreement
 from evenlight.statistics.files import Run, agreement_path
 
@@ -92,11 +92,13 @@ def test_against_sets_and_scipy(scores, top):
                 assert found[SIGN][a, b] == pytest.approx(len(same) / size)
 
 
-# From shards ----------------------------------------------------------------------------------------------------------
+# From attribution files -----------------------------------------------------------------------------------------------
 
 
 def write_run(folder, scores):
-    """Readings, items and a shard per explainer; scores by explainer, of two texts with special tokens at both ends."""
+    """Predictions, items and an attribution file per explainer; scores by explainer, of two texts with special tokens
+    at both ends.
+    """
     sentences = [
         Sentence(
             "item0", ("a", "bc"), np.array([1, 5, 6, 7, 2]), np.array([-1, 0, 1, 1, -1]), 1, ("", "a", "b", "c", "")
@@ -104,8 +106,10 @@ def write_run(folder, scores):
         Sentence("item1", ("a", "d"), np.array([1, 5, 8, 2]), np.array([-1, 0, 1, -1]), 0, ("", "a", "d", "")),
     ]
     probability = np.full((2, 2), 0.5)
-    readings = readings_table(token_table(sentences), "test", np.array([1, 0]), np.array([None, None]), probability)
-    tables.write_table(readings, folder / "readings.parquet", READINGS)
+    predictions = predictions_table(
+        token_table(sentences), "test", np.array([1, 0]), np.array([None, None]), probability
+    )
+    tables.write_table(predictions, folder / "predictions.parquet", PREDICTIONS)
     items = pd.DataFrame(
         {
             "item_id": ["item0", "item1"],
@@ -117,14 +121,14 @@ def write_run(folder, scores):
         }
     )
     tables.write_table(items, folder / "items.parquet", ITEMS)
-    shards = {}
+    attribution_files = {}
     for name, of_texts in scores.items():
-        shards[name] = folder / f"{name}.parquet"
-        shard = pd.DataFrame(
+        attribution_files[name] = folder / f"{name}.parquet"
+        attribution_file = pd.DataFrame(
             {"item_id": ["item0", "item1"], "token_score": of_texts, "completeness_gap": np.nan, "forward_rows": 1}
         )
-        tables.write_table(shard, shards[name], ATTRIBUTIONS)
-    return folder / "readings.parquet", folder / "items.parquet", shards
+        tables.write_table(attribution_file, attribution_files[name], ATTRIBUTIONS)
+    return folder / "predictions.parquet", folder / "items.parquet", attribution_files
 
 
 def test_special_tokens_do_not_count(tmp_path):
@@ -145,14 +149,14 @@ def test_special_tokens_do_not_count(tmp_path):
     assert table.loc["item1"].iloc[3:].isna().all()
 
 
-def test_a_shard_that_does_not_fit_is_refused(tmp_path):
-    readings, items, shards = write_run(tmp_path, {"grad": [[9, 1, 2, 9], [9, 1, 2, 9]]})
+def test_an_attribution_file_that_does_not_fit_is_refused(tmp_path):
+    predictions, items, attribution_files = write_run(tmp_path, {"grad": [[9, 1, 2, 9], [9, 1, 2, 9]]})
     with pytest.raises(InputError, match=r"grad\.parquet.*4 scores for item item0, which the model reads as 5 tokens"):
-        agreement_table(readings, items, shards, top=2)
-    other = tables.read_table(shards["grad"], ATTRIBUTIONS).assign(item_id=["item0", "item7"])
-    tables.write_table(other, shards["grad"], ATTRIBUTIONS)
-    with pytest.raises(InputError, match="other texts than the readings"):
-        agreement_table(readings, items, shards, top=2)
+        agreement_table(predictions, items, attribution_files, top=2)
+    other = tables.read_table(attribution_files["grad"], ATTRIBUTIONS).assign(item_id=["item0", "item7"])
+    tables.write_table(other, attribution_files["grad"], ATTRIBUTIONS)
+    with pytest.raises(InputError, match="other texts than the predictions"):
+        agreement_table(predictions, items, attribution_files, top=2)
 
 
 # Over all runs ------------------------------------------------------------------------------------------------------

@@ -16,12 +16,12 @@ from rendering import run_script
 from evenlight import tables
 from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
 from evenlight.contracts.results import EFFECTS
-from evenlight.contracts.texts import READINGS, UNITS
+from evenlight.contracts.texts import PREDICTIONS, UNITS
 from evenlight.figures.explorer import page as explorer_page
 from evenlight.figures.explorer.content import FULL, STEPS, UNDEFINED, stepped
 from evenlight.figures.text import three_digits
-from evenlight.readings import Sentence
-from evenlight.statistics.files import Run, attribution_path, reading_path, score_path
+from evenlight.predictions import Sentence
+from evenlight.statistics.files import Run, attribution_path, predictions_path, score_path
 
 
 @pytest.fixture(scope="module")
@@ -108,13 +108,13 @@ def test_words_have_their_tokens_sum_over_the_texts_largest_mean_over_the_runs(h
         of_runs = []
         for seed in study.seeds:
             run = Run("plots", "small", seed)
-            word_id = tables.read_table(reading_path(study.folders.readings, run), READINGS)["word_id"][place]
+            word_id = tables.read_table(predictions_path(study.folders.predictions, run), PREDICTIONS)["word_id"][place]
             word_id = np.array([-1 if np.isnan(word) else word for word in word_id.astype(float)], int)
-            shard = tables.read_table(attribution_path(study.folders.attributions, run, "ig"), ATTRIBUTIONS).set_index(
-                "item_id"
-            )
+            attribution_file = tables.read_table(
+                attribution_path(study.folders.attributions, run, "ig"), ATTRIBUTIONS
+            ).set_index("item_id")
             text = Sentence(item.item_id, tuple(item.words), np.zeros(len(word_id), int), word_id, 0)
-            sums = text.word_sums(shard.loc[item.item_id, "token_score"])
+            sums = text.word_sums(attribution_file.loc[item.item_id, "token_score"])
             of_runs.append(sums / np.abs(sums).max())
         expected.append(np.mean(of_runs, axis=0))
     for found, wanted in zip(held.shares("ig"), expected, strict=True):
@@ -133,8 +133,10 @@ def test_effects_have_the_verdicts_of_their_table(held, effects):
         assert (row["family"], row["cells"]) == ("study", 4)
     verdicts = held.content["verdicts"]
     assert {row["verdict"] for row in rows} <= set(verdicts)
-    assert verdicts["disparity of these models"]["meaning"].startswith("the effect is not zero; said of these trained")
-    assert "0.2" in verdicts["equivalent in these models"]["meaning"]
+    assert verdicts["disparity for these trained models"]["meaning"].startswith(
+        "the effect is not zero; said for these trained"
+    )
+    assert "0.2" in verdicts["equivalent for these trained models"]["meaning"]
 
 
 def test_a_cell_that_is_not_decidable_says_why(study):
@@ -276,7 +278,7 @@ def test_a_script_that_would_end_its_element_is_refused(study, monkeypatch):
 def test_the_script_writes_the_page_from_its_files(study, effects, tmp_path):
     table, output = tmp_path / "effects.parquet", tmp_path / "explorer.html"
     tables.write_table(effects, table, EFFECTS)
-    names = ("scores", "datasets", "attributions", "readings")
+    names = ("scores", "datasets", "attributions", "predictions")
     folders = [f"--{name}={getattr(study.folders, name)}" for name in names]
     done = run_script("figures/write_explorer.py", study.settings(), *folders, f"--effects={table}", "--output", output)
     assert done.returncode == 0, done.stderr

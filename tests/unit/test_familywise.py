@@ -185,7 +185,7 @@ def test_clusters_in_both_levels_are_drawn_together():
 
 
 def test_clusters_of_unequal_size_are_left_out_whole():
-    """The real variance is the jackknife's: the mean is computed anew without each cluster."""
+    """The real variance is the jackknife's: the mean is computed again without each cluster."""
     sizes = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     names = [f"book {number}" for number in np.repeat(np.arange(10), sizes)]
     a = drawn("sizes", 1, 1, 55) + drawn("books", 1, 1, 10)[:, :, np.repeat(np.arange(10), sizes)]

@@ -128,7 +128,7 @@ def test_errors_of_a_kind_are_said_in_other_words():
         reworded(work, KeyError, lambda: None)("theirs", error=KeyError)
 
 
-# Every method that attributes scores to tokens, and the ways of some that ask in another manner.
+# Every method that attributes scores to tokens, and the ways of some that ask otherwise.
 TRIED = {name: given for name, (given, _) in METHODS.items() if name != "kernel_shap of all"} | {
     method: {"method": method}
     for method, entry in Explainer.entries.items()

@@ -56,12 +56,12 @@ def sizes(explanations):
 def test_what_leaves_the_embedding_layer_can_be_put_back(architecture):
     classifier = classifier_of(architecture)
     batch = Batch.of(three_targets(classifier), classifier)
-    entrance = classifier.entrance("embedding_output")
+    embedding_layer = classifier.embedding_layer("embedding_output")
     words = classifier.embed(batch.token_id)
-    block = entrance.embed(batch.token_id, batch.mask)
+    block = embedding_layer.embed(batch.token_id, batch.mask)
     expected = classifier.logits(words, batch.mask)
-    torch.testing.assert_close(entrance.logits(block, batch.mask), expected)
-    assert not torch.allclose(entrance.logits(block.flip(-1), batch.mask), expected)
+    torch.testing.assert_close(embedding_layer.logits(block, batch.mask), expected)
+    assert not torch.allclose(embedding_layer.logits(block.flip(-1), batch.mask), expected)
     with_layer_of_its_own = architecture in (*NORMALISED_AT_ONCE, "electra")
     assert (words.shape == block.shape and torch.equal(words, block)) != with_layer_of_its_own
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in classifier.network.modules())
@@ -87,14 +87,14 @@ def test_input_x_gradient_of_what_is_normalised_at_once_is_a_remainder(architect
     assert explained("gradient", classifier, GXI | {"method": "saliency", "aggregation": "l1"}).note == ""
 
 
-def test_without_an_embedding_layer_a_path_is_the_way_out():
+def test_without_an_embedding_layer_a_path_is_the_suggested_method():
     classifier = classifier_of("gemma", spread=0.02)  # whose layers hardly add to the embeddings
     note = explained("gradient", classifier, GXI).note
     assert "items are a remainder" in note
     assert note.endswith("take a method with a path, such as integrated_gradients")
 
 
-def test_the_way_out_is_the_same_for_all_groups_of_texts():
+def test_the_suggested_method_is_the_same_for_all_groups_of_texts():
     """Also where the embedding layer turns the embeddings of some texts only, here of those with an even length."""
     classifier = classifier_of("gemma", spread=0.02)
 
@@ -370,7 +370,7 @@ GRADIENT_METHODS = {
 
 @pytest.mark.parametrize("method", GRADIENT_METHODS)
 def test_norms_bound_sums_and_have_no_gap(method):
-    """And shards from before there was a choice are explained again as they were."""
+    """And attribution files from before there was a choice are explained again as they were."""
     classifier = classifier_of("bert")
     settings = COMMON | {"method": method, "steps": 5, "samples": 2, "noise": 0.1}
     family = GRADIENT_METHODS[method]

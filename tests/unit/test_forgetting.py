@@ -84,7 +84,7 @@ def test_a_head_begins_as_the_logistic_regression(levels):
     assert said == pytest.approx(model.predict_proba(representation), abs=1e-4)
 
 
-# Concepts that go along ---------------------------------------------------------------------------------------------
+# Concepts that are associated -----------------------------------------------------------------------------------------
 
 
 def test_association_by_hand():

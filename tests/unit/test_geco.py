@@ -10,7 +10,7 @@ from evenlight import datasets, sources
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.datasets import geco
 from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items, wholes
+from evenlight.items import assign_validation, check_items, groups_kept_together
 from evenlight.tables import read_metadata, read_table
 
 SCRIPTS = Path(sources.__file__).parents[1]
@@ -193,7 +193,7 @@ def test_the_published_files_pass_every_check(mirror, classes, words, empty_grou
     settings = settings_for(classes, words)
     names = datasets.reader_for(settings).sources(settings)
     dataset = datasets.load({name: mirror / name for name in names}, settings)
-    whole = wholes(dataset.items, dataset.units)
+    whole = groups_kept_together(dataset.items, dataset.units)
     check_items(assign_validation(dataset.items, whole, 0.2, 0), dataset.units, "geco")
     groups = len(dataset.classes)
     assert dataset.items.split.value_counts().to_dict() == {"train": 1288 * groups, "test": 322 * groups}

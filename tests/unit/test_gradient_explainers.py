@@ -154,7 +154,7 @@ def test_nothing_is_left_behind_in_the_network(family):
 
 
 def test_the_configuration_s_defaults_are_what_the_explainers_ask_for(tmp_path):
-    """And what they give back keeps to the contract of shards."""
+    """And what they give back keeps to the contract of attribution files."""
     classifier = tiny_classifier("bert")
     sentences = sentences_of(classifier)[:3]
     families = {method: entry.family for method, entry in Explainer.entries.items() if entry.family in METHODS}
@@ -303,10 +303,10 @@ def test_deeplift_adds_up_on_transformers(architecture, attention, settings, bas
     sentences = three_targets(classifier)
     settings = settings | {"output": output}
     found = explained("deeplift", classifier, sentences, settings, baseline=baseline)
-    entrance, batch = classifier.entrance(settings["layer"]), Batch.of(sentences, classifier)
+    embedding_layer, batch = classifier.embedding_layer(settings["layer"]), Batch.of(sentences, classifier)
     at_start, at_end = (
-        target_output(entrance.logits(end, batch.mask), batch.target, output)
-        for end in path_ends(batch, classifier, entrance, baseline)
+        target_output(embedding_layer.logits(end, batch.mask), batch.target, output)
+        for end in path_ends(batch, classifier, embedding_layer, baseline)
     )
     assert found.note == ""
     for one, change in zip(found.attributions, (at_end - at_start).tolist(), strict=True):
@@ -450,7 +450,7 @@ def test_a_baseline_of_zeros_has_no_token_ids():
 
 
 def test_a_rectifier_that_is_made_in_the_forward_pass_is_found():
-    """DistilBERT's head makes its ReLU anew each time: captum and the released code do not see it."""
+    """DistilBERT's head makes its ReLU again each time: captum and the released code do not see it."""
     classifier = tiny_classifier("distilbert", classes=3)
     sentences = three_targets(classifier)
     paper = explained("rectified", classifier, sentences, BLOCK_LAYER)

@@ -142,7 +142,7 @@ def test_script_compares_groups(files, tmp_path):
     for seed in (0, 1):
         files.write(texts(draws(seed, (40, 30, 30))), seed)
     outputs = tmp_path / "groups.parquet", tmp_path / "group_pairs.parquet"
-    folders = ("--scores", files.scores, "--datasets", files.datasets, "--readings", files.readings)
+    folders = ("--scores", files.scores, "--datasets", files.datasets, "--predictions", files.predictions)
     flags = (*folders, "--output", *outputs)
     done = run_result("compare_many_groups", asked(group_tables, SETTINGS), *flags)
     assert done.returncode == 0, done.stderr

@@ -12,7 +12,7 @@ from evenlight.datasets.hatecheck import focus, named_words
 from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS, LANGUAGES
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
-from evenlight.items import ASIDE, assign_validation, check_items, clustered_wholes, wholes
+from evenlight.items import ASIDE, assign_validation, check_items, clusters_kept_together, groups_kept_together
 from evenlight.sources import mirror_folder
 from evenlight.texts import texts_in, written
 
@@ -160,9 +160,9 @@ def test_a_template_and_its_negation_are_on_one_side_of_the_validation(language)
     dataset = datasets.load({name: mirror / name for name in reader.sources(settings)}, settings)
     items, units = dataset.items, dataset.units
     assert reader.whole_clusters
-    apart = assign_validation(items, wholes(items, units), 0.1, 0)
+    apart = assign_validation(items, groups_kept_together(items, units), 0.1, 0)
     assert apart.groupby("cluster")["split"].nunique().max() == 2
-    together = assign_validation(items, clustered_wholes(items, units), 0.1, 0)
+    together = assign_validation(items, clusters_kept_together(items, units), 0.1, 0)
     assert together.groupby("cluster")["split"].nunique().eq(1).all()
     clusters = together.drop_duplicates("cluster")["split"].value_counts()
     assert clusters["validation"] == round(0.1 * (clusters["train"] + clusters["validation"]))

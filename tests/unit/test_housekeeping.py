@@ -110,7 +110,9 @@ def test_the_snakefile_statistics_and_figures_import_no_torch():
         for path in files
         if path.is_file()
     ]
-    assert {"evenlight.items", "evenlight.statistics.associated", "evenlight.figures.pages.scores"} <= set(modules)
+    assert {"evenlight.items", "evenlight.statistics.covariate_adjusted", "evenlight.figures.pages.scores"} <= set(
+        modules
+    )
     command = [sys.executable, "-c", IMPORTS, *modules]
     done = subprocess.run(command, cwd=library.parent, capture_output=True, text=True)
     assert done.returncode == 0, f"torch was imported by {done.stderr}"

@@ -15,7 +15,7 @@ from evenlight.errors import InputError
 from evenlight.explainers import Context
 from evenlight.explainers.imported import aligned, explain
 from evenlight.notebook.reading import words_of
-from evenlight.readings import SPECIAL, Sentence
+from evenlight.predictions import SPECIAL, Sentence
 
 SENTENCE = Sentence(
     "1-male",

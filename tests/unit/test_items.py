@@ -23,12 +23,12 @@ from evenlight.items import (
     assign_validation,
     check_items,
     check_strata,
-    clustered_wholes,
-    drawn_pairs,
+    clusters_kept_together,
     forms_of,
+    groups_kept_together,
+    sampled_units,
     separated,
     units_of,
-    wholes,
 )
 from evenlight.tables import read_table, write_table
 
@@ -191,7 +191,7 @@ def test_a_form_without_any_level_is_refused():
     # The other factor still says that they belong together.
     items, units = separated(rows, ["gender", "race"])
     assert units.index.tolist() == list(range(len(units)))
-    assert wholes(items, units)[5] == "2"
+    assert groups_kept_together(items, units)[5] == "2"
     assert units_of(units, "gender")["item_id"].tolist()[4:6] == ["2-male", "3-male"]
 
 
@@ -313,20 +313,20 @@ def test_items_read_from_files_pass(tmp_path):
 
 def split_of(rows: pd.DataFrame, assign, share: float, seed: int) -> pd.DataFrame:
     items, units = as_dataset(rows)
-    return assign(items, wholes(items, units), share, seed)
+    return assign(items, groups_kept_together(items, units), share, seed)
 
 
 @given(pairs=st.integers(8, 60), share=st.floats(0.1, 0.8), seed=st.integers(0, 10), order=st.randoms())
 def test_validation_takes_the_exact_share_of_whole_pairs_whatever_the_order(pairs, share, seed, order):
     items, units = as_dataset(paired(pairs + 2))
-    assigned = assign_validation(items, wholes(items, units), share, seed)
+    assigned = assign_validation(items, groups_kept_together(items, units), share, seed)
     assert (assigned.split == "validation").sum() == 2 * round(share * pairs)
     check_items(assigned, units, "made_up")
     pd.testing.assert_series_equal(assigned.split == "test", items.split == "test")
     rows = list(range(len(items)))
     order.shuffle(rows)
     shuffled = items.iloc[rows]
-    shuffled = assign_validation(shuffled, wholes(shuffled, units), share, seed)
+    shuffled = assign_validation(shuffled, groups_kept_together(shuffled, units), share, seed)
     pd.testing.assert_frame_equal(shuffled.sort_index(), assigned)
 
 
@@ -351,27 +351,27 @@ def test_splits_stay_as_they_were_recorded(assign, seed, moved):
 
 def test_assignment_leaves_its_argument_alone():
     items, units = as_dataset(paired())
-    assign_validation(items, wholes(items, units), 0.5, 0)
+    assign_validation(items, groups_kept_together(items, units), 0.5, 0)
     pd.testing.assert_frame_equal(items, as_dataset(paired())[0])
 
 
 def test_clusters_stay_together_and_where_they_are_units_nothing_changes():
     items, units = as_dataset(paired(40, tested=0))
-    assert clustered_wholes(items, units).equals(wholes(items, units))
+    assert clusters_kept_together(items, units).equals(groups_kept_together(items, units))
     alone = items.assign(cluster="c" + items["cluster"])
-    assert clustered_wholes(alone, units).equals(wholes(items, units))
+    assert clusters_kept_together(alone, units).equals(groups_kept_together(items, units))
     several = items.assign(cluster=(items["cluster"].astype(int) // 3).astype(str))
     for seed in range(5):
-        split = assign_validation(several, clustered_wholes(several, units), 0.2, seed)
+        split = assign_validation(several, clusters_kept_together(several, units), 0.2, seed)
         assert split.groupby("cluster")["split"].nunique().max() == 1
         check_items(split.assign(split=split["split"].replace("train", "test")), units, "made_up")
-    apart = assign_validation(several, wholes(several, units), 0.2, 0)
+    apart = assign_validation(several, groups_kept_together(several, units), 0.2, 0)
     assert apart.groupby("cluster")["split"].nunique().max() == 2
 
 
 def test_test_split_of_a_dataset_that_has_none():
     items, units = as_dataset(unpaired(50).assign(split="train"))
-    whole = wholes(items, units)
+    whole = groups_kept_together(items, units)
     items = assign_validation(assign_test(items, whole, 0.2, 0), whole, 0.25, 0)
     assert items.split.value_counts().to_dict() == {"train": 30, "validation": 10, "test": 10}
     check_items(items, units, "made_up")
@@ -379,7 +379,7 @@ def test_test_split_of_a_dataset_that_has_none():
 
 def test_all_items_may_be_for_the_test():
     items, units = as_dataset(paired())
-    whole = wholes(items, units)
+    whole = groups_kept_together(items, units)
     items = assign_validation(assign_test(items, whole, 1, 0), whole, 0.25, 0)
     assert set(items.split) == {"test"}
     check_items(items, units, "made_up")
@@ -388,7 +388,7 @@ def test_all_items_may_be_for_the_test():
 @pytest.mark.parametrize("assign", [assign_validation, assign_test])
 def test_a_split_does_not_depend_on_how_rows_are_numbered(assign):
     items, units = as_dataset(paired(40, 0))
-    whole = wholes(items, units)
+    whole = groups_kept_together(items, units)
     expected = assign(items, whole, 0.25, 0)["split"]
     renumbered = items.set_axis(range(len(items) + 3, 3, -1))
     assert assign(renumbered, whole, 0.25, 0)["split"].tolist() == expected.tolist()
@@ -407,10 +407,10 @@ def test_a_share_that_leaves_an_empty_split_is_refused(assign, key, share):
 def test_units_that_share_an_item_are_one_whole():
     items, units = edits(("u2", "b", "c"), ("u1", "a", "b"), ("u4", "d", "c"), ("u3", "x", "y"))
     items = pd.concat([items, items.tail(1).assign(item_id="alone")], ignore_index=True)
-    whole = dict(zip(items["item_id"], wholes(items, units), strict=True))
+    whole = dict(zip(items["item_id"], groups_kept_together(items, units), strict=True))
     assert whole == {"a": "u1", "b": "u1", "c": "u1", "d": "u1", "x": "u3", "y": "u3", "alone": "alone"}
     for seed in range(20):
-        moved = assign_test(items, wholes(items, units), 0.4, seed).set_index("item_id")["split"]
+        moved = assign_test(items, groups_kept_together(items, units), 0.4, seed).set_index("item_id")["split"]
         assert moved[["a", "b", "c", "d"]].nunique() == 1
 
 
@@ -427,36 +427,36 @@ def test_units_with_several_texts_of_a_level_are_drawn_like_others():
     ]
     units = pd.DataFrame([*rows, ("lone", "lone-women", "form", "group", "women")], columns=UNITS.schema.names)
     items = units[["item_id"]].assign(cluster=units["unit_id"])
-    drawn = set(drawn_pairs(items, units, 20)["cluster"])
+    drawn = set(sampled_units(items, units, 20)["cluster"])
     assert len(drawn) == 20
     assert "lone" not in drawn
     assert 1 <= len(drawn & {f"t{unit}" for unit in range(10)}) <= 9
 
 
-def test_drawn_pairs_keep_their_variants_and_are_always_the_same():
+def test_sampled_units_keep_their_variants_and_are_always_the_same():
     items, units = as_dataset(paired(50))
-    drawn = drawn_pairs(items, units, 7)
+    drawn = sampled_units(items, units, 7)
     assert drawn["cluster"].value_counts().tolist() == [2] * 7
-    shuffled = drawn_pairs(items.sample(frac=1, random_state=1), units.sample(frac=1, random_state=2), 7)
+    shuffled = sampled_units(items.sample(frac=1, random_state=1), units.sample(frac=1, random_state=2), 7)
     assert set(shuffled["item_id"]) == set(drawn["item_id"])
-    assert set(drawn["cluster"]) <= set(drawn_pairs(items, units, 20)["cluster"])
-    assert drawn_pairs(items, units, None) is items
-    assert len(drawn_pairs(items, units, 1000)) == 100
+    assert set(drawn["cluster"]) <= set(sampled_units(items, units, 20)["cluster"])
+    assert sampled_units(items, units, None) is items
+    assert len(sampled_units(items, units, 1000)) == 100
 
 
 def test_draws_stay_as_they_were_recorded():
     items, units = as_dataset(paired(40))
-    assert set(drawn_pairs(items, units, 5)["cluster"]) == {"19", "24", "26", "31", "36"}
-    twenty = set(drawn_pairs(items, units, 20)["cluster"].astype(int))
+    assert set(sampled_units(items, units, 5)["cluster"]) == {"19", "24", "26", "31", "36"}
+    twenty = set(sampled_units(items, units, 20)["cluster"].astype(int))
     assert twenty == {1, 4, 5, 6, 8, 9, 12, 13, 14, 16, 19, 24, 26, 27, 28, 29, 30, 31, 36, 39}
     # Of the thirteenth woman and the thirteenth man the one with the lower number, 0.212 and 0.227.
     alone = as_dataset(unpaired(100))
-    assert {"25-female", "48-male"} & set(drawn_pairs(*alone, 25)["item_id"]) == {"25-female"}
+    assert {"25-female", "48-male"} & set(sampled_units(*alone, 25)["item_id"]) == {"25-female"}
 
 
 def test_texts_without_a_level_are_drawn_as_those_of_one_more():
     items, units = as_dataset(unpaired(40).assign(group=["male", "female", "male", None] * 10))
-    drawn = drawn_pairs(items, units, 12)
+    drawn = sampled_units(items, units, 12)
     assert drawn["attribute.gender"].value_counts(dropna=False).tolist() == [4, 4, 4]
     assert drawn["attribute.gender"].isna().sum() == 4
 
@@ -464,8 +464,8 @@ def test_texts_without_a_level_are_drawn_as_those_of_one_more():
 def test_whole_pairs_are_drawn_before_broken_ones():
     broken = [item(n, group, pair_id=f"{group}{n}") for n in range(100, 108) for group in ("male", "female")]
     items, units = as_dataset(pd.concat([paired(30), pd.DataFrame(broken)], ignore_index=True))
-    assert drawn_pairs(items, units, 24)["cluster"].value_counts().tolist() == [2] * 24
-    assert len(drawn_pairs(items, units, 32)) == 62
+    assert sampled_units(items, units, 24)["cluster"].value_counts().tolist() == [2] * 24
+    assert len(sampled_units(items, units, 32)) == 62
 
 
 def people(*groups: tuple[str, int], factor: str = "gender") -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -478,7 +478,7 @@ def people(*groups: tuple[str, int], factor: str = "gender") -> tuple[pd.DataFra
 
 def test_items_without_variants_are_drawn_equally_of_each_level():
     items, units = people(("male", 40), ("female", 6), ("other", 2))
-    counts = [drawn_pairs(items, units, count)["attribute.gender"].value_counts().to_dict() for count in (12, 20)]
+    counts = [sampled_units(items, units, count)["attribute.gender"].value_counts().to_dict() for count in (12, 20)]
     assert counts == [{"male": 5, "female": 5, "other": 2}, {"male": 12, "female": 6, "other": 2}]
 
 
@@ -489,14 +489,14 @@ def test_with_several_factors_as_many_are_drawn_of_each_combination():
     by_race = pd.DataFrame({"unit_id": items.item_id, "item_id": items.item_id, "role": "form", "factor": "race"})
     units = pd.concat([units, by_race.assign(level=races)])
     names = ["attribute.gender", "attribute.race"]
-    assert drawn_pairs(items, units, 8)[names].value_counts().tolist() == [2] * 4
-    twenty = drawn_pairs(items, units, 20)[names].value_counts().to_dict()
+    assert sampled_units(items, units, 8)[names].value_counts().tolist() == [2] * 4
+    twenty = sampled_units(items, units, 20)[names].value_counts().to_dict()
     assert twenty == {("male", "black"): 7, ("female", "black"): 7, ("male", "asian"): 4, ("female", "asian"): 2}
     # Only the factors that are compared count.
-    by_gender = drawn_pairs(items, units, 20, ["gender"])
+    by_gender = sampled_units(items, units, 20, ["gender"])
     assert by_gender["attribute.gender"].value_counts().to_dict() == {"male": 10, "female": 10}
     pd.testing.assert_frame_equal(
-        by_gender, drawn_pairs(*people(("male", 40), ("female", 20)), 20).join(items[names[1]])
+        by_gender, sampled_units(*people(("male", 40), ("female", 20)), 20).join(items[names[1]])
     )
 
 
@@ -509,7 +509,7 @@ def test_what_is_drawn_is_a_matter_of_chance_and_not_of_the_names():
             item(0, group, item_id=f"{name}-{group}", pair_id=name) for name in names for group in ("male", "female")
         ]
         items, units = as_dataset(pd.DataFrame(rows))
-        drawn = set(drawn_pairs(items, units, 100)["cluster"])
+        drawn = set(sampled_units(items, units, 100)["cluster"])
         assert len(drawn) == 100
         positions.append({names.index(name) for name in drawn})
         # Each fifth's count is hypergeometric: 20 expected, standard deviation 3.5.
@@ -600,7 +600,7 @@ def digest(value) -> str:
     return sha256(json.dumps(value).encode()).hexdigest()[:12]
 
 
-RECORDED = [  # settings, factor, digests of the texts, of their levels, and of 12 and of 100 drawn units
+RECORDED = [  # settings, factor, digests of the texts, of their levels, and of 12 and of 100 sampled units
     (
         {"reader": "geco", "classes": "binary", "words": "all"},
         "gender",
@@ -678,7 +678,7 @@ def test_splits_and_draws_are_as_recorded(mirror, settings, factor, texts, level
         name: ROOT / name for name in reader.resources
     }
     dataset = datasets.load(files, settings)
-    items = assign_validation(dataset.items, wholes(dataset.items, dataset.units), 0.2, 0)
+    items = assign_validation(dataset.items, groups_kept_together(dataset.items, dataset.units), 0.2, 0)
     units = units_of(dataset.units, factor)[["unit_id", "item_id", "level"]]
     items = items.merge(units, on="item_id", validate="one_to_one").sort_values("item_id")
     truth = [None if marks is None else [int(mark) for mark in marks] for marks in items["ground_truth"]]
@@ -687,4 +687,4 @@ def test_splits_and_draws_are_as_recorded(mirror, settings, factor, texts, level
     assert digest([list(row) for row in zip(items["item_id"], items["level"], strict=True)]) == levels
     test = items[items["split"] == "test"]
     for count, expected in ((12, twelve), (100, hundred)):
-        assert digest(sorted(drawn_pairs(test, dataset.units, count, [factor])["item_id"])) == expected
+        assert digest(sorted(sampled_units(test, dataset.units, count, [factor])["item_id"])) == expected

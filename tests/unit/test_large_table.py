@@ -14,7 +14,7 @@ from study_files import StudyFiles, called
 
 from evenlight import datasets
 from evenlight.datasets import Dataset
-from evenlight.items import assign_validation, check_compared, check_items, clustered_wholes, drawn_pairs
+from evenlight.items import assign_validation, check_compared, check_items, clusters_kept_together, sampled_units
 from evenlight.statistics.effects import effect_table
 
 FEW, MANY = 3_000, 12_000
@@ -74,13 +74,13 @@ def costs(folder: Path, rows: int, paired: bool) -> dict[str, float]:
     clock = Clock()
     dataset: Dataset = datasets.load({path.as_posix(): path}, settings)
     clock.stop("read")
-    whole = clustered_wholes(dataset.items, dataset.units)
+    whole = clusters_kept_together(dataset.items, dataset.units)
     items = assign_validation(dataset.items, whole, 0.1, 0)
     clock.stop("split")
     check_items(items, dataset.units, "large", list(settings["attributes"]))
     clock.stop("check")
     test = items[items["split"] == "test"]
-    drawn = drawn_pairs(test, dataset.units, rows // 4, ["gender", "age", "region"])
+    drawn = sampled_units(test, dataset.units, rows // 4, ["gender", "age", "region"])
     check_compared("large", dataset.units, drawn["item_id"], COMPARISONS)
     clock.stop("draw")
     files = StudyFiles(folder / str(rows))

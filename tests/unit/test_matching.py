@@ -11,7 +11,7 @@ from evenlight.configuration import complete
 from evenlight.datasets import COMPAS
 from evenlight.datasets.matching import CALIPER, balance, matched_pairs, mean_differences
 from evenlight.errors import InputError
-from evenlight.items import check_items, drawn_pairs, forms_of
+from evenlight.items import check_items, forms_of, sampled_units
 from evenlight.seeds import generator_for
 
 SETTINGS = {"reader": "compas", "test_share": 0.2, "split_seed": 0}
@@ -100,7 +100,7 @@ def test_people_of_compas_who_are_alike_but_for_their_gender(texts):
 def test_a_sample_of_matched_people_is_one_of_pairs(texts):
     matched = texts[1]
     explained = matched.items[matched.items["split"] == "test"]
-    drawn = drawn_pairs(explained, matched.units, 20, ["gender"])
+    drawn = sampled_units(explained, matched.units, 20, ["gender"])
     assert len(drawn) == 40
     rows = forms_of(matched.units, "gender")
     assert rows[rows["item_id"].isin(drawn["item_id"])].groupby("unit_id").size().tolist() == [2] * 20

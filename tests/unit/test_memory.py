@@ -15,7 +15,7 @@ from models_for_tests import tiny_classifier
 
 from evenlight.configuration import tags
 from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
-from evenlight.contracts.texts import READINGS
+from evenlight.contracts.texts import PREDICTIONS
 from evenlight.tables import count_rows
 from evenlight.training import HISTORY, save_classifier
 
@@ -89,10 +89,10 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
     explained = {"family": "gradient", "explainers": METHODS, "seed": 0} | limits
     explained["tags"] = {name: tags(method["method"]) for name, method in METHODS.items()}
     scored = {"family": "faithfulness", "metrics": FAITHFULNESS, "explains_again": False} | limits
-    shards = [folder / f"{name}.parquet" for name in METHODS]
+    attribution_files = [folder / f"{name}.parquet" for name in METHODS]
     scores = [folder / "scores" / f"{name}.parquet" for name in METHODS]
     common = ["--items", folder / "items.parquet", "--model", model, "--device", "cpu"]
-    readings = folder / "readings.parquet"
+    predictions = folder / "predictions.parquet"
     found = {
         "read_texts": peak(
             "models/read_texts.py",
@@ -102,27 +102,27 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
             "--settings",
             json.dumps(read),
             "--output",
-            readings,
+            predictions,
         ),
         "attribute": peak(
             "explanations/attribute.py",
             *common,
-            "--readings",
-            readings,
+            "--predictions",
+            predictions,
             "--settings",
             json.dumps(explained),
             "--output",
-            *shards,
+            *attribution_files,
             "--costs",
-            *(folder / "costs" / path.name for path in shards),
+            *(folder / "costs" / path.name for path in attribution_files),
         ),
         "score": peak(
             "explanations/score.py",
             *common,
-            "--readings",
-            readings,
+            "--predictions",
+            predictions,
             "--attributions",
-            *shards,
+            *attribution_files,
             "--settings",
             json.dumps(scored),
             "--output",
@@ -131,8 +131,8 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
             json.dumps(dict.fromkeys(METHODS, "")),
         ),
     }
-    assert count_rows(readings, READINGS) == count
-    assert [count_rows(path, ATTRIBUTIONS) for path in shards] == [count, count]
+    assert count_rows(predictions, PREDICTIONS) == count
+    assert [count_rows(path, ATTRIBUTIONS) for path in attribution_files] == [count, count]
     assert [count_rows(path, SCORES) for path in scores] == [count, count]
     return found
 

@@ -20,7 +20,7 @@ from evenlight.metrics import Explanation, Origin, explanations_of, read_origin,
 from evenlight.metrics.complexity import gini, sparsity
 from evenlight.metrics.correctness import DEFINITIONS
 from evenlight.metrics.faithfulness import binned_tokens, top_tokens
-from evenlight.readings import readings_table, token_table
+from evenlight.predictions import predictions_table, token_table
 from evenlight.tables import write_table
 
 TENTHS = [share / 10 for share in range(1, 11)]
@@ -449,12 +449,12 @@ def test_explanations_are_read_as_they_were_written(tmp_path):
     written = [Attribution(np.linspace(-1, 1, len(one.token_id)), forward_rows=3) for one in sentences]
     truth = [[1, 0], None]
     nothing = np.array([None, None])
-    texts = readings_table(token_table(sentences), "test", np.array([1, 0]), nothing, np.full((2, 2), 0.5))
+    texts = predictions_table(token_table(sentences), "test", np.array([1, 0]), nothing, np.full((2, 2), 0.5))
     texts = texts.append_column("ground_truth", pa.array(truth, pa.list_(pa.int8())))
     texts = texts.append_column("words", pa.array([list(one.words) for one in sentences]))
-    shard = attribution_table(sentences, written)
+    attribution_file = attribution_table(sentences, written)
     origin = Origin("lime", {"method": "lime"}, 3, "lime")
-    found = explanations_of(texts, shard, "lime.parquet", origin)
+    found = explanations_of(texts, attribution_file, "lime.parquet", origin)
     for one, sentence, attribution, marks in zip(found, sentences, written, truth, strict=True):
         assert (one.item_id, one.target) == (sentence.item_id, sentence.target)
         assert one.token_id.tolist() == sentence.token_id.tolist()
@@ -467,7 +467,7 @@ def test_explanations_are_read_as_they_were_written(tmp_path):
         assert (one.ground_truth is None) == (marks is None)
         assert (one.token_score.dtype, found[0].ground_truth.dtype) == (np.float64, np.int8)
     with pytest.raises(InputError, match=r"lime\.parquet: column 'item_id' does not have the items .* workflow again$"):
-        explanations_of(texts.slice(1), shard.slice(0, 1), "lime.parquet")
+        explanations_of(texts.slice(1), attribution_file.slice(0, 1), "lime.parquet")
     longer = attribution_table(sentences, [written[0], Attribution(np.ones(9), forward_rows=3)])
     message = (
         r"^lime\.parquet: column 'token_score' has 9 scores for item .*, which the model reads as 3 tokens; delete .*"
@@ -476,14 +476,14 @@ def test_explanations_are_read_as_they_were_written(tmp_path):
         explanations_of(texts, longer, "lime.parquet")
 
 
-def test_what_made_a_shard_stands_in_it(tmp_path):
+def test_what_made_an_attribution_file_stands_in_it(tmp_path):
     """In one of an earlier version without the family."""
     [sentence] = sentences_of(CLASSIFIER, [["sea"]])
-    shard = attribution_table([sentence], [Attribution(np.ones(len(sentence.token_id)), forward_rows=1)])
+    attribution_file = attribution_table([sentence], [Attribution(np.ones(len(sentence.token_id)), forward_rows=1)])
     metadata = {"explainer": "grad", "settings": {"method": "saliency"}, "seed": 7}
     for family in ("gradient", ""):
         more = {"family": family} if family else {}
-        write_table(shard, tmp_path / "grad.parquet", ATTRIBUTIONS, metadata | more)
+        write_table(attribution_file, tmp_path / "grad.parquet", ATTRIBUTIONS, metadata | more)
         assert read_origin(tmp_path / "grad.parquet") == Origin("grad", {"method": "saliency"}, 7, family)
     with pytest.raises(InputError, match=r"lime\.parquet: no such file; rule attribute makes it$"):
         read_origin(tmp_path / "lime.parquet")

@@ -12,7 +12,7 @@ from study_files import asked
 
 from evenlight import tables
 from evenlight.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY_PER_SEED
-from evenlight.contracts.texts import READINGS
+from evenlight.contracts.texts import PREDICTIONS
 from evenlight.contracts.texts import UNITS as UNITS_CONTRACT
 from evenlight.errors import InputError
 from evenlight.statistics.chance_level import said_of_chance
@@ -58,31 +58,31 @@ GENDER = {"gender": [["male", "female"]]}
 UNITS = as_dataset(items_table())[1]
 
 
-def readings_table(probabilities: dict[str, float]) -> pa.Table:
+def predictions_table(probabilities: dict[str, float]) -> pa.Table:
     rows = [
         {"item_id": name, "split": "test", "token_id": [1], "word_id": [0], "token_text": ["she"], "target": 1,
          "left_out": None, "probability": [1 - p, p], "predicted": int(p > 0.5)}
         for name, p in probabilities.items()
     ]  # fmt: skip
-    return pa.Table.from_pylist(rows, schema=READINGS.schema)
+    return pa.Table.from_pylist(rows, schema=PREDICTIONS.schema)
 
 
 @pytest.fixture
 def files(tmp_path):
-    """Items, and readings of two seeds, the second of which is always right and sure."""
+    """Items, and predictions of two seeds, the second of which is always right and sure."""
     items = tmp_path / "datasets" / "plots" / "items.parquet"
     write_dataset(items_table(), items.parent, classes=CLASSES)
     sure = {name: float(name.endswith("-male")) for name in PROBABILITIES}
     paths = []
     for seed, probabilities in enumerate((PROBABILITIES, sure)):
-        path = tmp_path / "readings" / "plots" / "small" / f"seed{seed}.parquet"
-        tables.write_table(readings_table(probabilities), path, READINGS)
+        path = tmp_path / "predictions" / "plots" / "small" / f"seed{seed}.parquet"
+        tables.write_table(predictions_table(probabilities), path, PREDICTIONS)
         paths.append(path)
     return items, paths
 
 
 def folders_of(files):
-    """The folders of datasets and of readings."""
+    """The folders of datasets and of predictions."""
     return files[0].parents[1], files[1][0].parents[2]
 
 
@@ -177,32 +177,32 @@ def test_levels_of_every_factor_have_an_accuracy(files):
     assert list(model_quality(items, units, {}, CLASSES)["factor"].dropna().unique()) == ["gender", "race"]
 
 
-def test_what_readings_say_of_left_out_texts_is_noted_once(files):
+def test_what_predictions_say_of_left_out_texts_is_noted_once(files):
     for path in files[1]:
         notes = {"notes": ["2 of 8 texts are too long"]}
-        tables.write_table(readings_table(PROBABILITIES), path, READINGS, notes)
+        tables.write_table(predictions_table(PROBABILITIES), path, PREDICTIONS, notes)
     _, notes = quality_per_seed(*folders_of(files), **asked(quality_per_seed, SETTINGS))
     assert notes == ["dataset 'plots', model 'small': 2 of 8 texts are too long"]
 
 
-def test_items_and_readings_must_be_of_each_other(files):
-    readings = readings_table(PROBABILITIES)
-    other = readings.set_column(0, "item_id", pa.array(["other", *readings["item_id"].to_pylist()[1:]]))
+def test_items_and_predictions_must_be_of_each_other(files):
+    predictions = predictions_table(PROBABILITIES)
+    other = predictions.set_column(0, "item_id", pa.array(["other", *predictions["item_id"].to_pylist()[1:]]))
     message = (
         rf"seed0\.parquet: column 'item_id' has items twice, or that are no test items of {files[0]}; delete "
         rf"{files[1][0]} and run the workflow again$"
     )
-    for wrong in (pa.concat_tables([readings, readings.slice(0, 1)]), other):
-        tables.write_table(wrong, files[1][0], READINGS)
+    for wrong in (pa.concat_tables([predictions, predictions.slice(0, 1)]), other):
+        tables.write_table(wrong, files[1][0], PREDICTIONS)
         with pytest.raises(InputError, match=message):
             predicted_items(files[0], files[1][0])
 
 
-@pytest.mark.parametrize(("reason", "left"), [("too_long", 4), ("counterpart_too_long", 4), ("not_drawn", 6)])
-def test_items_that_were_too_long_are_left_out_and_those_not_drawn_are_not(files, reason, left):
-    rows = readings_table(PROBABILITIES).to_pylist()
+@pytest.mark.parametrize(("reason", "left"), [("too_long", 4), ("counterpart_too_long", 4), ("not_sampled", 6)])
+def test_items_that_were_too_long_are_left_out_and_those_not_sampled_are_not(files, reason, left):
+    rows = predictions_table(PROBABILITIES).to_pylist()
     rows[4:] = [row | {"left_out": reason, "target": None} for row in rows[4:]]
-    tables.write_table(pa.Table.from_pylist(rows, schema=READINGS.schema), files[1][0], READINGS)
+    tables.write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS.schema), files[1][0], PREDICTIONS)
     assert len(predicted_items(files[0], files[1][0])) == left
 
 
@@ -221,31 +221,31 @@ def test_label_without_a_probability_is_refused(files, label):
         predicted_items(files[0], files[1][0])
 
 
-def test_items_and_readings_of_other_splits_do_not_count(files):
+def test_items_and_predictions_of_other_splits_do_not_count(files):
     items = items_table()
     train = items.assign(split="train", item_id="t" + items["item_id"], pair_id="t" + items["pair_id"])
     write_dataset(pd.concat([items, train]), files[0].parent)
-    readings = readings_table(PROBABILITIES)
-    other = [row | {"item_id": f"t{row['item_id']}", "split": "train"} for row in readings.to_pylist()]
+    predictions = predictions_table(PROBABILITIES)
+    other = [row | {"item_id": f"t{row['item_id']}", "split": "train"} for row in predictions.to_pylist()]
     expected = predicted_items(files[0], files[1][0])
     assert expected["true_probability"].tolist() == pytest.approx([0.9, 0.8, 0.4, 0.9, 0.8, 0.7])
-    both = pa.Table.from_pylist(other + readings.to_pylist(), schema=READINGS.schema)
-    tables.write_table(both, files[1][0], READINGS)
+    both = pa.Table.from_pylist(other + predictions.to_pylist(), schema=PREDICTIONS.schema)
+    tables.write_table(both, files[1][0], PREDICTIONS)
     pd.testing.assert_frame_equal(predicted_items(files[0], files[1][0]), expected)
 
 
 def test_every_run_has_its_rows_under_its_names(files):
     """Two datasets, of which the second has no levels, two models and two seeds; each reads its own files."""
-    datasets, readings = folders_of(files)
+    datasets, predictions = folders_of(files)
     write_dataset(items_table(), datasets / "films", classes=["bad", "good"])
     tables.write_table(UNITS.head(0).astype(object), datasets / "films" / "units.parquet", UNITS_CONTRACT)
     runs = [(dataset, model, seed) for dataset in ("plots", "films") for model in ("small", "large") for seed in (0, 1)]
     for number, (dataset, model, seed) in enumerate(runs):
         probabilities = {name: p if place < number else 1 - p for place, (name, p) in enumerate(PROBABILITIES.items())}
-        path = readings / dataset / model / f"seed{seed}.parquet"
-        tables.write_table(readings_table(probabilities), path, READINGS, {"notes": [f"of {model}", dataset]})
+        path = predictions / dataset / model / f"seed{seed}.parquet"
+        tables.write_table(predictions_table(probabilities), path, PREDICTIONS, {"notes": [f"of {model}", dataset]})
     table, notes = quality_per_seed(
-        datasets, readings, datasets=["plots", "films"], models={"small": [0, 1], "large": [0, 1]}, comparisons={}
+        datasets, predictions, datasets=["plots", "films"], models={"small": [0, 1], "large": [0, 1]}, comparisons={}
     )
     overall = table[table["subset"] == "all"]
     assert list(overall[["dataset", "model", "seed"]].itertuples(index=False, name=None)) == runs
@@ -271,9 +271,9 @@ def test_dataset_without_items_is_refused(files):
 
 def test_scripts_write_all_tables(files, tmp_path):
     summary, per_seed = tmp_path / "models.parquet", tmp_path / "models_per_seed.parquet"
-    datasets, readings = folders_of(files)
+    datasets, predictions = folders_of(files)
     balanced = tmp_path / "balanced_accuracy.parquet"
-    flags = ("--datasets", datasets, "--readings", readings, "--output", summary, per_seed, balanced)
+    flags = ("--datasets", datasets, "--predictions", predictions, "--output", summary, per_seed, balanced)
     done = run_result("measure_quality", asked(quality_per_seed, SETTINGS), *flags)
     assert done.returncode == 0, done.stderr
     read = tables.read_table(summary, QUALITY), tables.read_table(per_seed, QUALITY_PER_SEED)

@@ -108,12 +108,12 @@ def test_a_model_in_memory_stays_as_it_is(tmp_path):
 
 @pytest.mark.parametrize("in_memory", [False, True])
 def test_what_the_workflow_knows_of_a_model_holds(tmp_path, in_memory, monkeypatch):
-    """The way in, the fast layers, the longest text, and the precision."""
+    """The model inputs, the fast layers, the longest text, and the precision."""
     made = []
     monkeypatch.setattr("evenlight.models.classifier.use_fast_layers", lambda each: made.append(use_fast_layers(each)))
     folder = saved(tmp_path, "gpt2")
     classifier = load_classifier(loaded(folder) if in_memory else folder, device="cpu")
-    assert classifier.way.pads_left
+    assert classifier.model_inputs.pads_left
     assert len(made) == 1
     # Of its positions, since its tokenizer names more.
     assert classifier.max_tokens == 96

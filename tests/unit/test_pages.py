@@ -11,7 +11,7 @@ from urllib.request import Request, build_opener
 
 import pytest
 
-from evenlight.corpus.browser import Answer, Manners, Unreachable, fetching, polite, remembering
+from evenlight.corpus.browser import Answer, Policy, Unreachable, fetching, polite, remembering
 from evenlight.corpus.local_site import Fault, read_faults, serving
 from evenlight.corpus.pages import Page, Refused, keep, normal, read_index, read_page, stored
 from evenlight.errors import InputError
@@ -85,7 +85,7 @@ def test_a_changed_file_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"SHA-256|cannot be read"):
         stored(tmp_path)(URL)
     (tmp_path / entry.file).unlink()
-    with pytest.raises(InputError, match="fetched anew"):
+    with pytest.raises(InputError, match="fetched again"):
         read_page(tmp_path, entry)
 
 
@@ -129,7 +129,7 @@ def test_the_demo_pages_are_as_their_index_says():
     assert files == {entry["file"] for entry in entries} | {"index.jsonl", "faults.yaml"}
 
 
-# --- Manners -------------------------------------------------------------------------------------------------------
+# --- Policy -------------------------------------------------------------------------------------------------------
 
 
 class Clock:
@@ -143,7 +143,7 @@ class Clock:
         self.slept.append(seconds)
 
 
-def fetcher(tmp_path, answers: dict[str, list], **manners):
+def fetcher(tmp_path, answers: dict[str, list], **policy):
     """A polite fetcher of a site that gives each address's ``answers`` in turn, the last one for ever."""
     clock, asked = Clock(), []
 
@@ -156,7 +156,7 @@ def fetcher(tmp_path, answers: dict[str, list], **manners):
         return answer
 
     usual = {"contact": "a@b.c", "wait": 3.0, "backoff": 5.0, "attempts": 4}
-    fetch = polite(ask, tmp_path, Manners(**(usual | manners)), clock.sleep, lambda: clock.now)
+    fetch = polite(ask, tmp_path, Policy(**(usual | policy)), clock.sleep, lambda: clock.now)
     return fetch, asked, clock
 
 
@@ -318,13 +318,13 @@ def test_a_failed_page_is_not_kept(tmp_path):
 
 
 def test_real_sites_are_not_asked_without_a_contact(tmp_path):
-    with fetching(tmp_path, Manners()) as fetch, pytest.raises(InputError, match="--contact"):
+    with fetching(tmp_path, Policy()) as fetch, pytest.raises(InputError, match="--contact"):
         fetch(URL)
 
 
 def test_without_a_browser_the_stored_pages_serve(tmp_path):
     keep(tmp_path / "served", page())
-    with fetching(tmp_path / "store", Manners(), "none", tmp_path / "served") as fetch:
+    with fetching(tmp_path / "store", Policy(), "none", tmp_path / "served") as fetch:
         assert fetch(URL) == page()
         with pytest.raises(InputError, match="install Chromium"):
             fetch(f"{URL}_2")

@@ -100,7 +100,7 @@ def test_as_many_simulated_studies_find_the_effect(pilot, units, seeds, effect, 
     for number in range(2):
         read(monkeypatch, pilot_of(pilot, number))
         plans.append(planned([units], [seeds], effect, 8).iloc[0])
-    for name, expected in zip(("disparity", "disparity_of_these_models"), found, strict=True):
+    for name, expected in zip(("disparity", "disparity_for_these_models"), found, strict=True):
         power = np.mean([plan[name] for plan in plans])
         if name == "disparity" and seeds == 1:
             assert np.isnan(power)
@@ -119,7 +119,7 @@ def test_the_range_is_that_of_the_answer_where_small_pilots_plan_larger_studies(
     for number in range(6):
         read(monkeypatch, pilot_of(row, number))
         plan = planned([100], [1], effect, 16).iloc[0]
-        power, low, high = (plan[f"disparity_of_these_models{end}"] for end in ("", "_low", "_high"))
+        power, low, high = (plan[f"disparity_for_these_models{end}"] for end in ("", "_low", "_high"))
         assert plan["pilot"] == 24
         assert 0 <= low <= power <= high <= 1
         inside += low - 0.03 <= truth <= high + 0.03
@@ -132,7 +132,7 @@ def test_few_or_skewed_pairs_find_less_than_t_tests_would(monkeypatch):
     """The t tests of the same cells find 0.5 to 0.9 of these effects, with Holm's adjustment."""
     for row, units, effect in ((Row(1, 200), 12, 1.5), (Row(1, 200, shape="log-normal"), 24, 0.9)):
         read(monkeypatch, pilot_of(row))
-        assert planned([units], [1], effect, 5)["disparity_of_these_models"].iloc[0] < 0.2
+        assert planned([units], [1], effect, 5)["disparity_for_these_models"].iloc[0] < 0.2
 
 
 def test_drawn_studies_vary_over_units_as_the_pilot_does(monkeypatch):
@@ -199,16 +199,16 @@ def test_larger_studies_find_more(monkeypatch):
     power = plan["disparity"].to_numpy().reshape(2, 3)
     assert (np.diff(power, axis=1) > -0.05).all()
     assert (power[:, 2] > power[:, 0] + 0.1).all()
-    models = plan["disparity_of_these_models"].to_numpy().reshape(2, 3)
+    models = plan["disparity_for_these_models"].to_numpy().reshape(2, 3)
     assert (models[1] > models[0]).all()
-    assert (plan["disparity_of_these_models"] >= plan["disparity"]).all()
+    assert (plan["disparity_for_these_models"] >= plan["disparity"]).all()
 
 
 def test_clusters_are_drawn_as_a_whole_and_have_names_of_their_own(monkeypatch):
     read(monkeypatch, pilot_of(Row(2, 78, "pairs in clusters", cells=4)))
     (pilot, *_) = planning._pilots(None, HOW)
     sizes = pd.Series(pilot.design.clusters[0]).value_counts()
-    names, (a, b), (of_a, of_b) = planning._drawn_units(pilot.design, 156, 0)
+    names, (a, b), (of_a, of_b) = planning._sampled_units(pilot.design, 156, 0)
     # As many clusters as make, on average, so many pairs.
     assert len(names) == len(set(names)) == 2 * len(sizes)
     assert (a == b).all()
@@ -218,7 +218,7 @@ def test_clusters_are_drawn_as_a_whole_and_have_names_of_their_own(monkeypatch):
         cluster = set(pilot.design.clusters[0][units])
         assert len(cluster) == 1
         assert len(set(units)) == len(units) == sizes[cluster.pop()]
-    assert not set(names) & set(planning._drawn_units(pilot.design, 156, 1)[0])
+    assert not set(names) & set(planning._sampled_units(pilot.design, 156, 1)[0])
 
 
 def test_levels_of_other_sizes_stay_in_their_ratio():
@@ -228,7 +228,7 @@ def test_levels_of_other_sizes_stay_in_their_ratio():
             np.array([f"{level}{number}" for number in range(size)]) for level, size in (("a", 30), ("b", 90))
         )
     ]
-    names, units, clusters = planning._drawn_units(Design(Comparison("group", "a", "b"), False, *sides), 20, 0)
+    names, units, clusters = planning._sampled_units(Design(Comparison("group", "a", "b"), False, *sides), 20, 0)
     assert [len(part) for part in units] == [20, 60]
     assert len(set(names)) == 80
     assert not set(clusters[0]) & set(clusters[1])
@@ -267,7 +267,7 @@ def test_one_run_tells_nothing_of_further_ones(monkeypatch):
     read(monkeypatch, pilot_of(Row(1, 40, cells=4)))
     plan = planned([40], [1], 1.0, 3)
     assert np.isnan(plan["disparity"]).all()
-    assert plan["disparity_of_these_models"].iloc[0] > 0.5
+    assert plan["disparity_for_these_models"].iloc[0] > 0.5
     read(monkeypatch, pilot_of(Row(1, 40, cells=4)))
     with pytest.raises(InputError, match="--seeds: found 5, and the pilot study has one run"):
         planned([40], [1, 5], 1.0, 3)
@@ -307,4 +307,4 @@ def test_the_command_prints_a_row_for_each_size(tmp_path):
     assert all(re.fullmatch(r" \d+ % \[\d+, \d+\] ", line.split("|")[4]) for line in rows)
     settings = plan_study.settings_of(complete(config))
     asked = {field.name for kind in (StudyScores, VerdictSettings) for field in fields(kind)}
-    assert asked - set(settings) == {"scores", "units", "readings", "regimes", "claims", "together"}
+    assert asked - set(settings) == {"scores", "units", "predictions", "regimes", "claims", "together"}

@@ -57,7 +57,7 @@ def probabilities_and_gradient(classifier: Classifier) -> tuple[np.ndarray, torc
     sentences = sentences_of(classifier)
     token_id, mask = classifier.padded([sentence.token_id for sentence in sentences])
     target = torch.tensor([sentence.target for sentence in sentences])
-    value, gradient = target_gradient(classifier.entrance(), classifier.embed(token_id), mask, target, "logit")
+    value, gradient = target_gradient(classifier.embedding_layer(), classifier.embed(token_id), mask, target, "logit")
     return Evaluator(classifier).probabilities([sentence.token_id for sentence in sentences]), value, gradient
 
 
@@ -432,7 +432,7 @@ def test_without_a_compiler_it_runs_as_it_is(monkeypatch, capsys):
 
 
 def test_only_rows_of_ids_go_through_the_compiled_network(monkeypatch):
-    """Explainers look into the network by hooks, which a compiled one would not heed."""
+    """Explainers look into the network by hooks, which a compiled one would not obey."""
     compiled = []
 
     def compile(function, **_):

@@ -9,12 +9,12 @@ from dataset_files import write_dataset
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
 from evenlight import tables
-from evenlight.contracts.texts import READINGS
+from evenlight.contracts.texts import PREDICTIONS
 from evenlight.errors import InputError
 from evenlight.figures.pages import predictions as predictions_page
 from evenlight.figures.plots.roc import draw_roc
 from evenlight.figures.plots.sentence import chosen_sentence, draw_sentence, sentence_page
-from evenlight.statistics.files import Run, reading_path
+from evenlight.statistics.files import Run, predictions_path
 from evenlight.statistics.model_quality import quality_per_seed, summarise_quality
 from evenlight.statistics.predictions import prediction_tables
 
@@ -37,17 +37,19 @@ def study(folder, classes=CLASSES):
     rows = rows.assign(group=[classes[label] for label in labels], label=labels, split="test")
     write_dataset(rows.assign(words=[["a"]] * TEXTS, ground_truth=None), folder / "datasets" / "plots", classes=classes)
     for seed in (0, 1):
-        row = dict.fromkeys(READINGS.schema.names) | {"split": "test", "target": 0}
+        row = dict.fromkeys(PREDICTIONS.schema.names) | {"split": "test", "target": 0}
         row |= {"token_id": [1], "word_id": [0], "token_text": ["a"]}
         probability = probabilities(seed, len(classes))
-        readings = [
+        predictions = [
             row | {"item_id": f"t{n}", "probability": list(probability[n]), "predicted": int(probability[n].argmax())}
             for n in range(TEXTS)
         ]
         tables.write_table(
-            pd.DataFrame(readings), reading_path(folder / "readings", Run("plots", "small", seed)), READINGS
+            pd.DataFrame(predictions),
+            predictions_path(folder / "predictions", Run("plots", "small", seed)),
+            PREDICTIONS,
         )
-    return folder / "datasets", folder / "readings"
+    return folder / "datasets", folder / "predictions"
 
 
 SETTINGS = {"datasets": ["plots"], "models": {"small": [0, 1]}}

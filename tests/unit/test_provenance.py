@@ -52,9 +52,9 @@ def project(tmp_path) -> Path:
             "workflow/scripts/run.py": "sha256:0",
         },
     )
-    keep(tmp_path, TABLE, rule="estimate", input=[SCORES, "results/demo/readings.parquet"])
-    keep(tmp_path, SCORES, rule="score", input=["results/demo/readings.parquet"])
-    keep(tmp_path, "results/demo/readings.parquet", rule="read", input=["resources/sentences.yaml"])
+    keep(tmp_path, TABLE, rule="estimate", input=[SCORES, "results/demo/predictions.parquet"])
+    keep(tmp_path, SCORES, rule="score", input=["results/demo/predictions.parquet"])
+    keep(tmp_path, "results/demo/predictions.parquet", rule="read", input=["resources/sentences.yaml"])
     return tmp_path
 
 
@@ -108,7 +108,7 @@ def test_an_input_that_has_changed_is_named(project):
 
 def test_the_chain_names_every_file_after_all_that_is_made_of_it(project):
     names = [name for name, _ in provenance.chain(FIGURE, Records(project))]
-    assert names == [FIGURE, TABLE, SCORES, "results/demo/readings.parquet", "resources/sentences.yaml"]
+    assert names == [FIGURE, TABLE, SCORES, "results/demo/predictions.parquet", "resources/sentences.yaml"]
 
 
 def test_all_that_is_behind_files_is_summed_up(project):

@@ -18,7 +18,7 @@ from evenlight.contracts.results import RANDOMISATION
 from evenlight.engine.evaluator import Evaluator
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
-from evenlight.explainers.randomisation import drawn_items, randomisation_rows, stages
+from evenlight.explainers.randomisation import randomisation_rows, sampled_items, stages
 from evenlight.figures.pages import randomisation as randomisation_page
 from evenlight.figures.plots.randomisation import draw_randomisation
 from evenlight.models.classifier import Classifier
@@ -118,15 +118,15 @@ def test_rank_correlation_is_spearmans():
 
 def test_items_are_drawn_by_name():
     names = [f"item{index}" for index in range(20)]
-    drawn = drawn_items(names, 5, seed=1)
+    drawn = sampled_items(names, 5, seed=1)
     assert len(drawn) == 5
-    assert drawn == drawn_items(names[::-1], 5, seed=1)
-    assert drawn != drawn_items(names, 5, seed=2)
-    assert drawn_items(names, 50, seed=1) == set(names)
+    assert drawn == sampled_items(names[::-1], 5, seed=1)
+    assert drawn != sampled_items(names, 5, seed=2)
+    assert sampled_items(names, 50, seed=1) == set(names)
 
 
 def correlations_of(method, make, sentences, orders=ORDERS, training=None, seed=0):
-    """The rows of an explainer by its settings, ``make`` building the classifier anew."""
+    """The rows of an explainer by its settings, ``make`` building the classifier again."""
     settings = completed_entry("explainers", "it", method)
     family = {
         "saliency": "gradient",

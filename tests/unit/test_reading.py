@@ -37,7 +37,7 @@ from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, read_words, special_token_id, token_ids
-from evenlight.readings import SPECIAL
+from evenlight.predictions import SPECIAL
 from evenlight.texts import Words, single_texts, written
 
 SENTENCE = ["She", "is", "also", "representative", "of", "creativity", "in", "1984", ",", "isn't", "she", "?"]
@@ -82,10 +82,10 @@ def test_a_text_goes_into_the_model_as_it_came(kind, folders):
     """Kinds of published tokenizers, loaded without us and called on the raw text."""
     theirs, ours = AutoTokenizer.from_pretrained(folders[kind]), loaded_tokenizer(folders[kind])
     expected = [theirs(text)["input_ids"] for text in RAW]
-    readings = read_words(ours, list(map(raw, RAW)))
-    assert [reading.token_id.tolist() for reading in readings] == expected
+    encodings = read_words(ours, list(map(raw, RAW)))
+    assert [reading.token_id.tolist() for reading in encodings] == expected
     assert [row.tolist() for row in token_ids(ours, list(map(raw, RAW)))] == expected
-    for text, reading in zip(RAW, readings, strict=True):
+    for text, reading in zip(RAW, encodings, strict=True):
         words, inside = raw(text), reading.word_id[reading.word_id != SPECIAL]
         assert (np.diff(inside) >= 0).all()
         assert set(inside) <= set(range(len(words)))
@@ -116,9 +116,9 @@ def test_two_parts_go_into_the_model_as_they_came(kind, folders):
     both = list(zip(RAW, reversed(RAW), strict=True))
     texts = [Words(raw(one) + raw(two), raw(one).spaces + raw(two).spaces) for one, two in both]
     parts = [[0] * len(raw(one)) + [1] * len(raw(two)) for one, two in both]
-    readings = read_words(ours, texts, parts=parts)
-    assert [reading.token_id.tolist() for reading in readings] == [theirs(*pair)["input_ids"] for pair in both]
-    for (one, two), reading, words in zip(both, readings, texts, strict=True):
+    encodings = read_words(ours, texts, parts=parts)
+    assert [reading.token_id.tolist() for reading in encodings] == [theirs(*pair)["input_ids"] for pair in both]
+    for (one, two), reading, words in zip(both, encodings, texts, strict=True):
         _, *apart = (read_words(ours, [raw(text)])[0].word_id for text in ("", one, two))
         first, second = (ids[ids != SPECIAL] for ids in apart)
         expected = [*first, *(second + len(raw(one)))]
@@ -463,7 +463,7 @@ def test_trained_and_explained_alike(tmp_path):
 
 
 def test_a_tokenizer_that_reads_otherwise_after_saving_is_refused(tmp_path, monkeypatch):
-    """Such as one whose class makes its pipeline anew from the vocabulary, and not as its tokenizer.json has it."""
+    """Such as one whose class makes its pipeline again from the vocabulary, and not as its tokenizer.json has it."""
     source = write_model(GPT2Config(n_embd=16, n_layer=1, n_head=2), "gpt2", tmp_path / "source")
     load = loaded_tokenizer
 

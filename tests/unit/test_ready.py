@@ -355,7 +355,7 @@ def test_what_is_ambiguous_is_refused_with_both_lists(classes, labels, mapping, 
 
 
 def test_no_label_is_suggested_by_its_position():
-    """A mapping by position runs, with every class turned round, and nothing looks wrong."""
+    """A mapping by position runs, with every class reversed, and nothing looks wrong."""
     classes, labels = ["high", "low"], ["not urgent", "urgent"]
     with pytest.raises(InputError) as raised:
         matched_labels(classes, labels, {}, True, "models/mine")

@@ -1,4 +1,4 @@
-"""Regimes: which weights of which networks move in a step, and which begin anew."""
+"""Regimes: which weights of which networks move in a step, and which are initialised again."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from evenlight.models import regimes
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier
 
-# What the published regimes train, and what of it begins anew.
+# What the published regimes train, and what of it is initialised again.
 REGIMES = {
     "C": (["head"], []),
     "CE": (["embeddings", "head"], ["embeddings"]),
@@ -91,7 +91,7 @@ def bart() -> Classifier:
         pad_token_id=tokenizer.pad_token_id,
         **{f"{side}_{what}": size for side in ("encoder", "decoder") for what, size in sizes.items()},
     )
-    return Classifier(BartForSequenceClassification(config), tokenizer, MAX_TOKENS, way=object())
+    return Classifier(BartForSequenceClassification(config), tokenizer, MAX_TOKENS, model_inputs=object())
 
 
 def network_of(architecture: str):
@@ -183,12 +183,12 @@ def test_what_begins_anew_is_as_in_a_new_network(architecture, tmp_path):
 
     published, fresh, again, other = weights(), *(weights(seed, fresh=["embeddings"]) for seed in (0, 0, 1))
     new = weights(start="random")
-    anew = {name for name in published if not torch.equal(published[name], fresh[name])}
+    initialised_again = {name for name in published if not torch.equal(published[name], fresh[name])}
     tables = {
         name for name in beginning_with(published, PARTS[architecture]["embeddings"]) if published[name].dim() > 1
     }
-    # Normalisation is new where it was trained; in these models it is new already.
-    assert tables <= anew <= beginning_with(published, PARTS[architecture]["embeddings"])
+    # Normalisation is new where it was trained; in those models it is new already.
+    assert tables <= initialised_again <= beginning_with(published, PARTS[architecture]["embeddings"])
     assert_same(fresh, again)
     assert all(not torch.equal(fresh[name], other[name]) for name in tables)
     for name in tables:
@@ -204,8 +204,10 @@ def test_a_real_encoder_in_every_regime(regime):
     classifier, recipe = new_model(source, **settings)
     before = weights_of(classifier)
     published = {f"bert.{name}": weight for name, weight in load_file(source / "model.safetensors").items()}
-    anew = {name for name in before.keys() & published.keys() if not torch.equal(before[name], published[name])}
-    assert anew == (beginning_with(before, ["bert.embeddings."]) if fresh else set())
+    initialised_again = {
+        name for name in before.keys() & published.keys() if not torch.equal(before[name], published[name])
+    }
+    assert initialised_again == (beginning_with(before, ["bert.embeddings."]) if fresh else set())
     spread = before["bert.embeddings.word_embeddings.weight"].std().item()
     assert spread == pytest.approx(0.02 if fresh else 0.0556, rel=0.01)
     texts = sentences_of(classifier, WORDS[:2])

@@ -76,11 +76,11 @@ def attributions(classifier, sentences, layer="word_embeddings", softmax="taylor
 
 def account(classifier, sentences, layer="word_embeddings", softmax="taylor"):
     """What tokens, positions, biases and softmax have of the relevance, (sentences, 4), and the logits."""
-    entrance = classifier.entrance(layer)
+    embedding_layer = classifier.embedding_layer(layer)
     token_id, mask = classifier.padded([sentence.token_id for sentence in sentences])
     target = torch.tensor([sentence.target for sentence in sentences])
-    embedding = entrance.embed(token_id, mask)
-    _, taken, _ = relevances(classifier.network, entrance, embedding, mask, target, softmax)
+    embedding = embedding_layer.embed(token_id, mask)
+    _, taken, _ = relevances(classifier.network, embedding_layer, embedding, mask, target, softmax)
     logit = classifier.logits(classifier.embed(token_id), mask).gather(1, target[:, None])[:, 0]
     return taken.numpy(), logit.numpy()
 

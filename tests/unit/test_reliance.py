@@ -1,4 +1,4 @@
-"""On which words a model leans: pairs of forms, words that name the group, and words, by hand and by statsmodels."""
+"""On which words a model relies: pairs of forms, words that name the group, and words, by hand and by statsmodels."""
 
 import numpy as np
 import pandas as pd
@@ -10,9 +10,9 @@ from scipy.stats import spearmanr
 from evenlight import tables
 from evenlight.contracts.explanations import ATTRIBUTIONS
 from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
-from evenlight.contracts.texts import ITEMS, READINGS, UNITS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.figures.pages import reliance as reliance_page
-from evenlight.statistics.files import Run, attribution_path, items_path, reading_path, units_path
+from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.reliance import clustered_mean, compared, distance, measure_reliance, words_naming
 
 PAIRS = 8
@@ -61,25 +61,30 @@ def write_study(folder, carries: str | None, alone: bool = False) -> None:
     tables.write_table(units, units_path(folder / "datasets", "plots"), UNITS)
     for seed in SEEDS:
         run = Run("plots", "small", seed)
-        row = dict.fromkeys(READINGS.schema.names) | {"split": "test", "probability": [0.5, 0.5], "predicted": 0}
-        readings = [
+        row = dict.fromkeys(PREDICTIONS.schema.names) | {"split": "test", "probability": [0.5, 0.5], "predicted": 0}
+        predictions = [
             row
             | {"item_id": name, "token_id": [1] * len(WORD_ID[level]), "word_id": WORD_ID[level]}
             | {"token_text": ["a"] * len(WORD_ID[level]), "target": int(name[1:]) % 2}
             for name, level in zip(item_ids(), levels, strict=True)
         ]
-        tables.write_table(pd.DataFrame(readings), reading_path(folder / "readings", run), READINGS)
+        tables.write_table(pd.DataFrame(predictions), predictions_path(folder / "predictions", run), PREDICTIONS)
         for explainer in ASKED["explainers"]:
             scores = [list(token_score(explainer, seed, name)) for name in item_ids()]
-            shard = {"item_id": item_ids(), "token_score": scores, "completeness_gap": None, "forward_rows": 0}
+            attribution_file = {
+                "item_id": item_ids(),
+                "token_score": scores,
+                "completeness_gap": None,
+                "forward_rows": 0,
+            }
             about = {"explainer": explainer, "settings": {}, "seed": seed, "family": "lime", "note": None}
             path = attribution_path(folder / "attributions", run, explainer)
-            tables.write_table(pd.DataFrame(shard), path, ATTRIBUTIONS, about | {"explained_again": []})
+            tables.write_table(pd.DataFrame(attribution_file), path, ATTRIBUTIONS, about | {"explained_again": []})
 
 
 def measured(folder, **changes) -> tuple[pd.DataFrame, ...]:
     asked = ASKED | changes
-    return measure_reliance(folder / "attributions", folder / "datasets", readings=folder / "readings", **asked)
+    return measure_reliance(folder / "attributions", folder / "datasets", predictions=folder / "predictions", **asked)
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +156,7 @@ def test_the_null_is_the_same_text_explained_again(folder):
 
 
 def test_of_noise_forms_differ_as_repeated_explanations_do(folder):
-    """Scores that are drawn for each text anew have no distance beyond the null."""
+    """Scores that are drawn again for each text have no distance beyond the null."""
     row = measured(folder)[0].set_index("explainer").loc["lime"]
     assert row["beyond_null_low"] < 0 < row["beyond_null_high"]
 

@@ -52,7 +52,7 @@ def test_a_confounder_as_strong_as_the_value_leaves_nothing():
     scores = 0.5 * group + random.normal(size=400)
     fitted = OLS(scores, np.column_stack([group, np.ones(400)])).fit()
     value = float(robustness_value(fitted.tvalues[0], 398))
-    # A variable that goes along with both residuals as strongly as it says, and is else noise.
+    # A variable that is associated with both residuals as strongly as it says, and is else noise.
     of_group = (group - 0.5) / np.linalg.norm(group - 0.5)
     of_scores = fitted.resid / np.linalg.norm(fitted.resid)
     noise = random.normal(size=400)

@@ -315,7 +315,7 @@ def test_a_hostile_checkpoint_is_left_unread(tmp_path, capsys):
     assert checkpoint.read() is None
     torch.save({"course": Program(trace)}, checkpoint.path)
     assert checkpoint.read() is None
-    assert capsys.readouterr().out.count("the training begins anew") == 2
+    assert capsys.readouterr().out.count("the training begins again") == 2
     assert not trace.exists()
 
 

@@ -609,6 +609,6 @@ def test_the_model_is_tried_out_once(monkeypatch, settings):
     assert sum(rows) == needed
     assert one_by_one == pytest.approx(together, rel=1e-4)
     assert set(map(type, evaluator.found_out.values())) <= {str, int, float, bool}
-    # Another model is tried out anew.
+    # Another model is tried out again.
     sensitivity(tiny_classifier("bert"), explanations[:1], settings)
     assert len(tried) == 3

@@ -236,7 +236,7 @@ def test_a_service_has_one_run_and_is_not_trained():
         ("explainers", {"method": "saliency"}, r'explainers.x.method: found "saliency", which looks into the network'),
         ("explainers", {"method": "attention_rollout"}, "use one of lime, partition_shap, kernel_shap"),
         ("explainers", {"method": "occlusion", "hidden_token": "pad"}, 'hidden_token: found "pad"'),
-        ("explainers", {"method": "lime", "features": "word", "definition": "released"}, "tokenises texts anew"),
+        ("explainers", {"method": "lime", "features": "word", "definition": "released"}, "tokenises texts again"),
         ("metrics", {"metric": "soft_sufficiency"}, r'metrics.x.metric: found "soft_sufficiency", which looks into'),
         ("metrics", {"metric": "worst_change"}, "use one of aopc_comprehensiveness, aopc_sufficiency, infidelity"),
         ("models", {"architecture": "service", "address": "http://models.org"}, r"models.x.address: .*unencrypted"),

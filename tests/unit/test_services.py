@@ -19,7 +19,7 @@ from evenlight.errors import InputError
 from evenlight.services import client
 from evenlight.services.addresses import checked_address
 from evenlight.services.asking import Service
-from evenlight.services.client import Manner
+from evenlight.services.client import Policy
 from evenlight.services.shapes import HUGGING_FACE, UnusableAnswer, body_of, compiled, parsed, probabilities_in
 from evenlight.services.store import Answers
 
@@ -45,10 +45,10 @@ def served():
 def ask(served, tmp_path):
     """Asks the service as a new job would; gives probabilities, and the job's service."""
 
-    def ask(texts=TEXTS, classes=None, manner=None, **settings):
-        manner = {"batch": 4, "asked_again": 0, "retries": 2} | (manner or {})
+    def ask(texts=TEXTS, classes=None, policy=None, **settings):
+        policy = {"batch": 4, "asked_again": 0, "retries": 2} | (policy or {})
         settings = HUGGING_FACE | {"address": served.address, "version": None, "plain_http": False} | settings
-        job = Service(settings | {"classes": classes or {}}, tmp_path / "answers", Manner(**manner))
+        job = Service(settings | {"classes": classes or {}}, tmp_path / "answers", Policy(**policy))
         return job.probabilities(texts), job
 
     return ask
@@ -92,7 +92,7 @@ def test_another_version_and_another_request_are_asked_anew(served, ask):
 
 def test_batches_and_connections_change_no_answer(served, ask):
     texts = [f"{number} eels" for number in range(60)]
-    found, _ = ask(texts, manner={"batch": 1, "connections": 8})
+    found, _ = ask(texts, policy={"batch": 1, "connections": 8})
     np.testing.assert_array_equal(found, expected(texts))
     assert len(served.bodies) == 60
 
@@ -101,9 +101,9 @@ def test_the_rate_holds_over_connections_and_jobs(served, ask, monkeypatch):
     """When requests may leave, not when they arrive: a busy machine delays some of them."""
     seconds, note = [], Answers.note_request
     monkeypatch.setattr(Answers, "note_request", lambda store: (seconds.append(time.time()), note(store)))
-    manner = {"batch": 1, "connections": 3, "requests_per_minute": 600}
-    ask(TEXTS[:3], manner=manner)
-    ask(TEXTS[3:5], manner=manner)
+    policy = {"batch": 1, "connections": 3, "requests_per_minute": 600}
+    ask(TEXTS[:3], policy=policy)
+    ask(TEXTS[3:5], policy=policy)
     assert len(seconds) == len(served.bodies) == 5
     assert np.diff(seconds).min() > 0.09
 
@@ -111,13 +111,13 @@ def test_the_rate_holds_over_connections_and_jobs(served, ask, monkeypatch):
 def test_the_key_is_sent_and_told_nobody(served, ask, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("TINY_KEY", "s3cret ")
     served.script = [failing(503, b"who sent s3cret?"), answered]
-    ask(TEXTS[:1], manner={"key_variable": "TINY_KEY"})
-    ask(TEXTS[1:2], manner={"key_variable": "TINY_KEY", "key_header": "X-Api-Key: {key}"})
+    ask(TEXTS[:1], policy={"key_variable": "TINY_KEY"})
+    ask(TEXTS[1:2], policy={"key_variable": "TINY_KEY", "key_header": "X-Api-Key: {key}"})
     assert [headers.get("Authorization") for headers in served.headers] == ["Bearer s3cret", "Bearer s3cret", None]
     assert served.headers[2]["X-Api-Key"] == "s3cret"
     served.script = [failing(401, b"s3cret is no key")]
     with pytest.raises(InputError, match=r"HTTP 401 Unauthorized: <key> is no key; look at the key"):
-        ask(TEXTS[2:3], manner={"key_variable": "TINY_KEY"})
+        ask(TEXTS[2:3], policy={"key_variable": "TINY_KEY"})
     assert "s3cret" not in "".join(capsys.readouterr())
     assert b"s3cret" not in b"".join(path.read_bytes() for path in (tmp_path / "answers").iterdir())
 
@@ -128,7 +128,7 @@ def test_a_key_that_cannot_be_sent_is_refused_before_anything_is(served, ask, mo
     if key:
         monkeypatch.setenv("TINY_KEY", key)
     with pytest.raises(InputError, match=rf"variable TINY_KEY \(models.<model>.asking.key_variable\) {said}"):
-        ask(manner={"key_variable": "TINY_KEY"})
+        ask(policy={"key_variable": "TINY_KEY"})
     assert served.bodies == []
 
 
@@ -218,7 +218,7 @@ def test_no_redirection_is_followed(served, ask):
 def test_a_slow_service_and_one_that_hangs_up_are_asked_again(served, ask):
     slow = threading.Event()
     served.script = [lambda body: (slow.wait(2), answered(body))[1], failing(200, b"[[", Content_Length="900")]
-    found, _ = ask(TEXTS[:1], manner={"timeout": 0.3})
+    found, _ = ask(TEXTS[:1], policy={"timeout": 0.3})
     slow.set()
     np.testing.assert_array_equal(found, expected(TEXTS[:1]))
     assert len(served.bodies) == 3
@@ -226,19 +226,19 @@ def test_a_slow_service_and_one_that_hangs_up_are_asked_again(served, ask):
 
 def test_a_service_that_is_not_there_is_named(ask):
     with pytest.raises(InputError, match=r"service http://127.0.0.1:9/: no answer \(.*refused.*\), after 1 attempts"):
-        ask(address="http://127.0.0.1:9/", manner={"retries": 0})
+        ask(address="http://127.0.0.1:9/", policy={"retries": 0})
 
 
 def test_answers_that_change_are_noted_and_the_first_counts(served, ask):
     ask(TEXTS[:4])
-    found, job = ask(manner={"asked_again": 3})
+    found, job = ask(policy={"asked_again": 3})
     assert job.notes == []
     again = served.texts[-3:]
     assert set(again) <= set(TEXTS[:4])
     served.usual = lambda body: saying(
         [[{"label": "dull", "score": 0.5}, {"label": "eager", "score": 0.5}]] * len(body["inputs"])
     )(body)
-    second, job = ask([*TEXTS, "new"], manner={"asked_again": 3})
+    second, job = ask([*TEXTS, "new"], policy={"asked_again": 3})
     np.testing.assert_array_equal(second[:-1], found)
     largest = max(np.abs(expected([text]) - 0.5).max() for text in served.texts[-3:])
     assert job.notes == [
@@ -247,7 +247,7 @@ def test_answers_that_change_are_noted_and_the_first_counts(served, ask):
     ]
     # Asked nothing, it is not asked again either.
     count = len(served.bodies)
-    assert ask(manner={"asked_again": 3})[1].notes == []
+    assert ask(policy={"asked_again": 3})[1].notes == []
     assert len(served.bodies) == count
 
 
@@ -257,10 +257,10 @@ KILLED = """
 import sys
 sys.path[:0] = sys.argv[4:]
 from evenlight.services.asking import Service
-from evenlight.services.client import Manner
+from evenlight.services.client import Policy
 import json
 settings = json.loads(sys.argv[1])
-Service(settings, sys.argv[2], Manner(batch=1, asked_again=0)).probabilities(json.loads(sys.argv[3]))
+Service(settings, sys.argv[2], Policy(batch=1, asked_again=0)).probabilities(json.loads(sys.argv[3]))
 """
 
 

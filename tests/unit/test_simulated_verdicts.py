@@ -46,7 +46,7 @@ def by_t_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.DataFrame:
         found = simulate_verdicts._by_t(table)
-        return table.assign(verdict=np.where(found, "disparity of these models", "undecided"))
+        return table.assign(verdict=np.where(found, "disparity for these trained models", "undecided"))
 
     monkeypatch.setattr(simulate_verdicts, "judged", judged)
     monkeypatch.setattr(simulate_verdicts, "with_family_intervals", _without_intervals)
@@ -114,7 +114,7 @@ def test_mixed_shapes_are_wrong_no_more_often_than_others(shape):
 
 def test_what_is_there_is_found():
     few, many = (errors(Row(runs, 100, "pairs", "normal", 0.1, "varying"), 1, 8.0, 300) for runs in (2, 10))
-    # Of these models, most; of further trainings, nothing with two runs and most with ten.
+    # For these trained models, most; across retraining, nothing with two runs and most with ten.
     assert few["found_models"] > 0.9
     assert few["found"] < 0.2
     assert many["found"] > 0.8
@@ -128,7 +128,7 @@ def test_labels_that_one_level_has_more_often_are_a_disparity_but_within_strata(
 
 
 def test_runs_that_go_wrong_are_taken_for_a_disparity():
-    """A limit of all statements about further trainings from a few runs: some model has no such run."""
+    """A limit of all statements about retraining from a few runs: some model has no such run."""
     assert errors(Row(5, 100, "pairs", "normal", 3.0, "one run in ten"), 5, 5.0, 200)["false"] > 0.5
 
 
@@ -189,7 +189,7 @@ def test_the_table_has_a_section_for_each_row_and_no_two_alike():
     # One run says nothing of further ones.
     assert lines[4].startswith("| 1 | 24 | 117 | pairs | geco all male female | 0 | 40 |  | 0.250 |  |  | 0.250 |")
     assert "| 1 | 24 | 96 | pairs | 4 rare | 0 | 40 |  | 0.250 |  | 0.250 | 0.250 |" in text
-    assert "- these models: 10 of 40 studies, 0.250 [0.127, 0.412]; at most 10 of 40 in a row" in text
+    assert "- these trained models: 10 of 40 studies, 0.250 [0.127, 0.412]; at most 10 of 40 in a row" in text
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from study_files import StudyFiles, called
 
 from evenlight import tables
 from evenlight.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
-from evenlight.contracts.texts import READINGS
+from evenlight.contracts.texts import PREDICTIONS
 from evenlight.figures.plots.specifications import BETTER, NEITHER, WORSE, draw_specifications
 from evenlight.figures.settings import keywords
 from evenlight.figures.style import draw
@@ -23,7 +23,7 @@ from evenlight.statistics import control
 from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effect_sizes import cohens_d, stratified_d
-from evenlight.statistics.files import Run, reading_path
+from evenlight.statistics.files import Run, predictions_path
 from evenlight.statistics.rank_sum import van_elteren
 from evenlight.statistics.specifications import (
     d_by_labels,
@@ -96,7 +96,7 @@ def test_the_dominant_sign_is_that_of_most_estimates():
     assert joint_inference(labellings, 0.05)["significant"] == 1
 
 
-def test_turning_the_question_round_turns_the_answer_round():
+def test_reversing_the_question_reverses_the_answer():
     effects = numbers("turned").normal(size=(50, 7)) + 0.3
     there, back = joint_inference(effects, 0.1), joint_inference(-effects, 0.1)
     assert (there["a_better"], there["b_better"]) == (back["b_better"], back["a_better"])
@@ -362,16 +362,18 @@ def test_strata_of_all_runs_bound_the_exchange(study):
     predicted = {}
     for number, (model, seed) in enumerate([("small", 0), ("small", 1), ("large", 0)]):
         predicted[model, seed] = numbers("predicted", number).integers(0, 2, size=40)
-        readings = dict.fromkeys(READINGS.schema.names)
+        predictions = dict.fromkeys(PREDICTIONS.schema.names)
         rows = [
-            readings | {
+            predictions | {
                 "item_id": item, "split": "test", "predicted": int(label),
                 "token_id": [], "word_id": [], "token_text": [],
             }
             for item, label in zip(items, predicted[model, seed], strict=True)
         ]  # fmt: skip
-        tables.write_table(pd.DataFrame(rows), reading_path(files.readings, Run("plots", model, seed)), READINGS)
-    asked = ASKED | {"strata": {"plots": "prediction"}, "readings": files.readings}
+        tables.write_table(
+            pd.DataFrame(rows), predictions_path(files.predictions, Run("plots", model, seed)), PREDICTIONS
+        )
+    asked = ASKED | {"strata": {"plots": "prediction"}, "predictions": files.predictions}
     seen = []
     original = control.permuted_labels
     with pytest.MonkeyPatch.context() as patch:

@@ -11,7 +11,7 @@ import yaml
 
 from evenlight.datasets import load, stereotypes
 from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items, wholes
+from evenlight.items import assign_validation, check_items, groups_kept_together
 
 REPOSITORY = Path(__file__).parents[2]
 CORPUS = REPOSITORY / stereotypes.THEMES
@@ -86,7 +86,7 @@ def test_split_is_balanced_and_whole(split_by, seed):
         assert theme[items.split == "test"].nunique() == 32
     else:
         assert theme[items.split == "train"].nunique() == 160
-    notes = check_items(assign_validation(items, wholes(items, units), 0.1, seed), units, "stereotypes")
+    notes = check_items(assign_validation(items, groups_kept_together(items, units), 0.1, seed), units, "stereotypes")
     assert not any("ground truth" in note for note in notes)
 
 

@@ -13,7 +13,7 @@ from scipy.stats import mannwhitneyu, norm, rankdata
 from study_files import StudyFiles, called
 
 from evenlight import tables
-from evenlight.contracts.texts import ITEMS, READINGS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.errors import InputError
 from evenlight.seeds import generator_for
 from evenlight.statistics.cells import read_models
@@ -22,7 +22,7 @@ from evenlight.statistics.designs import Design, Side, design_of
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.effect_sizes import cohens_d, hedges_g, stratified_d
 from evenlight.statistics.effects import effect_table
-from evenlight.statistics.files import Run, items_path, reading_path
+from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.intervals import EFFECTS, bootstrap_intervals
 from evenlight.statistics.paired_tests import signed_rank_p
 from evenlight.statistics.rank_sum import mann_whitney, van_elteren
@@ -347,13 +347,13 @@ def files(tmp_path) -> StudyFiles:
     return files
 
 
-def write_readings(files: StudyFiles, seed: int, predicted) -> None:
+def write_predictions(files: StudyFiles, seed: int, predicted) -> None:
     items = tables.read_table(items_path(files.datasets, "plots"), ITEMS)
     columns = {"split": "test", "token_id": [[1]] * len(items), "word_id": [[0]] * len(items), "target": 0}
     columns |= {"token_text": [["a"]] * len(items), "probability": [[0.5, 0.5]] * len(items), "predicted": predicted}
     missing = dict.fromkeys(("first_window", "last_window", "token_type", "foil", "left_out"))
     table = items[["item_id"]].assign(**columns | missing)
-    tables.write_table(table, reading_path(files.readings, Run("plots", "small", seed)), READINGS)
+    tables.write_table(table, predictions_path(files.predictions, Run("plots", "small", seed)), PREDICTIONS)
 
 
 def test_the_table_has_the_published_test_and_that_within_strata(files):
@@ -401,14 +401,19 @@ def test_strata_of_predictions_differ_by_seed(files):
     predicted = [labels.copy(), 1 - labels]
     predicted[0][0] = 1 - labels[0]
     for seed in (0, 1):
-        write_readings(files, seed, predicted[seed])
+        write_predictions(files, seed, predicted[seed])
     for kind, expected in (("prediction", predicted), ("correct", [row == labels for row in predicted])):
-        [model] = called(read_models, *files.folders, **SETTINGS, strata={"plots": kind}, readings=files.readings)
+        [model] = called(read_models, *files.folders, **SETTINGS, strata={"plots": kind}, predictions=files.predictions)
         [compared] = model.designs
         found = np.hstack([compared.a.strata, compared.b.strata])
         np.testing.assert_array_equal(found, np.array(expected, dtype=int))
     table, notes = called(
-        disparity_table, *files.folders, **SETTINGS, **TESTED, strata={"plots": "correct"}, readings=files.readings
+        disparity_table,
+        *files.folders,
+        **SETTINGS,
+        **TESTED,
+        strata={"plots": "correct"},
+        predictions=files.predictions,
     )
     # The only text that the first model gets wrong stands alone in its stratum.
     assert table[["strata", "unused_stratified"]].to_numpy().tolist() == [[1, 1], [1, 0]]
@@ -460,9 +465,9 @@ def test_labels_that_are_the_groups_are_refused(files):
         called(disparity_table, *files.folders, **SETTINGS, **TESTED, strata={"plots": "label"})
 
 
-def test_strata_of_predictions_need_the_readings(files):
-    with pytest.raises(InputError, match=r"^statistics.strata.plots: found prediction, which the readings have"):
+def test_strata_of_predictions_need_the_predictions(files):
+    with pytest.raises(InputError, match=r"^statistics.strata.plots: found prediction, which the predictions have"):
         called(disparity_table, *files.folders, **SETTINGS, **TESTED, strata={"plots": "prediction"})
     settings = SETTINGS | TESTED | {"strata": {"plots": "prediction"}}
     with pytest.raises(InputError, match=r"seed0.parquet: no such file; rule read_texts makes it"):
-        called(disparity_table, *files.folders, **settings, readings=files.readings)
+        called(disparity_table, *files.folders, **settings, predictions=files.predictions)

@@ -17,7 +17,7 @@ from evenlight.contracts.texts import ITEMS
 from evenlight.datasets.rows import csv_rows
 from evenlight.datasets.words import split_words
 from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items, units_of, wholes
+from evenlight.items import assign_validation, check_items, groups_kept_together, units_of
 from evenlight.tables import read_metadata, read_table
 from evenlight.texts import texts_in, written
 
@@ -104,7 +104,7 @@ def test_texts_of_one_group_or_none_may_all_be_for_the_test(loaded):
     """Nothing is compared of them, and a model that is trained already needs no others."""
     for attributes, levels in ((of_age("x")["attributes"], {"x"}), ({}, set())):
         dataset = loaded(ROWS[:5], attributes=attributes, test_share=1)
-        items = assign_validation(dataset.items, wholes(dataset.items, dataset.units), 0.1, 0)
+        items = assign_validation(dataset.items, groups_kept_together(dataset.items, dataset.units), 0.1, 0)
         assert set(items.split) == {"test"}
         assert set(dataset.units.level) == levels
         check_items(items, dataset.units, "mine")

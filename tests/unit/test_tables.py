@@ -13,7 +13,7 @@ from evenlight import tables
 from evenlight.contracts import corpus, explanations, results, texts
 from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
 from evenlight.contracts.results import DISPARITY, EFFECTS, SUMMARY
-from evenlight.contracts.texts import ATTRIBUTE, ITEMS, READINGS, UNITS
+from evenlight.contracts.texts import ATTRIBUTE, ITEMS, PREDICTIONS, UNITS
 from evenlight.errors import InputError
 from evenlight.statistics.disparity import STRATIFIED
 from evenlight.tables import Contract, checked, read_arrow, write_table
@@ -57,7 +57,7 @@ def test_there_are_contracts_to_test():
         (ITEMS, {"spaces", "ground_truth", "part", "carries"}),
         (UNITS, set()),
         (
-            READINGS,
+            PREDICTIONS,
             {"target", "foil", "first_window", "last_window", "token_type", "left_out", "probability", "predicted"},
         ),
         (ATTRIBUTIONS, {"completeness_gap"}),

@@ -557,7 +557,7 @@ def test_a_damaged_checkpoint_is_not_taken(damage, tmp_path, monkeypatch, capsys
     path.write_bytes(damage(path.read_bytes()))
     again, *_ = run(settings, tmp_path / "model")
     assert_same(weights, again)
-    assert "the training begins anew" in capsys.readouterr().out
+    assert "the training begins again" in capsys.readouterr().out
 
 
 def test_a_disk_that_is_full_stops_no_training(tmp_path, monkeypatch, capsys):
@@ -586,7 +586,7 @@ def test_nothing_is_written_before_it_is_time(tmp_path, monkeypatch):
 
 
 def test_a_checkpoint_of_anything_else_is_removed(tmp_path):
-    """Of other settings, texts, weights, validation or code; each begins anew."""
+    """Of other settings, texts, weights, validation or code; each begins again."""
     classifier, texts = trainable()
     digests = {training.digest_of_training(classifier, texts, texts, {"seed": seed}) for seed in (0, 1)}
     digests.add(training.digest_of_training(classifier, texts[1:], texts, {"seed": 0}))

@@ -28,7 +28,7 @@ from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, token_ids
 from evenlight.models.two_parts import require_reads_parts
-from evenlight.readings import SPECIAL
+from evenlight.predictions import SPECIAL
 from evenlight.tables import read_table, write_table
 from models import load_model
 
@@ -70,9 +70,9 @@ def test_two_parts_are_read_as_the_tokenizer_reads_two_texts(kind, tmp_path):
     """A second tokenizer, loaded without us and called on both texts."""
     folder = write_tokenizer(kind, tmp_path / kind, [*WORDS, *TEXTS])
     theirs, ours = AutoTokenizer.from_pretrained(folder), loaded_tokenizer(folder)
-    readings = read_words(ours, TEXTS, parts=PARTS)
-    assert [row.tolist() for row in token_ids(ours, TEXTS, PARTS)] == [each.token_id.tolist() for each in readings]
-    for (first, second), reading, words in zip(PAIRS, readings, TEXTS, strict=True):
+    encodings = read_words(ours, TEXTS, parts=PARTS)
+    assert [row.tolist() for row in token_ids(ours, TEXTS, PARTS)] == [each.token_id.tolist() for each in encodings]
+    for (first, second), reading, words in zip(PAIRS, encodings, TEXTS, strict=True):
         expected = theirs(" ".join(first), " ".join(second), padding=False, truncation=False)
         assert reading.token_id.tolist() == expected["input_ids"]
         assert (reading.token_type is None) == ("token_type_ids" not in expected)
@@ -159,7 +159,7 @@ def with_one_type(classifier: Classifier) -> Classifier:
     embeddings = classifier.network.bert.embeddings
     embeddings.token_type_embeddings = torch.nn.Embedding.from_pretrained(embeddings.token_type_embeddings.weight[:1])
     classifier.network.config.type_vocab_size = 1
-    return replace(classifier)  # which looks at the network anew
+    return replace(classifier)  # which looks at the network again
 
 
 def test_a_network_of_one_type_is_told_no_types_of_a_tokenizer_that_has_two():

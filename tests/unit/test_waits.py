@@ -27,8 +27,8 @@ from evenlight.engine.sentences import Sentence
 from evenlight.metrics import Origin, explanation_of
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.language_model import DECODER, Prompt, as_classifier
+from evenlight.models.model_inputs import ModelInputs
 from evenlight.models.transfers import sent
-from evenlight.models.way_in import WayIn
 from evenlight.models.windows import windows_of_text
 from evenlight.training import train
 
@@ -208,7 +208,7 @@ def test_a_language_model_waits_once(beginning):
     config = GPT2Config(vocab_size=len(tokenizer), n_embd=16, n_layer=2, n_head=2, n_positions=MAX_TOKENS)
     prompt = Prompt(DECODER, (((5,),), ((6, 7),)), -1, None, beginning, (0.0, 0.5))
     network = as_classifier(GPT2LMHeadModel(config).eval().requires_grad_(False), prompt)
-    classifier = on_card(Classifier(network, tokenizer, MAX_TOKENS, way=WayIn(beginning=beginning)))
+    classifier = on_card(Classifier(network, tokenizer, MAX_TOKENS, model_inputs=ModelInputs(beginning=beginning)))
     with waits_for_card() as waits:
         Evaluator(classifier, TOKENS).probabilities([np.arange(3, length) for length in range(6, 18)])
     assert len(waits) == 1

@@ -27,7 +27,7 @@ from evenlight.metrics import Origin, explanation_of, score
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.windows import windows_of_text
-from evenlight.readings import SPECIAL
+from evenlight.predictions import SPECIAL
 from evenlight.rows import ids_of, marks_of, replaced, row_of, windows_of
 from evenlight.training import train
 
@@ -270,7 +270,7 @@ def test_the_windows_of_a_published_encoder_are_texts_of_their_own():
 def test_where_padding_is_read_windows_of_other_lengths_do_not_share_a_batch():
     """By the masks that the network is given."""
     classifier = short_sighted("bert")
-    classifier = replace(classifier, way=replace(classifier.way, reads_padding=True))
+    classifier = replace(classifier, model_inputs=replace(classifier.model_inputs, reads_padding=True))
     [sentence] = long_sentences(classifier, LONG[1:2])
     lengths = set(map(len, windows_by_hand(sentence)))
     expected = softmax(mean_logits(classifier.network, windows_by_hand(sentence)))
@@ -409,9 +409,11 @@ def test_relevance_in_windows_adds_up_to_the_logit(architecture):
     token_id, mask = classifier.padded([sentence.row for sentence in sentences])
     [windows] = classifier.windows(mask)
     target = torch.tensor([sentence.target for sentence in sentences])
-    entrance = classifier.entrance()
-    embedding = entrance.embed(token_id, mask)
-    relevance, taken, logit = relevances(classifier.network, entrance, embedding, mask, target, text=windows.text)
+    embedding_layer = classifier.embedding_layer()
+    embedding = embedding_layer.embed(token_id, mask)
+    relevance, taken, logit = relevances(
+        classifier.network, embedding_layer, embedding, mask, target, text=windows.text
+    )
     torch.testing.assert_close(taken.sum(-1), logit, rtol=1e-6, atol=1e-6)
     for row, sentence in enumerate(sentences):
         expected = mean_logits(classifier.network, windows_by_hand(sentence))[sentence.target]

@@ -9,13 +9,13 @@ from statsmodels.stats.multitest import multipletests
 
 from evenlight import tables
 from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.texts import READINGS
+from evenlight.contracts.texts import PREDICTIONS
 from evenlight.figures.pages import attribution_differences as differences_page
 from evenlight.figures.plots.attribution_differences import draw_attribution_differences
 from evenlight.metrics import explanation_of
 from evenlight.metrics.correctness.paper import mass_accuracy
-from evenlight.readings import Sentence
-from evenlight.statistics.files import Run, attribution_path, reading_path
+from evenlight.predictions import Sentence
+from evenlight.statistics.files import Run, attribution_path, predictions_path
 from evenlight.statistics.word_attributions import attribution_differences, read_word_shares, word_shares
 
 LEVELS = ("male", "female", "neutral")
@@ -52,28 +52,30 @@ def folder(tmp_path_factory):
     write_dataset(items.assign(words=words, ground_truth=truth), folder / "datasets" / "plots", classes=LEVELS)
     for seed in (0, 1):
         run = Run("plots", "small", seed)
-        row = dict.fromkeys(READINGS.schema.names) | {"split": "test", "target": 0, "probability": [1.0, 0.0, 0.0]}
+        row = dict.fromkeys(PREDICTIONS.schema.names) | {"split": "test", "target": 0, "probability": [1.0, 0.0, 0.0]}
         row |= {"token_id": [1] * 6, "word_id": WORD_ID, "token_text": ["a"] * 6, "predicted": 0}
-        readings = pd.DataFrame([row | {"item_id": name} for name in item_ids()])
-        tables.write_table(readings, reading_path(folder / "readings", run), READINGS)
+        predictions = pd.DataFrame([row | {"item_id": name} for name in item_ids()])
+        tables.write_table(predictions, predictions_path(folder / "predictions", run), PREDICTIONS)
         scores = [list(form) for sentence in token_scores(seed) for form in sentence]
-        shard = pd.DataFrame(
+        attribution_file = pd.DataFrame(
             {"item_id": item_ids(), "token_score": scores, "completeness_gap": None, "forward_rows": 0}
         )
         path = attribution_path(folder / "attributions", run, "lime")
         about = {"explainer": "lime", "settings": {}, "seed": seed, "family": "lime", "note": None}
-        tables.write_table(shard, path, ATTRIBUTIONS, about | {"explained_again": []})
+        tables.write_table(attribution_file, path, ATTRIBUTIONS, about | {"explained_again": []})
     return folder
 
 
 def compared(folder, comparisons=THREE, **changes):
     folders = (folder / "attributions", folder / "datasets")
-    return attribution_differences(*folders, readings=folder / "readings", **NAMES | changes, comparisons=comparisons)
+    return attribution_differences(
+        *folders, predictions=folder / "predictions", **NAMES | changes, comparisons=comparisons
+    )
 
 
 def test_shares_of_words_are_what_mass_accuracy_adds_up(folder):
     run = Run("plots", "small", 1)
-    shares = dict(read_word_shares(folder / "attributions", folder / "datasets", folder / "readings", run, "lime"))
+    shares = dict(read_word_shares(folder / "attributions", folder / "datasets", folder / "predictions", run, "lime"))
     assert list(shares) == item_ids()
     scores = token_scores(1)[0, 0]
     weights = np.abs(scores[1:5])

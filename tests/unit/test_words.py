@@ -14,7 +14,7 @@ from evenlight.datasets.words import SEGMENTERS, split_words
 from evenlight.errors import InputError
 from evenlight.sources import mirror_folder
 
-# What words were before other scripts were heeded: no English text may have other ones.
+# What words were before other scripts counted: no English text may have other ones.
 ENGLISH = re.compile(r"['’]s\b|\d+(?:[.,]\d+)+|\w+(?:['’-]\w+)*|[^\w\s]")
 # Without hyphens, points or apostrophes, where the project has rules of its own.
 SENTENCES = {

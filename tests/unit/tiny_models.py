@@ -294,7 +294,7 @@ def write_model(
 
 @torch.no_grad()
 def spread_out(network: nn.Module) -> None:
-    """Draw all matrices anew, so large that attention is uneven and texts differ."""
+    """Draw all matrices again, so large that attention is uneven and texts differ."""
     for module in network.modules():
         for weight in module.parameters(recurse=False):
             if weight.dim() < 2:

@@ -183,11 +183,11 @@ RULES_OF_DISPARITY = (
     "estimate_effects",
     "permute_verdicts",
     "permute_groups",
-    "measure_associated",
+    "adjust_for_covariates",
     "tabulate_disparity",
     "tabulate_effects",
     "tabulate_control",
-    "tabulate_associated",
+    "tabulate_covariate_adjusted",
     "draw_control",
 )
 

@@ -55,7 +55,7 @@ RUN = "demo/ola_cea/seed0"
 STAGES = {
     "data are read": Stage("import_dataset/demo.log", file="datasets/demo/items.parquet"),
     "model is trained": Stage(f"train/{RUN}.log", "training on", f"models/{RUN}/model.safetensors", "train"),
-    "texts are read": Stage(f"read_texts/{RUN}.log", file=f"readings/{RUN}.parquet", rule="read_texts"),
+    "texts are read": Stage(f"read_texts/{RUN}.log", file=f"predictions/{RUN}.parquet", rule="read_texts"),
     "items are explained": Stage(
         f"attribute/{RUN}/lime.log", "explaining", f"attributions/{RUN}/lime.parquet", "attribute_lime"
     ),

@@ -120,7 +120,7 @@ def test_words_take_the_place_of_the_networks(study, copy_of):
     configure(project, edited(STUDY, "explain", "levels_by", value="words"))
     rules = {rule for rule, _ in planned_jobs(project)}
     assert {"label_concepts", "estimate_changes"} <= rules
-    assert not rules & {"tell_levels", "train", "represent_texts", "attribute_changes", "forget_concept"}
+    assert not rules & {"predict_levels", "train", "represent_texts", "attribute_changes", "forget_concept"}
     run_study(project, "results/world/changes/world/labels.parquet")
     said = (project / "logs/world/label_concepts/world.log").read_text(encoding="utf-8")
     assert "levels predicted from words are right for care" in said

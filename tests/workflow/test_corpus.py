@@ -140,7 +140,7 @@ def study(*keys: str, value: object) -> Callable[[Path], None]:
 
 EDITS = {
     "nothing": (lambda project: None, set()),
-    "manners changed": (study("corpus", "fetch", "timeout", value=50), set()),
+    "policy changed": (study("corpus", "fetch", "timeout", value=50), set()),
     "pages touched": (lambda project: os.utime(project / "resources/demo/pages/index.jsonl"), set()),
     "sites themselves": (
         study("corpus", "fetch", value={"contact": "you@example.org", "browser": "none"}),

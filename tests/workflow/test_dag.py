@@ -92,7 +92,7 @@ def test_used_as_a_module(project, tmp_path):
 
 
 def test_picture_of_the_rules_is_of_these_rules(project):
-    """``make rule-graph`` draws it anew."""
+    """``make rule-graph`` draws it again."""
     asked = snakemake(project, "--quiet", "all", "--rulegraph", "dot", "--configfile", "config/demo.yaml").stdout
     named = dict(re.findall(r"^\s+(\d+)\[label = \"(\w+)\"", asked, re.MULTILINE))
     picture = (PROJECT / "docs" / "rules.svg").read_text(encoding="utf-8")

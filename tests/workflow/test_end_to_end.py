@@ -59,11 +59,20 @@ def test_every_file_is_there_and_no_other(finished):
         TINY[part] for part in ("datasets", "models", "seeds", "explainers", "metrics")
     )
     families = ("faithfulness", "complexity", "correctness")
-    pages = ("disparity", "effects", "control", "associated", "scores", "costs", "models")
+    pages = ("disparity", "effects", "control", "covariate_adjusted", "scores", "costs", "models")
     expected = {f"tables/{name}.{form}" for name, form in product(pages, ("csv", "html", "tex"))}
     without_page = ("models_per_seed", "tests", "verdict_control", "balanced_accuracy")
     expected |= {f"tables/{name}.{form}" for name, form in product(without_page, ("csv", "parquet"))}
-    computed = ("disparity", "disparity_summary", "effects", "control", "associated", "scores", "costs", "models")
+    computed = (
+        "disparity",
+        "disparity_summary",
+        "effects",
+        "control",
+        "covariate_adjusted",
+        "scores",
+        "costs",
+        "models",
+    )
     expected |= {f"tables/{name}.parquet" for name in computed}
     expected |= {f"figures/control.{form}" for form in ("svg", "pdf")}
     for dataset in datasets:
@@ -76,7 +85,7 @@ def test_every_file_is_there_and_no_other(finished):
         expected.add(f"figures/panels/{dataset}/{model}.{form}")
     for dataset, model, seed in product(datasets, models, seeds):
         run = f"{dataset}/{model}/seed{seed}"
-        expected |= {f"models/{run}/{name}" for name in MODEL_FILES} | {f"readings/{run}.parquet"}
+        expected |= {f"models/{run}/{name}" for name in MODEL_FILES} | {f"predictions/{run}.parquet"}
         expected |= {f"{part}/{run}/{name}.parquet" for part in ("attributions", "costs") for name in explainers}
         expected |= {f"scores/{run}/{family}/{explainer}.parquet" for family in families for explainer in explainers}
     assert set(contents(results(finished))) == expected
@@ -113,7 +122,7 @@ def test_every_page_says_that_not_all_texts_are_explained(finished):
     items = pd.read_parquet(results(finished) / "datasets" / "demo" / "items.parquet")
     models = ", ".join(f"'{name}'" for name in TINY["models"])
     explained = f"{TINY['explain']['pairs']} of {(items['split'] == 'test').sum() // 2} pairs"
-    note = f"dataset 'demo', models {models}: {explained}, drawn at random (explain.pairs), are explained and scored"
+    note = f"dataset 'demo', models {models}: {explained}, sampled at random (explain.pairs), are explained and scored"
     for page in pages:
         assert unescape(page.read_text(encoding="utf-8")).count(note) == 1, page
 

@@ -19,11 +19,11 @@ THEIRS = SMALLER | {
 def test_what_was_written_and_read_again_scores_the_same(finished_smaller, copy_of):
     project = copy_of(finished_smaller)
     run = "demo/ola_cea/seed0"
-    shard = pd.read_parquet(results(project) / "attributions" / run / "igxi.parquet")
-    readings = pd.read_parquet(results(project) / "readings" / f"{run}.parquet").set_index("item_id")
+    attribution_file = pd.read_parquet(results(project) / "attributions" / run / "igxi.parquet")
+    predictions = pd.read_parquet(results(project) / "predictions" / f"{run}.parquet").set_index("item_id")
     rows = [
-        {"item_id": name, "tokens": list(readings.loc[name, "token_text"]), "scores": list(scores)}
-        for name, scores in zip(shard["item_id"], shard["token_score"], strict=True)
+        {"item_id": name, "tokens": list(predictions.loc[name, "token_text"]), "scores": list(scores)}
+        for name, scores in zip(attribution_file["item_id"], attribution_file["token_score"], strict=True)
     ]
     path = project / "theirs" / "ola_cea-0.jsonl"
     path.parent.mkdir()
@@ -50,9 +50,9 @@ def test_example_of_the_documentation_is_read(finished, copy_of, monkeypatch):
     monkeypatch.chdir(project)
     exec(example.replace("results/demo/", "results/tiny/").replace("demo_subj/", "demo/"), {})
     configure(project, TINY | {"explainers": TINY["explainers"] | configuration["explainers"]})
-    shard = "results/tiny/attributions/demo/small_bert/seed0/theirs.parquet"
-    run_study(project, shard)
-    theirs, igxi = (pd.read_parquet(str(shard).replace("theirs", name)) for name in ("theirs", "igxi"))
+    attribution_file = "results/tiny/attributions/demo/small_bert/seed0/theirs.parquet"
+    run_study(project, attribution_file)
+    theirs, igxi = (pd.read_parquet(str(attribution_file).replace("theirs", name)) for name in ("theirs", "igxi"))
     # The same method; the study's has few steps.
     correlation = [np.corrcoef(a, b)[0, 1] for a, b in zip(theirs["token_score"], igxi["token_score"], strict=True)]
     assert np.median(correlation) > 0.95

@@ -20,7 +20,7 @@ REST = {
 }
 PAIRS = 24
 # Tables of data, and what the model needs to read texts.
-DATA = ("datasets", "readings", "models")
+DATA = ("datasets", "predictions", "models")
 STUDY = {
     "study": "private",
     "seeds": [0],
@@ -124,7 +124,7 @@ def test_words_of_a_dataset_that_shows_its_texts_are_found_where_they_are_shown(
     # The words of a table; pairs with their words only where all datasets allow it.
     audit = json.loads((results(private) / "audit.json").read_text(encoding="utf-8"))
     assert audit["pairs"] == []
-    assert {of["dataset"]: bool(of["words"]) for of in audit["leaning"]["models"]} == {"shown": True, "kept": False}
+    assert {of["dataset"]: bool(of["words"]) for of in audit["reliance"]["models"]} == {"shown": True, "kept": False}
     assert "audit.md" not in found
     assert "explorer.html" not in found
 
@@ -135,7 +135,7 @@ def test_no_word_of_a_dataset_that_keeps_its_texts_is_shown(private):
 
 def test_numbers_are_told_of_a_dataset_that_keeps_its_texts(private):
     audit = json.loads((results(private) / "audit.json").read_text(encoding="utf-8"))
-    kept = audit["leaning"]["models"][1]
+    kept = audit["reliance"]["models"][1]
     for part, name in (("forms", "pair_invariance"), ("names", "group_reliance")):
         table = pd.read_parquet(results(private) / "tables" / f"{name}.parquet")
         assert len(kept[part]["rows"]) == (table["dataset"] == "kept").sum() > 0

@@ -73,9 +73,9 @@ def test_worlds_are_trained_on_tested_and_summed_up_beside_their_truth(tmp_path)
     assert longer.set_index("metric").loc["mass_accuracy", "true_of_trainings"] > 0
     page = (project / "known.md").read_text(encoding="utf-8")
     assert "| world_wording | `longer_texts` 1 |" in page
-    # Both studies have two trainings, of which one can be turned round.
-    assert re.search(r"\| world_null alone \| further trainings \| 2 \|", page)
-    assert re.search(r"\| trainings turned round \| further trainings \| 4 \|", page)
-    assert re.search(r"\| labels permuted \| these models \| 20 \|", page)
+    # Both studies have two trainings, of which one can be reversed.
+    assert re.search(r"\| world_null alone \| across retraining \| 2 \|", page)
+    assert re.search(r"\| trainings reversed \| across retraining \| 4 \|", page)
+    assert re.search(r"\| labels permuted \| these trained models \| 20 \|", page)
     assert not re.search(r"\bnan\b|\{", page)
     assert (project / "known.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")

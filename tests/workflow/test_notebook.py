@@ -32,8 +32,8 @@ def parameters(section: str, name: str) -> dict:
 
 
 def test_explanations_are_those_of_the_workflow(finished_smaller, classifier, items):
-    shard = pd.read_parquet(results(finished_smaller) / "attributions" / RUN / "igxi.parquet")
-    texts = items.loc[shard["item_id"]]
+    attribution_file = pd.read_parquet(results(finished_smaller) / "attributions" / RUN / "igxi.parquet")
+    texts = items.loc[attribution_file["item_id"]]
     explanations = evenlight.explain(
         classifier,
         list(texts["words"]),
@@ -41,14 +41,14 @@ def test_explanations_are_those_of_the_workflow(finished_smaller, classifier, it
         targets=list(texts["label"]),
         **parameters("explainers", "igxi"),
     )
-    for explanation, token_score in zip(explanations, shard["token_score"], strict=True):
+    for explanation, token_score in zip(explanations, attribution_file["token_score"], strict=True):
         np.testing.assert_allclose(explanation.token_score, token_score, rtol=1e-4, atol=1e-7)
 
 
 @pytest.mark.parametrize(("name", "metric"), [("gini", "gini"), ("comprehensiveness", "aopc_comprehensiveness")])
 def test_scores_are_those_of_the_workflow(finished_smaller, classifier, items, name, metric):
-    shard = pd.read_parquet(results(finished_smaller) / "attributions" / RUN / "igxi.parquet")
-    texts = items.loc[shard["item_id"]]
+    attribution_file = pd.read_parquet(results(finished_smaller) / "attributions" / RUN / "igxi.parquet")
+    texts = items.loc[attribution_file["item_id"]]
     explanations = evenlight.explain(
         classifier,
         list(texts["words"]),
@@ -59,7 +59,7 @@ def test_scores_are_those_of_the_workflow(finished_smaller, classifier, items, n
     scored = pd.concat(map(pd.read_parquet, (results(finished_smaller) / "scores" / RUN).glob("*/igxi.parquet")))
     expected = scored.set_index("item_id")[name].dropna()
     found = evenlight.score(classifier, explanations, metric, **parameters("metrics", name))
-    np.testing.assert_allclose(found, expected.loc[shard["item_id"]], rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(found, expected.loc[attribution_file["item_id"]], rtol=1e-3, atol=1e-5)
 
 
 def test_default_target_is_the_predicted_class(classifier):

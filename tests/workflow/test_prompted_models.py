@@ -85,17 +85,17 @@ def test_the_guide_describes_a_study_of_language_models(tmp_path):
         manifest = json.loads((results(project) / "models" / "reviews" / name / "seed0" / "manifest.json").read_text())
         if prior := manifest["prior"]:
             odds -= np.log(prior["positive"] / prior["negative"])
-        readings = pq.read_table(results(project) / "readings" / "reviews" / name / "seed0.parquet").to_pydict()
+        predictions = pq.read_table(results(project) / "predictions" / "reviews" / name / "seed0.parquet").to_pydict()
         expected = np.stack([1 / (1 + np.exp(odds)), 1 / (1 + np.exp(-odds))], axis=1)
-        np.testing.assert_allclose(readings["probability"], expected, atol=1e-5)
+        np.testing.assert_allclose(predictions["probability"], expected, atol=1e-5)
         correct = np.mean((odds > 0) == (np.array(SENTIMENT) == "positive"))
         [accuracy] = quality.loc[(quality["measure"] == "accuracy") & (quality["model"] == name), "mean"]
         assert accuracy == np.round(correct, 6) or np.isclose(accuracy, correct)
         # Scores stand at the words of the text alone.
-        shard = pq.read_table(
+        attribution_file = pq.read_table(
             results(project) / "attributions" / "reviews" / name / "seed0" / "igxi.parquet"
         ).to_pydict()
-        for word_id, token_score in zip(readings["word_id"], shard["token_score"], strict=True):
+        for word_id, token_score in zip(predictions["word_id"], attribution_file["token_score"], strict=True):
             is_prompt = np.array(word_id) == -2
             assert is_prompt.any()
             assert not np.array(token_score)[is_prompt].any()

@@ -49,7 +49,7 @@ def test_a_study_of_trained_models_equals_the_study_that_trained_them(trained):
     different = {path for path, content in again.items() if content != first.get(path)}
     assert different == of_models
     # All that the study shows, beside weights and tokenizer.
-    for part in ("models", "readings", "attributions", "scores", "tables", "figures"):
+    for part in ("models", "predictions", "attributions", "scores", "tables", "figures"):
         assert any(path.startswith(f"{part}/") for path in again), part
 
 

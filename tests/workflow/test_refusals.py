@@ -222,18 +222,18 @@ def test_a_group_that_is_too_small_is_refused_before_anything_is_trained(tmp_pat
     assert snakemake(project, "--cores", "1", "--until", "train").returncode == 0
 
 
-def test_damaged_shard(finished_smaller, copy_of):
+def test_damaged_attribution_file(finished_smaller, copy_of):
     project = copy_of(finished_smaller)
     for part in ("scores", "tables", "figures"):
         shutil.rmtree(results(project) / part)
-    shard = results(project) / "attributions" / "demo" / "ola_cea" / "seed0" / "lime.parquet"
-    content = shard.read_bytes()
-    shard.write_bytes(content[: len(content) // 2])
+    attribution_file = results(project) / "attributions" / "demo" / "ola_cea" / "seed0" / "lime.parquet"
+    content = attribution_file.read_bytes()
+    attribution_file.write_bytes(content[: len(content) // 2])
     said = refusal(project, "--cores", "2")
-    assert f"error: {shard.relative_to(project)}: not a readable Parquet file" in said
+    assert f"error: {attribution_file.relative_to(project)}: not a readable Parquet file" in said
     assert "delete it and run the workflow again, rule attribute makes it" in said
     # What is advised helps.
-    shard.unlink()
+    attribution_file.unlink()
     assert planned_jobs(project) >= chosen(all_jobs(SMALLER), "attribute_lime", "score", "measure_disparity", "draw_")
 
 

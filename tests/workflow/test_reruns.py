@@ -36,9 +36,9 @@ SUMMARY = ("summarise_disparity", "tabulate_disparity", "draw_disparity")
 COUNTS = ("count_tests", "tabulate_effects")
 EFFECTS = ("estimate_effects", "permute_verdicts", "tabulate_effects", "draw_effects")
 CONTROL = ("permute_groups", "tabulate_control", "draw_control")
-ASSOCIATED = ("measure_associated", "tabulate_associated")
+COVARIATE_ADJUSTED = ("adjust_for_covariates", "tabulate_covariate_adjusted")
 SCORES = ("summarise_scores", "tabulate_scores")
-FROM_TESTS = ("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *ASSOCIATED, *SCORES)
+FROM_TESTS = ("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED, *SCORES)
 QUALITY = ("measure_quality", "tabulate_models")
 BOXES = ("draw_scores", "draw_score_panels")
 FROM_SCORES = (*FROM_TESTS, *BOXES)
@@ -201,7 +201,7 @@ EDITS = {
         study("explainers", "lime", "label", value="LIME"),
         both(
             of(*BOXES, "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_associated", "tabulate_scores", "tabulate_costs"),
+            of("tabulate_covariate_adjusted", "tabulate_scores", "tabulate_costs"),
         ),
     ),
     "label of a metric changed": (
@@ -209,13 +209,13 @@ EDITS = {
         both(
             of("draw_scores", metric="gini"),
             of("draw_score_panels", "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_associated", "tabulate_scores"),
+            of("tabulate_covariate_adjusted", "tabulate_scores"),
         ),
     ),
     "levels compared the other way round": (
         study("statistics", "compare", value={"gender": [["female", "male"]]}),
         both(
-            of("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *ASSOCIATED),
+            of("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED),
             of("tabulate_scores", *QUALITY, *BOXES),
         ),
     ),
@@ -229,7 +229,7 @@ EDITS = {
     ),
     "groups permuted more often": (
         study("statistics", "control_draws", value=30),
-        of(*CONTROL, *ASSOCIATED),
+        of(*CONTROL, *COVARIATE_ADJUSTED),
     ),
     "considerable effect changed": (study("statistics", "considerable_effect", value=0.5), of(*SUMMARY)),
     "primary hypothesis named": (study("statistics", "primary", value={"metrics": ["gini"]}), of(*EFFECTS)),
@@ -239,7 +239,7 @@ EDITS = {
     ),
     "coverage of the intervals changed": (
         study("statistics", "confidence", value=0.9),
-        of("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *ASSOCIATED),
+        of("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *COVARIATE_ADJUSTED),
     ),
     "figures in one format": (study("figures", value={"formats": ["svg"]}), nothing),
     "speed changed": (what_changes_speed_only, nothing),
@@ -287,7 +287,7 @@ EDITS = {
             "draw_disparity",
             "tabulate_disparity",
             "tabulate_effects",
-            "tabulate_associated",
+            "tabulate_covariate_adjusted",
             "tabulate_scores",
             "tabulate_models",
         ),
@@ -352,7 +352,7 @@ def left_alone(project: Path, log: str) -> set[str]:
 
 
 def per_explainer(project: Path) -> dict[str, bytes]:
-    """The shards and scores."""
+    """The attribution files and scores."""
     return {
         f"{part}/{name}": content
         for part in ("attributions", "scores")

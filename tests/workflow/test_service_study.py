@@ -57,11 +57,11 @@ def test_a_study_asks_each_text_once_goes_on_after_a_failure_and_is_free_the_sec
         # The request that failed, and what each of the three jobs that ask has asked a second time.
         answered = [text for body in served.bodies for text in body["inputs"]]
         assert len(answered) == len(set(answered)) + 16 + 3 * 8
-        readings = pd.read_parquet(results(project) / "readings" / "mine" / "profanity" / "seed3.parquet")
-        texts = [" ".join(words) for words in readings["token_text"]]
+        predictions = pd.read_parquet(results(project) / "predictions" / "mine" / "profanity" / "seed3.parquet")
+        texts = [" ".join(words) for words in predictions["token_text"]]
         assert texts == [row["text"] for row in rows]
         theirs = profanity_check.predict_prob(texts)
-        assert [row[1] for row in readings["probability"]] == pytest.approx(theirs)
+        assert [row[1] for row in predictions["probability"]] == pytest.approx(theirs)
         # Another study, other explainers of it: nothing is asked twice, and how it is asked reruns nothing.
         patient = study["models"]["profanity"] | {"asking": {"retries": 9}}
         (project / "study.yaml").write_text(json.dumps(study | {"models": {"profanity": patient}}))

@@ -39,7 +39,7 @@ PACKED = (
     "estimate_effects=statistics",
     "permute_verdicts=statistics",
     "permute_groups=statistics",
-    "measure_associated=statistics",
+    "adjust_for_covariates=statistics",
 )
 
 # The plugin asks about jobs less and less often, which is right for hours and long for seconds.

@@ -60,7 +60,7 @@ def of_run(project, stage: str, dataset: str, model: str, *rest: str) -> pd.Data
 
 @pytest.mark.slow
 def test_explanations_do_not_depend_on_the_order_of_the_classes(tmp_path):
-    """Of a model with its own head, and of a language model whose label words go along with the classes."""
+    """Of a model with its own head, and of a language model whose label words are associated with the classes."""
     project = copy_of_project(tmp_path / "project", STUDY)
     sentiment = [name for name in CLASSES for _ in range(4)]
     pd.DataFrame({"text": TEXTS, "sentiment": sentiment}).to_csv(project / "reviews.csv", index=False)
@@ -81,7 +81,7 @@ def test_explanations_do_not_depend_on_the_order_of_the_classes(tmp_path):
     run_study(project, "--until", "score")
 
     for model in STUDY["models"]:
-        there, here = (of_run(project, "readings", name, model, "seed0") for name in STUDY["datasets"])
+        there, here = (of_run(project, "predictions", name, model, "seed0") for name in STUDY["datasets"])
         np.testing.assert_allclose(np.stack(here["probability"]), np.stack(there["probability"])[:, ::-1], atol=1e-6)
         assert (here["target"] == 2 - there["target"]).all()
         assert set(there["target"]) == {0, 1, 2}
@@ -93,12 +93,19 @@ def test_explanations_do_not_depend_on_the_order_of_the_classes(tmp_path):
             priors = [manifest["prior"] for manifest in manifests]
             np.testing.assert_allclose(*([prior[name] for name in CLASSES] for prior in priors), atol=1e-6)
         for explainer in STUDY["explainers"]:
-            shards = [of_run(project, "attributions", name, model, "seed0", explainer) for name in STUDY["datasets"]]
-            scores = [np.concatenate(shard["token_score"].to_list()) for shard in shards]
+            attribution_files = [
+                of_run(project, "attributions", name, model, "seed0", explainer) for name in STUDY["datasets"]
+            ]
+            scores = [
+                np.concatenate(attribution_file["token_score"].to_list()) for attribution_file in attribution_files
+            ]
             assert np.abs(scores[0]).max() > 0
             np.testing.assert_allclose(scores[1], scores[0], rtol=1e-3, atol=1e-4 * np.abs(scores[0]).max())
             # Tokens whose scores differ by rounding only may be ranked in either order.
-            ranks = [[np.argsort(values).tolist() for values in shard["token_score"]] for shard in shards]
+            ranks = [
+                [np.argsort(values).tolist() for values in attribution_file["token_score"]]
+                for attribution_file in attribution_files
+            ]
             alike = np.array([first == second for first, second in zip(*ranks, strict=True)])
             assert alike.mean() > 0.5
             for family, texts in (("faithfulness", alike), ("complexity", slice(None))):

@@ -7,7 +7,7 @@ from transformers import AutoTokenizer
 
 import evenlight
 from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.texts import ITEMS, READINGS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.tables import read_metadata, read_table
 
 RELATIONS = ["contradiction", "neutral", "entailment"]
@@ -76,9 +76,9 @@ def test_a_study_of_two_parts_from_the_table_to_the_scores(tmp_path):
 
     run = "sentences/small_bert/seed0"
     items = read_table(results(project) / "datasets" / "sentences" / "items.parquet", ITEMS).set_index("item_id")
-    readings = read_table(results(project) / "readings" / f"{run}.parquet", READINGS)
+    predictions = read_table(results(project) / "predictions" / f"{run}.parquet", PREDICTIONS)
     tokenizer = AutoTokenizer.from_pretrained(results(project) / "models" / run)
-    for reading in readings.itertuples():
+    for reading in predictions.itertuples():
         item = items.loc[reading.item_id]
         first, second = (" ".join(item["words"][item["part"] == part]) for part in (0, 1))
         expected = tokenizer(first, second)
@@ -89,13 +89,13 @@ def test_a_study_of_two_parts_from_the_table_to_the_scores(tmp_path):
         others = np.delete(reading.probability, reading.target)
         runner_up = np.delete(np.arange(3), reading.target)[others.argmax()]
         assert reading.foil == (runner_up if reading.target == 1 else 1)
-    assert 0 < readings["first_window"].notna().sum() < len(readings)
-    notes = read_metadata(results(project) / "readings" / f"{run}.parquet", READINGS)["notes"]
+    assert 0 < predictions["first_window"].notna().sum() < len(predictions)
+    notes = read_metadata(results(project) / "predictions" / f"{run}.parquet", PREDICTIONS)["notes"]
     assert any("are read in windows whose logits are averaged" in note for note in notes)
 
-    shard = read_table(results(project) / "attributions" / run / "igxi.parquet", ATTRIBUTIONS)
-    sizes = shard["token_score"].map(lambda score: np.abs(score).sum())
-    assert (shard["completeness_gap"].abs() < 0.02 * sizes.clip(lower=0.1)).all()
+    attribution_file = read_table(results(project) / "attributions" / run / "igxi.parquet", ATTRIBUTIONS)
+    sizes = attribution_file["token_score"].map(lambda score: np.abs(score).sum())
+    assert (attribution_file["completeness_gap"].abs() < 0.02 * sizes.clip(lower=0.1)).all()
     scores = pd.read_csv(results(project) / "tables" / "scores.csv").set_index(["explainer", "metric"])
     assert np.isfinite(scores["mean"]).all()
     assert {"igxi", "occlusion"} == set(scores.index.get_level_values("explainer"))
@@ -104,26 +104,26 @@ def test_a_study_of_two_parts_from_the_table_to_the_scores(tmp_path):
 
     # In a notebook, both parts and the windows are named, and everything is the same.
     classifier = evenlight.load_classifier(results(project) / "models" / run, device="cpu")
-    texts = items.loc[shard["item_id"]]
+    texts = items.loc[attribution_file["item_id"]]
     premises, hypotheses = (
         [list(item["words"][item["part"] == part]) for _, item in texts.iterrows()] for part in (0, 1)
     )
     read = {"second": hypotheses, "overlap": 3}
     np.testing.assert_allclose(
-        evenlight.probabilities(classifier, premises, **read), np.stack(readings["probability"]), atol=1e-6
+        evenlight.probabilities(classifier, premises, **read), np.stack(predictions["probability"]), atol=1e-6
     )
     explanations = evenlight.explain(
         classifier,
         premises,
         "integrated_gradients",
-        foils=list(readings["foil"]),
+        foils=list(predictions["foil"]),
         ground_truth=list(texts["ground_truth"]),
         steps=100,
         output="contrast",
         baseline="mask",
         **read,
     )
-    for explanation, token_score in zip(explanations, shard["token_score"], strict=True):
+    for explanation, token_score in zip(explanations, attribution_file["token_score"], strict=True):
         np.testing.assert_allclose(explanation.token_score, token_score, rtol=1e-4, atol=1e-7)
     scored = [pd.read_parquet(path) for path in (results(project) / "scores" / run).glob("*/igxi.parquet")]
     for name, metric, parameters in (
@@ -132,4 +132,4 @@ def test_a_study_of_two_parts_from_the_table_to_the_scores(tmp_path):
     ):
         [expected] = [table.set_index("item_id")[name] for table in scored if name in table]
         found = evenlight.score(classifier, explanations, metric, **parameters)
-        np.testing.assert_allclose(found, expected.loc[shard["item_id"]], rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(found, expected.loc[attribution_file["item_id"]], rtol=1e-3, atol=1e-5)

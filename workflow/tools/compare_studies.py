@@ -3,11 +3,11 @@
     python workflow/tools/compare_studies.py before/results/demo results/demo
 
 Rows are found again by the first columns that tell all rows of a table apart, whatever their order. Tables, columns and
-values that got other names are named in a file (`--renamed`):
+values that have other names than in an earlier version are known (renamed.yaml). A file names more (`--renamed`):
 
     tables: {disparity_summary: summary}
     columns: {p_models: p_trained}
-    values: {verdict: {of these models: for these trained models}}
+    values: {verdict: {undecided: open}}
 
 It ends with 1 where something differs.
 """
@@ -26,6 +26,8 @@ from evenlight import command_line
 from evenlight.errors import InputError
 
 SECTIONS = ("tables", "columns", "values")
+# What earlier versions named otherwise.
+RENAMED = Path(__file__).with_name("renamed.yaml")
 
 
 def tables_of(study: Path) -> dict[str, Path]:
@@ -53,6 +55,16 @@ def read_renamed(path: Path | None) -> dict[str, dict]:
     if unknown:
         raise InputError(f"{path}: {unknown[0]}: unknown section; allowed are {', '.join(SECTIONS)}")
     return {section: content.get(section, {}) for section in SECTIONS}
+
+
+def all_renamed(path: Path | None) -> dict[str, dict]:
+    """What earlier versions named otherwise, and what a file adds to it."""
+    known, own = read_renamed(RENAMED), read_renamed(path)
+    values = {
+        column: known["values"].get(column, {}) | own["values"].get(column, {})
+        for column in known["values"] | own["values"]
+    }
+    return {section: known[section] | own[section] for section in SECTIONS} | {"values": values}
 
 
 def renamed_table(table: pd.DataFrame, renamed: dict[str, dict]) -> pd.DataFrame:
@@ -131,7 +143,7 @@ def compared(one: pd.DataFrame, other: pd.DataFrame, tolerance: float) -> Iterat
 
 def main(arguments: argparse.Namespace) -> None:
     """Print a line for each table, and what differs below it."""
-    renamed = read_renamed(arguments.renamed)
+    renamed = all_renamed(arguments.renamed)
     first = {renamed["tables"].get(name, name): path for name, path in tables_of(arguments.first).items()}
     second = tables_of(arguments.second)
     differs = False
@@ -152,6 +164,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("first", type=Path, help="folder of a study, such as results/demo of another clone")
     parser.add_argument("second", type=Path, help="folder of the other run")
-    parser.add_argument("--renamed", type=Path, help="YAML: what has another name in the second")
+    parser.add_argument("--renamed", type=Path, help="YAML: what else has another name in the second")
     parser.add_argument("--tolerance", type=float, default=1e-9, help="numbers may differ by this share of them")
     command_line.run(main, parser)

@@ -105,7 +105,7 @@ def _saved(path: Path) -> tuple[list[dict], dict]:
         content = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
         saved = json.loads(content, object_hook=_plain)
     except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{path}: not readable ({error}); save it anew") from None
+        raise InputError(f"{path}: not readable ({error}); save it again") from None
     try:
         sequences, info = saved["sequence_attributions"], saved["info"]
         if all(sequence.keys() >= SEQUENCE for sequence in sequences) and len(info["input_texts"]) == len(sequences):
@@ -137,7 +137,7 @@ def _attributed(sequence: dict, location: str) -> tuple[list[str], np.ndarray, l
     if name == "target_attributions":
         read = generated[:start]
     if len(scores) < len(read):
-        raise InputError(f"{location}: {len(scores)} rows of scores for {len(read)} tokens; save it anew")
+        raise InputError(f"{location}: {len(scores)} rows of scores for {len(read)} tokens; save it again")
     scores = scores[: len(read)].to(torch.float64).numpy()
     return read, scores, generated[start : start + scores.shape[1]]
 

@@ -1,4 +1,4 @@
-"""Write a model whose weights are a pickle (`pytorch_model.bin`) anew as safetensors, which the workflow reads.
+"""Write a model whose weights are a pickle (`pytorch_model.bin`) again as safetensors, which the workflow reads.
 
     python workflow/tools/convert_weights.py huawei-noah/TinyBERT_General_4L_312D results/pretrained/tinybert
 

@@ -42,7 +42,7 @@ The [glossary](../docs/glossary.md) says what words mean.
    `study` name, so that its results have their own folder, and change what you like.
 3. Ask what it would do, then run it:
    `snakemake -n --configfile my_study.yaml` and `snakemake --cores all --resources gpu=1 --configfile my_study.yaml`
-4. Change the file and run it again at any time. Only what depends on the change is computed anew: another seed or
+4. Change the file and run it again at any time. Only what depends on the change is computed again: another seed or
    model is trained, another explainer trains no model again, another metric explains nothing, another label remakes
    only the tables and figures that show it.
 

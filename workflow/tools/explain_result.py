@@ -1,4 +1,4 @@
-"""How was this file made? The chain from a figure, a table or a shard back to its sources.
+"""How was this file made? The chain from a figure, a table or an attribution file back to its sources.
 
     make explain-result FILE=results/demo/figures/control.svg
 

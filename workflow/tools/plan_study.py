@@ -5,7 +5,7 @@
 
 Draws studies of each size from the pilot's scores, with a difference of so many standard deviations in half of the
 cells, and judges them. Prints a row for each size: in how many per cent of these cells it is called a disparity, and a
-disparity of these models at least, each with the range in which nine of ten pilots of this size would answer.
+disparity for these trained models at least, each with the range in which nine of ten pilots of this size would answer.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def main(arguments: argparse.Namespace) -> None:
     results = arguments.results or Path("results") / config["study"]
     settings = settings_of(config)
     settings["bootstrap_draws"] = min(settings["bootstrap_draws"], arguments.draws)
-    folders = {"scores": results / "scores", "units": results / "datasets", "readings": results / "readings"}
+    folders = {"scores": results / "scores", "units": results / "datasets", "predictions": results / "predictions"}
     study, others = taken(StudyScores, settings | folders)
     judging, _ = taken(VerdictSettings, others)
     plan = planned_studies(
@@ -61,7 +61,7 @@ def main(arguments: argparse.Namespace) -> None:
         f"{arguments.studies} studies of each size; in brackets the range of the answer, as far as a pilot of "
         f"{plan['pilot'].iloc[0]} units can tell\n"
     )
-    print("| units | seeds | disparity | … of these models |\n| ---: | ---: | ---: | ---: |")
+    print("| units | seeds | disparity | … for these trained models |\n| ---: | ---: | ---: | ---: |")
     for row in plan.itertuples():
         power = [said_of_power(*(getattr(row, part + end) for end in ("", "_low", "_high"))) for part in PARTS]
         print(f"| {row.units} | {row.seeds} | {' | '.join(power)} |", flush=True)

@@ -22,9 +22,9 @@ from evenlight.models.processor import use_processor
 from evenlight.models.service import ServedClassifier, word_tokenizer
 from evenlight.models.tokenizers import loaded_tokenizer
 from evenlight.own_files import module_of
+from evenlight.predictions import Sentence
 from evenlight.questions import StandIn, with_foils
-from evenlight.readings import Sentence
-from evenlight.services.client import Client, Manner
+from evenlight.services.client import Client, Policy
 from evenlight.tables import read_metadata, read_table
 from evenlight.texts import texts_in
 
@@ -72,7 +72,7 @@ def opened(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) 
     if model["architecture"] == "service":
         findings.unchecked.append(f"what models.{name} answers, since a question to a service may cost")
         with findings.at(f"models.{name}", arguments.dataset):
-            Client(model["address"], model["request"], model["answers"], Manner(**settings["asking"])).header()
+            Client(model["address"], model["request"], model["answers"], Policy(**settings["asking"])).header()
         words = word_tokenizer(texts_in(dataset.of("test")))
         classes = tuple(dataset.classes or UNKNOWN)
         return StandIn(ServedClassifier(model, classes, words, settings["reading"]["max_tokens"]))

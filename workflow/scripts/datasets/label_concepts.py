@@ -1,4 +1,4 @@
-"""Predict the levels of concepts from the words of texts, or gather those that networks tell."""
+"""Predict the levels of concepts from the words of texts, or gather those that networks predict."""
 
 import argparse
 from pathlib import Path
@@ -7,7 +7,7 @@ import pandas as pd
 
 from evenlight import command_line
 from evenlight.concepts.labels import predicted_levels, said_of_levels
-from evenlight.contracts.explanations import CONCEPT_LABELS, TOLD_LEVELS
+from evenlight.contracts.explanations import CONCEPT_LABELS, PREDICTED_LEVELS
 from evenlight.contracts.texts import ITEMS
 from evenlight.tables import read_table, write_table
 
@@ -15,8 +15,8 @@ from evenlight.tables import read_table, write_table
 def main(arguments: argparse.Namespace) -> None:
     """Write the predicted levels of the test texts; how often they are right goes into the metadata."""
     items, concepts = read_table(arguments.items, ITEMS), arguments.settings["concepts"]
-    if arguments.told:
-        tables = [read_table(path, TOLD_LEVELS).set_index("item_id")["level"] for path in arguments.told]
+    if arguments.predicted:
+        tables = [read_table(path, PREDICTED_LEVELS).set_index("item_id")["level"] for path in arguments.predicted]
         predicted = pd.DataFrame(dict(zip(concepts, tables, strict=True))).reset_index()
         by = f"by networks like the model '{arguments.settings['model']}'"
     else:
@@ -30,7 +30,11 @@ if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
     parser.add_argument(
-        "--told", type=Path, nargs="*", default=[], help="tables of the levels that a network tells, one per concept"
+        "--predicted",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="tables of the levels that a network predicts, one per concept",
     )
     parser.add_argument("--output", required=True, help="table of predicted levels (Parquet)")
     command_line.run(main, parser)

@@ -49,7 +49,7 @@ class Checkpoint:
         try:
             return torch.load(self.path, map_location="cpu", weights_only=True)
         except Exception as error:  # a file may be damaged in any way
-            print(f"note: {self.path}: not readable ({error}); the training begins anew", flush=True)
+            print(f"note: {self.path}: not readable ({error}); the training begins again", flush=True)
             return None
 
     def remove(self) -> None:
@@ -75,7 +75,7 @@ def open_checkpoint(model: Path, digest: str, minutes: float) -> Checkpoint:
 
 def add_checkpoint_flags(parser: argparse.ArgumentParser) -> None:
     """Flags of every script that trains; they change how much is lost when it is killed."""
-    parser.add_argument("--code", default="", help="digest of the code, so that other code begins anew")
+    parser.add_argument("--code", default="", help="digest of the code, so that other code begins again")
     parser.add_argument(
         "--checkpoint-minutes", type=float, default=10, help="from one writing of a checkpoint to the next; 0: never"
     )

@@ -47,25 +47,25 @@ def separated(rows: pd.DataFrame, factors: Collection[str]) -> tuple[pd.DataFram
     return rows.drop(columns="unit_id"), units
 
 
-def wholes(items: pd.DataFrame, units: pd.DataFrame) -> pd.Series:
+def groups_kept_together(items: pd.DataFrame, units: pd.DataFrame) -> pd.Series:
     """What must stay together with each of ``items``, by their index: its unit, as text.
 
-    Units that share an item, as two edits of one original do, are one whole, named by the first of their names. An item
-    that is in no unit is a whole by itself, named by its ``item_id``.
+    Units that share an item, as two edits of one original do, are one group, named by the first of their names. An item
+    that is in no unit is a group by itself, named by its ``item_id``.
     """
     linked = units[["unit_id", "item_id"]].drop_duplicates(ignore_index=True)
     linked = linked[linked["item_id"].isin(items["item_id"])]
     if linked.empty:
         return items["item_id"]
-    whole = linked["unit_id"]
+    kept_together = linked["unit_id"]
     while linked["item_id"].duplicated().any():
-        wider = whole.groupby(linked["item_id"]).transform("min")
+        wider = kept_together.groupby(linked["item_id"]).transform("min")
         wider = wider.groupby(linked["unit_id"]).transform("min")
-        if wider.equals(whole):
+        if wider.equals(kept_together):
             break
-        whole = wider
-    whole_of_item = pd.Series(whole.to_numpy(), index=linked["item_id"]).groupby(level=0).first()
-    return items["item_id"].map(whole_of_item).fillna(items["item_id"])
+        kept_together = wider
+    group_of_item = pd.Series(kept_together.to_numpy(), index=linked["item_id"]).groupby(level=0).first()
+    return items["item_id"].map(group_of_item).fillna(items["item_id"])
 
 
 def joined_clusters(items: pd.DataFrame) -> pd.Series:
@@ -95,45 +95,48 @@ def texts_of(items: pd.DataFrame) -> pd.Series:
     return pd.Series(list(zip(words, parts, strict=True)), index=items.index)
 
 
-def clustered_wholes(items: pd.DataFrame, units: pd.DataFrame) -> pd.Series:
-    """What must stay together with each of ``items`` where clusters do: its cluster, or, if this has one whole, that.
+def clusters_kept_together(items: pd.DataFrame, units: pd.DataFrame) -> pd.Series:
+    """What must stay together with each of ``items`` where clusters do: its cluster, or, if this has one group, that.
 
-    So the draws of a dataset whose clusters are its units are those of :func:`wholes`.
+    So the draws of a dataset whose clusters are its units are those of :func:`groups_kept_together`.
     """
-    whole = wholes(items, units)
-    alone = whole.groupby(items["cluster"]).transform("nunique") == 1
-    return whole.where(alone, items["cluster"])
+    kept_together = groups_kept_together(items, units)
+    alone = kept_together.groupby(items["cluster"]).transform("nunique") == 1
+    return kept_together.where(alone, items["cluster"])
 
 
-def assign_validation(items: pd.DataFrame, whole: Sequence[str], share: float, seed: int) -> pd.DataFrame:
-    """Items with ``share`` (0 to 1) of the training wholes moved to the validation split, if there are any.
+def assign_validation(items: pd.DataFrame, kept_together: Sequence[str], share: float, seed: int) -> pd.DataFrame:
+    """Items with ``share`` (0 to 1) of the training groups moved to the validation split, if there are any.
 
-    ``whole`` says of each item what stays together with it, see :func:`wholes` and :func:`clustered_wholes`.
+    ``kept_together`` says of each item what stays together with it, see :func:`groups_kept_together` and
+    :func:`clusters_kept_together`.
     """
     if not (items["split"] == "train").any():
         return items
-    return _moved(items, whole, "validation", share, seed, "validation_share")
+    return _moved(items, kept_together, "validation", share, seed, "validation_share")
 
 
-def assign_test(items: pd.DataFrame, whole: Sequence[str], share: float, seed: int) -> pd.DataFrame:
-    """Items with ``share`` (0 to 1) of the training wholes moved to the test split; 1 leaves nothing to train on.
+def assign_test(items: pd.DataFrame, kept_together: Sequence[str], share: float, seed: int) -> pd.DataFrame:
+    """Items with ``share`` (0 to 1) of the training groups moved to the test split; 1 leaves nothing to train on.
 
     For a dataset without a published test split; use it before :func:`assign_validation`.
     """
     if share == 1:
         return items.assign(split=items["split"].replace("train", "test"))
-    return _moved(items, whole, "test", share, seed, "test_share")
+    return _moved(items, kept_together, "test", share, seed, "test_share")
 
 
-def _moved(items: pd.DataFrame, whole: Sequence[str], split: str, share: float, seed: int, key: str) -> pd.DataFrame:
-    """Items with ``share`` of the training wholes, to the nearest one, moved to ``split``.
+def _moved(
+    items: pd.DataFrame, kept_together: Sequence[str], split: str, share: float, seed: int, key: str
+) -> pd.DataFrame:
+    """Items with ``share`` of the training groups, to the nearest one, moved to ``split``.
 
-    Each whole draws a number of its own and those with the lowest move. Which of them move is therefore a matter
+    Each group draws a number of its own and those with the lowest move. Which of them move is therefore a matter
     of the seed and their names alone, and a larger share moves the same ones and more.
     """
     training = items["split"] == "train"
-    whole = pd.Series(list(whole), index=items.index)
-    names = whole[training].unique()
+    kept_together = pd.Series(list(kept_together), index=items.index)
+    names = kept_together[training].unique()
     count = round(share * len(names))
     if not 0 < count < len(names):
         raise InputError(
@@ -141,10 +144,10 @@ def _moved(items: pd.DataFrame, whole: Sequence[str], split: str, share: float, 
             "moves at least one and leaves at least one. Clusters that have a text in common count as one"
         )
     chosen = sorted(names, key=lambda name: (generator_for(seed, name, "split").random(), name))[:count]
-    return items.assign(split=items["split"].mask(training & whole.isin(chosen), split))
+    return items.assign(split=items["split"].mask(training & kept_together.isin(chosen), split))
 
 
-def drawn_pairs(
+def sampled_units(
     items: pd.DataFrame, units: pd.DataFrame, count: int | None, factors: Collection[str] | None = None
 ) -> pd.DataFrame:
     """Those of ``items`` that are in ``count`` units, drawn at random; all where ``count`` is None or there are fewer.
@@ -157,15 +160,15 @@ def drawn_pairs(
     """
     if count is None:
         return items
-    whole = wholes(items, units)
+    kept_together = groups_kept_together(items, units)
     levels = items["item_id"].map(_combinations(units if factors is None else units[units["factor"].isin(factors)]))
-    strata = levels.fillna("").groupby(whole).agg(lambda levels: tuple(sorted(levels)))
+    strata = levels.fillna("").groupby(kept_together).agg(lambda levels: tuple(sorted(levels)))
     drawn = sorted(strata.index, key=lambda name: (generator_for(0, name, "sample").random(), name))
     strata = strata[drawn]
     variants = strata.map(lambda levels: len(set(levels)))
     turn = strata.groupby(strata).cumcount() if variants.max() == 1 else -variants
     chosen = turn.sort_values(kind="stable").index[:count]
-    return items[whole.isin(chosen)]
+    return items[kept_together.isin(chosen)]
 
 
 def _combinations(units: pd.DataFrame) -> pd.Series:
@@ -466,7 +469,7 @@ def _check_clusters(items: pd.DataFrame, units: pd.DataFrame, location: str) -> 
 
 def _divided(items: pd.DataFrame, units: pd.DataFrame, column: str) -> pd.Series:
     """The values of ``column`` in each whole that has more than one of them."""
-    values = items[column].groupby(wholes(items, units)).unique()
+    values = items[column].groupby(groups_kept_together(items, units)).unique()
     return values[values.map(len) > 1]
 
 
@@ -491,7 +494,7 @@ def _notes(items: pd.DataFrame, units: pd.DataFrame, split: str) -> list[str]:
     if items.empty:
         return []
     units = units[units["item_id"].isin(items["item_id"])]
-    notes = [f"{split}: {len(items)} items in {wholes(items, units).nunique()} units{_counts(units)}"]
+    notes = [f"{split}: {len(items)} items in {groups_kept_together(items, units).nunique()} units{_counts(units)}"]
     known = items["ground_truth"][items["ground_truth"].map(is_known)]
     unknown, unmarked = len(items) - len(known), sum(not any(marks) for marks in known)
     if unknown:

@@ -1,4 +1,4 @@
-"""What made a file: the chain from a figure, a table or a shard back to the sources.
+"""What made a file: the chain from a figure, a table or an attribution file back to the sources.
 
 Snakemake keeps a record of every file that it has made, below ``.snakemake/metadata``: the rule, its inputs, its
 parameters and when it ran. An archive of a study has the same in :data:`RECORDS`. On which machine a job ran, and with

@@ -9,7 +9,7 @@ from evenlight.engine.evaluator import Rows
 from evenlight.explainers import Context, explain, explained_again
 from evenlight.metrics import explanation_of, score
 from evenlight.models.service import ServedClassifier
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 from evenlight.seeds import generator_for
 
 

@@ -23,9 +23,9 @@ from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
 from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier
+from evenlight.models.model_inputs import reason_of
 from evenlight.models.regimes import train_only
 from evenlight.models.transfers import fetched, sent
-from evenlight.models.way_in import reason_of
 from evenlight.seeds import generator_for
 
 OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}

@@ -1,7 +1,7 @@
 """Explain a model's predictions with one family of explainers; killed and started again, it goes on.
 
-An explainer whose shard was made of the same settings, code and files is left as it is, and so is the record of what
-it has cost.
+An explainer whose attribution file was made of the same settings, code and files is left as it is, and so is the record
+of what it has cost.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from evenlight.chance import note_on_chance
 from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.texts import READINGS
+from evenlight.contracts.texts import PREDICTIONS
 from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.explainers import Context, explain, explained_again, module_named, training_items
@@ -21,22 +21,22 @@ from evenlight.explainers.attribution import Remark, attribution_table, note_of
 from evenlight.explainers.costs import complete_costs, device_used, write_cost
 from evenlight.explainers.planned import planned_rows
 from evenlight.parts import Parts, digest_of, is_done, make_in_parts, write_part
-from evenlight.readings import explained_items, read_explained, sentences_of
+from evenlight.predictions import explained_items, read_explained, sentences_of
 from evenlight.tables import read_metadata
 from evenlight.texts import TEXT
 
 
 def libraries(arguments: argparse.Namespace) -> dict[str, str]:
-    """Versions of the libraries that the shards depend on."""
+    """Versions of the libraries that the attribution files depend on."""
     return library_versions(LIBRARIES if arguments.model else ("numpy", "scikit-learn"))
 
 
 def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
-    """Of everything that each explainer's shard depends on, by the explainer's name."""
+    """Of everything that each explainer's attribution file depends on, by the explainer's name."""
     common = {name: value for name, value in arguments.settings.items() if name not in ("explainers", "tags")} | {
         "code": arguments.code,
         "libraries": libraries(arguments),
-        "files": digest_of({}, [arguments.items, arguments.readings, *model_files(arguments.model)]),
+        "files": digest_of({}, [arguments.items, arguments.predictions, *model_files(arguments.model)]),
     }
     explainers = arguments.settings["explainers"]
     return {
@@ -51,13 +51,13 @@ def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
 def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     """Explain all groups of items that no earlier attempt has done; how many groups there are."""
     settings = arguments.settings
-    items = explained_items(arguments.readings).to_pylist()
+    items = explained_items(arguments.predictions).to_pylist()
     count = len(items)
     methods = {name: settings["explainers"][name] for name in parts.names}
     tags = {name: settings["tags"][name] for name in parts.names}
     estimating = explained_again.estimating(tags)
-    drawn = explained_again.drawn_items(items, settings["seed"])
-    texts = read_explained(arguments.readings, arguments.items, arguments.items_per_group)
+    drawn = explained_again.sampled_items(items, settings["seed"])
+    texts = read_explained(arguments.predictions, arguments.items, arguments.items_per_group)
     planned = [planned_rows(settings["family"], methods, sentences_of(some), drawn, estimating) for some in texts]
     progress = Progress(count, [rows for some in planned for rows in some])
     evaluator = open_evaluator(arguments, progress.count_rows)
@@ -68,7 +68,7 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     progress.start()
     context = Context(evaluator, settings["seed"], training_items(arguments.items, *tags.values()))
     groups = 0
-    texts_in_groups = read_explained(arguments.readings, arguments.items, arguments.items_per_group, *TEXT)
+    texts_in_groups = read_explained(arguments.predictions, arguments.items, arguments.items_per_group, *TEXT)
     for number, texts in enumerate(texts_in_groups):
         groups = number + 1
         is_there = is_done(parts, number)
@@ -98,8 +98,8 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     return groups
 
 
-def shard_metadata(arguments: argparse.Namespace, name: str, of_parts: list[dict]) -> dict:
-    """What the shard of an explainer says of itself, from what was kept with its parts."""
+def attribution_file_metadata(arguments: argparse.Namespace, name: str, of_parts: list[dict]) -> dict:
+    """What the attribution file of an explainer says of itself, from what was kept with its parts."""
     settings = arguments.settings
     note = note_of(([Remark(*remark) for remark in part["remarks"]], part["items"]) for part in of_parts)
     again = [item for part in of_parts for item in part["explained_again"]]
@@ -110,7 +110,7 @@ def shard_metadata(arguments: argparse.Namespace, name: str, of_parts: list[dict
         "family": settings["family"],
         "settings": settings["explainers"][name],
         "tags": settings["tags"][name],
-        "target": read_metadata(arguments.readings, READINGS)["settings"]["target"],
+        "target": read_metadata(arguments.predictions, PREDICTIONS)["settings"]["target"],
         "precision": settings.get("precision", "float32"),
         "seed": settings["seed"],
         "libraries": libraries(arguments),
@@ -129,7 +129,7 @@ def write_cost_of(
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Explain and write one shard per explainer, and beside each what it has cost."""
+    """Explain and write one attribution file per explainer, and beside each what it has cost."""
     digests, costs = digests_of(arguments), {path.stem: path for path in arguments.costs}
     make_in_parts(
         arguments.output,
@@ -138,7 +138,7 @@ def main(arguments: argparse.Namespace) -> None:
         job=arguments.settings["family"],
         size=arguments.items_per_group,
         compute=partial(explain_in_parts, arguments),
-        describe=partial(shard_metadata, arguments),
+        describe=partial(attribution_file_metadata, arguments),
         beside=partial(write_cost_of, costs, digests, arguments.settings["tags"]),
     )
     complete_costs(arguments.costs, digests)
@@ -147,15 +147,15 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
-    parser.add_argument("--readings", type=Path, required=True, help="table of readings (Parquet)")
+    parser.add_argument("--predictions", type=Path, required=True, help="table of predictions (Parquet)")
     parser.add_argument(
         "--settings", type=settings_argument, required=True, help="JSON: family, explainers, tags, limits"
     )
-    parser.add_argument("--code", default="", help="digest of the code, kept in the shards")
+    parser.add_argument("--code", default="", help="digest of the code, kept in the attribution files")
     add_model_flags(parser, required=False)
     add_group_flag(parser)
     parser.add_argument(
-        "--output", type=Path, required=True, nargs="+", help="one shard per explainer, <explainer>.parquet"
+        "--output", type=Path, required=True, nargs="+", help="one attribution file per explainer, <explainer>.parquet"
     )
     parser.add_argument(
         "--costs", type=Path, required=True, nargs="+", help="what each of them has cost, <explainer>.parquet"

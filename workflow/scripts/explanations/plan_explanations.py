@@ -12,11 +12,11 @@ from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import duration
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, training_items
-from evenlight.explainers.explained_again import drawn_items, estimating
+from evenlight.explainers.explained_again import estimating, sampled_items
 from evenlight.explainers.own_work import own_seconds
 from evenlight.explainers.planned import planned_rows
 from evenlight.metrics.planned import planned_rows as planned_of_scores
-from evenlight.readings import read_explained, sentences_of
+from evenlight.predictions import read_explained, sentences_of
 from evenlight.tables import replacing
 from evenlight.texts import TEXT
 
@@ -28,14 +28,14 @@ SOME = 4096
 
 def read_sentences(arguments: argparse.Namespace) -> list[Sentence]:
     """The texts that are explained, without their words."""
-    texts = read_explained(arguments.readings, arguments.items, SOME)
+    texts = read_explained(arguments.predictions, arguments.items, SOME)
     return [sentence for some in texts for sentence in sentences_of(some)]
 
 
 def middle_sentence(arguments: argparse.Namespace, sentences: list[Sentence]) -> Sentence:
     """One of middle length, with its words."""
     wanted = sorted(sentences, key=lambda sentence: len(sentence.token_id))[len(sentences) // 2].item_id
-    texts = read_explained(arguments.readings, arguments.items, SOME, *TEXT)
+    texts = read_explained(arguments.predictions, arguments.items, SOME, *TEXT)
     return next(each for some in texts for each in sentences_of(some) if each.item_id == wanted)
 
 
@@ -59,7 +59,7 @@ def explaining_said(
 ) -> list[str]:
     """A line for each explainer, and their sum over the runs of the model."""
     settings = arguments.settings
-    again = drawn_items((sentence.item_id for sentence in sentences), settings["seed"])
+    again = sampled_items((sentence.item_id for sentence in sentences), settings["seed"])
     middle = middle_sentence(arguments, sentences)
     context = Context(evaluator, settings["seed"], training_items(arguments.items, *settings["tags"].values()))
     lines, all_rows, all_seconds = [], 0.0, 0.0
@@ -112,7 +112,7 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
-    parser.add_argument("--readings", type=Path, required=True, help="table of readings (Parquet)")
+    parser.add_argument("--predictions", type=Path, required=True, help="table of predictions (Parquet)")
     parser.add_argument(
         "--settings",
         type=settings_argument,

@@ -10,18 +10,18 @@ from evenlight.command_line import add_model_flags, run, settings_argument
 from evenlight.contracts.explanations import ATTRIBUTIONS, RANDOMISED
 from evenlight.engine.opening import open_evaluator
 from evenlight.explainers import Context, training_items
-from evenlight.explainers.randomisation import drawn_items, randomisation_rows
+from evenlight.explainers.randomisation import randomisation_rows, sampled_items
 from evenlight.models.randomised import Layer, layers_of, randomise
-from evenlight.readings import explained_items, read_explained, sentences_of
+from evenlight.predictions import explained_items, read_explained, sentences_of
 from evenlight.tables import read_arrow, write_table
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write one row per text, order and stage."""
     settings = arguments.settings
-    item_ids = explained_items(arguments.readings).to_pylist()
-    drawn = drawn_items(item_ids, settings["texts"], settings["seed"])
-    [texts] = read_explained(arguments.readings, arguments.items, len(item_ids), "words")
+    item_ids = explained_items(arguments.predictions).to_pylist()
+    drawn = sampled_items(item_ids, settings["texts"], settings["seed"])
+    [texts] = read_explained(arguments.predictions, arguments.items, len(item_ids), "words")
     scores = read_arrow(arguments.attributions, ATTRIBUTIONS.only("item_id", "token_score")).to_pydict()
     score_of = dict(zip(scores["item_id"], scores["token_score"], strict=True))
     sentences = [sentence for sentence in sentences_of(texts) if sentence.item_id in drawn]
@@ -50,8 +50,8 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
-    parser.add_argument("--readings", type=Path, required=True, help="table of readings (Parquet)")
-    parser.add_argument("--attributions", type=Path, required=True, help="the explainer's shard")
+    parser.add_argument("--predictions", type=Path, required=True, help="table of predictions (Parquet)")
+    parser.add_argument("--attributions", type=Path, required=True, help="the explainer's attribution file")
     parser.add_argument(
         "--settings",
         type=settings_argument,

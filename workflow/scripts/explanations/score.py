@@ -14,18 +14,18 @@ import pyarrow as pa
 from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
-from evenlight.contracts.texts import READINGS
+from evenlight.contracts.texts import PREDICTIONS
 from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.metrics import Explanation, explanations_of, other_items, read_origin, score
 from evenlight.metrics.planned import planned_rows
 from evenlight.parts import Parts, digest_of, digest_of_rows, is_done, make_in_parts, write_part
-from evenlight.readings import explained_items, read_explained, sentences_of
+from evenlight.predictions import explained_items, read_explained, sentences_of
 from evenlight.tables import count_rows, read_groups, read_metadata
 
 # Rows of a table of scores that are written, and read, together.
 ROWS_PER_GROUP = 2**16
-# What a shard says of its explainer that a reader of the scores must know.
+# What an attribution file says of its explainer that a reader of the scores must know.
 CARRIED = ("note", "explained_again")
 
 
@@ -34,36 +34,40 @@ def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
     common = {
         "settings": arguments.settings,
         "libraries": library_versions(LIBRARIES if arguments.model else ("numpy",)),
-        "files": digest_of({}, [arguments.items, arguments.readings, *model_files(arguments.model)]),
+        "files": digest_of({}, [arguments.items, arguments.predictions, *model_files(arguments.model)]),
     }
     return {
-        path.stem: digest_of(common | {"code": arguments.code[path.stem], "shard": shard_digest(path)}, [])
+        path.stem: digest_of(
+            common | {"code": arguments.code[path.stem], "attribution_file": attribution_file_digest(path)}, []
+        )
         for path in arguments.attributions
     }
 
 
-def shard_digest(path: Path) -> str:
-    """Of what a shard says of its texts: by the same explanations of other code, or with other remarks, nothing is
-    scored again.
+def attribution_file_digest(path: Path) -> str:
+    """Of what an attribution file says of its texts: by the same explanations of other code, or with other remarks,
+    nothing is scored again.
     """
     metadata = read_metadata(path, ATTRIBUTIONS)
     of_origin = {name: metadata[name] for name in ("explainer", "family", "settings", "tags", "seed")}
     return digest_of(of_origin | {"rows": digest_of_rows(path, ATTRIBUTIONS.only("item_id", "token_score"))}, [])
 
 
-def side_by_side(arguments: argparse.Namespace, shards: list[Path]) -> Iterator[tuple[pa.Table, list]]:
-    """Some texts at a time, with the explanations that each shard has of them, a list of lists."""
+def side_by_side(arguments: argparse.Namespace, attribution_files: list[Path]) -> Iterator[tuple[pa.Table, list]]:
+    """Some texts at a time, with the explanations that each attribution file has of them, a list of lists."""
     size = arguments.items_per_group
     words = ["words"] * arguments.settings["explains_again"]
-    count = len(explained_items(arguments.readings))
-    for path in shards:
+    count = len(explained_items(arguments.predictions))
+    for path in attribution_files:
         if count_rows(path, ATTRIBUTIONS) != count:
             raise other_items(path)
-    origins = [read_origin(path) for path in shards]
-    texts_in_groups = read_explained(arguments.readings, arguments.items, size, "ground_truth", *words)
-    for texts, *parts in zip(texts_in_groups, *(read_groups(path, ATTRIBUTIONS, size) for path in shards), strict=True):
-        of_shards = zip(parts, shards, origins, strict=True)
-        yield texts, [explanations_of(texts, part, path, origin) for part, path, origin in of_shards]
+    origins = [read_origin(path) for path in attribution_files]
+    texts_in_groups = read_explained(arguments.predictions, arguments.items, size, "ground_truth", *words)
+    for texts, *parts in zip(
+        texts_in_groups, *(read_groups(path, ATTRIBUTIONS, size) for path in attribution_files), strict=True
+    ):
+        of_attribution_files = zip(parts, attribution_files, origins, strict=True)
+        yield texts, [explanations_of(texts, part, path, origin) for part, path, origin in of_attribution_files]
 
 
 def score_tables(
@@ -85,7 +89,7 @@ def score_tables(
 def planned_of_explanations(arguments: argparse.Namespace, parts: Parts) -> list[float]:
     """Rows that each explanation is likely to take, in the order in which they are scored; none where nobody knows."""
     explainers, planned = len(parts.names), []
-    for texts in read_explained(arguments.readings, arguments.items, arguments.items_per_group):
+    for texts in read_explained(arguments.predictions, arguments.items, arguments.items_per_group):
         settings = arguments.settings
         rows = planned_rows(settings["family"], settings["metrics"], sentences_of(texts), explainers)
         if rows is None:
@@ -96,16 +100,16 @@ def planned_of_explanations(arguments: argparse.Namespace, parts: Parts) -> list
 
 def score_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     """Score all groups of explanations that no earlier attempt has done; how many groups there are."""
-    shard_of = {path.stem: path for path in arguments.attributions}
-    shards = [shard_of[name] for name in parts.names]
+    attribution_file_of = {path.stem: path for path in arguments.attributions}
+    attribution_files = [attribution_file_of[name] for name in parts.names]
     progress = Progress(
-        sum(count_rows(path, ATTRIBUTIONS) for path in shards), planned_of_explanations(arguments, parts)
+        sum(count_rows(path, ATTRIBUTIONS) for path in attribution_files), planned_of_explanations(arguments, parts)
     )
     evaluator = open_evaluator(arguments, progress.count_rows)
     print(f"{arguments.settings['family']}: scoring {', '.join(parts.names)}", flush=True)
     progress.start()
     groups = 0
-    for number, (texts, explanations) in enumerate(side_by_side(arguments, shards)):
+    for number, (texts, explanations) in enumerate(side_by_side(arguments, attribution_files)):
         groups = number + 1
         is_there = is_done(parts, number)
         if not is_there:
@@ -117,12 +121,12 @@ def score_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
 
 def score_metadata(arguments: argparse.Namespace, name: str) -> dict:
     """What the scores of an explainer say of themselves."""
-    [shard] = [path for path in arguments.attributions if path.stem == name]
-    of_shard = read_metadata(shard, ATTRIBUTIONS)
+    [attribution_file] = [path for path in arguments.attributions if path.stem == name]
+    of_attribution_file = read_metadata(attribution_file, ATTRIBUTIONS)
     return {
         "settings": arguments.settings,
-        **{key: of_shard[key] for key in CARRIED},
-        "left_out": read_metadata(arguments.readings, READINGS).get("notes", []),
+        **{key: of_attribution_file[key] for key in CARRIED},
+        "left_out": read_metadata(arguments.predictions, PREDICTIONS).get("notes", []),
     }
 
 
@@ -144,8 +148,10 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
-    parser.add_argument("--readings", type=Path, required=True, help="table of readings (Parquet)")
-    parser.add_argument("--attributions", type=Path, required=True, nargs="+", help="shards, <explainer>.parquet")
+    parser.add_argument("--predictions", type=Path, required=True, help="table of predictions (Parquet)")
+    parser.add_argument(
+        "--attributions", type=Path, required=True, nargs="+", help="attribution files, <explainer>.parquet"
+    )
     parser.add_argument(
         "--settings",
         type=settings_argument,

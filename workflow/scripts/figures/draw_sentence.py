@@ -17,7 +17,7 @@ def main(arguments: argparse.Namespace) -> None:
     for explainer, explainer_label in settings["explainers"].items():
         for model, (label, seed) in settings["models"].items():
             run = Run(dataset, model, seed)
-            read = read_word_shares(arguments.attributions, arguments.datasets, arguments.readings, run, explainer)
+            read = read_word_shares(arguments.attributions, arguments.datasets, arguments.predictions, run, explainer)
             shares[explainer_label, label] = dict(read)
     items = tables.read_table(items_path(arguments.datasets, dataset), ITEMS.only("item_id", "words", "ground_truth"))
     everywhere = set.intersection(*map(set, shares.values()))
@@ -33,7 +33,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
-    command_line.add_folder_flags(parser, "attributions", "datasets", "readings")
+    command_line.add_folder_flags(parser, "attributions", "datasets", "predictions")
     parser.add_argument("--dataset", required=True, metavar="NAME")
     parser.add_argument("--page", required=True, metavar="HTML")
     command_line.add_figure_flag(parser)

@@ -10,7 +10,7 @@ from evenlight.figures.explorer.page import write_explorer
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the page."""
-    folders = Folders(arguments.scores, arguments.datasets, arguments.attributions, arguments.readings)
+    folders = Folders(arguments.scores, arguments.datasets, arguments.attributions, arguments.predictions)
     effects = tables.read_exactly(arguments.effects, EFFECTS) if arguments.effects else None
     store = Store()
     write_explorer(study_content(folders, effects, store, **arguments.settings), store, arguments.output)
@@ -19,7 +19,7 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     command_line.add_folder_flags(parser, "scores", "datasets")
-    command_line.add_folder_flags(parser, "attributions", "readings", required=False)
+    command_line.add_folder_flags(parser, "attributions", "predictions", required=False)
     parser.add_argument("--effects", metavar="PARQUET", help="the effects of the study, where it tells verdicts")
     parser.add_argument("--output", required=True, metavar="HTML")
     command_line.run(main, parser)

@@ -9,7 +9,7 @@ import pandas as pd
 from evenlight.command_line import add_service_flags, run, settings_argument
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.engine.sentences import encoded, left_out, token_counts
-from evenlight.explainers.explained_again import drawn_items
+from evenlight.explainers.explained_again import sampled_items
 from evenlight.models.service import ServedClassifier, load_service
 from evenlight.questions import Step, questions_of, with_foils
 from evenlight.services.asking import kept_answers
@@ -56,7 +56,7 @@ def estimate(arguments: argparse.Namespace, classifier: ServedClassifier) -> lis
     steps = questions_of(sentences, settings, classifier)
     families = [None, *settings["explainers"], *settings["metrics"]]
     counts = []
-    drawn = drawn_items(explained["item_id"], settings["seed"])
+    drawn = sampled_items(explained["item_id"], settings["seed"])
     for family in families:
         texts = len(explained) if family else (tokens <= classifier.max_tokens).sum()
         counts.append((texts / len(sentences), len(drawn) / len(sentences)))

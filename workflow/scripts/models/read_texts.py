@@ -11,14 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenlight.command_line import add_compared_flag, add_model_flags, run, settings_argument
-from evenlight.contracts.texts import ITEMS, READINGS, UNITS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.sentences import check_explained, encoded, left_out, require_reads, token_counts
 from evenlight.errors import InputError
 from evenlight.explainers.empty_texts import empty_texts
 from evenlight.models.classifier import Classifier
-from evenlight.readings import RUNNER_UP, TOO_LONG, foils, readings_table, token_table
+from evenlight.predictions import RUNNER_UP, TOO_LONG, foils, predictions_table, token_table
 from evenlight.tables import read_arrow, read_groups, read_metadata, read_table, regrouped, write_groups
 from evenlight.texts import TEXT
 
@@ -73,7 +73,7 @@ def foils_by(path: Path, foil: str | None) -> Callable[[np.ndarray, np.ndarray],
     return lambda probability, target: foils(probability, target, named)
 
 
-def readings(
+def predictions(
     path: Path, is_read: np.ndarray, reason: np.ndarray, evaluator: Evaluator, settings: dict
 ) -> Iterator[pa.Table]:
     """The rows of the table, some at a time."""
@@ -93,7 +93,9 @@ def readings(
         asked += fits.sum()
         explained = predicted if settings["target"] == "prediction" else label
         foil = foil_of(probability, explained)
-        yield from regrouped([readings_table(tokens, "test", explained, of_group, probability, foil)], ROWS_PER_GROUP)
+        yield from regrouped(
+            [predictions_table(tokens, "test", explained, of_group, probability, foil)], ROWS_PER_GROUP
+        )
     print(f"test accuracy {correct / asked:.4f} on {asked} items")
     if words:
         print(
@@ -134,12 +136,12 @@ def main(arguments: argparse.Namespace) -> None:
     settings = arguments.settings
     evaluator = open_evaluator(arguments)
     is_read, reason, notes = texts_to_read(arguments, evaluator.classifier)
-    rows = readings(arguments.items, is_read, reason, evaluator, settings)
+    rows = predictions(arguments.items, is_read, reason, evaluator, settings)
     # What is to be said of the answers shows when the first are there.
     rows = chain([next(rows)], rows)
     metadata = {"settings": settings, "notes": [*notes, *evaluator.notes]}
     metadata["without_words"] = without_words(arguments, is_read, evaluator)
-    write_groups(rows, arguments.output, READINGS, metadata)
+    write_groups(rows, arguments.output, PREDICTIONS, metadata)
 
 
 if __name__ == "__main__":
@@ -149,5 +151,5 @@ if __name__ == "__main__":
     parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: limits, target, pairs")
     add_model_flags(parser)
     add_compared_flag(parser)
-    parser.add_argument("--output", type=Path, required=True, help="table of readings (Parquet)")
+    parser.add_argument("--output", type=Path, required=True, help="table of predictions (Parquet)")
     run(main, parser)

@@ -13,7 +13,7 @@ from evenlight.engine.masked_words import masked_evaluator, masked_scores, why_w
 from evenlight.engine.sentences import parts_of
 from evenlight.models.processor import use_processor
 from evenlight.models.tokenizers import read_words
-from evenlight.readings import explained_items
+from evenlight.predictions import explained_items
 from evenlight.texts import TEXT, texts_in
 
 
@@ -24,15 +24,15 @@ def main(arguments: argparse.Namespace) -> None:
     source, revision = settings["source"], settings["revision"]
     why = why_without_head(str(arguments.model), source, revision)
     items = tables.read_table(arguments.items, ITEMS.only("item_id", *TEXT, "ground_truth", "part"))
-    texts = items[items["item_id"].isin(explained_items(arguments.readings).to_pylist())]
+    texts = items[items["item_id"].isin(explained_items(arguments.encodings).to_pylist())]
     if why:
         table, notes = pd.DataFrame(columns=MASKED_WORDS.schema.names), [why]
     else:
         limits = settings["max_tokens"], arguments.device, arguments.tokens_per_batch or 0
         evaluator = masked_evaluator(str(arguments.model), source, revision, *limits)
         tokenizer = evaluator.classifier.tokenizer
-        readings = read_words(tokenizer, texts_in(texts), list(texts["item_id"]), parts_of(texts))
-        scores = masked_scores(evaluator, readings, list(texts["ground_truth"]))
+        encodings = read_words(tokenizer, texts_in(texts), list(texts["item_id"]), parts_of(texts))
+        scores = masked_scores(evaluator, encodings, list(texts["ground_truth"]))
         table, notes = pd.DataFrame({"item_id": texts["item_id"]} | scores), []
     tables.write_table(table, arguments.output, MASKED_WORDS, {"notes": notes})
     print(notes[0] if notes else f"{len(table):,} texts")
@@ -41,7 +41,7 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
-    parser.add_argument("--readings", type=Path, required=True, help="which of them are explained (Parquet)")
+    parser.add_argument("--predictions", type=Path, required=True, help="which of them are explained (Parquet)")
     parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: source, revision, max_tokens")
     add_model_flags(parser)
     parser.add_argument("--output", type=Path, required=True, help="table of scores (Parquet)")

@@ -14,7 +14,7 @@ from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.engine.sentences import check_explained, tokenize, unexplained
 from evenlight.engine.untrained import untrained
 from evenlight.errors import InputError
-from evenlight.items import wholes
+from evenlight.items import groups_kept_together
 from evenlight.models.classifier import Classifier, device_name, name_classes, pick_device
 from evenlight.models.processor import use_processor
 from evenlight.tables import read_metadata, read_table, write_csv
@@ -53,11 +53,11 @@ def main(arguments: argparse.Namespace) -> None:
     name_classes(classifier.network, classes)
     device = pick_device(arguments.device)
     classifier = replace(classifier, network=classifier.network.to(device))
-    whole = wholes(items, units) if model["long_items"] == "drop" else None
+    kept_together = groups_kept_together(items, units) if model["long_items"] == "drop" else None
     overlap = overlap_of(model)
     print(f"training on {device}: {len(training)} items, validating on {len(validation)}", flush=True)
     sentences = [
-        tokenize(classifier, part, part["label"], None if whole is None else whole[part.index], overlap)
+        tokenize(classifier, part, part["label"], None if kept_together is None else kept_together[part.index], overlap)
         for part in (training, validation)
     ]
     about = {

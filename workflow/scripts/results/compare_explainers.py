@@ -10,15 +10,17 @@ from evenlight.statistics.explainer_agreement import agreement_table
 
 def main(arguments: argparse.Namespace) -> None:
     """Write one row per text, with a column for each pair of explainers and measure."""
-    shards = {path.stem: path for path in arguments.attributions}
-    table = agreement_table(arguments.readings, arguments.items, shards, arguments.settings["top"])
+    attribution_files = {path.stem: path for path in arguments.attributions}
+    table = agreement_table(arguments.predictions, arguments.items, attribution_files, arguments.settings["top"])
     tables.write_table(table, arguments.output, AGREEMENT)
 
 
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
-    parser.add_argument("--readings", type=Path, required=True, help="table of readings (Parquet)")
-    parser.add_argument("--attributions", type=Path, required=True, nargs="+", help="shards, <explainer>.parquet")
+    parser.add_argument("--predictions", type=Path, required=True, help="table of predictions (Parquet)")
+    parser.add_argument(
+        "--attributions", type=Path, required=True, nargs="+", help="attribution files, <explainer>.parquet"
+    )
     parser.add_argument("--output", required=True, metavar="PARQUET")
     command_line.run(main, parser)

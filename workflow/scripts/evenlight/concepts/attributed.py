@@ -36,7 +36,9 @@ def summed_attributions(question: Question, output: Literal["logit", "probabilit
     return softmax(logit + added, axis=1) - probability
 
 
-def drawn_texts(names: Sequence[str], level: np.ndarray, levels: int, count: int) -> dict[tuple[int, int], np.ndarray]:
+def sampled_texts(
+    names: Sequence[str], level: np.ndarray, levels: int, count: int
+) -> dict[tuple[int, int], np.ndarray]:
     """Rows of at most ``count`` texts at each level of each concept, drawn by their names.
 
     ``level`` is int (texts, concepts). The draws of all levels go by one number for each text, so that they overlap.
@@ -55,11 +57,11 @@ def texts_to_attribute(
 ) -> pd.DataFrame:
     """The rows of ``items`` whose words are attributed: those that test changes begin with, and drawn training texts.
 
-    ``count`` is that of :func:`drawn_texts`; ``items`` and ``changes`` have the columns of ``ITEMS`` and ``CHANGES``.
+    ``count`` is that of :func:`sampled_texts`; ``items`` and ``changes`` have the columns of ``ITEMS`` and ``CHANGES``.
     """
     train = items[items["split"] == "train"]
     level = numbered_levels(peoples_levels(train, concepts), concepts)
-    rows = drawn_texts(train["item_id"], level, max(map(len, concepts.values())), count).values()
+    rows = sampled_texts(train["item_id"], level, max(map(len, concepts.values())), count).values()
     drawn = train["item_id"].iloc[np.unique(np.concatenate([*rows, np.array([], dtype=int)]))]
     asked = changes.loc[changes["split"] == "test", "base"]
     return items[items["item_id"].isin({*drawn, *asked})]
@@ -84,7 +86,7 @@ def read_attributed(
         concepts: names to levels.
         lexicon: a file, see :func:`evenlight.concepts.words.read_lexicon`; None learns the words from training texts.
         reach: see :func:`evenlight.concepts.words.shares`.
-        texts: at most so many at each level, see :func:`drawn_texts`.
+        texts: at most so many at each level, see :func:`sampled_texts`.
     """
     table = read_table(items, ITEMS.only("item_id", "words", "split"))
     words, notes = table.set_index("item_id")["words"], []
@@ -103,7 +105,7 @@ def read_attributed(
     asked = np.stack([sums[name].T if name in sums else np.full(shape, np.nan) for name in question.asked.name])
     at_level = np.full((len(concepts), question.levels, question.asked.classes), np.nan)
     train = question.train
-    for (concept, value), rows in drawn_texts(train.name, train.level, question.levels, texts).items():
+    for (concept, value), rows in sampled_texts(train.name, train.level, question.levels, texts).items():
         if len(rows):
             at_level[concept, value] = np.mean([sums[train.name[row]][:, concept] for row in rows], axis=0)
     spoken_of = [np.mean([bool(own[:, place].any()) for own in sums.values()]) for place in range(len(concepts))]

@@ -46,7 +46,7 @@ def association(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def control_of(level: np.ndarray, concept: int) -> int | None:
-    """The other concept that goes along with one the most, by ``level`` (texts, concepts); None where none does.
+    """The other concept that is associated with one the most, by ``level`` (texts, concepts); None where none does.
 
     Feder et al. keep the most correlated potential confounder, and so does CEBaB (footnote 3).
     """

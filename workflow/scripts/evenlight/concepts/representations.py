@@ -25,7 +25,7 @@ def tcav(question: Question, definition: Definition = "paper") -> np.ndarray:
 
     The direction is the normal, of length 1, of a linear separator. By the ``paper`` it separates training texts at the
     level before from those at the level after. The ``released`` code separates the positive texts from all others
-    whatever changes, turns the sign round, and adds to the gradient of each class those of the classes before it.
+    whatever changes, reverses the sign, and adds to the gradient of each class those of the classes before it.
     Zero where there is nothing to separate.
     """
     train, changes = question.train, question.changes
@@ -173,7 +173,7 @@ def _normal(representation: np.ndarray, side: np.ndarray) -> np.ndarray:
 
 
 def _directions_of_levels(question: Question, concept: int) -> np.ndarray:
-    """Orthonormal directions (directions, width) by which a linear classifier tells the levels of a concept."""
+    """Orthonormal directions (directions, width) by which a linear classifier predicts the levels of a concept."""
     train = question.train
     used = train.labelled(concept)
     level = train.level[used, concept]

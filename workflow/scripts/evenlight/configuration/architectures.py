@@ -453,7 +453,7 @@ class Service(Architecture):
         None,
         description=(
             "What distinguishes the classifier at this address from earlier ones, such as a date. Another version is "
-            "asked anew."
+            "asked again."
         ),
     )
     hidden_word: Text | None = Field(

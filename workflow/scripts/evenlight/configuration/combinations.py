@@ -136,7 +136,7 @@ def _check_masked_words(config: dict) -> Iterator[str]:
 
 
 def _check_levels_by(config: dict) -> Iterator[str]:
-    """Levels of concepts are told by words, or by networks like a model that the study trains."""
+    """Levels of concepts are predicted by words, or by networks like a model that the study trains."""
     key, named = "explain.levels_by", config["explain"]["levels_by"]
     if named == WORDS:
         if explains_effects(config) and WORDS in config["models"]:
@@ -195,7 +195,7 @@ def _check_windows(config: dict) -> Iterator[str]:
                 f"{why}; use word_embeddings"
             )
         if _tokenises_anew(settings):
-            yield f'explainers.{name}.definition: found "released", which tokenises texts anew, and {why}; use paper'
+            yield f'explainers.{name}.definition: found "released", which tokenises texts again, and {why}; use paper'
     for name, settings in config["metrics"].items():
         if (settings["metric"], settings.get("definition")) == ("flip_area", "released"):
             found = 'found "released", which reads a text as a whole'
@@ -237,7 +237,7 @@ def beyond_probabilities(section: str, settings: dict, why: str) -> Iterator[tup
     elif settings.get("hidden_token") == "pad":
         yield "hidden_token", f'found "pad", {why}; use mask or removed'
     elif section == "explainers" and _tokenises_anew(settings):
-        yield "definition", f'found "released", which tokenises texts anew, {why}; use paper'
+        yield "definition", f'found "released", which tokenises texts again, {why}; use paper'
 
 
 def _asks_probabilities(entry: type[Explainer] | type[Metric]) -> bool:

@@ -49,7 +49,7 @@ class Scrape(Settings):
 
 class Fetch(Settings):
     """How the sites are asked, by a real browser; all but `serve` changes no result. What was read is kept with its
-    address, time and SHA-256 in `results/<study>/corpus/pages/` and not asked for again; to read the sites anew,
+    address, time and SHA-256 in `results/<study>/corpus/pages/` and not asked for again; to read the sites again,
     delete that folder and add `--forcerun list_books`.
     """
 

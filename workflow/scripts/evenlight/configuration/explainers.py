@@ -205,8 +205,8 @@ class IntegratedGradients(GradientExplainer):
 
 class AdaptiveIntegratedGradients(GradientExplainer):
     """Integrated Gradients that choose their number of steps for each item: the steps double, earlier ones being used
-    again, until the scores add up to the change of the output and stay where they are. The shard has steps and gap of
-    each item.
+    again, until the scores add up to the change of the output and stay where they are. The attribution file has steps
+    and gap of each item.
     """
 
     title: ClassVar[str] = "Integrated Gradients, adaptive"
@@ -820,7 +820,7 @@ class Tcav(ConceptExplainer):
         "paper",
         description=(
             "`paper` separates the level after from the level before. CEBaB's `released` code separates positive texts "
-            "from all others, turns the sign round and adds up the gradients of the classes."
+            "from all others, reverses the sign and adds up the gradients of the classes."
         ),
     )
 
@@ -852,9 +852,9 @@ class Leace(ConceptExplainer):
 
 
 class Causalm(ConceptExplainer):
-    """The answer of a network of its own, which is trained to leave the concept out and to keep the one that goes along
-    with it the most (CausaLM, Feder et al. 2021). It begins as the model, and is trained for each concept, model and
-    seed.
+    """The answer of a network of its own, which is trained to leave the concept out and to keep the one that is
+    associated with it the most (CausaLM, Feder et al. 2021). It begins as the model, and is trained for each concept,
+    model and seed.
     """
 
     title: ClassVar[str] = "CausaLM"
@@ -875,7 +875,7 @@ class Causalm(ConceptExplainer):
         None, ge=1, description="Learn from only this many training texts, drawn at random; `null` takes all."
     )
     control: bool = Field(
-        True, description="Whether a head keeps the concept that goes along with the treated one the most."
+        True, description="Whether a head keeps the concept that is associated with the treated one the most."
     )
     strength: float = Field(
         2.0,

@@ -26,8 +26,8 @@ class Metric(Entry):
         better: ``higher`` or ``lower``, which scores are the better ones for the reader of an explanation.
         measures: the property of explanations of which several metrics are definitions, that stand beside each other in
             the table of definitions; empty where it is the metric itself.
-        from_probability: whether the model's probability of the text is part of the score, which then goes along with
-            it whatever is explained.
+        from_probability: whether the model's probability of the text is part of the score, which then is associated
+            with it whatever is explained.
         reach: how far a single text's score may lie from all others though none was seen so far off: 1 where one jump
             of the model's probability, or of its class, decides it; 0 where nothing of the kind is known.
     """

@@ -128,7 +128,7 @@ Segmenter = Annotated[
 
 
 class Variants(Reader):
-    """What datasets of sentences in the manner of GECO have in common, whose split is fixed."""
+    """What datasets of sentences in the style of GECO have in common, whose split is fixed."""
 
     english: ClassVar[bool] = True
 
@@ -149,7 +149,7 @@ class Geco(Variants):
 
 
 class Demo(Variants):
-    """A small corpus in the manner of GECO that comes with Evenlight and needs no download. It shows that the workflow
+    """A small corpus in the style of GECO that comes with Evenlight and needs no download. It shows that the workflow
     runs; it is too small for conclusions.
     """
 
@@ -376,8 +376,8 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 class CausalWorld(Reader):
     """Notes about employees, written by a structural causal model whose dials are below: which words cause the class
-    (`declined`, `promoted`), which only go along with it, and what the gender does are known. Test texts come in pairs
-    that differ in nothing but the gender and what follows from it. See [the datasheet](../docs/causal_world.md).
+    (`declined`, `promoted`), which are only associated with it, and what the gender does are known. Test texts come in
+    pairs that differ in nothing but the gender and what follows from it. See [the datasheet](../docs/causal_world.md).
     """
 
     title: ClassVar[str] = "A world with known causes"

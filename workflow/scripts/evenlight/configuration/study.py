@@ -120,7 +120,7 @@ class Agreement(Settings):
 
 
 class Reliance(Settings):
-    """On which words the models lean, by group: how alike the forms of a text are explained (`pair_invariance`), what
+    """On which words the models rely, by group: how alike the forms of a text are explained (`pair_invariance`), what
     share of the scores the words that name the group have (`group_reliance`), and a table of words (`words_by_group`).
     """
 
@@ -415,7 +415,7 @@ class Study(Settings):
     reliance: Reliance | None = Field(
         None,
         description=(
-            "Shows on which words the models lean, by group. `{}` does with the defaults below; left out, nothing is "
+            "Shows on which words the models rely, by group. `{}` does with the defaults below; left out, nothing is "
             "shown. An explainer that draws at random needs a second one with the same settings, such as `lime` and "
             "`lime_again`, to tell how far apart explanations are by chance alone."
         ),

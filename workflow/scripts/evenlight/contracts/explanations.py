@@ -70,9 +70,9 @@ CONCEPT_LABELS = Contract(
     pa.schema([required("item_id", pa.string())]),
     extra_columns=pa.string(),
 )
-TOLD_LEVELS = Contract(
-    "levels of a concept as a network tells them",
-    "tell_levels",
+PREDICTED_LEVELS = Contract(
+    "levels of a concept as a network predicts them",
+    "predict_levels",
     pa.schema([*columns(pa.string(), "item_id", "level")]),
 )
 REPRESENTATIONS = Contract(

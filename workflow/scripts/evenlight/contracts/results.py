@@ -64,7 +64,7 @@ EFFECTS = Contract(
             *with_interval("hedges_g"),
             *with_interval("cliffs_delta"),
             *with_interval("common_language_effect"),
-            # The pooled difference, for these models and for further trainings, in the metric's units and in sds.
+            # The pooled difference, for these trained models and across retraining, in the metric's units and in sds.
             pa.field("difference", pa.float64()),
             *columns(pa.float64(), "models_low", "models_high", "low", "high", missing=True),
             *columns(pa.float64(), "family_low", "family_high", "sd", missing=True),
@@ -75,7 +75,8 @@ EFFECTS = Contract(
             *columns(pa.float64(), "units_error", "reserve", "trainings_error", "degrees", missing=True),
             *columns(pa.float64(), "lowest_seed", "highest_seed", missing=True),  # differences of single seeds
             pa.field("apart_seed", pa.string()),  # the one that lies apart from the others
-            # Of these models' effect, and of its significance: the strength of a confounder that explains it away.
+            # Of the effect for these trained models, and of its significance: the strength of a confounder that
+            # explains it away.
             *columns(pa.float64(), "robustness", "robustness_significance", missing=True),
             *columns(pa.float64(), "p", "p_adjusted", "p_models", "p_models_adjusted", missing=True),
             *columns(pa.float64(), "p_equivalence", "p_equivalence_adjusted", missing=True),
@@ -422,9 +423,9 @@ CONTROL = Contract(
         ]
     ),
 )
-ASSOCIATED = Contract(
-    "associated parts",
-    "measure_associated",
+COVARIATE_ADJUSTED = Contract(
+    "covariate-adjusted disparities",
+    "adjust_for_covariates",
     pa.schema(
         [
             *_CELL,
@@ -432,8 +433,8 @@ ASSOCIATED = Contract(
             required("seeds", pa.int64()),
             pa.field("undecided", pa.string()),  # why there is no split; none where there is one
             *columns(pa.float64(), "support", "total", missing=True),
-            *with_interval("associated"),
-            *with_interval("remaining"),
+            *with_interval("covariate_part"),
+            *with_interval("adjusted"),
             *with_interval("shuffled"),
         ]
     ),

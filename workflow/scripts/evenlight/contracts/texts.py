@@ -41,8 +41,8 @@ UNITS = Contract(
         ]
     ),
 )
-READINGS = Contract(
-    "readings",
+PREDICTIONS = Contract(
+    "predictions",
     "read_texts",
     pa.schema(
         [
@@ -58,7 +58,7 @@ READINGS = Contract(
             pa.field("token_type", pa.list_(pa.int64())),
             pa.field("target", pa.int64()),  # the class that is explained, null where none is
             pa.field("foil", pa.int64()),  # the class that it is held against, null where nothing is contrasted
-            pa.field("left_out", pa.string()),  # why the text is not explained, see evenlight.readings
+            pa.field("left_out", pa.string()),  # why the text is not explained, see evenlight.predictions
             pa.field("probability", pa.list_(pa.float64())),  # of the classes; null where the text is too long
             pa.field("predicted", pa.int64()),
         ]

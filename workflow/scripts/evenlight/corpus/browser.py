@@ -52,7 +52,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Manners:
+class Policy:
     """How a site is treated; nothing of it changes what is found there."""
 
     contact: str | None = None  # where the site's people can reach the person who runs this
@@ -73,17 +73,17 @@ Ask = Callable[[str], Answer]
 def polite(
     ask: Ask,
     store: Path,
-    manners: Manners,
+    policy: Policy,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Fetch:
     """A fetcher that asks a site as it wants to be asked.
 
     Each host's robots.txt is asked for once a run, before its first page, and kept in ``store``; a page it forbids
-    raises :class:`~evenlight.corpus.pages.Refused`. Between the pages of a host there are ``manners.wait`` seconds or
+    raises :class:`~evenlight.corpus.pages.Refused`. Between the pages of a host there are ``policy.wait`` seconds or
     the crawl delay, whichever is longer. No answer, status 429 or 5xx: the page is asked for again after
-    ``manners.backoff`` · 2^(attempts so far − 1) seconds, or after the longer time that the site asks for. After
-    ``manners.attempts``, or for a status that is neither a page nor a missing one, an :class:`InputError`.
+    ``policy.backoff`` · 2^(attempts so far − 1) seconds, or after the longer time that the site asks for. After
+    ``policy.attempts``, or for a status that is neither a page nor a missing one, an :class:`InputError`.
     """
     answered_at: dict[str, float] = {}
     robots: dict[str, Protego] = {}
@@ -91,7 +91,7 @@ def polite(
     def page_of(url: str, wait: float) -> Page:
         host = urlsplit(url).netloc
         pause = 0.0
-        for attempt in range(manners.attempts):
+        for attempt in range(policy.attempts):
             sleep(max(0.0, answered_at.get(host, -math.inf) + max(wait, pause) - clock()))
             retry_after = None
             try:
@@ -104,21 +104,21 @@ def polite(
                 problem = str(error)
             finally:
                 answered_at[host] = clock()
-            pause = max(manners.backoff * 2**attempt, asked_wait(retry_after) or 0.0)
+            pause = max(policy.backoff * 2**attempt, asked_wait(retry_after) or 0.0)
             if pause > LONGEST_WAIT:
                 raise InputError(
                     f"{url}: {problem}, to be asked again in {pause:.0f} s; run again then, all pages so far are kept"
                 )
-            print(f"{url}: {problem} (attempt {attempt + 1} of {manners.attempts})", flush=True)
+            print(f"{url}: {problem} (attempt {attempt + 1} of {policy.attempts})", flush=True)
         raise InputError(
-            f"{url}: no answer in {manners.attempts} attempts, the last one: {problem}; run again later, all pages so "
+            f"{url}: no answer in {policy.attempts} attempts, the last one: {problem}; run again later, all pages so "
             "far are kept"
         )
 
     def robots_of(url: str) -> Protego:
         site = "{0.scheme}://{0.netloc}".format(urlsplit(url))
         if site not in robots:
-            page = page_of(f"{site}/robots.txt", manners.wait)
+            page = page_of(f"{site}/robots.txt", policy.wait)
             keep(store, page)
             # Without any rules everything may be read.
             robots[site] = Protego.parse(_plain_text(page.html) if page.status == 200 else "")
@@ -128,7 +128,7 @@ def polite(
         rules = robots_of(url)
         if not rules.can_fetch(url, PROGRAM):
             raise Refused(f"{url}: robots.txt of the site asks programs not to read this page")
-        page = page_of(url, max(manners.wait, rules.crawl_delay(PROGRAM) or 0.0))
+        page = page_of(url, max(policy.wait, rules.crawl_delay(PROGRAM) or 0.0))
         if page.status not in DEFINITIVE:
             raise InputError(f"{url}: the site answers with status {page.status}; open the page by hand to see why")
         return page
@@ -158,7 +158,7 @@ def remembering(fetch: Fetch, store: Path) -> Fetch:
 
 
 @contextmanager
-def fetching(store: Path, manners: Manners, browser: str = "auto", served: Path | None = None) -> Iterator[Fetch]:
+def fetching(store: Path, policy: Policy, browser: str = "auto", served: Path | None = None) -> Iterator[Fetch]:
     """A fetcher over ``store`` that starts a browser when a page is missing there.
 
     ``browser`` is ``auto`` (Chromium, else Firefox, else stored pages only), ``chromium``, ``firefox`` or ``none``.
@@ -169,14 +169,14 @@ def fetching(store: Path, manners: Manners, browser: str = "auto", served: Path 
 
         @functools.cache
         def source() -> Fetch:
-            if not served and not manners.contact and browser != "none":
+            if not served and not policy.contact and browser != "none":
                 raise InputError(
                     f"{store}: pages are missing there, and sites want to know who asks for them; "
                     "give --contact a mail address or a web page of yours"
                 )
             site = stack.enter_context(serving(served)) if served else None
             try:
-                return polite(stack.enter_context(asking(browser, manners, site)), store, manners)
+                return polite(stack.enter_context(asking(browser, policy, site)), store, policy)
             except NoBrowser as problem:
                 if browser not in ("auto", "none"):
                     raise InputError(f"--browser {browser}: {problem}") from None
@@ -187,16 +187,16 @@ def fetching(store: Path, manners: Manners, browser: str = "auto", served: Path 
 
 
 @contextmanager
-def asking(browser: str, manners: Manners, site: Site | None = None) -> Iterator[Ask]:
+def asking(browser: str, policy: Policy, site: Site | None = None) -> Iterator[Ask]:
     """Ask through a browser, with ``site`` in place of the real sites; :class:`NoBrowser` where none can be started.
 
     A browser that failed is replaced: after a time-out it may still be on its way to the old page.
     """
-    driver: WebDriver | None = start_browser(browser, manners)
+    driver: WebDriver | None = start_browser(browser, policy)
 
     def ask(url: str) -> Answer:
         nonlocal driver
-        driver = driver or start_browser(browser, manners)
+        driver = driver or start_browser(browser, policy)
         try:
             answer = _visit(driver, site.local(url) if site else url)
         except (WebDriverException, HTTPError) as error:
@@ -237,7 +237,7 @@ def _retry_after(driver: WebDriver) -> str | None:
     return retry_after
 
 
-def start_browser(browser: str, manners: Manners) -> WebDriver:
+def start_browser(browser: str, policy: Policy) -> WebDriver:
     """Start a headless browser with an empty profile; :class:`NoBrowser` where that is impossible.
 
     The system's browser and driver are taken where they exist. Selenium Manager finds what is missing, but downloads
@@ -249,11 +249,11 @@ def start_browser(browser: str, manners: Manners) -> WebDriver:
     problems = []
     for name in {"auto": tuple(_STARTERS), "none": ()}.get(browser, (browser,)):
         try:
-            driver = _STARTERS[name](manners.user_agent)
+            driver = _STARTERS[name](policy.user_agent)
         except WebDriverException as error:
             problems.append(f"{name}: {_first_line(error)}")
         else:
-            driver.set_page_load_timeout(manners.timeout)
+            driver.set_page_load_timeout(policy.timeout)
             return driver
     raise NoBrowser("; ".join(problems) or "none wanted")
 
@@ -305,7 +305,7 @@ def _first_line(error: Exception) -> str:
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Flags of the scripts that fetch pages; they change how sites are treated, not what is found."""
-    usual = Manners()
+    usual = Policy()
     parser.add_argument("--pages-store", type=Path, required=True, metavar="DIR", help="where pages are kept")
     parser.add_argument("--serve", type=Path, metavar="DIR", help="a page store that plays the sites (demo, tests)")
     parser.add_argument("--browser", choices=("auto", *_STARTERS, "none"), default="auto")
@@ -318,11 +318,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def fetching_as_told(arguments: argparse.Namespace):
     """:func:`fetching` with the values of the flags of :func:`add_flags`."""
-    manners = Manners(
+    policy = Policy(
         contact=arguments.contact or (PROGRAM.lower() if arguments.serve else None),
         wait=arguments.wait,
         timeout=arguments.timeout,
         attempts=arguments.attempts,
         backoff=arguments.backoff,
     )
-    return fetching(arguments.pages_store, manners, arguments.browser, arguments.serve)
+    return fetching(arguments.pages_store, policy, arguments.browser, arguments.serve)

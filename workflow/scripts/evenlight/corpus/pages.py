@@ -95,7 +95,7 @@ def enter(entries: dict[str, Entry], entry: Entry) -> None:
 def read_page(store: Path, entry: Entry) -> Page:
     """The page of an entry; an :class:`InputError` if its file is missing or not what the index says."""
     path = store / entry.file
-    remedy = f"delete the line of {entry.url} from {store / INDEX}, the page is then fetched anew"
+    remedy = f"delete the line of {entry.url} from {store / INDEX}, the page is then fetched again"
     try:
         data = path.read_bytes()
         data = gzip.decompress(data) if path.suffix == ".gz" else data

@@ -1,4 +1,4 @@
-"""A dataset of one's own: the resolved annotations of sentences, as items in the manner of GECO.
+"""A dataset of one's own: the resolved annotations of sentences, as items in the style of GECO.
 
 The file is a table of :data:`evenlight.contracts.corpus.ANNOTATIONS` with one accepted row per sentence; what stands in
 its rejected rows is not used.

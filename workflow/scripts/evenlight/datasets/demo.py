@@ -1,4 +1,4 @@
-"""The embedded demo corpus: sentences with marked words, turned into datasets in the manner of GECO.
+"""The embedded demo corpus: sentences with marked words, turned into datasets in the style of GECO.
 
 Each sentence is written once (``resources/demo/sentences.yaml``). ``{he/she/they}`` marks a word of the
 grammatical subject and ``[him/her*/them]`` one of another person; the star is the form that stays when only the

@@ -6,7 +6,7 @@ from pathlib import Path
 from evenlight import datasets, sources
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items, clustered_wholes, wholes
+from evenlight.items import assign_validation, check_items, clusters_kept_together, groups_kept_together
 from evenlight.tables import write_table
 
 
@@ -31,8 +31,10 @@ def import_dataset(
     items = dataset.items
     # A dataset with a published validation split has no share of its own.
     if "validation_share" in settings:
-        whole = (clustered_wholes if reader.whole_clusters else wholes)(items, dataset.units)
-        items = assign_validation(items, whole, settings["validation_share"], settings["split_seed"])
+        kept_together = (clusters_kept_together if reader.whole_clusters else groups_kept_together)(
+            items, dataset.units
+        )
+        items = assign_validation(items, kept_together, settings["validation_share"], settings["split_seed"])
     notes = dataset.notes + check_items(items, dataset.units, settings["dataset"], reader.unbalanced(settings))
     metadata = {
         "dataset": settings["dataset"],

@@ -142,7 +142,7 @@ def _rows(path: Path, fields: list[str]) -> Iterator[tuple[str, dict]]:
     try:
         table = pq.read_table(path)
     except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: not a readable Parquet file ({error}); write it anew") from None
+        raise InputError(f"{path}: not a readable Parquet file ({error}); write it again") from None
     require_columns(path, fields, table.column_names, REMEDY)
     for number, row in enumerate(table.select(list(dict.fromkeys(fields))).to_pylist(), start=1):
         yield f"{path}, row {number}", row

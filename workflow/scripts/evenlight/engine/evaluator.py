@@ -57,7 +57,7 @@ class Evaluator:
     @cached_property
     def _asked(self) -> Classifier:
         """The classifier for rows of ids. What looks into a network does so by hooks, which compiled ones ignore."""
-        if not self.compiled or self.classifier.way.stand_ins or self.classifier.is_prompted:
+        if not self.compiled or self.classifier.model_inputs.stand_ins or self.classifier.is_prompted:
             return self.classifier
         return replace(self.classifier, network=_compiled(self.classifier.network))
 
@@ -73,7 +73,7 @@ class Evaluator:
         """
         order = np.argsort(lengths, kind="stable")
         ordered = np.array(lengths)[order].tolist()
-        most_padding = 0 if self.classifier.way.reads_padding else self.padding_per_batch
+        most_padding = 0 if self.classifier.model_inputs.reads_padding else self.padding_per_batch
         start = 0
         while start < len(order):
             # The longest row of a batch is its last one, and every row is padded to it.
@@ -171,7 +171,7 @@ class Evaluator:
 
     def _behind_beginning(self, rows: dict[bytes, np.ndarray]) -> dict[bytes, np.ndarray]:
         """Those of some rows that begin with what needs to be read once only, without it."""
-        beginning = np.array(self._asked.way.beginning, dtype=np.int64)
+        beginning = np.array(self._asked.model_inputs.beginning, dtype=np.int64)
         if not len(beginning):
             return {}
         behind = ((name, row_behind(row, beginning)) for name, row in rows.items())

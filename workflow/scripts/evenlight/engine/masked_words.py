@@ -81,7 +81,7 @@ def masked_evaluator(
 
 
 def masked_scores(
-    evaluator: Evaluator, readings: Sequence[Reading], truth: Sequence[Sequence[int] | None]
+    evaluator: Evaluator, encodings: Sequence[Reading], truth: Sequence[Sequence[int] | None]
 ) -> dict[str, np.ndarray]:
     """How improbable the words of texts are that are no ground truth, in nats; float (texts,) by score.
 
@@ -94,7 +94,7 @@ def masked_scores(
 
     Args:
         evaluator: from :func:`masked_evaluator`.
-        readings: of the texts.
+        encodings: of the texts.
         truth: of each text 1 for a word of the ground truth; None where there is none.
     """
     mask = evaluator.classifier.special_token("mask")
@@ -109,7 +109,7 @@ def masked_scores(
             copies.append((row, place, token))
         return rows[key]
 
-    for reading, of_text in zip(readings, truth, strict=True):
+    for reading, of_text in zip(encodings, truth, strict=True):
         words = [
             word for word in np.unique(reading.word_id[reading.word_id >= 0]) if of_text is None or not of_text[word]
         ]
@@ -143,7 +143,7 @@ def _answers(evaluator: Evaluator, copies: Sequence[tuple[np.ndarray, int, int]]
         inside = (mask > 0).long()
         place = sent(inside.argmax(1) + torch.tensor(places), token_id.device)
         inside, token = sent(inside, token_id.device), sent(tokens, token_id.device)
-        counts = classifier.way.counts_positions
+        counts = classifier.model_inputs.counts_positions
         logits = classifier.network.vocabulary_logits(token_id, inside, place[:, None], counts)[:, 0]
         log_p = logits.float().log_softmax(-1)
         return log_p.gather(1, token[:, None])[:, 0], log_p.amax(1)

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from evenlight.errors import InputError
-from evenlight.items import check_compared, check_strata, drawn_pairs, wholes
+from evenlight.items import check_compared, check_strata, groups_kept_together, sampled_units
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import Reading, read_words, token_ids
 from evenlight.models.two_parts import require_reads_parts, types_for
 from evenlight.models.windows import windows_of_text
-from evenlight.readings import COUNTERPART_TOO_LONG, NOT_DRAWN, TOO_LONG, Sentence
+from evenlight.predictions import COUNTERPART_TOO_LONG, NOT_SAMPLED, TOO_LONG, Sentence
 from evenlight.texts import texts_in
 
 
@@ -33,14 +33,14 @@ def require_reads(classifier: Classifier, items: pd.DataFrame) -> None:
         require_reads_parts(classifier, texts_in(items[:1])[0], parts[0])
 
 
-def wholes_to_drop(
-    item_id: Sequence[str], wholes: Sequence[str], tokens: np.ndarray, max_tokens: int, drop_long: bool
+def groups_to_drop(
+    item_id: Sequence[str], groups: Sequence[str], tokens: np.ndarray, max_tokens: int, drop_long: bool
 ) -> set[str]:
     """The units with an item beyond the limit, which are left out as a whole, so that groups stay balanced.
 
     Args:
         item_id: names of the items, (items,).
-        wholes: what must stay together with each, see :func:`evenlight.items.wholes`; (items,).
+        groups: what must stay together with each, see :func:`evenlight.items.groups_kept_together`; (items,).
         tokens: of each item, (items,).
         max_tokens: the limit.
         drop_long: whether such units may be left out, with a note.
@@ -56,16 +56,16 @@ def wholes_to_drop(
             f"(item {list(item_id)[worst]} has {tokens[worst]} tokens); raise max_tokens up to the model's "
             "limit, or set models.<model>.long_items to 'windows' or 'drop'"
         )
-    whole, of_a_sentence = ("text", "") if len(set(wholes)) == len(wholes) else ("pair", "a sentence of ")
-    dropped = {name for name, long in zip(wholes, is_long, strict=True) if long}
-    if dropped and dropped.issuperset(wholes):
+    unit_name, of_a_sentence = ("text", "") if len(set(groups)) == len(groups) else ("pair", "a sentence of ")
+    dropped = {name for name, long in zip(groups, is_long, strict=True) if long}
+    if dropped and dropped.issuperset(groups):
         raise InputError(
-            f"every {whole} has {of_a_sentence}more than models.<model>.max_tokens = {max_tokens} tokens; raise "
+            f"every {unit_name} has {of_a_sentence}more than models.<model>.max_tokens = {max_tokens} tokens; raise "
             "max_tokens up to the model's limit"
         )
     if dropped:
-        wholes_said = whole if len(dropped) == 1 else f"{whole}s"
-        print(f"left out {len(dropped)} {wholes_said} with {of_a_sentence}more than {max_tokens} tokens")
+        groups_said = unit_name if len(dropped) == 1 else f"{unit_name}s"
+        print(f"left out {len(dropped)} {groups_said} with {of_a_sentence}more than {max_tokens} tokens")
     return dropped
 
 
@@ -85,31 +85,33 @@ def left_out(
         InputError: a text is too long and may not be left out, or nothing is left to explain.
     """
     # A unit is left out as a whole, so that groups stay balanced.
-    whole = wholes(test, units)
-    unit_name, text_in_unit = ("text", "") if whole.is_unique else ("pair", "a text of ")
-    notes, count = [], whole.nunique()
+    kept_together = groups_kept_together(test, units)
+    unit_name, text_in_unit = ("text", "") if kept_together.is_unique else ("pair", "a text of ")
+    notes, count = [], kept_together.nunique()
     if settings["long_items"] == "windows" and (windowed := int((tokens > max_tokens).sum())):
         joined = "read in windows whose logits are averaged"
         notes.append(f"{windowed} of {len(tokens)} texts have more than {max_tokens} tokens and are {joined}")
         tokens = np.minimum(tokens, max_tokens)
-    dropped = wholes_to_drop(test["item_id"], whole, tokens, max_tokens, settings["long_items"] == "drop")
+    dropped = groups_to_drop(test["item_id"], kept_together, tokens, max_tokens, settings["long_items"] == "drop")
     # Drawn before, so that every model is compared on the same pairs, whatever it takes for too long.
-    drawn = drawn_pairs(test, units, settings["pairs"], settings["factors"] or None)
-    reason = np.where(test["item_id"].isin(drawn["item_id"]), None, NOT_DRAWN)
-    reason[whole.isin(dropped)] = COUNTERPART_TOO_LONG
+    drawn = sampled_units(test, units, settings["pairs"], settings["factors"] or None)
+    reason = np.where(test["item_id"].isin(drawn["item_id"]), None, NOT_SAMPLED)
+    reason[kept_together.isin(dropped)] = COUNTERPART_TOO_LONG
     reason[tokens > max_tokens] = TOO_LONG
     if all(reason):
         raise InputError(
-            f"every drawn {unit_name} has {text_in_unit}more than models.<model>.max_tokens = {max_tokens} tokens; "
+            f"every sampled {unit_name} has {text_in_unit}more than models.<model>.max_tokens = {max_tokens} tokens; "
             "raise max_tokens up to the model's limit, or explain.pairs"
         )
     if dropped:
         notes.append(
             f"{len(dropped)} of {count} {unit_name}s have {text_in_unit}more than {max_tokens} tokens and are left out"
         )
-    if NOT_DRAWN in reason:
-        explained = whole[np.equal(reason, None)].nunique()
-        notes.append(f"{explained} of {count} {unit_name}s, drawn at random (explain.pairs), are explained and scored")
+    if NOT_SAMPLED in reason:
+        explained = kept_together[np.equal(reason, None)].nunique()
+        notes.append(
+            f"{explained} of {count} {unit_name}s, sampled at random (explain.pairs), are explained and scored"
+        )
     return reason, notes
 
 
@@ -164,8 +166,8 @@ def encoded(
         InputError: a text cannot be read, or cannot be divided into windows.
     """
     parts, texts = parts_of(items), texts_in(items)
-    readings = read_words(classifier.tokenizer, texts, list(items["item_id"]), parts)
-    rows = zip(items["item_id"], texts, targets, readings, parts or [None] * len(readings), strict=True)
+    encodings = read_words(classifier.tokenizer, texts, list(items["item_id"]), parts)
+    rows = zip(items["item_id"], texts, targets, encodings, parts or [None] * len(encodings), strict=True)
     return [
         Sentence(
             item_id,
@@ -196,7 +198,7 @@ def tokenize(
     classifier: Classifier,
     items: pd.DataFrame,
     targets: Sequence[int],
-    wholes: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
     overlap: int | None = None,
 ) -> list[Sentence]:
     """Tokenise items of the contract ``items`` that the model can read; one target class per item.
@@ -205,8 +207,8 @@ def tokenize(
         classifier: gives tokenizer and limit.
         items: the rows, in the order wanted.
         targets: class to explain, one per row.
-        wholes: what must stay together with each row, see :func:`evenlight.items.wholes`. Where it is given, items
-            beyond the limit are left out with all of their unit, with a note, instead of being refused.
+        groups: what must stay together with each row, see :func:`evenlight.items.groups_kept_together`. Where it is
+            given, items beyond the limit are left out with all of their unit, with a note, instead of being refused.
         overlap: of the windows in which items beyond the limit are read, see :func:`encoded`.
 
     Raises:
@@ -216,6 +218,6 @@ def tokenize(
     if overlap is not None:
         return sentences
     lengths = np.array([len(sentence.token_id) for sentence in sentences])
-    together = items["item_id"] if wholes is None else wholes
-    dropped = wholes_to_drop(items["item_id"], together, lengths, classifier.max_tokens, wholes is not None)
-    return [sentence for sentence, whole in zip(sentences, together, strict=True) if whole not in dropped]
+    together = items["item_id"] if groups is None else groups
+    dropped = groups_to_drop(items["item_id"], together, lengths, classifier.max_tokens, groups is not None)
+    return [sentence for sentence, group in zip(sentences, together, strict=True) if group not in dropped]

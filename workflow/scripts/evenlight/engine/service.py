@@ -10,7 +10,7 @@ from evenlight.errors import InputError
 from evenlight.models.ready import matched_labels
 from evenlight.models.service import ServedClassifier
 from evenlight.services.asking import Service
-from evenlight.services.client import Manner
+from evenlight.services.client import Policy
 
 
 class ServiceEvaluator:
@@ -19,7 +19,7 @@ class ServiceEvaluator:
     Args:
         classifier: the service's words and classes.
         folder: of the answers of all services.
-        manner: how it is asked.
+        policy: how it is asked.
         on_rows: called with the number of texts of every answer that was asked for.
     """
 
@@ -27,11 +27,11 @@ class ServiceEvaluator:
         self,
         classifier: ServedClassifier,
         folder: Path,
-        manner: Mapping | None = None,
+        policy: Mapping | None = None,
         on_rows: Callable[[int], None] | None = None,
     ):
         self.classifier = classifier
-        self.service = Service(classifier.settings, folder, Manner(**(manner or {})), on_rows)
+        self.service = Service(classifier.settings, folder, Policy(**(policy or {})), on_rows)
         self.found_out: dict = {}
 
     @property

@@ -25,8 +25,10 @@ def _with_prompt(settings: dict, classes: Sequence[str], sentences: Sequence) ->
     classifier, about = prompted_classifier(settings, classes, sentences)
     for name, words in about["label_tokens"].items():
         print(f"class {name}: {', '.join(f'{word} ({chr(32).join(tokens)})' for word, tokens in words.items())}")
-    if classifier.way.beginning:
-        print(f"the first {len(classifier.way.beginning)} tokens of the prompt are computed once for all texts")
+    if classifier.model_inputs.beginning:
+        print(
+            f"the first {len(classifier.model_inputs.beginning)} tokens of the prompt are computed once for all texts"
+        )
     return classifier, about
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from evenlight.contracts.texts import ITEMS
 from evenlight.explainers.attribution import Attribution, Remark, note_of
 from evenlight.own_files import module_of
-from evenlight.readings import Sentence, require_foils
+from evenlight.predictions import Sentence, require_foils
 from evenlight.tables import read_table
 
 
@@ -51,7 +51,8 @@ class Explanations:
 
     Attributes:
         attributions: one per sentence, in order.
-        remarks: what a reader of the scores must know; a plain text is one remark. Goes into the shard and the tables.
+        remarks: what a reader of the scores must know; a plain text is one remark. Goes into the attribution file and
+            the tables.
     """
 
     attributions: list[Attribution]

@@ -126,20 +126,20 @@ def _slopes(
     """For each sentence the tokens' shares of the slope at ``nodes``, (nodes, tokens), and the outputs, (nodes,)."""
     evaluator = context.evaluator
     classifier = evaluator.classifier
-    entrance = classifier.entrance(settings["layer"])
+    embedding_layer = classifier.embedding_layer(settings["layer"])
 
     def compute(points: np.ndarray) -> tuple[torch.Tensor, ...]:
         # The points on the paths of all sentences are counted through.
         sentence_index, node_index = np.divmod(points, len(nodes))
         distinct, row_index = np.unique(sentence_index, return_inverse=True)
         batch = Batch.of([sentences[index] for index in distinct], classifier)
-        start, end = path_ends(batch, classifier, entrance, settings["baseline"])
+        start, end = path_ends(batch, classifier, embedding_layer, settings["baseline"])
         row = sent(row_index, end.device)
         node = sent(nodes[node_index], end.device, end.dtype)
         difference = (end - start)[row]
         embedding = start[row] + node[:, None, None] * difference
         value, gradient = target_gradient(
-            entrance, embedding, batch.mask[row_index], batch.target[row], settings["output"], batch.foil[row]
+            embedding_layer, embedding, batch.mask[row_index], batch.target[row], settings["output"], batch.foil[row]
         )
         return (gradient * difference).sum(-1), value
 
@@ -155,8 +155,8 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     """Each explainer refines its own paths."""
     explanations = {}
     for name, settings in methods.items():
-        entrance = context.evaluator.classifier.entrance(settings["layer"])
-        baseline, remarks = sound_baseline(context, entrance, settings["baseline"])
+        embedding_layer = context.evaluator.classifier.embedding_layer(settings["layer"])
+        baseline, remarks = sound_baseline(context, embedding_layer, settings["baseline"])
         settings = settings | {"baseline": baseline}
         attributions, counts = adaptive_integrated_gradients(sentences, settings, context)
         moved = {name: counts[name] for name in ("moved", "beyond")}

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from evenlight.contracts.explanations import ATTRIBUTIONS
 from evenlight.errors import InputError
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Attribution:
 class Remark:
     """What a reader of the scores must know.
 
-    A shard is computed in groups of items, and remarks on them are added up by :func:`note_of`.
+    An attribution file is computed in groups of items, and remarks on them are added up by :func:`note_of`.
 
     Attributes:
         text: one sentence, the same for every group. In a text with counts ``{name}`` is a count,

@@ -8,7 +8,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 from evenlight.seeds import generator_for
 
 

@@ -1,4 +1,6 @@
-"""What explanations have cost: a record beside each shard, since times differ from run to run and shards must not."""
+"""What explanations have cost: a record beside each attribution file, since times differ from run to run and
+attribution files must not.
+"""
 
 import platform
 import sys
@@ -31,11 +33,11 @@ def processor(cpuinfo: Path = CPUINFO) -> str:
 
 
 def write_cost(path: Path, digest: str, together: Sequence[str], parts: Sequence[Mapping]) -> None:
-    """Write the record of one shard.
+    """Write the record of one attribution file.
 
     Args:
         path: of the record.
-        digest: of what the shard depends on, by which the record belongs to it.
+        digest: of what the attribution file depends on, by which the record belongs to it.
         together: the explainers that were computed in one go, whose time this is: they share their passes.
         parts: of each part what it took, as the contract has it; none where that is not known.
     """
@@ -44,7 +46,7 @@ def write_cost(path: Path, digest: str, together: Sequence[str], parts: Sequence
 
 
 def complete_costs(paths: Sequence[Path], digests: Mapping[str, str]) -> None:
-    """Say of each shard without a record of its own that its cost is not known."""
+    """Say of each attribution file without a record of its own that its cost is not known."""
     for path in paths:
         if not is_made_of(path, COSTS, digests[path.stem]):
             write_cost(path, digests[path.stem], [path.stem], [])

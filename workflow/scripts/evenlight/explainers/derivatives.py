@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from evenlight.explainers.attribution import Remark
-from evenlight.models.classifier import Entrance
+from evenlight.models.classifier import EmbeddingLayer
 
 # A layer normalisation does not see a constant added to all hidden dimensions. Where the embeddings reach the output
 # only through such layers, the gradient's sum over the hidden dimension is zero whatever the text.
@@ -36,16 +36,16 @@ def target_output(
 
 
 def target_gradient(
-    entrance: Entrance,
+    embedding_layer: EmbeddingLayer,
     embedding: torch.Tensor,
     mask: torch.Tensor,
     target: torch.Tensor,
     output: str,
     foil: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The explained output, (rows,), and its gradient at the entrance, (rows, tokens, hidden)."""
+    """The explained output, (rows,), and its gradient at the embedding layer, (rows, tokens, hidden)."""
     embedding = embedding.detach().requires_grad_()
-    value = target_output(entrance.logits(embedding, mask), target, output, foil)
+    value = target_output(embedding_layer.logits(embedding, mask), target, output, foil)
     return value.detach(), torch.autograd.grad(value.sum(), embedding)[0]
 
 
@@ -80,12 +80,12 @@ def along_embedding(gradient: torch.Tensor, embedding: torch.Tensor) -> torch.Te
     return embedding.shape[-1] * cosine.square()
 
 
-def remarks_on_scaling(along: Sequence[np.ndarray], way_out: Callable[[], str]) -> list[Remark]:
+def remarks_on_scaling(along: Sequence[np.ndarray], suggested_method: Callable[[], str]) -> list[Remark]:
     """Whether input × gradient, which is what scaling the embeddings does, is next to nothing.
 
     Args:
         along: what :func:`along_embedding` says of each item's tokens, of which the root mean square counts.
-        way_out: says what to take instead.
+        suggested_method: says what to take instead.
     """
     means = [np.nanmean(square) for square in along if not np.isnan(square).all()]
     unscaled = int((np.sqrt(means) < 0.1).sum())
@@ -93,7 +93,8 @@ def remarks_on_scaling(along: Sequence[np.ndarray], way_out: Callable[[], str]) 
         return []
     text = (
         "the scores of {unscaled:.0f} of {items} items are a remainder: this model normalises its embeddings, so that "
-        f"scaling one changes the output by less than a tenth of what a random change of its size does; {way_out()}"
+        "scaling one changes the output by less than a tenth of what a random change of its size does; "
+        f"{suggested_method()}"
     )
     return [Remark(text, {"unscaled": unscaled})]
 

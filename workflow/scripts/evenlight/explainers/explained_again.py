@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from evenlight.chance import agreement
 from evenlight.explainers import Context, Explanations, explain
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 from evenlight.seeds import derived_seed
 
 # How many items are explained again: a part of them, which is what it costs, within bounds.
@@ -21,7 +21,7 @@ def estimating(tags: Mapping[str, Collection[str]]) -> list[str]:
     return [name for name, said in tags.items() if "estimates" in said]
 
 
-def drawn_items(item_ids: Iterable[str], seed: int) -> set[str]:
+def sampled_items(item_ids: Iterable[str], seed: int) -> set[str]:
     """The items that are explained again: those with the lowest numbers, which each draws from its own name.
 
     Args:

@@ -20,7 +20,7 @@ from evenlight.explainers.derivatives import (
     sharing,
     target_gradient,
 )
-from evenlight.explainers.entrances import ENTRANCES
+from evenlight.explainers.embedding_layers import EMBEDDING_LAYERS
 from evenlight.explainers.starts import probes
 
 
@@ -42,12 +42,14 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     classifier = context.evaluator.classifier
     explanations: dict[str, Explanations] = {}
     for (layer, definition, output), wanted in sharing(methods, "layer", "definition", "output"):
-        entrance = ENTRANCES[definition](classifier, layer)
+        embedding_layer = EMBEDDING_LAYERS[definition](classifier, layer)
 
-        def compute(batch: Batch, entrance=entrance, output=output, wanted=wanted) -> tuple[torch.Tensor, ...]:
+        def compute(
+            batch: Batch, embedding_layer=embedding_layer, output=output, wanted=wanted
+        ) -> tuple[torch.Tensor, ...]:
             with torch.no_grad():
-                embedding = entrance.embed(batch.token_id, batch.mask)
-            _, gradient = target_gradient(entrance, embedding, batch.mask, batch.target, output, batch.foil)
+                embedding = embedding_layer.embed(batch.token_id, batch.mask)
+            _, gradient = target_gradient(embedding_layer, embedding, batch.mask, batch.target, output, batch.foil)
             scores = (
                 aggregated(METHODS[settings["method"]](gradient, embedding), aggregation_of(settings))
                 for settings in wanted.values()
@@ -61,12 +63,12 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
             if aggregation_of(settings) == "sum" and settings["method"] == "saliency":
                 remarks = remarks_on_cancelling(left)
             if aggregation_of(settings) == "sum" and settings["method"] == "input_x_gradient":
-                remarks = remarks_on_scaling(along, partial(_way_out, context, layer))
+                remarks = remarks_on_scaling(along, partial(_suggested_method, context, layer))
             explanations[name] = Explanations([Attribution(score, forward_rows=1) for score in scores], remarks)
     return {name: explanations[name] for name in methods}
 
 
-def _way_out(context: Context, layer: str) -> str:
+def _suggested_method(context: Context, layer: str) -> str:
     """What to take where scaling the word embeddings does nothing: behind the normalisation it does."""
     # Decided once, so that all groups of sentences have the same remark.
     if layer == "word_embeddings" and context.once("turns_embeddings", lambda: _turns_embeddings(context.evaluator)):
@@ -81,7 +83,7 @@ def _turns_embeddings(evaluator: Evaluator) -> bool:
 
     def compute(batch: Batch) -> tuple[torch.Tensor]:
         words = classifier.embed(batch.token_id)
-        behind = classifier.entrance("embedding_output").embed(batch.token_id, batch.mask)
+        behind = classifier.embedding_layer("embedding_output").embed(batch.token_id, batch.mask)
         if words.shape != behind.shape:
             return (torch.ones_like(batch.token_id),)
         return (torch.cosine_similarity(words, behind, dim=-1) <= 0.999,)

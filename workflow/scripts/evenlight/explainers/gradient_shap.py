@@ -11,7 +11,7 @@ from evenlight.explainers import Context, Explanations
 from evenlight.explainers.aggregation import aggregated, aggregation_of
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.derivatives import target_gradient
-from evenlight.explainers.entrances import ENTRANCES
+from evenlight.explainers.embedding_layers import EMBEDDING_LAYERS
 from evenlight.explainers.starts import path_ends, sound_baseline
 from evenlight.models.transfers import sent
 from evenlight.seeds import generator_for
@@ -27,18 +27,18 @@ def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, cont
     Args:
         sentences: what is explained.
         name: of the explainer; every sentence's draws derive from it.
-        settings: ``samples``, ``noise`` (standard deviation at the entrance), ``baseline``, ``layer``,
+        settings: ``samples``, ``noise`` (standard deviation at the embedding layer), ``baseline``, ``layer``,
             ``definition``, ``output``, ``aggregation``.
         context: model and seed.
     """
     evaluator = context.evaluator
     classifier = evaluator.classifier
-    entrance = ENTRANCES[settings["definition"]](classifier, settings["layer"])
+    embedding_layer = EMBEDDING_LAYERS[settings["definition"]](classifier, settings["layer"])
     samples, noise = settings["samples"], settings["noise"]
-    baseline, remarks = sound_baseline(context, entrance, settings["baseline"])
+    baseline, remarks = sound_baseline(context, embedding_layer, settings["baseline"])
 
     def compute(batch: Batch) -> tuple[torch.Tensor]:
-        start, end = path_ends(batch, classifier, entrance, baseline)
+        start, end = path_ends(batch, classifier, embedding_layer, baseline)
         generators = [generator_for(context.seed, sentence.item_id, name) for sentence in batch.sentences]
         drawn = np.array([generator.random(samples) for generator in generators]).T
         shares = sent(drawn, end.device, end.dtype)
@@ -52,7 +52,7 @@ def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, cont
             points = start + share[..., None, None] * difference
             repeats = len(share)
             _, gradient = target_gradient(
-                entrance,
+                embedding_layer,
                 points.flatten(0, 1),
                 batch.mask.repeat(repeats, 1),
                 batch.target.repeat(repeats),

@@ -8,7 +8,7 @@ from evenlight.engine.evaluator import Question, answer_in_lockstep
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.models.classifier import Classifier
-from evenlight.readings import Tokenised
+from evenlight.predictions import Tokenised
 from evenlight.rows import replaced
 
 

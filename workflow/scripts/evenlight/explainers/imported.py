@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 from evenlight.texts import spaces_of, written
 
 UNITS = ("words", "tokens")
@@ -64,7 +64,7 @@ def read_rows(path: Path) -> list:
             rows = json.loads(path.read_text(encoding="utf-8"))
             return rows if isinstance(rows, list) else [rows]
     except (OSError, pa.ArrowInvalid, ValueError) as error:
-        raise InputError(f"{path}: not readable ({error}); write it anew") from None
+        raise InputError(f"{path}: not readable ({error}); write it again") from None
     raise InputError(f"{path}: none of .parquet, .jsonl and .json; convert it to one of them")
 
 

@@ -133,12 +133,12 @@ def _explained(
     temperature: float,
 ) -> dict[str, Explanations]:
     classifier = context.evaluator.classifier
-    entrance = classifier.entrance(layer)
+    embedding_layer = classifier.embedding_layer(layer)
 
     def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
-        start, end = path_ends(batch, classifier, entrance, baseline)
+        start, end = path_ends(batch, classifier, embedding_layer, baseline)
         with interactions_modified(classifier.network, temperature):
-            _, gradient = target_gradient(entrance, end, batch.mask, batch.target, output, batch.foil)
+            _, gradient = target_gradient(embedding_layer, end, batch.mask, batch.target, output, batch.foil)
         return tuple(aggregated(gradient * (end - start), settings["aggregation"]) for settings in wanted.values())
 
     columns = zip(*sentences_in_batches(sentences, context.evaluator, compute), strict=True)

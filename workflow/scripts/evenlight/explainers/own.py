@@ -12,7 +12,7 @@ from evenlight import own_files
 from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:

@@ -9,7 +9,7 @@ import numpy as np
 from evenlight.engine.evaluator import Evaluator, Rows
 from evenlight.explainers import Context, explain
 from evenlight.own_files import module_of
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 
 
 class _AnswersAtOnce(Evaluator):

@@ -9,7 +9,7 @@ from evenlight.engine.evaluator import Question, answer_in_lockstep
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.token_tree import Node, token_texts, token_tree
-from evenlight.readings import Sentence, explained_output
+from evenlight.predictions import Sentence, explained_output
 from evenlight.rows import replaced
 from evenlight.seeds import generator_for
 

@@ -68,13 +68,13 @@ def _along(
 ) -> dict[str, Explanations]:
     evaluator = context.evaluator
     classifier = evaluator.classifier
-    entrance = classifier.entrance(layer)
-    baseline, remarks = sound_baseline(context, entrance, baseline)
+    embedding_layer = classifier.embedding_layer(layer)
+    baseline, remarks = sound_baseline(context, embedding_layer, baseline)
     nodes, weights = (sent(part, classifier.device, classifier.network.dtype) for part in gauss_legendre(steps))
 
     def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         mask, target, foil = batch.mask, batch.target, batch.foil
-        start, end = path_ends(batch, classifier, entrance, baseline)
+        start, end = path_ends(batch, classifier, embedding_layer, baseline)
         difference = end - start
 
         mean_gradient = torch.zeros_like(end)
@@ -85,7 +85,7 @@ def _along(
             points = start + node[:, None, None, None] * difference
             repeats = len(node)
             _, gradient = target_gradient(
-                entrance,
+                embedding_layer,
                 points.flatten(0, 1),
                 mask.repeat(repeats, 1),
                 target.repeat(repeats),
@@ -95,7 +95,7 @@ def _along(
             mean_gradient += torch.einsum("s,s...->...", weight, gradient.unflatten(0, points.shape[:2]))
 
         with torch.no_grad():
-            ends = entrance.logits(torch.cat([end, start]), mask.repeat(2, 1))
+            ends = embedding_layer.logits(torch.cat([end, start]), mask.repeat(2, 1))
             outputs = target_output(ends, target.repeat(2), output, foil.repeat(2))
         values = {method: METHODS[method](mean_gradient, difference) for method in METHODS}
         sums = values["integrated_gradients"].sum(-1)

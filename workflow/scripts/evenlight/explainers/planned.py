@@ -7,7 +7,7 @@ import numpy as np
 
 from evenlight.explainers.token_tree import contexts, token_texts, token_tree
 from evenlight.own_files import module_of
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 
 # Adaptive integrated gradients begin with 9 points and double the intervals until the scores add up; most stop here.
 POINTS = 33

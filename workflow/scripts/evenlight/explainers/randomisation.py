@@ -14,7 +14,7 @@ from evenlight.chance import rank_correlation
 from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.models.randomised import Layer
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 from evenlight.seeds import derived_seed
 
 # The layers that are random at each stage, from all layers in the order from the head down.
@@ -26,7 +26,7 @@ ORDERS: dict[str, Callable[[list[Layer], int], list[Layer]]] = {
 NONE = "none"
 
 
-def drawn_items(item_ids: Iterable[str], count: int, seed: int) -> set[str]:
+def sampled_items(item_ids: Iterable[str], count: int, seed: int) -> set[str]:
     """``count`` of the items, or all where there are fewer, by a number that each draws from its own name."""
     return set(sorted(item_ids, key=lambda item: derived_seed(seed, item, "randomise"))[:count])
 

@@ -34,7 +34,7 @@ from evenlight.models.attention import (
     require_known_type,
     weighted_values,
 )
-from evenlight.models.classifier import Entrance
+from evenlight.models.classifier import EmbeddingLayer
 from evenlight.models.transfers import fetched
 
 # All activations that Transformers offers by name.
@@ -198,7 +198,7 @@ def propagation_rules(network: nn.Module, taps: Taps, softmax: str = "taylor") -
 
 def relevances(
     network: nn.Module,
-    entrance: Entrance,
+    embedding_layer: EmbeddingLayer,
     embedding: torch.Tensor,
     mask: torch.Tensor,
     target: torch.Tensor,
@@ -211,8 +211,8 @@ def relevances(
 
     Args:
         network: of a known type.
-        entrance: where the tokens' relevance is read off.
-        embedding: values at the entrance, (rows, tokens, hidden).
+        embedding_layer: where the tokens' relevance is read off.
+        embedding: values at the embedding layer, (rows, tokens, hidden).
         mask: (rows, tokens).
         target: class of each row, (rows,).
         softmax: see :func:`relevance_attention`.
@@ -230,7 +230,7 @@ def relevances(
     with torch.enable_grad():
         opened = taps if text is None else taps.of_windows(text)
     with propagation_rules(network, opened, softmax), torch.enable_grad():
-        value = target_output(entrance.logits(embedding, mask), target, output, foil)
+        value = target_output(embedding_layer.logits(embedding, mask), target, output, foil)
     gradient, *taken = torch.autograd.grad(
         value.sum(), (embedding, taps.positions, taps.biases, taps.softmax), materialize_grads=True
     )
@@ -267,15 +267,15 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
 
 def _propagated(sentences: Sequence[Sentence], context: Context, layer: str, softmax: str, output: str) -> Explanations:
     classifier = context.evaluator.classifier
-    entrance = classifier.entrance(layer)
+    embedding_layer = classifier.embedding_layer(layer)
 
     def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         with torch.no_grad():
-            embedding = entrance.embed(batch.token_id, batch.mask)
+            embedding = embedding_layer.embed(batch.token_id, batch.mask)
         # No known type reads padding, so that all windows go through the network together.
         [text] = [windows.text for windows in classifier.windows(batch.mask)] or [None]
         relevance, taken, value = relevances(
-            classifier.network, entrance, embedding, batch.mask, batch.target, softmax, output, batch.foil, text
+            classifier.network, embedding_layer, embedding, batch.mask, batch.target, softmax, output, batch.foil, text
         )
         return relevance, value, *taken.unbind(-1)
 

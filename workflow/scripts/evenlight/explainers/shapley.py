@@ -16,7 +16,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
-from evenlight.readings import explained_output
+from evenlight.predictions import explained_output
 from evenlight.seeds import generator_for
 
 # A method lays out a plan for so many features, by its settings, with a generator for its draws.

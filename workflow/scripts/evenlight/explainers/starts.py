@@ -9,7 +9,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
 from evenlight.explainers import Context
 from evenlight.explainers.attribution import Remark
-from evenlight.models.classifier import Classifier, Entrance
+from evenlight.models.classifier import Classifier, EmbeddingLayer
 from evenlight.models.tokenizers import read_words, special_token_id
 from evenlight.models.transfers import sent
 
@@ -37,17 +37,18 @@ def baseline_ids(batch: Batch, classifier: Classifier, baseline: str | int) -> t
 
 @torch.no_grad()
 def path_ends(
-    batch: Batch, classifier: Classifier, entrance: Entrance, baseline: str | int
+    batch: Batch, classifier: Classifier, embedding_layer: EmbeddingLayer, baseline: str | int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Where the path of each sentence begins and ends: baseline and input at the entrance, (rows, tokens, hidden).
+    """Where the path of each sentence begins and ends: baseline and input at the embedding layer, (rows, tokens,
+    hidden).
 
     With baseline ``zero`` the special tokens keep their values and all others are zero.
     """
-    end = entrance.embed(batch.token_id, batch.mask)
+    end = embedding_layer.embed(batch.token_id, batch.mask)
     if baseline == "zero":
         special, _ = classifier.padded([sentence.is_special.astype(np.int64) for sentence in batch.sentences])
         return end * (special * sent(batch.mask > 0, end.device))[..., None], end
-    return entrance.embed(baseline_ids(batch, classifier, baseline), batch.mask), end
+    return embedding_layer.embed(baseline_ids(batch, classifier, baseline), batch.mask), end
 
 
 def probes(classifier: Classifier) -> list[Sentence]:
@@ -70,7 +71,7 @@ def probes(classifier: Classifier) -> list[Sentence]:
     ]
 
 
-def share_of_the_start(evaluator: Evaluator, entrance: Entrance, baseline: str | int) -> float:
+def share_of_the_start(evaluator: Evaluator, embedding_layer: EmbeddingLayer, baseline: str | int) -> float:
     """How much of what a path changes it changes in its first hundredth, 0 to 1; median of the :func:`probes`' logits.
 
     Large where the baseline is a point at which the network is not smooth: words without embedding whose
@@ -80,9 +81,11 @@ def share_of_the_start(evaluator: Evaluator, entrance: Entrance, baseline: str |
 
     @torch.no_grad()
     def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
-        start, end = path_ends(batch, classifier, entrance, baseline)
+        start, end = path_ends(batch, classifier, embedding_layer, baseline)
         shares = (0, FIRST / 100, FIRST / 10, FIRST, 0.5, 1)
-        logits = torch.stack([entrance.logits(start + share * (end - start), batch.mask) for share in shares]).double()
+        logits = torch.stack(
+            [embedding_layer.logits(start + share * (end - start), batch.mask) for share in shares]
+        ).double()
         change = (logits[1:4] - logits[0]).abs().amax(0)
         span = logits.amax(0) - logits.amin(0)
         # What is rounding has no course.
@@ -92,7 +95,7 @@ def share_of_the_start(evaluator: Evaluator, entrance: Entrance, baseline: str |
     return float(np.median(sentences_in_batches(probes(classifier), evaluator, compute)))
 
 
-def sound_baseline(context: Context, entrance: Entrance, baseline: str) -> tuple[str | int, list[Remark]]:
+def sound_baseline(context: Context, embedding_layer: EmbeddingLayer, baseline: str) -> tuple[str | int, list[Remark]]:
     """``baseline``, or the id of the token that stands in for it because no path can begin there, and a remark on it.
 
     Gradients along a path that begins in a jump miss the jump, whatever the number of steps. The decision is the
@@ -100,14 +103,14 @@ def sound_baseline(context: Context, entrance: Entrance, baseline: str) -> tuple
 
     Args:
         context: the model, and the decisions so far.
-        entrance: where the path lies.
+        embedding_layer: where the path lies.
         baseline: ``pad``, ``mask`` or ``zero``.
 
     Raises:
         InputError: no token can stand in.
     """
-    key = ("sound_baseline", entrance.name, baseline)
-    start = context.once(key, lambda: _sound_baseline(context.evaluator, entrance, baseline))
+    key = ("sound_baseline", embedding_layer.name, baseline)
+    start = context.once(key, lambda: _sound_baseline(context.evaluator, embedding_layer, baseline))
     if start == baseline:
         return baseline, []
     token = context.evaluator.classifier.tokenizer.convert_ids_to_tokens(start)
@@ -118,13 +121,13 @@ def sound_baseline(context: Context, entrance: Entrance, baseline: str) -> tuple
     return start, [Remark(text)]
 
 
-def _sound_baseline(evaluator: Evaluator, entrance: Entrance, baseline: str) -> str | int:
+def _sound_baseline(evaluator: Evaluator, embedding_layer: EmbeddingLayer, baseline: str) -> str | int:
     tokenizer = evaluator.classifier.tokenizer
     special_ids = [special_token_id(tokenizer, role) for role in OTHERS]
     [reading] = read_words(tokenizer, [["."]])
     stop = int(reading.token_id[reading.word_id >= 0][-1])
     for start in (baseline, *(token for token in special_ids if token is not None), stop):
-        if share_of_the_start(evaluator, entrance, start) <= MOST:
+        if share_of_the_start(evaluator, embedding_layer, start) <= MOST:
             return start
     raise InputError(
         f"explainers: the output of this {evaluator.classifier.network.config.model_type} model jumps where a path "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenlight.readings import SPECIAL, Sentence
+from evenlight.predictions import SPECIAL, Sentence
 
 
 @dataclass(frozen=True)

@@ -30,14 +30,14 @@ def said_of_single_runs(table: pd.DataFrame, models: dict[str, str]) -> str:
 
     >>> table = pd.DataFrame({"model": ["a", "b", "b"], "seeds": [5, 1, 1]})
     >>> said_of_single_runs(table, {"a": "A", "b": "B"})
-    ' One run each: B. What is said of it holds for these weights and not for further trainings.'
+    ' One run each: B. What is said of it holds for these weights and not across retraining.'
     """
     most = table.groupby("model")["seeds"].max()
     single = [label for name, label in models.items() if most.get(name) == 1]
     if not single:
         return ""
     them = "it" if len(single) == 1 else "them"
-    said = f"What is said of {them} holds for these weights and not for further trainings."
+    said = f"What is said of {them} holds for these weights and not across retraining."
     return f" One run each: {', '.join(single)}. {said}"
 
 

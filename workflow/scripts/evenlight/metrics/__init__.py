@@ -16,13 +16,13 @@ import pyarrow as pa
 from evenlight.contracts.explanations import ATTRIBUTIONS
 from evenlight.errors import InputError
 from evenlight.own_files import module_of
-from evenlight.readings import Sentence, Tokenised, require_foils, sentences_of
+from evenlight.predictions import Sentence, Tokenised, require_foils, sentences_of
 from evenlight.tables import read_metadata
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What made the explanations of a shard.
+    """What made the explanations of an attribution file.
 
     Attributes:
         explainer: its name.
@@ -50,14 +50,14 @@ class Explanation(Tokenised):
         item_id: the explained item.
         target: the class that was explained.
         token_id: ids, special tokens included; int64 (tokens,).
-        word_id: word of each token, see :class:`evenlight.readings.Sentence`; int64 (tokens,).
+        word_id: word of each token, see :class:`evenlight.predictions.Sentence`; int64 (tokens,).
         token_score: signed scores; float64 (tokens,).
         ground_truth: 1 where a word carries the label; int8 (words,), or None.
         words: the item's words, for metrics that explain again.
         origin: what made it.
-        token_text: what each token stands for, see :class:`evenlight.readings.Sentence`; (tokens,).
+        token_text: what each token stands for, see :class:`evenlight.predictions.Sentence`; (tokens,).
         foil: the class that the target is held against, or None.
-        windows: see :class:`evenlight.readings.Sentence`.
+        windows: see :class:`evenlight.predictions.Sentence`.
         token_type: likewise.
     """
 
@@ -97,7 +97,7 @@ def normalized(score: np.ndarray) -> np.ndarray:
 
 
 def read_origin(path: str | Path) -> Origin:
-    """What made the shard, as its metadata say."""
+    """What made the attribution file, as its metadata say."""
     metadata = read_metadata(path, ATTRIBUTIONS)
     return Origin(
         metadata["explainer"],
@@ -108,22 +108,24 @@ def read_origin(path: str | Path) -> Origin:
     )
 
 
-def explanations_of(texts: pa.Table, shard: pa.Table, path: str | Path, origin: Origin = UNKNOWN) -> list[Explanation]:
-    """The rows of a shard, or of a part of it.
+def explanations_of(
+    texts: pa.Table, attribution_file: pa.Table, path: str | Path, origin: Origin = UNKNOWN
+) -> list[Explanation]:
+    """The rows of an attribution file, or of a part of it.
 
     Args:
-        texts: the same rows of :func:`evenlight.readings.read_explained`, with ``ground_truth`` and, for metrics
+        texts: the same rows of :func:`evenlight.predictions.read_explained`, with ``ground_truth`` and, for metrics
             that explain again, ``words``.
-        shard: of the contract ``attributions``.
-        path: the shard's.
+        attribution_file: of the contract ``attributions``.
+        path: the attribution file's.
         origin: what made it.
 
     Raises:
-        InputError: the shard explains other texts.
+        InputError: the attribution file explains other texts.
     """
-    if not shard["item_id"].equals(texts["item_id"]):
+    if not attribution_file["item_id"].equals(texts["item_id"]):
         raise other_items(path)
-    token_scores = shard["token_score"].to_pylist()
+    token_scores = attribution_file["token_score"].to_pylist()
     ground_truth = texts["ground_truth"].to_pylist()
     explanations = []
     for sentence, token_score, truth in zip(sentences_of(texts), token_scores, ground_truth, strict=True):
@@ -145,7 +147,7 @@ def explanation_of(
 
 
 def other_items(path: str | Path) -> InputError:
-    """What to say of a shard that does not explain what is to be explained."""
+    """What to say of an attribution file that does not explain what is to be explained."""
     return InputError(
         f"{path}: column 'item_id' does not have the items that are to be explained, in their order; delete the file "
         "and run the workflow again"

@@ -61,7 +61,7 @@ def loss_gradients(rows: Sequence[Moved], evaluator: Evaluator) -> list[torch.Te
         loss = functional.cross_entropy(logits, _targets(moved), reduction="sum")
         gradients = torch.autograd.grad(loss, vectors)[0]
         # By places that are known here: to find them in a mask would wait for the device, row by row.
-        first = evaluator.classifier.way.places([len(row.input.vectors) for row in moved]).argmax(axis=1)
+        first = evaluator.classifier.model_inputs.places([len(row.input.vectors) for row in moved]).argmax(axis=1)
         return [
             gradient[start : start + len(row.input.vectors)][row.token_index]
             for row, gradient, start in zip(moved, gradients, first.tolist(), strict=True)

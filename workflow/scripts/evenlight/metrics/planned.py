@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 
 
 def _sets(settings: dict, tokens: int) -> int:

@@ -14,7 +14,7 @@ from evenlight.metrics import Explanation, Origin
 from evenlight.metrics.moved_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
 from evenlight.models.transfers import fetched, sent
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 from evenlight.rows import marks_of
 from evenlight.seeds import generator_for
 
@@ -128,8 +128,8 @@ def require_explains_again(origin: Origin) -> None:
     """
     if not origin.family:
         raise InputError(
-            f"explainer {origin.explainer} has no known method, so that it cannot explain again; delete its shard and "
-            "run the workflow again"
+            f"explainer {origin.explainer} has no known method, so that it cannot explain again; delete its "
+            "attribution file and run the workflow again"
         )
     if origin.settings["method"] == "lime" and origin.settings["definition"] == "released":
         raise InputError(

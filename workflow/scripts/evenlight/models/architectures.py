@@ -12,6 +12,7 @@ from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier, load_network, untrained_network
 from evenlight.models.limits import longest_text, refuse_beyond_limit
 from evenlight.models.lstm_attention import LstmAttention, LstmAttentionConfig
+from evenlight.models.model_inputs import reason_of
 from evenlight.models.one_layer_attention import OneLayerAttention, OneLayerAttentionConfig
 from evenlight.models.regimes import begin_anew
 from evenlight.models.tokenizers import (
@@ -20,7 +21,6 @@ from evenlight.models.tokenizers import (
     refuse_unstable,
     special_token_id,
 )
-from evenlight.models.way_in import reason_of
 from evenlight.models.word_vectors import begin_with_vectors
 
 # Where nobody says how long texts may be, no longer ones are read, whatever the model would read.

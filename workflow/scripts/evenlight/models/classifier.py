@@ -22,11 +22,11 @@ from evenlight.models.fast_layers import linear_layers, use_fast_layers
 from evenlight.models.hub import located
 from evenlight.models.in_a_line import in_a_line
 from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageModel, Prompt, as_classifier
+from evenlight.models.model_inputs import ModelInputs, found_inputs
 from evenlight.models.networks import embedded
 from evenlight.models.padding import padding_known
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.transfers import sent
-from evenlight.models.way_in import WayIn, found_way
 from evenlight.models.windows import Windows, are_windowed, split
 from evenlight.rows import ids_of, marks_of, types_of
 from evenlight.sources import WEIGHT_FILES, check_no_pickle, convert
@@ -53,11 +53,11 @@ class Classifier:
         precision: ``float32``, or ``bfloat16`` for linear layers in half the bits. Embeddings, logits and gradients
             at the embeddings are float32 in both cases, and so is all that is made of them.
         on_rows: called with the number of rows of every question; one that is read in windows is one row.
-        way: how the network is asked; None finds it out.
+        model_inputs: how the network is asked; None finds it out.
         check_texts: called with the words of texts before they are read, and refuses them; None where all may be.
 
     Raises:
-        InputError: there is no way to ask the network, see :func:`evenlight.models.way_in.found_way`.
+        InputError: there is no way to ask the network, see :func:`evenlight.models.model_inputs.found_inputs`.
     """
 
     network: nn.Module
@@ -65,7 +65,7 @@ class Classifier:
     max_tokens: int
     precision: str = "float32"
     on_rows: Callable[[int], None] | None = None
-    way: WayIn | None = None
+    model_inputs: ModelInputs | None = None
     check_texts: Callable[[Sequence[Sequence[str]]], None] | None = None
 
     def __repr__(self) -> str:
@@ -74,9 +74,11 @@ class Classifier:
         return in_a_line(self, self.network.config.model_type, f"texts of at most {self.max_tokens} tokens", where)
 
     def __post_init__(self):
-        """Find the way in, so that there is no classifier that reads its texts otherwise than Transformers does."""
-        if self.way is None:
-            object.__setattr__(self, "way", found_way(self.network, self.tokenizer))
+        """Find the model inputs, so that there is no classifier that reads its texts otherwise than Transformers
+        does.
+        """
+        if self.model_inputs is None:
+            object.__setattr__(self, "model_inputs", found_inputs(self.network, self.tokenizer))
 
     @property
     def device(self) -> torch.device:
@@ -97,7 +99,7 @@ class Classifier:
     @property
     def pads_left(self) -> bool:
         """Whether padding stands before the text, as decoders need it, whose last token is what the head reads."""
-        return self.way.pads_left
+        return self.model_inputs.pads_left
 
     @property
     def is_prompted(self) -> bool:
@@ -127,13 +129,13 @@ class Classifier:
         """
         fill = self.special_token("pad")
         rows = [row if len(row) else np.array([fill]) for row in rows]
-        tokens, inside = self.way.padded(rows, fill)
+        tokens, inside = self.model_inputs.padded(rows, fill)
         mask = np.where(inside, marks_of(tokens) + 1, 0)
         return sent(ids_of(tokens), self.device), torch.from_numpy(mask)
 
     def padded_vectors(self, rows: Sequence[torch.Tensor], fill: float | bool = 0) -> tuple[torch.Tensor, torch.Tensor]:
         """Values (rows, longest, …) of rows (tokens, …) with ``fill`` as padding, and the mask as in :meth:`padded`."""
-        inside = self.way.places([len(row) for row in rows])
+        inside = self.model_inputs.places([len(row) for row in rows])
         values = rows[0].new_full((*inside.shape, *rows[0].shape[1:]), fill)
         # By numbers, which no device has to find in a mask first.
         values[tuple(sent(place, values.device) for place in np.nonzero(inside))] = torch.cat(list(rows))
@@ -147,7 +149,7 @@ class Classifier:
         """The windows in which texts go through the network, of a mask of :meth:`padded`; none where all are whole."""
         if not are_windowed(mask):
             return []
-        return [each.on(self.device) for each in split(mask, self.way.places, self.way.reads_padding)]
+        return [each.on(self.device) for each in split(mask, self.model_inputs.places, self.model_inputs.reads_padding)]
 
     def logits(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
         """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under a mask of :meth:`padded`.
@@ -174,15 +176,17 @@ class Classifier:
         types = sent(types_of((mask - 1).clamp(min=0)).clamp(min=0), self.device) if (mask > 1).any() else None
         inside = mask > 0
         with self._autocast(), self._padding_known(not inside.all()):
-            logits = self.way.logits(self.network, embedding, sent(inside, self.device).long(), beginning, types)
+            logits = self.model_inputs.logits(
+                self.network, embedding, sent(inside, self.device).long(), beginning, types
+            )
         return logits.float() if self._is_autocast else logits
 
     def read_beginning(self) -> Cache | None:
         """What a decoder keeps of the beginning of its prompt, to be computed once; None where that cannot be."""
-        if not self.way.beginning:
+        if not self.model_inputs.beginning:
             return None
         with self._autocast(), self._padding_known(False):
-            return self.network.read_beginning(self.embed(sent([self.way.beginning], self.device)))
+            return self.network.read_beginning(self.embed(sent([self.model_inputs.beginning], self.device)))
 
     @property
     def _is_autocast(self) -> bool:
@@ -197,7 +201,7 @@ class Classifier:
         is_known = self.network.config.model_type in KNOWN_TYPES + FURTHER_TYPES
         return padding_known(is_padded) if is_known else nullcontext()
 
-    def entrance(self, layer: str = "word_embeddings") -> "Entrance":
+    def embedding_layer(self, layer: str = "word_embeddings") -> "EmbeddingLayer":
         """Where explainers that change embeddings take hold of the network.
 
         Args:
@@ -206,7 +210,7 @@ class Classifier:
         """
         block = None if layer == "word_embeddings" else self._embedding_block()
         if block is None:
-            return Entrance(layer, lambda token_id, mask: self.embed(token_id), self.logits)
+            return EmbeddingLayer(layer, lambda token_id, mask: self.embed(token_id), self.logits)
 
         def refuse_windows(mask: torch.Tensor) -> None:
             if are_windowed(mask):
@@ -243,7 +247,7 @@ class Classifier:
             finally:
                 handle.remove()
 
-        return Entrance(layer, embed, logits)
+        return EmbeddingLayer(layer, embed, logits)
 
     def _embedding_block(self) -> "_Block | None":
         """What makes the embedding layer's output; None where that is the word embeddings themselves."""
@@ -292,11 +296,11 @@ class _Block:
 
 
 @dataclass(frozen=True)
-class Entrance:
+class EmbeddingLayer:
     """A point inside the network: from ids to it, and from it to logits.
 
     Attributes:
-        name: tells it from the other entrances of the same network.
+        name: tells it from the other embedding layers of the same network.
         embed: ids and mask (rows, tokens) to values (rows, tokens, hidden).
         logits: values and mask to logits (rows, classes).
     """

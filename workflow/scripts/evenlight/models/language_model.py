@@ -124,7 +124,7 @@ class ClassifyingLanguageModel:
             input_ids: of the prompts with their texts.
             attention_mask: (rows, tokens).
             inputs_embeds: in place of the ids.
-            position_ids: heeded by being given: then the network is told the positions.
+            position_ids: used by being given: then the network is told the positions.
             beginning: of :meth:`read_beginning`; what is given comes behind it, with padding on the right.
         """
         values = input_ids if inputs_embeds is None else inputs_embeds

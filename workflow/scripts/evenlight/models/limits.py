@@ -54,7 +54,7 @@ def _limit(classifier: Classifier) -> float:
 def _dependent_positions(classifier: Classifier) -> tuple[float, str]:
     """The most tokens up to which a network takes no other rotary positions for all texts of a batch, and their type.
 
-    Texts by which the way in is tried out are too short to show it.
+    Texts by which the model inputs are tried out are too short to show it.
     """
     found = {}
     for module in classifier.network.modules():

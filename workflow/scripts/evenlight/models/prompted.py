@@ -253,15 +253,15 @@ class _Tokens:
 
     def read(self, sentences: Sentences) -> None:
         """Look at some more texts, given as words."""
-        readings = read_words(self.tokenizer, sentences)
-        last = int(readings[0].token_id[-1])
+        encodings = read_words(self.tokenizer, sentences)
+        last = int(encodings[0].token_id[-1])
         if self.template.kind == DECODER and last in self.tokenizer.all_special_ids:
             raise InputError(
                 f"{KEY}.language_model: the tokenizer puts {self.tokenizer.convert_ids_to_tokens(last)} behind every "
                 "text, so that no label can follow; set it to masked, or name a decoder whose tokenizer puts nothing "
                 "there"
             )
-        for words, reading in zip(sentences, readings, strict=True):
+        for words, reading in zip(sentences, encodings, strict=True):
             slot = self._slot(words, len(reading.token_id))
             if self.slot not in (None, slot):
                 raise InputError(self._joined(words, "the label"))
@@ -271,7 +271,7 @@ class _Tokens:
             self.beginning = common_beginning([before, before if self.beginning is None else self.beginning])
         for word in dict.fromkeys(self.words):
             filled = self.tokenizer([self.template.filled(words, word) for words in sentences], verbose=False)
-            for words, reading, with_word in zip(sentences, readings, filled["input_ids"], strict=True):
+            for words, reading, with_word in zip(sentences, encodings, filled["input_ids"], strict=True):
                 row = reading.token_id.tolist()
                 # What the label is put behind, and what comes behind it.
                 kept = len(row) if self.template.kind == DECODER else self.slot % len(row)

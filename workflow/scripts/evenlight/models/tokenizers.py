@@ -35,7 +35,7 @@ from transformers.utils import CONFIG_NAME
 
 from evenlight.errors import InputError, first_line
 from evenlight.models.hub import located
-from evenlight.readings import PROMPT, SPECIAL
+from evenlight.predictions import PROMPT, SPECIAL
 from evenlight.texts import of_part, spaces_of, written
 
 SPECIAL_TOKENS = {
@@ -311,7 +311,7 @@ def read_words(
     encoding = _encoded(tokenizer, sentences, parts, return_offsets_mapping=True)
     types = encoding.get("token_type_ids") if parts is not None else None
     prompt = prompt_around(tokenizer)
-    readings = []
+    encodings = []
     for row, words in enumerate(sentences):
         try:
             spans = np.array(encoding["offset_mapping"][row], dtype=np.int64).reshape(-1, 2)
@@ -327,8 +327,8 @@ def read_words(
             name = f"text '{_shortened(' '.join(words))}'" if names is None else f"item {names[row]}"
             raise InputError(f"{name}: {error}") from None
         token_type = np.array(types[row], dtype=np.int64) if types else None
-        readings.append(Reading(np.array(encoding["input_ids"][row], dtype=np.int64), word_id, token_text, token_type))
-    return readings
+        encodings.append(Reading(np.array(encoding["input_ids"][row], dtype=np.int64), word_id, token_text, token_type))
+    return encodings
 
 
 def _encoded(

@@ -7,9 +7,9 @@ import torch
 
 from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier
+from evenlight.models.model_inputs import CLOSE, reason_of
 from evenlight.models.tokenizers import Reading, read_words
-from evenlight.models.way_in import CLOSE, reason_of
-from evenlight.readings import SPECIAL
+from evenlight.predictions import SPECIAL
 from evenlight.rows import row_of
 
 # Words of each part that are tried.

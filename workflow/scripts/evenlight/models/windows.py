@@ -1,6 +1,6 @@
 """Texts that are longer than a network reads, in windows of whole words.
 
-The windows of a text overlap, each has the special tokens of the whole text around its words, and positions begin anew
+The windows of a text overlap, each has the special tokens of the whole text around its words, and positions begin again
 in each. The logits of the text are the mean of those of its windows. A mean of logits is linear: gradients, paths and
 relevance go through it as through any layer, and scores add up to what they add up to in a text of one window. Scores
 that are linear in the logits, such as sums of gradients of a logit or of a contrast, are the mean over all windows of
@@ -158,7 +158,7 @@ def split(mask: torch.Tensor, places: Callable[[Sequence[int]], np.ndarray], equ
 
     Args:
         mask: one more than each token's mark, 0 for padding; (texts, tokens).
-        places: lengths to where rows stand in a batch and padding does not, ``WayIn.places``.
+        places: lengths to where rows stand in a batch and padding does not, ``ModelInputs.places``.
         equal_lengths: whether windows that go through the network together must be of one length.
 
     Returns:

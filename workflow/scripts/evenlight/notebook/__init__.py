@@ -28,7 +28,7 @@ from evenlight.notebook.loading import AskedService, in_words_of_a_notebook
 from evenlight.notebook.loading import load_classifier as load_classifier
 from evenlight.notebook.progress import Progress, counted
 from evenlight.notebook.reading import Text, check_marks, check_one_per_text, sentences_of
-from evenlight.readings import Sentence, runner_up
+from evenlight.predictions import Sentence, runner_up
 from evenlight.statistics.one_cell import one_cell
 
 Asked = Classifier | AskedService

@@ -25,7 +25,7 @@ from evenlight.models.ready import ready_classifier
 from evenlight.models.service import ServedClassifier, is_service, load_service, word_tokenizer
 from evenlight.models.tokenizers import checked_tokenizer, loaded_tokenizer, special_token_id, token_ids
 from evenlight.services.asking import Service
-from evenlight.services.client import Manner
+from evenlight.services.client import Policy
 
 Source = str | Path | tuple[nn.Module, PreTrainedTokenizerBase]
 # What a study says of each model, and a notebook of each call.
@@ -44,7 +44,7 @@ class AskedService(ServedClassifier):
 
     Attributes:
         answers_folder: of the answers of all services.
-        asking: how it is asked, see :class:`evenlight.services.client.Manner`.
+        asking: how it is asked, see :class:`evenlight.services.client.Policy`.
     """
 
     answers_folder: Path = Path()
@@ -191,7 +191,7 @@ def _service(address: str, max_tokens: int | None, answers_folder: Path, setting
     entry, asking = _completed_service({"address": address, **settings})
     if not entry["classes"]:
         # Nothing but an answer says what the labels are.
-        service = Service(entry, answers_folder, Manner(**asking))
+        service = Service(entry, answers_folder, Policy(**asking))
         if not service.labels:
             service.probabilities(["text"])
         entry["classes"] = {label: label for label in service.labels}

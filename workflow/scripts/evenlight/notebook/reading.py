@@ -12,7 +12,7 @@ from evenlight.models.classifier import Classifier
 from evenlight.models.limits import longest_text
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.notebook.loading import AskedService
-from evenlight.readings import Sentence
+from evenlight.predictions import Sentence
 from evenlight.texts import Words, spaces_of, texts_in
 
 Text = str | Sequence[str]

@@ -23,7 +23,7 @@ from evenlight.statistics.study import StudyScores, VerdictSettings, taken
 FOLDERS = (
     "scores",
     *(modality.units for modality in MODALITIES.values()),
-    "readings",
+    "predictions",
     "attributions",
     "costs",
     "agreement",
@@ -54,7 +54,7 @@ class Inputs:
         units = {name: self.folders[of.units] for name, of in MODALITIES.items() if of.units in self.folders}
         several = {name: of | {"units": units[name]} for name, of in settings.get("modalities", {}).items()}
         folders = {"scores": self.folders["scores"], "units": next(iter(units.values()))}
-        folders |= {"modalities": several, "readings": self.folders.get("readings")}
+        folders |= {"modalities": several, "predictions": self.folders.get("predictions")}
         return taken(StudyScores, {**settings, **folders})
 
     def judged(self, settings: Mapping[str, Any]) -> tuple[StudyScores, VerdictSettings, dict[str, Any]]:

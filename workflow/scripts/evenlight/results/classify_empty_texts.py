@@ -9,4 +9,4 @@ TABLES = (WITHOUT_WORDS,)
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """A row per run and way of hiding words."""
-    return Computed([classes_without_words(inputs.folders["readings"], inputs.folders["datasets"], **settings)])
+    return Computed([classes_without_words(inputs.folders["predictions"], inputs.folders["datasets"], **settings)])

@@ -11,6 +11,6 @@ def compute(inputs: Inputs, settings: dict) -> Computed:
     """A row per run, explainer and pair of levels."""
     folders = inputs.folders
     table, notes = attribution_differences(
-        folders["attributions"], folders["datasets"], readings=folders["readings"], **settings
+        folders["attributions"], folders["datasets"], predictions=folders["predictions"], **settings
     )
     return Computed([table], notes)

@@ -12,6 +12,6 @@ TABLES = (
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """Both tables."""
-    confusions, curves = prediction_tables(inputs.folders["datasets"], inputs.folders["readings"], **settings)
+    confusions, curves = prediction_tables(inputs.folders["datasets"], inputs.folders["predictions"], **settings)
     areas = curves.groupby(["dataset", "model", "class"], sort=False)["auc"].mean()
     return Computed([confusions, curves], said=[areas.to_string()])

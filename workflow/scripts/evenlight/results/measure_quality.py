@@ -14,7 +14,7 @@ TABLES = (
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """Over the seeds, with the texts that were left out; per seed; and beside guessing, with models that only guess."""
-    folders = inputs.folders["datasets"], inputs.folders["readings"]
+    folders = inputs.folders["datasets"], inputs.folders["predictions"]
     per_seed, notes = quality_per_seed(*folders, **settings)
     balanced = balanced_accuracies(*folders, **{name: settings[name] for name in ("datasets", "models")})
     guessing = [f"warning: {text}" for text in said_of_chance(balanced)]

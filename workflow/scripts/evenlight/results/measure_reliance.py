@@ -14,5 +14,7 @@ TABLES = (
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """How alike the forms are explained, what the words get that name the group, and what all words get."""
     folders = inputs.folders
-    found = measure_reliance(folders["attributions"], folders["datasets"], readings=folders["readings"], **settings)
+    found = measure_reliance(
+        folders["attributions"], folders["datasets"], predictions=folders["predictions"], **settings
+    )
     return Computed(found)

@@ -13,7 +13,9 @@ TABLES = (
 
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
-    """Errors and effects; how good the predicted levels are, and what networks have forgotten, goes along."""
+    """Errors and effects; how good the predicted levels are, and what networks have forgotten, is written beside
+    them.
+    """
     results, settings = inputs.folders["results"], dict(settings)
     forgetting = settings.pop("forgetting")
     errors, effects = concept_tables(results, **settings)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from evenlight.errors import InputError
-from evenlight.services.client import Client, Manner
+from evenlight.services.client import Client, Policy
 from evenlight.services.store import Answers
 
 # Keys of a service's settings that its answers depend on.
@@ -31,7 +31,7 @@ class Service:
         settings: ``address``, ``request``, ``answers``, ``version``, ``plain_http`` and ``classes``, of which a label
             of null says that labels do not exclude each other.
         folder: of the answers of all services.
-        manner: how it is asked.
+        policy: how it is asked.
         on_texts: called with the number of texts of every answer that was asked for.
 
     Attributes:
@@ -43,17 +43,17 @@ class Service:
         self,
         settings: Mapping,
         folder: str | Path,
-        manner: Manner,
+        policy: Policy,
         on_texts: Callable[[int], None] | None = None,
     ):
         self.store = kept_answers(settings, folder)
-        self.manner, self.on_texts = manner, on_texts
-        self._limit = _Limit(self.store, manner.requests_per_minute)
+        self.policy, self.on_texts = policy, on_texts
+        self._limit = _Limit(self.store, policy.requests_per_minute)
         self.client = Client(
             settings["address"],
             settings["request"],
             settings["answers"],
-            manner,
+            policy,
             excluding=None not in settings["classes"].values(),
             plain_http=settings["plain_http"],
             before=self._limit.wait,
@@ -87,7 +87,7 @@ class Service:
 
     def _answers(self, texts: list[str]) -> dict[str, np.ndarray]:
         """The answers to texts, kept as they come."""
-        size = self.manner.batch
+        size = self.policy.batch
         batches = [texts[start : start + size] for start in range(0, len(texts), size)]
         # One alone shows what the labels are, and what is wrong, before others are on their way.
         first = batches.pop(0)
@@ -95,11 +95,11 @@ class Service:
         labels, left = self.labels, iter(batches)
         waiting: dict[Future, list[str]] = {}
         failed: InputError | None = None
-        pool = ThreadPoolExecutor(self.manner.connections)
+        pool = ThreadPoolExecutor(self.policy.connections)
         try:
             while True:
                 # The next one leaves when an answer is kept: more than these are never lost.
-                for batch in islice(left, 0 if failed else self.manner.connections - len(waiting)):
+                for batch in islice(left, 0 if failed else self.policy.connections - len(waiting)):
                     waiting[pool.submit(self.client.ask, batch, labels)] = batch
                 if not waiting:
                     break
@@ -126,14 +126,14 @@ class Service:
 
     def _ask_again(self, known: Mapping[str, np.ndarray]) -> None:
         """Ask about some texts a second time, once in a job, and note what has changed; the first answer counts."""
-        if self._was_asked_again or not self.manner.asked_again:
+        if self._was_asked_again or not self.policy.asked_again:
             return
         self._was_asked_again = True
         # Those that were answered before are as good as new ones: a service may change from one day to the next.
-        texts, labels = list(known)[: self.manner.asked_again], self.labels
+        texts, labels = list(known)[: self.policy.asked_again], self.labels
         change = []
-        for start in range(0, len(texts), self.manner.batch):
-            some = texts[start : start + self.manner.batch]
+        for start in range(0, len(texts), self.policy.batch):
+            some = texts[start : start + self.policy.batch]
             for text, answer in zip(some, self.client.ask(some, labels), strict=True):
                 second = np.array([answer[label] for label in labels])
                 change.append(np.abs(second - known[text]).max())

@@ -25,7 +25,7 @@ MAY_PASS = {408, 425, 429}
 
 
 @dataclass(frozen=True)
-class Manner:
+class Policy:
     """How a service is asked, which changes no answer.
 
     Attributes:
@@ -64,7 +64,7 @@ class Client:
         address: of the service.
         request: expression that makes the body of a request, see :func:`evenlight.services.shapes.body_of`.
         answers: expression that finds the probabilities, see :func:`evenlight.services.shapes.probabilities_in`.
-        manner: how it is asked.
+        policy: how it is asked.
         excluding: whether a text has exactly one of the labels.
         plain_http: whether texts may be sent unencrypted.
         before: called before each request, which waits for it.
@@ -75,7 +75,7 @@ class Client:
         address: str,
         request: str,
         answers: str,
-        manner: Manner,
+        policy: Policy,
         excluding: bool = True,
         plain_http: bool = False,
         before: Callable[[], None] = lambda: None,
@@ -84,7 +84,7 @@ class Client:
             self.address = checked_address(address, plain_http)
         except InputError as error:
             raise InputError(f"models.<model>.address: {address} {error}") from None
-        self.request, self.answers, self.manner, self.excluding = request, answers, manner, excluding
+        self.request, self.answers, self.policy, self.excluding = request, answers, policy, excluding
         self.before = before
         self.stopped = threading.Event()
         self._own = threading.local()
@@ -105,14 +105,14 @@ class Client:
         """
         body = body_of(self.request, texts)
         unusable = False
-        for attempt in range(self.manner.retries + 1):
+        for attempt in range(self.policy.retries + 1):
             try:
                 found = probabilities_in(parsed(self._sent(body)), self.answers, len(texts), self.excluding)
                 return with_labels(found, labels)
             except (_Failed, UnusableAnswer) as error:
                 said, wait = str(error), getattr(error, "wait", None)
                 # Nonsense is paid for, so that it has a second chance and no more.
-                is_last = attempt == self.manner.retries or (unusable and isinstance(error, UnusableAnswer))
+                is_last = attempt == self.policy.retries or (unusable and isinstance(error, UnusableAnswer))
                 unusable = isinstance(error, UnusableAnswer)
             if wait is None:
                 wait = min(FIRST_WAIT * 2**attempt, LONGEST_WAIT)
@@ -132,7 +132,7 @@ class Client:
         )
 
     def _without_key(self, said: str) -> str:
-        key = os.environ.get(self.manner.key_variable or "", "").strip()
+        key = os.environ.get(self.policy.key_variable or "", "").strip()
         return said.replace(key, "<key>") if key else said
 
     def header(self) -> tuple[str, str] | None:
@@ -141,7 +141,7 @@ class Client:
         Raises:
             InputError: the environment variable holds no key.
         """
-        variable = self.manner.key_variable
+        variable = self.policy.key_variable
         if variable is None:
             return None
         key = os.environ.get(variable, "").strip()
@@ -151,7 +151,7 @@ class Client:
                 f"service {self.address}: the environment variable {variable} (models.<model>.asking.key_variable) "
                 f"{found}; let it hold the key of the service"
             )
-        name, _, value = self.manner.key_header.partition(":")
+        name, _, value = self.policy.key_header.partition(":")
         return name.strip(), value.strip().replace("{key}", key)
 
     def _session(self):
@@ -179,13 +179,13 @@ class Client:
 
         session = self._session()
         self.before()
-        end = time.monotonic() + self.manner.timeout
+        end = time.monotonic() + self.policy.timeout
         try:
             with session.post(
                 self.address,
                 json=body,
                 headers={"Accept": "application/json"},
-                timeout=(CONNECT, self.manner.timeout),
+                timeout=(CONNECT, self.policy.timeout),
                 stream=True,
                 # The key and the texts are for this address.
                 allow_redirects=False,
@@ -196,7 +196,7 @@ class Client:
                     if len(content) > LARGEST_ANSWER:
                         raise UnusableAnswer(f"its answer has more than {LARGEST_ANSWER >> 20} MiB")
                     if time.monotonic() > end:
-                        raise requests.Timeout(f"the answer is not complete after {self.manner.timeout:g} s")
+                        raise requests.Timeout(f"the answer is not complete after {self.policy.timeout:g} s")
         except requests.RequestException as error:
             raise _Failed(f"no answer ({_reason(error)})") from None
         status = response.status_code

@@ -152,7 +152,7 @@ def with_labels(answers: list[dict[str, float]], labels: Sequence[str] = ()) -> 
             raise UnusableAnswer(
                 f"it gives probabilities of {', '.join(answer)}, where others have {', '.join(sorted(expected))}; let "
                 "it answer with all labels (models.<model>.request), or, where it is another classifier now, give it "
-                "a version (models.<model>.version), so that it is asked anew"
+                "a version (models.<model>.version), so that it is asked again"
             )
     return answers
 

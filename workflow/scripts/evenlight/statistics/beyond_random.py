@@ -32,7 +32,7 @@ from evenlight.statistics.verdicts import UNDECIDABLE, UNDECIDED, check_level, f
 # The scores, what of them is beyond random, and what of that is the explainer's own.
 PLAIN, BEYOND, OWN = "plain", "beyond", "own"
 # What becomes of a disparity beyond random, or of the explainer's own part.
-LEFT, TURNED_ROUND, GONE = "left", "turned round", "gone"
+LEFT, REVERSED, GONE = "left", "reversed", "gone"
 # Who makes a disparity: the model or the metric, whatever explains; these for the most part; the explainer; or both.
 MODEL, MOSTLY_MODEL, EXPLAINER, BOTH = "model", "mostly model", "explainer", "both"
 _ENDS = ("", "_models_low", "_models_high", "_low", "_high")
@@ -382,8 +382,8 @@ def beyond_random(
     - ``sd``: the standard deviation of the scores within levels, in which all that follows is told;
     - ``plain``, ``random``, ``beyond``: the pooled differences of the scores, of the mean random scores, and of what is
       beyond random, of which the first is the sum of the others. Each has the ends of two intervals, ``_models_low``
-      and ``_models_high`` for these models and further units, ``_low`` and ``_high`` for the mean of further trainings
-      (NaN of a single run), and ``_difference`` in the metric's own units;
+      and ``_models_high`` for these trained models and further units, ``_low`` and ``_high`` for the mean across
+      retraining (NaN of a single run), and ``_difference`` in the metric's own units;
     - of ``plain`` and ``beyond``, each by itself, ``_verdict``, ``_reason`` and the adjusted p of
       :func:`evenlight.statistics.verdicts.judged`. The smallest effect of interest is the same for both;
     - ``outcome``: what becomes of a disparity, :func:`outcome_of`;
@@ -444,8 +444,8 @@ def outcome_of(verdict: str, beyond: str, same: bool) -> str | None:
     None where there is no disparity. ``gone`` is what is within the smallest effect of interest, and not what is merely
     not significant.
 
-    >>> outcome_of("disparity", "disparity of these models", True), outcome_of("disparity", "disparity", False)
-    ('left', 'turned round')
+    >>> outcome_of("disparity", "disparity for these trained models", True), outcome_of("disparity", "disparity", False)
+    ('left', 'reversed')
     >>> outcome_of("disparity", "equivalent", True), outcome_of("disparity", "undecided", True)
     ('gone', 'undecided')
     >>> outcome_of("equivalent", "disparity", True)
@@ -456,7 +456,7 @@ def outcome_of(verdict: str, beyond: str, same: bool) -> str | None:
         return beyond
     if beyond.startswith(("equivalent", "negligible")):
         return GONE
-    return LEFT if same else TURNED_ROUND
+    return LEFT if same else REVERSED
 
 
 def maker_of(beyond: str | None, own: str | None, lesser: bool) -> str | None:
@@ -477,6 +477,6 @@ def maker_of(beyond: str | None, own: str | None, lesser: bool) -> str | None:
         return None
     if own == LEFT and beyond == LEFT:
         return BOTH if lesser else EXPLAINER
-    if own == TURNED_ROUND or (own == GONE and lesser):
+    if own == REVERSED or (own == GONE and lesser):
         return MODEL
     return MOSTLY_MODEL if lesser else UNDECIDED

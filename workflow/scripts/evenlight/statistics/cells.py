@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from evenlight import tables
-from evenlight.contracts.texts import ITEMS, READINGS, UNITS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.errors import InputError
 from evenlight.items import check_strata, forms_of
 from evenlight.statistics.designs import Design, design_of
-from evenlight.statistics.files import Run, items_path, reading_path, units_path
+from evenlight.statistics.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.score_files import read_scores
 from evenlight.statistics.study import Comparison, StudyScores, pairs_of
 
@@ -123,7 +123,7 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
                 )
             codes = None
             if dataset in study.strata:
-                codes = _strata(study.strata[dataset], items["item_id"], texts["label"], study.readings, runs)
+                codes = _strata(study.strata[dataset], items["item_id"], texts["label"], study.predictions, runs)
             if study.strata.get(dataset) == "label":
                 check_strata(dataset, units, texts["label"].loc[items["item_id"]], study.comparisons)
             designs = [
@@ -157,20 +157,24 @@ def _is_large(design: Design, units: pd.DataFrame, items: pd.DataFrame, smallest
 
 
 def _strata(
-    kind: str, items: pd.Series, labels: pd.Series, readings: str | Path | None, runs: Sequence[Run]
+    kind: str, items: pd.Series, labels: pd.Series, predictions: str | Path | None, runs: Sequence[Run]
 ) -> np.ndarray:
     """The stratum of each item under each run, int (runs, items); -1 where it is not known."""
     rows = []
     for run in runs:
         if kind == "label":
             values = labels
-        elif readings is None:
+        elif predictions is None:
             raise InputError(
-                f"statistics.strata.{run.dataset}: found {kind}, which the readings have; name their folder"
+                f"statistics.strata.{run.dataset}: found {kind}, which the predictions have; name their folder"
             )
         else:
-            contract = READINGS.only("item_id", "predicted")
-            values = tables.read_table(reading_path(readings, run), contract).set_index("item_id")["predicted"].dropna()
+            contract = PREDICTIONS.only("item_id", "predicted")
+            values = (
+                tables.read_table(predictions_path(predictions, run), contract)
+                .set_index("item_id")["predicted"]
+                .dropna()
+            )
             if kind == "correct":
                 values = values == labels.reindex(values.index)
         rows.append(values.reindex(items).astype(float).fillna(-1).to_numpy(int))

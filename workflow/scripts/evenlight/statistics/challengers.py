@@ -27,7 +27,7 @@ from evenlight.statistics.verdicts import EXPLORATORY, PRIMARY, adjusted, decida
 
 FACTOR = "explainer"
 BEST, BEHIND = "better than all others", "not the best"
-OF_MODELS = " in these models"
+FOR_MODELS = " for these trained models"
 _NAMES = ("dataset", "model", "explainer", "metric")
 _CLAIMS = ("best", "behind")
 
@@ -51,9 +51,9 @@ def challenger_tables(
 
     The second table has a row per dataset, model, metric, challenger and other explainer, over all texts of which both
     have a score. The model ``all`` is the mean over all models, text by text. Columns, besides the names: ``seeds``;
-    ``texts``; ``mean`` and ``mean_other``; their ``difference`` with the ends of two intervals, for these models and
-    further texts (``models_low``, ``models_high``) and for the mean of further trainings (``low``, ``high``); and its
-    two-sided p-values ``p_models`` and ``p``, of this pair alone. They are those of the difference
+    ``texts``; ``mean`` and ``mean_other``; their ``difference`` with the ends of two intervals, for these trained
+    models and further texts (``models_low``, ``models_high``) and for the mean across retraining (``low``, ``high``);
+    and its two-sided p-values ``p_models`` and ``p``, of this pair alone. They are those of the difference
     (:func:`evenlight.statistics.effects.effect_table`), not below what exchanges of so few texts could show. No p where
     nothing can be decided.
 
@@ -61,8 +61,8 @@ def challenger_tables(
 
     - ``family``: ``primary`` for primary metrics in the mean of all models, else ``exploratory``;
     - ``others``, ``best_other``: how many rivals, and which of them has the best mean;
-    - ``p_best_models``, ``p_best``: that the challenger is better than each of the rivals, for these models and for
-      further trainings: the largest p of the pairs, 1 where another one has the better mean;
+    - ``p_best_models``, ``p_best``: that the challenger is better than each of the rivals, for these trained models and
+      across retraining: the largest p of the pairs, 1 where another one has the better mean;
     - ``p_behind_models``, ``p_behind``: that another is better than it: twice the share of resamples in which any pair
       is as far from its difference as the farthest is from 0; not below the least p of the pairs, times their number,
       nor below what exchanges could show;
@@ -259,13 +259,13 @@ def verdict_of(best_models: float, best: float, behind_models: float, behind: fl
     """What four adjusted p-values allow to say of a challenger.
 
     >>> verdict_of(0.001, 0.2, 1.0, 1.0, 0.05), verdict_of(1.0, 1.0, 0.001, 0.01, 0.05)
-    ('better than all others in these models', 'not the best')
+    ('better than all others for these trained models', 'not the best')
     >>> verdict_of(0.3, 0.4, 1.0, 1.0, 0.05)
     'undecided'
     """
     if np.isnan([best_models, behind_models]).all():
         return UNDECIDABLE
-    for claim, p_best, p_behind in (("", best, behind), (OF_MODELS, best_models, behind_models)):
+    for claim, p_best, p_behind in (("", best, behind), (FOR_MODELS, best_models, behind_models)):
         if p_best <= alpha:
             return f"{BEST}{claim}"
         if p_behind <= alpha:

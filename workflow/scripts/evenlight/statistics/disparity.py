@@ -93,7 +93,7 @@ def _rows(
     tests = mann_whitney(a, b)
     stratified = _stratified_tests(a, b, design)
     paired = _paired_tests(a, b, scores.dataset, design, sign_flips)
-    # Of one seed each: a statement about these models.
+    # Of one seed each: a statement about these trained models.
     p_equivalence = pooled_effects(
         a[:, None], b[:, None], design.paired, equivalence_bound, clusters=design.clusters
     ).p_equivalence(False)

@@ -93,27 +93,27 @@ def effect_table(study: StudyScores, judging: VerdictSettings, *, power: float) 
     - ``cohens_d``, ``hedges_g``, ``cliffs_delta``, ``common_language_effect``: means over seeds, each with ``_low``
       and ``_high`` from :func:`evenlight.statistics.intervals.bootstrap_intervals`, for these trained models;
     - ``difference``, ``models_low``, ``models_high``, ``low``, ``high``: the pooled difference in the metric's own
-      units, with the interval for these models and with that for the mean of further trainings (NaN of a single run),
-      each of this cell alone. It is the test by resamples, turned into an interval: what has a verdict has an interval
-      without 0. A cell that is not decidable for its own scores has none;
-    - ``family_low``, ``family_high``: the same for these models and all cells of the family at once
+      units, with the interval for these trained models and with that for the mean across retraining (NaN of a single
+      run), each of this cell alone. It is the test by resamples, turned into an interval: what has a verdict has an
+      interval without 0. A cell that is not decidable for its own scores has none;
+    - ``family_low``, ``family_high``: the same for these trained models and all cells of the family at once
       (:func:`with_family_intervals`); ``reserve``: what of their half-widths is for units that nobody saw. These lie as
       far off as any unit of the metric in any cell, or as its scores are known to ``reach``;
     - ``lowest_seed``, ``highest_seed``: the least and the largest difference of a seed; ``apart_seed``: of three seeds
       or more, the one that lies so far from the others as one of normal differences does in a share ``alpha`` of cells
       (:func:`evenlight.statistics.pooled.farthest`);
     - ``sd``, ``standardised`` and its six ends: the same, divided by the standard deviation within levels;
-    - ``p_models``, ``p``: of the difference, for these models and for the mean of further trainings;
+    - ``p_models``, ``p``: of the difference, for these trained models and for the mean across retraining;
     - ``p_models_equivalence``, ``p_equivalence``: of the claim that the difference is within the smallest effect of
       interest, that of the metric in ``smallest_effects``, else ``equivalence_bound`` standard deviations;
     - these with ``_adjusted``: over the cells of the family (:func:`evenlight.statistics.verdicts.judged`), by
       ``bootstrap_draws`` resamples;
     - ``robustness``, ``robustness_significance``: what share of the group and of the scores an unmeasured confounder
       would have to explain for there to be no difference, or none that is significant at ``alpha`` in this cell alone
-      (:func:`evenlight.statistics.robustness.robustness_value`), for these models;
+      (:func:`evenlight.statistics.robustness.robustness_value`), for these trained models;
     - ``detectable_unpaired``, ``detectable_paired``: the smallest Cohen's d that the Mann-Whitney test and the
       signed-rank test of one seed find with ``power``; ``detectable_pooled``: the smallest effect, in ``sd``, that is
-      called a disparity of these models with it, among so many cells;
+      called a disparity for these trained models with it, among so many cells;
     - ``verdict``, ``reason``: :func:`evenlight.statistics.verdicts.verdict`; why it is "not decidable".
     """
     check_level(judging.alpha, judging.bootstrap_draws)
@@ -145,7 +145,8 @@ def effect_table(study: StudyScores, judging: VerdictSettings, *, power: float) 
 
 
 def with_family_intervals(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """The table with intervals of these models that hold in all cells of a family at once with the chance 1 − alpha.
+    """The table with intervals for these trained models that hold in all cells of a family at once with the chance 1 −
+    alpha.
 
     They reach to the deviate ``critical``, beyond which a cell is found in the first step. A cell that is found in a
     later step has one that ends at 0, as its sign is what is known of it (Guilbaud 2008). NaN where a cell is not

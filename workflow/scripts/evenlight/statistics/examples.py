@@ -35,7 +35,7 @@ def example_pairs(study: StudyScores, effects: pd.DataFrame, attributions: Path)
             pair: row for pair in comparisons_in(of_model) if (row := _clearest(pair.rows(of_model))) is not None
         }
         if clearest:
-            rows += _of_model(model, clearest, study, Explained(model, attributions, study.units, study.readings))
+            rows += _of_model(model, clearest, study, Explained(model, attributions, study.units, study.predictions))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

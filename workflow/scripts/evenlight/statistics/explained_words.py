@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 
 from evenlight import tables
 from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.texts import ITEMS, READINGS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.errors import InputError
-from evenlight.readings import PROMPT
+from evenlight.predictions import PROMPT
 from evenlight.statistics.cells import ExplainerScores, ModelScores
 from evenlight.statistics.designs import Side, levels_there, side_of
-from evenlight.statistics.files import Run, attribution_path, items_path, reading_path
+from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path
 from evenlight.statistics.study import ALL
 
 # In the place of a class: the runs explain different ones.
@@ -68,15 +68,15 @@ def known_mean(values: np.ndarray, axis: int) -> np.ndarray:
 class Explained:
     """The explanations of the texts of a model, from its runs."""
 
-    def __init__(self, model: ModelScores, attributions: Path, datasets: Path, readings: Path) -> None:
+    def __init__(self, model: ModelScores, attributions: Path, datasets: Path, predictions: Path) -> None:
         self._folder = attributions
         self._runs = [Run(model.dataset, model.model, seed) for seed in model.seeds]
         self._items = pd.Index(model.items["item_id"])
         words = tables.read_arrow(items_path(datasets, model.dataset), ITEMS.only("item_id", "words"))
         lengths = pd.Series(pc.list_value_length(words["words"]).to_numpy(), words["item_id"].to_pandas())
         self.starts = np.r_[0, np.cumsum(lengths.loc[self._items].to_numpy())]
-        contract = READINGS.only("item_id", "word_id", "target")
-        self._readings = {run: tables.read_arrow(reading_path(readings, run), contract) for run in self._runs}
+        contract = PREDICTIONS.only("item_id", "word_id", "target")
+        self._predictions = {run: tables.read_arrow(predictions_path(predictions, run), contract) for run in self._runs}
 
     @property
     def classes(self) -> np.ndarray:
@@ -84,7 +84,7 @@ class Explained:
         targets = pd.DataFrame(
             {
                 run: table["target"].to_pandas().set_axis(table["item_id"].to_pandas())
-                for run, table in self._readings.items()
+                for run, table in self._predictions.items()
             }
         ).reindex(self._items)
         alike = (targets.nunique(axis=1) == 1).to_numpy()
@@ -93,37 +93,38 @@ class Explained:
     def sums(self, explainer: str) -> list[np.ndarray]:
         """Each word's score, the sum over its tokens, float (words of all texts,), of each run."""
         return [
-            word_sums(self._shard(run, explainer), self._readings[run], self._items, self.starts) for run in self._runs
+            word_sums(self._attribution_file(run, explainer), self._predictions[run], self._items, self.starts)
+            for run in self._runs
         ]
 
-    def _shard(self, run: Run, explainer: str) -> pa.Table:
+    def _attribution_file(self, run: Run, explainer: str) -> pa.Table:
         contract = ATTRIBUTIONS.only("item_id", "token_score")
         return tables.read_arrow(attribution_path(self._folder, run, explainer), contract)
 
 
-def word_sums(shard: pa.Table, readings: pa.Table, items: pd.Index, starts: np.ndarray) -> np.ndarray:
+def word_sums(attribution_file: pa.Table, predictions: pa.Table, items: pd.Index, starts: np.ndarray) -> np.ndarray:
     """The score of each word of ``items``, the sum over its tokens, float (words of all items,); NaN of items without.
 
     Args:
-        shard: ``item_id`` and ``token_score``.
-        readings: ``item_id`` and ``word_id`` of at least these items.
+        attribution_file: ``item_id`` and ``token_score``.
+        predictions: ``item_id`` and ``word_id`` of at least these items.
         items: names, in order.
         starts: where the words of each item begin, and where the last ones end, int (items + 1,).
     """
-    shard = shard.filter(pc.is_in(shard["item_id"], pa.array(items)))
-    names = shard["item_id"].to_pandas()
-    rows = pd.Index(readings["item_id"].to_pandas()).get_indexer(names)
+    attribution_file = attribution_file.filter(pc.is_in(attribution_file["item_id"], pa.array(items)))
+    names = attribution_file["item_id"].to_pandas()
+    rows = pd.Index(predictions["item_id"].to_pandas()).get_indexer(names)
     if (rows < 0).any():
         raise InputError(
-            f"the readings have no item '{names[rows < 0].iloc[0]}', which is explained; delete the explanations and "
-            "run the workflow again"
+            f"the predictions have no item '{names[rows < 0].iloc[0]}', which is explained; delete the explanations "
+            "and run the workflow again"
         )
-    word_id = readings["word_id"].combine_chunks().take(pa.array(rows))
+    word_id = predictions["word_id"].combine_chunks().take(pa.array(rows))
     lengths = pc.list_value_length(word_id).to_numpy()
     places = items.get_indexer(names)
     word = pc.fill_null(word_id.flatten(), PROMPT).to_numpy()
     inside = word >= 0
-    score = shard["token_score"].combine_chunks().flatten().to_numpy()
+    score = attribution_file["token_score"].combine_chunks().flatten().to_numpy()
     sums = np.bincount((np.repeat(starts[places], lengths) + word)[inside], weights=score[inside], minlength=starts[-1])
     explained = np.isin(np.arange(len(items)), places)
     return np.where(np.repeat(explained, np.diff(starts)), sums, np.nan)

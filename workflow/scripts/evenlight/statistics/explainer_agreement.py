@@ -1,7 +1,7 @@
 """Do explainers say the same of a text? Agreement of every two of them, and whether it differs between groups.
 
 Krishna et al. (2024), "The Disagreement Problem in Explainable Machine Learning", Section 3: feature agreement, sign
-agreement and rank correlation. Scores are read from the shards, so that no model is asked.
+agreement and rank correlation. Scores are read from the attribution files, so that no model is asked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from evenlight.contracts.results import AGREEMENT_SUMMARY
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.errors import InputError
 from evenlight.items import forms_of
-from evenlight.readings import Sentence, read_explained, sentences_of
+from evenlight.predictions import Sentence, read_explained, sentences_of
 from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.effect_sizes import cohens_d, defined
 from evenlight.statistics.files import Run, agreement_path, items_path, units_path
@@ -74,44 +74,46 @@ def agreements(scores: np.ndarray, top: int) -> dict[str, np.ndarray]:
     return {RANK: correlation, **{name: np.where(undefined, np.nan, share) for name, share in shares.items()}}
 
 
-def agreement_table(readings: Path, items: Path, shards: Mapping[str, Path], top: int) -> pa.Table:
+def agreement_table(predictions: Path, items: Path, attribution_files: Mapping[str, Path], top: int) -> pa.Table:
     """The agreement of every two explainers on every explained text of a run, in the contract ``agreement``.
 
     Args:
-        readings: table of the contract ``readings``.
+        predictions: table of the contract ``predictions``.
         items: table of the contract ``items``.
-        shards: an explainer's name to its shard.
+        attribution_files: an explainer's name to its attribution file.
         top: see :func:`agreements`.
 
     Raises:
-        InputError: a shard has other texts, or another number of scores, than the readings.
+        InputError: an attribution file has other texts, or another number of scores, than the predictions.
     """
-    pairs = list(combinations(range(len(shards)), 2))
+    pairs = list(combinations(range(len(attribution_files)), 2))
     item_ids: list[str] = []
     rows: list[np.ndarray] = []
     contract = ATTRIBUTIONS.only("item_id", "token_score")
-    parts = [tables.read_groups(path, contract, ROWS) for path in shards.values()]
-    for texts, *of_shards in zip(read_explained(readings, items, ROWS), *parts, strict=True):
-        for path, shard in zip(shards.values(), of_shards, strict=True):
-            if not shard["item_id"].equals(texts["item_id"]):
+    parts = [tables.read_groups(path, contract, ROWS) for path in attribution_files.values()]
+    for texts, *of_attribution_files in zip(read_explained(predictions, items, ROWS), *parts, strict=True):
+        for path, attribution_file in zip(attribution_files.values(), of_attribution_files, strict=True):
+            if not attribution_file["item_id"].equals(texts["item_id"]):
                 raise InputError(
-                    f"{path}: column 'item_id' has other texts than the readings; delete the file and run the "
+                    f"{path}: column 'item_id' has other texts than the predictions; delete the file and run the "
                     "workflow again"
                 )
-        columns = [shard["token_score"].to_pylist() for shard in of_shards]
+        columns = [attribution_file["token_score"].to_pylist() for attribution_file in of_attribution_files]
         for sentence, *token_scores in zip(sentences_of(texts), *columns, strict=True):
-            found = agreements(_of_words(sentence, token_scores, shards), top)
+            found = agreements(_of_words(sentence, token_scores, attribution_files), top)
             item_ids.append(sentence.item_id)
             rows.append(np.array([found[measure][pair] for pair in pairs for measure in MEASURES]))
-    names = list(shards)
+    names = list(attribution_files)
     columns = [BETWEEN.join((names[a], names[b], measure)) for a, b in pairs for measure in MEASURES]
     values = np.array(rows).reshape(len(rows), len(columns))
     return pa.table({"item_id": pa.array(item_ids, pa.string())} | dict(zip(columns, values.T, strict=True)))
 
 
-def _of_words(sentence: Sentence, token_scores: Sequence[Sequence[float]], shards: Mapping[str, Path]) -> np.ndarray:
+def _of_words(
+    sentence: Sentence, token_scores: Sequence[Sequence[float]], attribution_files: Mapping[str, Path]
+) -> np.ndarray:
     """The scores of the tokens of words, (explainers, tokens)."""
-    for path, scores in zip(shards.values(), token_scores, strict=True):
+    for path, scores in zip(attribution_files.values(), token_scores, strict=True):
         if len(scores) != len(sentence.token_id):
             raise InputError(
                 f"{path}: column 'token_score' has {len(scores)} scores for item {sentence.item_id}, which the model "

@@ -1,6 +1,6 @@
 """Which of many cells differ, for these trained models: a studentised bootstrap of the largest statistic, step by step.
 
-Units are drawn anew, for all cells at once, since cells have the same units. Each resample gives every cell a
+Units are drawn again, for all cells at once, since cells have the same units. Each resample gives every cell a
 statistic, how far its difference is from the real one in its own standard errors, and the largest of them shows how far
 the largest of so many, and so dependent, cells gets by chance (Romano & Wolf 2005). A cell whose real statistic is
 larger differs. Cells that differ are then taken out, and the next ones are held against the rest.
@@ -164,7 +164,7 @@ def _turned(resampled: np.ndarray) -> np.ndarray:
     # Quantiles of the known ones, as order statistics: what is unknown stands at the end of each column.
     ordered, counts = np.sort(np.where(known, resampled, np.inf), axis=0), known.sum(axis=0)
     lower = np.floor(RARELY * np.maximum(counts - 1, 0)).astype(int)
-    # As many lie beyond the one as beyond the other, so that a cell that is turned round has the other answer.
+    # As many lie beyond the one as beyond the other, so that a cell that is reversed has the other answer.
     ends = np.take_along_axis(ordered, np.stack([lower, np.maximum(counts - 1 - lower, 0)]), axis=0)
     return -ends[0] > ends[1]
 

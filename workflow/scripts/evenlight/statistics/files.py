@@ -63,9 +63,9 @@ def agreement_path(agreement: str | Path, run: Run) -> Path:
     return Path(agreement) / run.dataset / run.model / f"seed{run.seed}.parquet"
 
 
-def reading_path(readings: str | Path, run: Run) -> Path:
-    """How a model read the texts, below the folder ``readings``."""
-    return Path(readings) / run.dataset / run.model / f"seed{run.seed}.parquet"
+def predictions_path(predictions: str | Path, run: Run) -> Path:
+    """How a model read the texts, below the folder ``predictions``."""
+    return Path(predictions) / run.dataset / run.model / f"seed{run.seed}.parquet"
 
 
 def manifest_path(models: str | Path, run: Run) -> Path:

@@ -62,7 +62,7 @@ def ground_truth_tables(
 def word_associations(
     items: pd.DataFrame, units: pd.DataFrame, classes: Sequence[str], permutations: int, dataset: str
 ) -> pd.DataFrame:
-    """How each word goes along with each class, of two classes with the second.
+    """How each word is associated with each class, of two classes with the second.
 
     Words are lower-case. Columns: ``word``, ``class``, ``texts`` (that have the word), ``marked`` and ``unmarked`` (how
     often it is ground truth and how often not), ``correlation`` (Pearson's, of the word's tf-idf with "the label is the

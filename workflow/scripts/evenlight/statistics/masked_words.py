@@ -41,8 +41,9 @@ def masked_summary(
         without: models of which no score was asked, because no source has the head.
 
     A row without ``level_b`` is the mean of a level, any other the difference of two. ``value`` is the mean over seeds
-    of means over texts; ``models_low`` and ``models_high`` are its interval for these models and further texts, whole
-    clusters, ``low`` and ``high`` for the mean of further trainings, and ``p_models`` and ``p`` those of a difference.
+    of means over texts; ``models_low`` and ``models_high`` are its interval for these trained models and further texts,
+    whole clusters, ``low`` and ``high`` for the mean across retraining, and ``p_models`` and ``p`` those of a
+    difference.
     """
     rows: list[dict] = []
     said: dict[Run, list[str]] = {}

@@ -14,11 +14,11 @@ import pandas as pd
 from scipy.stats import t as student
 
 from evenlight import tables
-from evenlight.contracts.texts import ITEMS, READINGS, UNITS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.errors import InputError
 from evenlight.items import forms_of
-from evenlight.readings import COUNTERPART_TOO_LONG, TOO_LONG
-from evenlight.statistics.files import items_path, notes_of_runs, reading_path, runs, units_path
+from evenlight.predictions import COUNTERPART_TOO_LONG, TOO_LONG
+from evenlight.statistics.files import items_path, notes_of_runs, predictions_path, runs, units_path
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import ALL, Comparison, ordered_levels, pairs_of
 from evenlight.statistics.summary import summarise_over_seeds
@@ -82,31 +82,31 @@ def _accuracies(items: pd.DataFrame, factor: str, compared: list[Comparison]) ->
     return [("accuracy", factor, level, len(part), part.mean()) for level, part in parts.items()]
 
 
-def predicted_items(items_file: str | Path, readings_file: str | Path) -> pd.DataFrame:
+def predicted_items(items_file: str | Path, predictions_file: str | Path) -> pd.DataFrame:
     """The predicted test items and the probability that the model gave to their true class.
 
     Items that are too long for the model (``long_items: drop``) are left out, with their counterparts.
     """
     items = tables.read_table(items_file, ITEMS.only("item_id", "cluster", "label", "split"))
     columns = ("item_id", "split", "left_out", "probability", "predicted")
-    readings = tables.read_table(readings_file, READINGS.only(*columns))
+    predictions = tables.read_table(predictions_file, PREDICTIONS.only(*columns))
     items = items[items["split"] == "test"]
-    remedy = f"delete {readings_file} and run the workflow again"
+    remedy = f"delete {predictions_file} and run the workflow again"
     if items.empty:
         raise InputError(f"{items_file}: column 'split' has no 'test' item; rule import_dataset makes it")
-    readings = readings[readings["split"] == "test"]
-    if readings["item_id"].duplicated().any() or not set(readings["item_id"]) <= set(items["item_id"]):
+    predictions = predictions[predictions["split"] == "test"]
+    if predictions["item_id"].duplicated().any() or not set(predictions["item_id"]) <= set(items["item_id"]):
         raise InputError(
-            f"{readings_file}: column 'item_id' has items twice, or that are no test items of {items_file}; {remedy}"
+            f"{predictions_file}: column 'item_id' has items twice, or that are no test items of {items_file}; {remedy}"
         )
-    readings = readings[~readings["left_out"].isin([TOO_LONG, COUNTERPART_TOO_LONG])]
-    merged = items.merge(readings.drop(columns=["split", "left_out"]), on="item_id", validate="one_to_one")
+    predictions = predictions[~predictions["left_out"].isin([TOO_LONG, COUNTERPART_TOO_LONG])]
+    merged = items.merge(predictions.drop(columns=["split", "left_out"]), on="item_id", validate="one_to_one")
     classes = merged["probability"].map(len)
     outside = merged[(merged["label"] < 0) | (merged["label"] >= classes)]
     if len(outside):
         first = outside.iloc[0]
         raise InputError(
-            f"{readings_file}: column 'probability' has no class {first['label']}, the label of item "
+            f"{predictions_file}: column 'probability' has no class {first['label']}, the label of item "
             f"'{first['item_id']}'; {remedy}"
         )
     probabilities = zip(merged["probability"], merged["label"], strict=True)
@@ -115,31 +115,35 @@ def predicted_items(items_file: str | Path, readings_file: str | Path) -> pd.Dat
 
 def quality_per_seed(
     datasets_folder: str | Path,
-    readings: str | Path,
+    predictions: str | Path,
     *,
     datasets: Sequence[str],
     models: Mapping[str, Sequence[int]],
     comparisons: Mapping[str, list[list[str]]],
 ) -> tuple[pd.DataFrame, list[str]]:
-    """:func:`model_quality` of every run, and what the readings say of texts that were left out.
+    """:func:`model_quality` of every run, and what the predictions say of texts that were left out.
 
-    ``datasets_folder`` and ``readings`` are folders (:mod:`evenlight.statistics.files`), ``models`` name to seeds.
+    ``datasets_folder`` and ``predictions`` are folders (:mod:`evenlight.statistics.files`), ``models`` name to seeds.
     Columns: dataset, model, seed, measure, factor, subset, size, value.
     """
     units = {dataset: tables.read_table(units_path(datasets_folder, dataset), UNITS) for dataset in datasets}
     classes = {dataset: _classes_of(items_path(datasets_folder, dataset)) for dataset in datasets}
     parts, notes = [], {}
     for run in runs(datasets, models):
-        path = reading_path(readings, run)
+        path = predictions_path(predictions, run)
         items = predicted_items(items_path(datasets_folder, run.dataset), path)
         part = model_quality(items, units[run.dataset], comparisons, classes[run.dataset])
         parts.append(part.assign(dataset=run.dataset, model=run.model, seed=run.seed))
-        notes[run] = tables.read_metadata(path, READINGS).get("notes", [])
+        notes[run] = tables.read_metadata(path, PREDICTIONS).get("notes", [])
     return pd.concat(parts, ignore_index=True)[["dataset", "model", "seed", *COLUMNS]], notes_of_runs(notes)
 
 
 def balanced_accuracies(
-    datasets_folder: str | Path, readings: str | Path, *, datasets: Sequence[str], models: Mapping[str, Sequence[int]]
+    datasets_folder: str | Path,
+    predictions: str | Path,
+    *,
+    datasets: Sequence[str],
+    models: Mapping[str, Sequence[int]],
 ) -> pd.DataFrame:
     """:func:`balanced_accuracy` of every run, arguments as for :func:`quality_per_seed`.
 
@@ -147,7 +151,7 @@ def balanced_accuracies(
     """
     rows = []
     for run in runs(datasets, models):
-        items = predicted_items(items_path(datasets_folder, run.dataset), reading_path(readings, run))
+        items = predicted_items(items_path(datasets_folder, run.dataset), predictions_path(predictions, run))
         rows.append({"dataset": run.dataset, "model": run.model, "seed": run.seed} | balanced_accuracy(items))
     return pd.DataFrame(rows)
 

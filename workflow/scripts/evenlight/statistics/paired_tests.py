@@ -103,7 +103,7 @@ class SignFlips:
 
     All 2^``pairs`` rows where they are at most ``draws``; else ``draws`` rows, random but for the first, which turns
     nothing. ``seed`` are the parts of the generator's seed, so that one matrix serves all cells that name the same; it
-    is made anew some rows at a time, since that of 50,000 pairs would not fit into memory.
+    is made again some rows at a time, since that of 50,000 pairs would not fit into memory.
     """
 
     pairs: int

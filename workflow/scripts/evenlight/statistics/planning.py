@@ -6,15 +6,15 @@ A study is drawn so:
   are as many units as are planned. So scores stay as skewed, as often equal and as dependent between cells as they are;
 - trainings: a run has for each cluster the scores of one of the pilot's runs, of another in each run as long as there
   are any, and as a whole a difference that is drawn: Student's t, because few runs tell little of their variance, with
-  the covariance over cells that the pilot's runs have, less what that owes to the units. Nothing else is known of
-  further trainings;
-- effect: the pilot's own differences are taken out, and half of the cells, drawn anew, get the effect, in either
+  the covariance over cells that the pilot's runs have, less what that owes to the units. Nothing else is known about
+  retraining;
+- effect: the pilot's own differences are taken out, and half of the cells, drawn again, get the effect, in either
   direction.
 
 Then everything is done that leads to a verdict. With more runs than the pilot has, the error of single scores does not
 become smaller, so that such a study finds at least what is said of it.
 
-Another pilot would give another answer, and few units differ much. So the pilot is drawn anew, too, as large as it is,
+Another pilot would give another answer, and few units differ much. So the pilot is drawn again, too, as large as it is,
 and studies are planned from each of these: the range of their answers is the range of the answer.
 """
 
@@ -34,9 +34,9 @@ from evenlight.statistics.pooled import pooled_effects
 from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import PRIMARY, STUDY, check_level, family_of, is_disparity, judged
 
-PARTS = ("disparity", "disparity_of_these_models")
+PARTS = ("disparity", "disparity_for_these_models")
 COLUMNS = ["units", "seeds", "cells", "pilot", *(part + end for part in PARTS for end in ("", "_low", "_high"))]
-# Pilots that are drawn anew; a range of answers that is wider tells too little.
+# Pilots that are drawn again; a range of answers that is wider tells too little.
 PILOTS, TOO_WIDE = 16, 0.3
 
 
@@ -52,12 +52,12 @@ def planned_studies(
     """The power of studies of several sizes to find ``effect``, in standard deviations within levels.
 
     A row for each number of ``units`` (pairs, or texts of the smaller level, of each dataset) and of ``seeds``; a model
-    of which the pilot has one run has one in each. ``disparity`` and ``disparity_of_these_models`` are the shares of
-    the cells with the effect that are called a disparity in its direction, of the mean of further trainings (NaN
-    without any), and of these models at least, over ``studies`` drawn studies. ``_low`` and ``_high`` are the ends of a
-    90 % interval: nine in ten pilots of this size have an answer so near to that of very large ones. ``cells`` are
-    those of the primary family, or of the study, that the pilot could decide: no others are drawn; ``pilot`` is how
-    many units the pilot has, whose scores ``study`` names.
+    of which the pilot has one run has one in each. ``disparity`` and ``disparity_for_these_models`` are the shares of
+    the cells with the effect that are called a disparity in its direction, of the mean across retraining (NaN
+    without any), and for these trained models at least, over ``studies`` drawn studies. ``_low`` and ``_high`` are the
+    ends of a 90 % interval: nine in ten pilots of this size have an answer so near to that of very large ones.
+    ``cells`` are those of the primary family, or of the study, that the pilot could decide: no others are drawn;
+    ``pilot`` is how many units the pilot has, whose scores ``study`` names.
 
     Raises :class:`InputError` where the pilot has no decidable cell, or no second run where several are planned.
     """
@@ -142,7 +142,7 @@ class _Pilot:
     def study(self, units: int, seeds: int, effects: np.ndarray, draw: int) -> tuple[Design, ExplainerScores]:
         """The design and the scores of the study ``draw``, with ``effects`` (cells,) in standard deviations."""
         seeds = seeds if self.runs > 1 else 1
-        names, chosen, clusters = _drawn_units(self.design, units, draw)
+        names, chosen, clusters = _sampled_units(self.design, units, draw)
         random = generator_for(0, "planned runs", self.dataset, self.model, units, seeds, draw)
         # Of each cluster the runs in any order, and again when all have been taken.
         rounds = -(-seeds // self.runs)
@@ -169,7 +169,7 @@ class _Pilot:
         return Design(self.design.comparison, self.design.paired, *sides), ExplainerScores(*named)
 
 
-def _drawn_units(design: Design, units: int, draw: int) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
+def _sampled_units(design: Design, units: int, draw: int) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
     """Names of the clusters that are drawn; the units of either level that are in them, and in which each is.
 
     Models and datasets that have the same clusters have the same draws, under names that are those of this draw alone.

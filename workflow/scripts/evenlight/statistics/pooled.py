@@ -1,4 +1,4 @@
-"""One difference from all seeds: how large it is, and what would change with further units and further trainings.
+"""One difference from all seeds: how large it is, and what would change with further units and retraining.
 
 Every unit (a pair of sentences, or a text) is scored in every seed, so neither the tests of the seeds nor all scores
 together are independent. The difference D is the mean over seeds of the difference of the levels' means. Two things
@@ -11,7 +11,7 @@ make it uncertain, and each is measured by itself:
 - **trainings**: how the seeds' differences vary, divided by their number. It holds some of what the units add, too.
 
 The sum of these variances is at least that of D. A statement about these trained models, and further units, rests on
-the first alone, one about the mean of further trainings on all of them. With variances v with ν degrees of freedom
+the first alone, one about the mean across retraining on all of them. With variances v with ν degrees of freedom
 each, D² is held against Σ t²(ν) v, the t quantiles of the level that is asked for: Banerjee (1960) proved that for
 normal scores this is never liberal, at any level, whatever the true variances are. Approximations by one number of
 degrees of freedom (Satterthwaite 1946) are, and so are variances that are pooled where they happen to look alike: far
@@ -136,7 +136,7 @@ class Estimate:
         return np.sqrt(np.maximum(self.value**2 - self.reserve**2, 0))
 
     def variances(self, trainings: bool, wider: np.ndarray | float = 1.0) -> Sequence[Variance]:
-        """Those that count for a statement about further ``trainings``, or about these models alone.
+        """Those that count for a statement about further ``trainings``, or about these trained models alone.
 
         ``wider``, (cells,), is by what the variances over units are multiplied, where resamples of skewed scores reach
         farther than Student's t.

@@ -14,20 +14,20 @@ from evenlight import tables
 from evenlight.contracts.results import CONFUSIONS, ROC_CURVES
 from evenlight.contracts.texts import ITEMS
 from evenlight.metrics.correctness.paper import roc_auc, thresholds
-from evenlight.statistics.files import items_path, reading_path, runs
+from evenlight.statistics.files import items_path, predictions_path, runs
 from evenlight.statistics.model_quality import predicted_items
 
 
 def prediction_tables(
     datasets_folder: str | Path,
-    readings: str | Path,
+    predictions: str | Path,
     *,
     datasets: Sequence[str],
     models: Mapping[str, Sequence[int]],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The confusions and the curves of every run on its test texts.
 
-    ``datasets_folder`` and ``readings`` are folders (:mod:`evenlight.statistics.files`), ``models`` name to seeds. A
+    ``datasets_folder`` and ``predictions`` are folders (:mod:`evenlight.statistics.files`), ``models`` name to seeds. A
     curve is of one class against all others; of two classes there is that of the second. ``auc`` is NaN, and the curve
     empty, where all texts or none are of the class.
     """
@@ -37,7 +37,7 @@ def prediction_tables(
         classes = tables.read_metadata(path, ITEMS)["classes"]
         for run in runs([dataset], models):
             names = {"dataset": dataset, "model": run.model, "seed": run.seed}
-            items = predicted_items(path, reading_path(readings, run))
+            items = predicted_items(path, predictions_path(predictions, run))
             counts = np.zeros((len(classes), len(classes)), dtype=int)
             np.add.at(counts, (items["label"].to_numpy(int), items["predicted"].to_numpy(int)), 1)
             for row, label in enumerate(classes):

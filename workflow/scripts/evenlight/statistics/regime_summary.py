@@ -7,12 +7,12 @@ import pandas as pd
 
 from evenlight import tables
 from evenlight.contracts.results import REGIMES
-from evenlight.contracts.texts import ITEMS, READINGS
-from evenlight.readings import PROMPT
+from evenlight.contracts.texts import ITEMS, PREDICTIONS
+from evenlight.predictions import PROMPT
 from evenlight.resamples import clusters_known, drawn_counts, ends, mean_ends, mean_of_known, means_of_draws
 from evenlight.seeds import generator_for
 from evenlight.statistics.designs import numbered
-from evenlight.statistics.files import Run, items_path, reading_path
+from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.regimes import SUBSETS, Regimes, read_regimes, run_of_seed
 from evenlight.statistics.study import StudyScores
 
@@ -154,7 +154,7 @@ def _truth_shares(
     for i, model in enumerate(regimes.models.values()):
         for j, seed in enumerate(regimes.seeds):
             run = Run(regimes.dataset, model, run_of_seed(study.models[model], seed))
-            words = tables.read_table(reading_path(study.readings, run), READINGS.only("item_id", "word_id"))
+            words = tables.read_table(predictions_path(study.predictions, run), PREDICTIONS.only("item_id", "word_id"))
             words = words.set_index("item_id")["word_id"].reindex(regimes.items["item_id"])
             for k, (item, word_id) in enumerate(words.items()):
                 for name in definitions:
@@ -166,8 +166,8 @@ def truth_share(word_id: Sequence[int | None] | None, truth: Sequence[int] | Non
     """The share of a text's tokens that stand for words of the ground truth: what mass accuracy expects of noise.
 
     Of scores that are drawn independently from one distribution of positive numbers each has the same share of their
-    sum in the mean. ``word_id`` is that of the readings; tokens of a prompt have no scores. ``released`` counts special
-    tokens among the others. NaN where no token stands for a word of the ground truth.
+    sum in the mean. ``word_id`` is that of the predictions; tokens of a prompt have no scores. ``released`` counts
+    special tokens among the others. NaN where no token stands for a word of the ground truth.
 
     >>> truth_share([None, 0, 1, 1, 2, None], [0, 1, 0], "paper")
     0.5

@@ -8,8 +8,8 @@ regime, and a level's scores are those of its model. Texts that belong together 
 A seed pairs runs. Two trainings with one seed are not one training: they share the seed of the explainers' draws and,
 where the recipes agree so far, the order of the texts. What they share drops out of their difference, seed by seed;
 where they share nothing, the differences of arbitrary pairs vary as those of any other pairs, and what is said of
-further trainings stays right, with the degrees of freedom of the pairs. A model with a single run, which no seed
-changes, stands beside every run of the others; then what is said of further trainings is about theirs.
+retraining stays right, with the degrees of freedom of the pairs. A model with a single run, which no seed
+changes, stands beside every run of the others; then what is said about retraining is about theirs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,11 +20,11 @@ import numpy as np
 import pandas as pd
 
 from evenlight import tables
-from evenlight.contracts.texts import ITEMS, READINGS, UNITS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.files import Run, items_path, reading_path, runs, units_path
+from evenlight.statistics.files import Run, items_path, predictions_path, runs, units_path
 from evenlight.statistics.study import ALL, Comparison, StudyScores
 
 FACTOR = "regime"
@@ -83,7 +83,7 @@ def read_regimes(study: StudyScores) -> Iterator[Regimes]:
     """
     models = study.models
     for dataset in study.datasets:
-        rights = {run: read_rightly(study.units, study.readings, run) for run in runs([dataset], models)}
+        rights = {run: read_rightly(study.units, study.predictions, run) for run in runs([dataset], models)}
         all_right = read_rightly_by_all(study.units, dataset, list(rights.values()))
         for architecture, of_regimes in study.regimes.items():
             read = [
@@ -151,10 +151,10 @@ def _explainers(
         yield ALL, total / count
 
 
-def read_rightly(datasets_folder: str | Path, readings: str | Path, run: Run) -> pd.Series:
+def read_rightly(datasets_folder: str | Path, predictions: str | Path, run: Run) -> pd.Series:
     """Whether a model reads each test text rightly, float by ``item_id``; 0 too where it could not read the text."""
     labels = tables.read_table(items_path(datasets_folder, run.dataset), ITEMS.only("item_id", "label"))
-    read = tables.read_table(reading_path(readings, run), READINGS.only("item_id", "split", "predicted"))
+    read = tables.read_table(predictions_path(predictions, run), PREDICTIONS.only("item_id", "split", "predicted"))
     read = read[read["split"] == "test"]
     right = read["predicted"].to_numpy(float) == labels.set_index("item_id")["label"].reindex(read["item_id"])
     return pd.Series(right.to_numpy(float), index=read["item_id"].to_numpy())

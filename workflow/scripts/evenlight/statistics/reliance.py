@@ -1,8 +1,8 @@
-"""On which words a model leans, by group.
+"""On which words a model relies, by group.
 
 How alike are the forms of a text explained, what share of the scores have the words that name the group, and what has
-each word? Scores are read from the shards, so that no model is asked. A word's share is the sum of its tokens' scores
-over the sum of the absolute scores of all words' tokens, with its sign, or of absolute scores.
+each word? Scores are read from the attribution files, so that no model is asked. A word's share is the sum of its
+tokens' scores over the sum of the absolute scores of all words' tokens, with its sign, or of absolute scores.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,12 +18,12 @@ from evenlight import tables
 from evenlight.chance import rank_correlation
 from evenlight.contracts.explanations import ATTRIBUTIONS
 from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
-from evenlight.contracts.texts import ITEMS, READINGS, UNITS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.factors import JOINT
 from evenlight.items import forms_of
 from evenlight.metrics import Explanation, explanations_of
-from evenlight.readings import read_explained
-from evenlight.statistics.files import Run, attribution_path, items_path, reading_path, units_path
+from evenlight.predictions import read_explained
+from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.study import ALL
 from evenlight.statistics.word_attributions import ROWS, forms_together, pairs_of_forms
 
@@ -58,15 +58,15 @@ def shares_of(explanation: Explanation, words: int) -> Shares:
 
 
 def read_shares(
-    attributions: str | Path, datasets_folder: str | Path, readings: str | Path, run: Run, explainer: str
+    attributions: str | Path, datasets_folder: str | Path, predictions: str | Path, run: Run, explainer: str
 ) -> Iterator[tuple[str, Shares]]:
     """Every explained text of a run with the shares of its words."""
     path, items = attribution_path(attributions, run, explainer), items_path(datasets_folder, run.dataset)
-    shards = tables.read_groups(path, ATTRIBUTIONS, ROWS)
-    texts_in_groups = read_explained(reading_path(readings, run), items, ROWS, "ground_truth", "words")
-    for texts, shard in zip(texts_in_groups, shards, strict=True):
+    attribution_files = tables.read_groups(path, ATTRIBUTIONS, ROWS)
+    texts_in_groups = read_explained(predictions_path(predictions, run), items, ROWS, "ground_truth", "words")
+    for texts, attribution_file in zip(texts_in_groups, attribution_files, strict=True):
         words = [len(each) for each in texts["words"].to_pylist()]
-        for explanation, count in zip(explanations_of(texts, shard, path), words, strict=True):
+        for explanation, count in zip(explanations_of(texts, attribution_file, path), words, strict=True):
             yield explanation.item_id, shares_of(explanation, count)
 
 
@@ -186,7 +186,7 @@ def measure_reliance(
     attributions: str | Path,
     datasets_folder: str | Path,
     *,
-    readings: str | Path,
+    predictions: str | Path,
     datasets: Sequence[str],
     models: Mapping[str, Sequence[int]],
     explainers: Mapping[str, str | None],
@@ -198,7 +198,7 @@ def measure_reliance(
     """The tables of :mod:`the contracts <evenlight.contracts.results>` pair invariance, group reliance, words by group.
 
     Args:
-        attributions, datasets_folder, readings: folders (:mod:`evenlight.statistics.files`).
+        attributions, datasets_folder, predictions: folders (:mod:`evenlight.statistics.files`).
         datasets: names.
         models: names to seeds.
         explainers: names to the explainer that does the same with other draws; to themselves where nothing is drawn,
@@ -218,10 +218,12 @@ def measure_reliance(
         for model, seeds in models.items():
             runs = [Run(dataset, model, seed) for seed in seeds]
             shares = {
-                explainer: [dict(read_shares(attributions, datasets_folder, readings, run, explainer)) for run in runs]
+                explainer: [
+                    dict(read_shares(attributions, datasets_folder, predictions, run, explainer)) for run in runs
+                ]
                 for explainer in explainers
             }
-            targets = [_targets(readings, run) for run in runs]
+            targets = [_targets(predictions, run) for run in runs]
             for explainer, other in explainers.items():
                 names = {"dataset": dataset, "model": model, "explainer": explainer}
                 mine, twin = shares[explainer], shares.get(other)
@@ -256,8 +258,8 @@ def _levels(known: Texts, comparisons: Mapping[str, Sequence[Sequence[str]]]) ->
     return found
 
 
-def _targets(readings: str | Path, run: Run) -> dict[str, int]:
-    table = tables.read_table(reading_path(readings, run), READINGS.only("item_id", "target")).dropna()
+def _targets(predictions: str | Path, run: Run) -> dict[str, int]:
+    table = tables.read_table(predictions_path(predictions, run), PREDICTIONS.only("item_id", "target")).dropna()
     return dict(zip(table["item_id"], table["target"].astype(int), strict=True))
 
 

@@ -1,6 +1,6 @@
 """How strong would an unmeasured confounder have to be to explain an effect away? (Cinelli & Hazlett 2020)
 
-A confounder is what differs between the groups' texts and goes along with the scores, besides what is compared. Its
+A confounder is what differs between the groups' texts and is associated with the scores, besides what is compared. Its
 strength are two shares: of the variance of the group that it explains, and of the variance of the scores that is left
 beside the group. The robustness value is the smallest strength, the same for both, that makes an effect zero; or, with
 ``alpha``, that makes it not significant.

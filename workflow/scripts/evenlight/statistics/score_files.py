@@ -74,7 +74,7 @@ def score_notes(study: StudyScores) -> list[str]:
 def left_out_notes(
     folder: str | Path, runs: Iterable[Run], explainers: Sequence[str], metrics: Mapping[str, str]
 ) -> list[str]:
-    """Which texts have no scores, as the readings say it."""
+    """Which texts have no scores, as the predictions say it."""
     # All scores of a run are of the same texts.
     family, explainer = next(iter(metrics.values())), explainers[0]
     metadata = {run: tables.read_metadata(score_path(folder, run, family, explainer), SCORES) for run in runs}
@@ -84,11 +84,11 @@ def left_out_notes(
 def explainer_notes(
     folder: str | Path, runs: Iterable[Run], explainers: Collection[str], metrics: Mapping[str, str]
 ) -> list[str]:
-    """What a reader must know of the explainers, as their shards say it: each text once, with its runs.
+    """What a reader must know of the explainers, as their attribution files say it: each text once, with its runs.
 
     How much of the scores is chance is said once for each explainer, over all runs.
     """
-    # Every family of metrics has scored the same shards.
+    # Every family of metrics has scored the same attribution files.
     family = next(iter(metrics.values()))
     runs_with_note: dict[tuple[str, str], dict[tuple[str, str], list[int]]] = {}
     explained_again: dict[str, list[list[dict]]] = {}

@@ -53,7 +53,7 @@ class StudyScores:
     Attributes:
         scores, units: folders of the scores, and of the items and units that have them
             (:mod:`evenlight.statistics.files`).
-        readings: their folder; None where nothing depends on it.
+        predictions: their folder; None where nothing depends on it.
         datasets, explainers: names, in configured order.
         models: name to seeds.
         metrics: name to family.
@@ -70,7 +70,7 @@ class StudyScores:
 
     scores: Path
     units: Path
-    readings: Path | None = None
+    predictions: Path | None = None
     datasets: Sequence[str]
     models: Mapping[str, Sequence[int]]
     explainers: Sequence[str]

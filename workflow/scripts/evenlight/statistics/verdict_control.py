@@ -22,11 +22,11 @@ def permuted_verdicts(study: StudyScores, judging: VerdictSettings, *, verdict_p
     """How many cells are called a disparity in each of some permutations of the labels.
 
     One row per permutation and family: ``cells``;
-    ``disparities``, of the mean of further trainings; ``disparities_of_models``, these and those of these models.
+    ``disparities``, of the mean across retraining; ``disparities_of_models``, these and those for these trained models.
     """
     check_level(judging.alpha, judging.bootstrap_draws)
     counts = []
-    # Scores are read anew for each, so that the statistics of one permutation only are in memory.
+    # Scores are read again for each, so that the statistics of one permutation only are in memory.
     for number in range(verdict_permutations):
         rows, deviates = gathered(
             pooled_rows(

@@ -87,13 +87,14 @@ def check_level(alpha: float, draws: int) -> None:
 def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.DataFrame:
     """The table with the columns ``p_…_adjusted``, ``critical`` and ``verdict``, and further reasons.
 
-    Within each family every kind of claim has the level ``alpha`` to itself: that there is a disparity of these models,
-    or of the mean of further trainings, that they are equivalent in these models, or in further trainings.
+    Within each family every kind of claim has the level ``alpha`` to itself: that there is a disparity for these
+    trained models, or of the mean across retraining, that they are equivalent for these trained models, or across
+    retraining.
 
     - ``p_models_adjusted``, ``p_models_equivalence_adjusted``: by
       :func:`evenlight.statistics.familywise.step_down_p`, and not below the cell's own p;
-    - ``p_adjusted``, ``p_equivalence_adjusted``: Holm's (1979), and not below that of these models, whose resamples
-      know of skewed scores.
+    - ``p_adjusted``, ``p_equivalence_adjusted``: Holm's (1979), and not below that for these trained models, whose
+      resamples know of skewed scores.
 
     Statistics are divided by :func:`evenlight.statistics.familywise.scales`, where cells of one metric are alike.
     ``critical`` is the normal deviate beyond which a cell would be found in the first step; where so few units as it
@@ -159,7 +160,8 @@ def decidable(
 def adjusted(
     statistics: np.ndarray, p_models: np.ndarray, p: np.ndarray, alike: Sequence | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The adjusted p-values of decidable cells: of these models by resamples, of further trainings by Holm's method.
+    """The adjusted p-values of decidable cells: for these trained models by resamples, across retraining by Holm's
+    method.
 
     ``statistics`` are the real ones and those of resamples, (1 + resamples, cells).
     """
@@ -170,9 +172,10 @@ def adjusted(
 
 
 def is_disparity(verdicts: pd.Series, of_trainings: bool) -> pd.Series:
-    """Which verdicts say that there is a disparity: of the mean of further trainings, or at least of these models.
+    """Which verdicts say that there is a disparity: of the mean across retraining, or at least for these trained
+    models.
 
-    >>> verdicts = pd.Series(["negligible disparity", "disparity of these models", "undecided"])
+    >>> verdicts = pd.Series(["negligible disparity", "disparity for these trained models", "undecided"])
     >>> is_disparity(verdicts, True).tolist(), is_disparity(verdicts, False).tolist()
     ([True, False, False], [True, True, False])
     """
@@ -183,19 +186,19 @@ def verdict(p: float, p_equivalence: float, p_models: float, p_models_equivalenc
     """What four adjusted p-values allow to say; a NaN says nothing.
 
     ``disparity``: the effect is not zero. ``equivalent``: it is within the bound. ``negligible disparity``: both, it
-    is not zero and still within the bound. If none of these can be said of the mean of further trainings, but of the
+    is not zero and still within the bound. If none of these can be said of the mean across retraining, but of the
     trained models, that is said. ``undecided``: the study is too small to tell.
 
     >>> nothing, surely = 0.4, 0.001
     >>> verdict(surely, nothing, surely, nothing, 0.05), verdict(nothing, nothing, surely, nothing, 0.05)
-    ('disparity', 'disparity of these models')
+    ('disparity', 'disparity for these trained models')
     >>> verdict(nothing, surely, nothing, surely, 0.05), verdict(nothing, nothing, nothing, surely, 0.05)
-    ('equivalent', 'equivalent in these models')
+    ('equivalent', 'equivalent for these trained models')
     """
-    for claim, different, within in (("", p, p_equivalence), ("these models", p_models, p_models_equivalence)):
+    for claim, different, within in (("", p, p_equivalence), ("these trained models", p_models, p_models_equivalence)):
         if different <= alpha:
             name = "negligible disparity" if within <= alpha else "disparity"
-            return f"{name} of {claim}" if claim else name
+            return f"{name} for {claim}" if claim else name
         if within <= alpha:
-            return f"equivalent in {claim}" if claim else "equivalent"
+            return f"equivalent for {claim}" if claim else "equivalent"
     return UNDECIDED

@@ -7,26 +7,31 @@ import numpy as np
 import pandas as pd
 
 from evenlight import tables
-from evenlight.contracts.texts import ITEMS, READINGS
-from evenlight.statistics.files import items_path, reading_path, runs
+from evenlight.contracts.texts import ITEMS, PREDICTIONS
+from evenlight.statistics.files import items_path, predictions_path, runs
 
 COLUMNS = ["dataset", "model", "seed", "hidden", "class", "probability"]
 
 
 def classes_without_words(
-    readings: Path, folder: Path, *, datasets: Sequence[str], models: Mapping[str, Sequence[int]], hidden: Sequence[str]
+    predictions: Path,
+    folder: Path,
+    *,
+    datasets: Sequence[str],
+    models: Mapping[str, Sequence[int]],
+    hidden: Sequence[str],
 ) -> pd.DataFrame:
     """A row per run and way of hiding words that the model can read: the most probable class, with its probability.
 
     Args:
-        readings, folder: of the readings and the datasets.
+        predictions, folder: of the predictions and the datasets.
         datasets, models: names, and the seeds of each model.
         hidden: in which ways the metrics hide words.
     """
     classes = {name: tables.read_metadata(items_path(folder, name), ITEMS).get("classes", []) for name in datasets}
     rows = []
     for run in runs(datasets, models):
-        ways = tables.read_metadata(reading_path(readings, run), READINGS).get("without_words", {})
+        ways = tables.read_metadata(predictions_path(predictions, run), PREDICTIONS).get("without_words", {})
         for way in hidden:
             if way in ways:
                 best = int(np.argmax(ways[way]))

@@ -1,7 +1,7 @@
 """What explanations give to words: their shares in a text, and how these differ between the forms of a sentence.
 
 The difference of the forms of a pair over the words of the ground truth is GECOBench's (Wilming et al. 2024, first
-version, Section 3.1 and Figures 7 and 8). Scores are read from the shards, so that no model is asked.
+version, Section 3.1 and Figures 7 and 8). Scores are read from the attribution files, so that no model is asked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +17,8 @@ from evenlight.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.contracts.texts import ITEMS, UNITS
 from evenlight.items import forms_of
 from evenlight.metrics import explanations_of
-from evenlight.readings import read_explained
-from evenlight.statistics.files import Run, attribution_path, items_path, reading_path, runs, units_path
+from evenlight.predictions import read_explained
+from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, runs, units_path
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.paired_tests import signed_rank_p
 from evenlight.statistics.rounding import differences
@@ -45,15 +45,15 @@ def word_shares(token_score: np.ndarray, word_id: np.ndarray, words: int) -> np.
 
 
 def read_word_shares(
-    attributions: str | Path, datasets_folder: str | Path, readings: str | Path, run: Run, explainer: str
+    attributions: str | Path, datasets_folder: str | Path, predictions: str | Path, run: Run, explainer: str
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Every explained text of a run and the shares of its words, :func:`word_shares`."""
     path, items = attribution_path(attributions, run, explainer), items_path(datasets_folder, run.dataset)
-    shards = tables.read_groups(path, ATTRIBUTIONS, ROWS)
-    texts_in_groups = read_explained(reading_path(readings, run), items, ROWS, "ground_truth", "words")
-    for texts, shard in zip(texts_in_groups, shards, strict=True):
+    attribution_files = tables.read_groups(path, ATTRIBUTIONS, ROWS)
+    texts_in_groups = read_explained(predictions_path(predictions, run), items, ROWS, "ground_truth", "words")
+    for texts, attribution_file in zip(texts_in_groups, attribution_files, strict=True):
         words = [len(each) for each in texts["words"].to_pylist()]
-        for explanation, count in zip(explanations_of(texts, shard, path), words, strict=True):
+        for explanation, count in zip(explanations_of(texts, attribution_file, path), words, strict=True):
             yield explanation.item_id, word_shares(explanation.token_score, explanation.word_id, count)
 
 
@@ -75,7 +75,7 @@ def attribution_differences(
     attributions: str | Path,
     datasets_folder: str | Path,
     *,
-    readings: str | Path,
+    predictions: str | Path,
     datasets: Sequence[str],
     models: Mapping[str, Sequence[int]],
     explainers: Sequence[str],
@@ -100,7 +100,7 @@ def attribution_differences(
         forms = [(pair, forms_together(units, pair)) for pair in pairs_of_forms(comparisons)]
         for run in runs([dataset], models):
             for explainer in explainers:
-                shares = dict(read_word_shares(attributions, datasets_folder, readings, run, explainer))
+                shares = dict(read_word_shares(attributions, datasets_folder, predictions, run, explainer))
                 of_cell = []
                 for pair, pairs in forms:
                     numbers, of_pair, unequal = paired_words(pairs, shares, truth)

@@ -17,7 +17,7 @@ from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.derivatives import sizes_of_change, target_output
 from evenlight.explainers.operations import PRODUCTS, QUOTIENTS, Operations, StandIn, depends, modules_replaced
 from evenlight.explainers.starts import path_ends, probes
-from evenlight.models.classifier import Classifier, Entrance
+from evenlight.models.classifier import Classifier, EmbeddingLayer
 
 # The largest share of the change of the output that the scores may miss, in the median of the texts by which a model is
 # tried out. Where every operation has its rule they miss 1e-4 and less. Where the network takes other ways for
@@ -293,7 +293,7 @@ def multipliers(
     start: torch.Tensor,
     end: torch.Tensor,
     batch: Batch,
-    entrance: Entrance,
+    embedding_layer: EmbeddingLayer,
     output: str,
     operations: Operations,
     modules: list[nn.Module],
@@ -301,17 +301,17 @@ def multipliers(
     """Multipliers of the inputs' numbers, (rows, tokens, hidden), and the outputs of inputs and baselines, (2 rows,).
 
     Args:
-        start: baselines at the entrance, (rows, tokens, hidden).
+        start: baselines at the embedding layer, (rows, tokens, hidden).
         end: inputs, likewise.
         batch: the sentences.
-        entrance: where both go in.
+        embedding_layer: where both go in.
         output: which output is explained.
         operations: which functions have rules; keeps count of them.
         modules: on which the rescale rule acts.
     """
     both = torch.cat([end, start]).requires_grad_()
     with modules_replaced(modules, rescale), operations:
-        logits = entrance.logits(both, batch.mask.repeat(2, 1))
+        logits = embedding_layer.logits(both, batch.mask.repeat(2, 1))
         value = target_output(logits, batch.target.repeat(2), output, batch.foil.repeat(2))
     return torch.autograd.grad(value.sum(), both)[0].chunk(2)[0], value.detach()
 
@@ -357,10 +357,10 @@ def _contributions(
     batch: Batch, settings: dict, classifier: Classifier, operations: Operations
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Multiplier × (input − baseline), (rows, tokens, hidden), and the outputs of inputs and baselines, (2 rows,)."""
-    entrance = classifier.entrance(settings["layer"])
+    embedding_layer = classifier.embedding_layer(settings["layer"])
     activations = list(filter(_is_activation, classifier.network.modules()))
-    start, end = path_ends(batch, classifier, entrance, settings["baseline"])
-    multiplier, outputs = multipliers(start, end, batch, entrance, settings["output"], operations, activations)
+    start, end = path_ends(batch, classifier, embedding_layer, settings["baseline"])
+    multiplier, outputs = multipliers(start, end, batch, embedding_layer, settings["output"], operations, activations)
     return multiplier * (end - start), outputs
 
 

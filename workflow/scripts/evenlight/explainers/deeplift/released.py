@@ -8,7 +8,7 @@ from torch import nn
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.errors import InputError
-from evenlight.explainers import Context, Explanations, entrances
+from evenlight.explainers import Context, Explanations, embedding_layers
 from evenlight.explainers.aggregation import aggregated, aggregation_of
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.deeplift.paper import multipliers, remarks_on
@@ -38,15 +38,15 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
             "use 'pad' or 'mask'"
         )
     classifier = context.evaluator.classifier
-    entrance = entrances.released(classifier, settings["layer"])
+    embedding_layer = embedding_layers.released(classifier, settings["layer"])
     operations = Operations({})
     modules = [module for module in classifier.network.modules() if type(module) in RESCALED]
 
     def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         with torch.no_grad():
-            end = entrance.embed(batch.token_id, batch.mask)
+            end = embedding_layer.embed(batch.token_id, batch.mask)
         start = baseline_ids(batch, classifier, settings["baseline"])[..., None].expand_as(end).to(end)
-        multiplier, _ = multipliers(start, end, batch, entrance, settings["output"], operations, modules)
+        multiplier, _ = multipliers(start, end, batch, embedding_layer, settings["output"], operations, modules)
         return left_over(multiplier), aggregated(multiplier, aggregation_of(settings))
 
     left, scores = zip(*sentences_in_batches(sentences, context.evaluator, compute, rows=2), strict=True)

@@ -13,7 +13,7 @@ from evenlight.explainers.aggregation import aggregated, aggregation_of
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.derivatives import left_over, remarks_on_cancelling, target_output
 from evenlight.explainers.operations import Operations, StandIn
-from evenlight.models.classifier import Classifier, Entrance
+from evenlight.models.classifier import Classifier, EmbeddingLayer
 
 
 class _GuidedBackprop(torch.autograd.Function):
@@ -56,7 +56,7 @@ def rectified_gradient(
     sentences: Sequence[Sentence],
     settings: dict,
     context: Context,
-    enter: Callable[[Classifier, str], Entrance] = Classifier.entrance,
+    enter: Callable[[Classifier, str], EmbeddingLayer] = Classifier.embedding_layer,
     replaced: Callable[[nn.Module, StandIn], AbstractContextManager[set[str]]] = rectifiers_replaced,
 ) -> Explanations:
     """Gradient through other rectifiers; GECOBench sums it over the hidden dimension.
@@ -65,11 +65,11 @@ def rectified_gradient(
         sentences: what is explained.
         settings: ``method``, ``layer``, ``output``, ``aggregation``.
         context: the model.
-        enter: gives the entrance of a classifier at a layer.
+        enter: gives the embedding layer of a classifier, by the layer's name.
         replaced: other rectifiers in a network, see :func:`rectifiers_replaced`.
     """
     classifier = context.evaluator.classifier
-    entrance = enter(classifier, settings["layer"])
+    embedding_layer = enter(classifier, settings["layer"])
     rectifier = RECTIFIERS[settings["method"]]
     names: set[str] = set()
 
@@ -78,10 +78,10 @@ def rectified_gradient(
 
     def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         with torch.no_grad():
-            embedding = entrance.embed(batch.token_id, batch.mask)
+            embedding = embedding_layer.embed(batch.token_id, batch.mask)
         embedding.requires_grad_()
         with replaced(classifier.network, stand_in) as names_in_batch:
-            logits = entrance.logits(embedding, batch.mask)
+            logits = embedding_layer.logits(embedding, batch.mask)
             output = target_output(logits, batch.target, settings["output"], batch.foil)
         gradient = torch.autograd.grad(output.sum(), embedding)[0]
         names.update(names_in_batch)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from torch import nn
 
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers import Context, Explanations, entrances
+from evenlight.explainers import Context, Explanations, embedding_layers
 from evenlight.explainers.operations import StandIn, modules_replaced
 from evenlight.explainers.rectified import paper
 
@@ -15,7 +15,7 @@ from evenlight.explainers.rectified import paper
 def rectifiers_replaced(network: nn.Module, rectifier: StandIn) -> Iterator[set[str]]:
     """While open, those rectifiers are others that are modules of the network; gives the names of what was replaced.
 
-    One that is made anew in every pass, like DistilBERT's, stays.
+    One that is made again in every pass, like DistilBERT's, stays.
     """
     modules = [module for module in network.modules() if isinstance(module, nn.ReLU)]
     with modules_replaced(modules, rectifier):
@@ -24,4 +24,4 @@ def rectifiers_replaced(network: nn.Module, rectifier: StandIn) -> Iterator[set[
 
 def rectified_gradient(sentences: Sequence[Sentence], settings: dict, context: Context) -> Explanations:
     """The method with these rectifiers, and what leaves the layer going in as word embeddings."""
-    return paper.rectified_gradient(sentences, settings, context, entrances.released, rectifiers_replaced)
+    return paper.rectified_gradient(sentences, settings, context, embedding_layers.released, rectifiers_replaced)

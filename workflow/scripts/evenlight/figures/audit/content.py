@@ -31,11 +31,11 @@ from evenlight.contracts.results import (
 )
 from evenlight.contracts.texts import ITEMS
 from evenlight.factors import JOINT, PLACEBO
-from evenlight.figures.audit.leaning import RelianceTables, leaning, read_reliance
+from evenlight.figures.audit.reliance import RelianceTables, read_reliance, said_of_reliance
 from evenlight.figures.pages.effects import said_of_control
 from evenlight.figures.text import json_number, signed, three_digits, too_small
 from evenlight.sources import SOURCES
-from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, TURNED_ROUND
+from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, REVERSED
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.files import Run, items_path, manifest_path, runs
@@ -62,7 +62,7 @@ OUTCOMES = {
     LEFT: "It is there beyond that of random explanations, too. What is attainable by this metric is not known, so the "
     "model may make it still.",
     GONE: "Beyond that of random explanations nothing of it is left: texts and model make it, whatever explains.",
-    TURNED_ROUND: "Beyond that of random explanations it is turned round: the explainer works against it.",
+    REVERSED: "Beyond that of random explanations it is reversed: the explainer works against it.",
     UNDECIDED: "Whether it is there beyond that of random explanations is undecided.",
     UNDECIDABLE: "Whether it is there beyond that of random explanations cannot be decided with these texts.",
 }
@@ -173,7 +173,7 @@ def audit_content(
         comparisons: factors to sets of levels.
         target: ``label`` or ``prediction``, the class that is explained.
         alpha, equivalence_bound, smallest_effects, power: of the statistics.
-        reliance: what :func:`evenlight.figures.audit.leaning.leaning` is told beside names and comparisons.
+        reliance: what :func:`evenlight.figures.audit.reliance.said_of_reliance` is told beside names and comparisons.
     """
     names = {name: Metric(name, entry["label"], entry["better"] == "higher") for name, entry in metrics.items()}
     labels = Labels(dict(datasets), dict(models), dict(explainers), names)
@@ -220,7 +220,7 @@ def audit_content(
         "without_words": defaults,
         "controls": [text for text in controls if text],
         "pairs": [] if found.examples is None else _examples(found.examples, found.words, labels),
-        "leaning": found.reliance and leaning(found.reliance, **of_words, **reliance),
+        "reliance": found.reliance and said_of_reliance(found.reliance, **of_words, **reliance),
         "not_tested": _not_tested(audited, labels, seeds, found.effects, "correctness" in families.values())
         + _not_told(comparisons),
         "notes": found.notes,
@@ -489,7 +489,7 @@ def _finding(
         f"those of {worse} texts, by {abs(row.standardised):.2f} standard deviations of the scores "
         f"({abs(row.difference):.3g} in the metric's own units; {_units(row, different)}; adjusted p "
         f"{row.p_models_adjusted:.2g}). "
-        + ("So would those of further trainings be, on average. " if of_trainings else "")
+        + ("So would those across retraining be, on average. " if of_trainings else "")
         + ("It is smaller than the smallest disparity of interest. " if row.verdict.startswith("negligible") else "")
         + (NOT_NAMED if row.family == EXPLORATORY else "")
         + _made_said(row, held, metric)
@@ -644,8 +644,8 @@ def _error_said(alpha: float, hypotheses: pd.DataFrame) -> str:
     return (
         f"Over all questions of the study{apart}, the chance that any disparity is said where there is none is meant "
         f"to be at most {alpha:.0%}; so is, apart, the chance that one is ruled out where there is one. What is said "
-        "holds for these models and for texts like these; simulations that show how often it is wrong, and for which "
-        "scores more often than that, are in docs/results/verdicts.md of Evenlight."
+        "holds for these trained models and for texts like these; simulations that show how often it is wrong, and for "
+        "which scores more often than that, are in docs/results/verdicts.md of Evenlight."
     )
 
 
@@ -772,8 +772,8 @@ def _not_tested(
         told.append(f"One run of {', '.join(single)} was audited: nothing is said of models that are trained again.")
     if not metrics_of_truth:
         told.append(
-            "No metric holds the explanations against words that people marked: what was scored is how they go along "
-            "with the model and how they look, not whether people would call them right."
+            "No metric holds the explanations against words that people marked: what was scored is how they are "
+            "associated with the model and how they look, not whether people would call them right."
         )
     told.append(
         "Whether the model's decisions are fair is another question, of which the accuracies are all that is said. No "
@@ -803,11 +803,11 @@ def _evidence(found: Found, comparisons: Mapping[str, list[list[str]]]) -> list[
         "tables/disparity.csv": "the tests of every single run",
         "tables/verdict_control.parquet": "verdicts with the labels of the groups permuted",
         "tables/control.csv": "significant tests with the labels of the groups permuted",
-        "tables/associated.csv": "what goes along with each disparity: length, confidence, correctness",
+        "tables/covariate_adjusted.csv": "each disparity, adjusted for length, confidence, correctness",
         "tables/models.csv": "accuracy and recall of the models, by group",
         "tables/balanced_accuracy.csv": "accuracy of every run with every class counted alike, beside guessing",
         "tables/costs.csv": "seconds and rows through the model of every explainer",
-        "readings/": "tokens, probabilities and predictions of every text",
+        "predictions/": "tokens, probabilities and predictions of every text",
         "attributions/": "every explanation",
         "scores/": "every score",
         "datasets/": "texts and groups, as they were read",
@@ -818,7 +818,7 @@ def _evidence(found: Found, comparisons: Mapping[str, list[list[str]]]) -> list[
     if _not_told(comparisons):
         files["tables/groups.html"] = "tests of more than two groups at once"
     if found.reliance is not None:
-        files["tables/reliance.html"] = "on which words the models lean, by group, for every two groups"
+        files["tables/reliance.html"] = "on which words the models rely, by group, for every two groups"
     return [{"file": name, "has": text} for name, text in files.items()]
 
 

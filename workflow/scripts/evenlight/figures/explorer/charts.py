@@ -47,7 +47,7 @@ def _whole(chart: alt.LayerChart, description: str) -> dict:
 
 
 def _effects(explainers: int) -> alt.LayerChart:
-    """A row per explainer: the interval for these models thick, that for further trainings thin.
+    """A row per explainer: the interval for these trained models thick, that across retraining thin.
 
     Ends of it that lie beyond the axis are printed.
     """

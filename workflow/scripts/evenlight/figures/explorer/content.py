@@ -49,12 +49,12 @@ class Store:
 
 @dataclass(frozen=True)
 class Folders:
-    """Where a study's files lie; ``attributions`` is None where no text is shown; only texts need ``readings``."""
+    """Where a study's files lie; ``attributions`` is None where no text is shown; only texts need ``predictions``."""
 
     scores: Path
     datasets: Path
     attributions: Path | None = None
-    readings: Path | None = None
+    predictions: Path | None = None
 
 
 def study_content(
@@ -213,7 +213,7 @@ def _model(
         found["levels"].setdefault(level.factor, {})[level.name] = entry
         start += len(level.units)
     spoken = (
-        Explained(model, folders.attributions, folders.datasets, folders.readings) if folders.attributions else None
+        Explained(model, folders.attributions, folders.datasets, folders.predictions) if folders.attributions else None
     )
     if spoken:
         found["explained"] = store.add(spoken.classes)
@@ -271,10 +271,10 @@ def _effect_rows(effects: pd.DataFrame | None, dataset: str) -> list[dict]:
 
 
 def _meaning(verdict: str, known: Mapping[str, str]) -> str:
-    """What a verdict says; one of these models says the same as its namesake, of fewer."""
-    for ending in (" of these models", " in these models"):
-        if verdict.endswith(ending):
-            return f"{known[verdict.removesuffix(ending)]}; said of these trained models, not of further trainings"
+    """What a verdict says; one for these trained models says the same as its namesake, of fewer."""
+    ending = " for these trained models"
+    if verdict.endswith(ending):
+        return f"{known[verdict.removesuffix(ending)]}; said for these trained models, not across retraining"
     return known[verdict]
 
 

@@ -7,7 +7,7 @@ from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.page_parts import rows_by_model, said_of_single_runs
 from evenlight.figures.pages.effects import FAMILIES, VERDICTS, legend_of
 from evenlight.figures.text import signed
-from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, TURNED_ROUND
+from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, REVERSED
 from evenlight.statistics.study import Metric, comparisons_in
 from evenlight.statistics.verdicts import CONTROL, UNDECIDABLE, UNDECIDED, is_disparity
 
@@ -15,7 +15,7 @@ TABLES = (BEYOND_RANDOM,)
 MAKERS = [MODEL, MOSTLY_MODEL, BOTH, EXPLAINER]
 COUNTS = [
     ("Cells", ["all", "with a disparity"]),
-    ("Of these, beyond random", [LEFT, TURNED_ROUND, GONE, UNDECIDED]),
+    ("Of these, beyond random", [LEFT, REVERSED, GONE, UNDECIDED]),
     ("Of the others", ["disparity beyond random"]),
     ("Shown to make it", MAKERS),
     ("Median of absolute values, in units of the metric", ["difference", "random", "beyond random"]),
@@ -60,9 +60,9 @@ def page(
         "level. A disparity is left where there is one beyond random, in the same direction, and gone where what is "
         "beyond random is smaller than the smallest effect of interest. Where neither can be said it is undecided: "
         "what is not significant beyond random need not be gone. Where an explainer is as good as can be for both "
-        "groups, as often in sufficiency, what is beyond random is the disparity of the random explanations turned "
-        f"round: the room that they leave. {_said_of_draws(table['draws_share'])} A pointer on a cell tells its "
-        f"{confidence:.0%} intervals for these models and further sentences."
+        "groups, as often in sufficiency, what is beyond random is the disparity of the random explanations reversed"
+        f": the room that they leave. {_said_of_draws(table['draws_share'])} A pointer on a cell tells its "
+        f"{confidence:.0%} intervals for these trained models and further sentences."
     )
     if table["reached_a"].notna().any():
         introduction += (
@@ -112,7 +112,7 @@ def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str], metric
 
 def _summary_cells(cells: pd.DataFrame) -> list[Cell]:
     there = cells["outcome"].notna()
-    decided = [(cells["outcome"] == outcome).sum() for outcome in (LEFT, TURNED_ROUND, GONE)]
+    decided = [(cells["outcome"] == outcome).sum() for outcome in (LEFT, REVERSED, GONE)]
     other = ~there & is_disparity(cells["beyond_verdict"], False)
     counts = [len(cells), there.sum(), *decided, there.sum() - sum(decided), other.sum()]
     known = cells["made_by"].notna().any()
@@ -155,7 +155,7 @@ def _cell(row) -> Cell:
 
 
 def _said(name: str, row, part: str) -> str:
-    """A difference with its interval for these models and, if it was judged, its verdict and adjusted p."""
+    """A difference with its interval for these trained models and, if it was judged, its verdict and adjusted p."""
     value, low, high = (getattr(row, f"{part}{end}") for end in ("", "_models_low", "_models_high"))
     said = f"{name} {signed(value)}" + (f" [{signed(low)}, {signed(high)}]" if pd.notna(low) else "")
     if part == "random":
@@ -164,4 +164,4 @@ def _said(name: str, row, part: str) -> str:
     if verdict == UNDECIDABLE:
         return f"{said}, {verdict}: {getattr(row, f'{part}_reason')}"
     p, within = (getattr(row, f"{part}_p_models{claim}_adjusted") for claim in ("", "_equivalence"))
-    return f"{said}, {verdict}, adjusted p for these models {p:.2g}, of equivalence {within:.2g}"
+    return f"{said}, {verdict}, adjusted p for these trained models {p:.2g}, of equivalence {within:.2g}"

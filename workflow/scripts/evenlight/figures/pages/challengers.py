@@ -66,8 +66,9 @@ def page(
 def _cells(row, pairs: list, explainers: dict[str, str]) -> list[Cell]:
     best = next(pair for pair in pairs if pair is not None and pair.other == row.best_other)
     title = (
-        f"better than all others: p {_p(row.p_best_models_adjusted)} in these models, {_p(row.p_best_adjusted)} in "
-        f"further trainings; not the best: {_p(row.p_behind_models_adjusted)}, {_p(row.p_behind_adjusted)}"
+        f"better than all others: p {_p(row.p_best_models_adjusted)} for these trained models, "
+        f"{_p(row.p_best_adjusted)} across retraining; not the best: {_p(row.p_behind_models_adjusted)}, "
+        f"{_p(row.p_behind_adjusted)}"
     )
     return [
         Cell(row.verdict, f"{row.family}; {title}"),
@@ -82,7 +83,7 @@ def _difference(pair) -> Cell:
         return Cell("–", "no texts with both scores")
     ends = f" [{signed(pair.models_low, 3)}, {signed(pair.models_high, 3)}]"
     text = signed(pair.difference, 3) + ("" if math.isnan(pair.models_low) else ends)
-    title = f"p {_p(pair.p_models)} in these models, {_p(pair.p)} in further trainings"
+    title = f"p {_p(pair.p_models)} for these trained models, {_p(pair.p)} across retraining"
     return Cell(text, title, None, pair.models_low > 0 or pair.models_high < 0)
 
 

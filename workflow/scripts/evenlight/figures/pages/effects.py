@@ -12,14 +12,15 @@ from evenlight.statistics.study import Comparison, Metric, comparisons_in, said_
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY, UNDECIDABLE, UNDECIDED
 
 TABLES = (EFFECTS, TEST_COUNTS, VERDICT_CONTROL, BALANCED_ACCURACY)
-# A sign and a colour each (Okabe and Ito, lightened), so that neither stands alone; of these models alone in brackets.
+# A sign and a colour each (Okabe and Ito, lightened), so that neither stands alone; for these trained models alone in
+# brackets.
 VERDICTS = {
     "disparity": ("≠", "#f5c9a0"),
     "negligible disparity": ("≈", "#f0d4e3"),
     "equivalent": ("=", "#b5dcf3"),
-    "disparity of these models": ("(≠)", "#fbe8d6"),
-    "negligible disparity of these models": ("(≈)", "#f9ecf3"),
-    "equivalent in these models": ("(=)", "#e3f2fb"),
+    "disparity for these trained models": ("(≠)", "#fbe8d6"),
+    "negligible disparity for these trained models": ("(≈)", "#f9ecf3"),
+    "equivalent for these trained models": ("(=)", "#e3f2fb"),
     # Grey: white would look like a test that was passed.
     UNDECIDED: ("?", "#d0d4d9"),
     UNDECIDABLE: ("–", "#d0d4d9"),
@@ -80,20 +81,21 @@ def page(
         _said_of_verdicts(effects.loc[effects["family"] != CONTROL, "verdict"])
         + "How large is the difference of the groups, over all runs of a model, and what can be said of it? Every cell "
         "has the mean difference in standard deviations of the scores, positive where the first-named group has the "
-        f"higher scores, with its {confidence:.0%} interval for these models and further sentences; n is the number of "
-        "pairs that it rests on, or, without pairs, of texts in the first and in the second group (variants of one "
-        "text count once, copies of a text each, though equal texts are one cluster). A verdict in brackets holds for "
-        "these trained models, one without brackets for the mean of "
-        "further trainings; that takes several runs, and with few of them large effects. Intervals are of each cell "
+        f"higher scores, with its {confidence:.0%} interval for these trained models and further sentences; n is the "
+        "number of pairs that it rests on, or, without pairs, of texts in the first and in the second group (variants "
+        "of one text count once, copies of a text each, though equal texts are one cluster). A verdict in brackets "
+        "holds for these trained models, one without brackets for the mean across "
+        "retraining; that takes several runs, and with few of them large effects. Intervals are of each cell "
         "alone; a pointer on a cell tells the one that holds for all cells at once. They have a reserve for units that "
         "nobody saw. Verdicts are adjusted over all cells of a family: of each kind of claim, the chance that any is "
-        "wrong is meant to be the study's level. Of these models it is in all simulated studies, drawn from real "
-        "scores or made. Of further trainings it is where runs differ as normal numbers do; where one run in ten goes "
-        f"wrong, most studies of a few runs have a wrong claim. {_said_of_families(effects)}{_said_of_runs(effects)}"
-        f"{said_of_control(control)}The first table counts significant tests of single seeds, for these trained "
-        "models. A pointer on a cell tells its robustness: what share of the variance of the group and of what is left "
-        "of the scores an unmeasured confounder would have to explain, for the effect to be none, or not significant "
-        "(Cinelli and Hazlett 2020)." + said_of_single_runs(effects, models)
+        "wrong is meant to be the study's level. For these trained models it is in all simulated studies, drawn from "
+        "real scores or made. Across retraining it is where runs differ as normal numbers do; where one run in ten "
+        "goes wrong, most studies of a few runs have a wrong claim. "
+        f"{_said_of_families(effects)}{_said_of_runs(effects)}{said_of_control(control)}The first table counts "
+        "significant tests of single seeds, for these trained models. A pointer on a cell tells its robustness: what "
+        "share of the variance of the group and of what is left of the scores an unmeasured confounder would have to "
+        "explain, for the effect to be none, or not significant (Cinelli and Hazlett "
+        "2020)." + said_of_single_runs(effects, models)
     )
     parts = [_count_table(counts, datasets, metrics)]
     pairs = comparisons_in(effects)
@@ -122,7 +124,7 @@ def legend_of(equivalence_bound: float) -> list[tuple[Cell, str]]:
 
 
 def meanings(equivalence_bound: float) -> dict[str, str]:
-    """What verdicts say; those of these models say the same of these models."""
+    """What verdicts say; those for these trained models say the same, of fewer models."""
     within = f"smaller than {equivalence_bound:g} standard deviations, or than the metric's own bound"
     return {
         "disparity": "the effect is not zero",
@@ -136,7 +138,7 @@ def meanings(equivalence_bound: float) -> dict[str, str]:
 def _said_of_verdicts(verdicts: pd.Series) -> str:
     """How many cells have which answer, of those that ask a question.
 
-    >>> _said_of_verdicts(pd.Series(["disparity of these models", "equivalent", "undecided", "not decidable"]))
+    >>> _said_of_verdicts(pd.Series(["disparity for these trained models", "equivalent", "undecided", "not decidable"]))
     'Of 4 cells, a disparity is confirmed in 1, one that matters is ruled out in 1, and 2 are open (grey). '
     >>> _said_of_verdicts(pd.Series([], dtype=object))
     ''
@@ -176,8 +178,8 @@ def _said_of_runs(effects: pd.DataFrame) -> str:
         return ""
     return (
         f"In {several['apart_seed'].notna().sum():,} of {len(several):,} cells one run lies apart from the others "
-        "(Grubbs' test, at the study's level: of normal runs so large a share would). There a statement about further "
-        "trainings stands on little. "
+        "(Grubbs' test, at the study's level: of normal runs so large a share would). There a statement about "
+        "retraining stands on little. "
     )
 
 
@@ -202,7 +204,7 @@ def said_of_control(control: pd.DataFrame) -> str:
     return (
         f"With the labels of the groups permuted, {' and '.join(said)}; in brackets the 95% interval of the share that "
         "so few permutations leave open. Permuted labels are exchangeable, and no training differs between them: this "
-        "control is of statements about these models, and sees nothing of what trainings do to the others. "
+        "control is of statements about these trained models, and sees nothing of what trainings do to the others. "
     )
 
 
@@ -260,12 +262,12 @@ def effect_cell(row) -> Cell:
     title = (
         f"{row.verdict}; difference {of_scores[0]} [{of_scores[1]}, {of_scores[2]}], of all cells "
         f"at once [{of_scores[3]}, {of_scores[4]}]; Cliff's delta {signed(row.cliffs_delta)}; adjusted p "
-        f"for these models {row.p_models_adjusted:.2g}, of equivalence "
+        f"for these trained models {row.p_models_adjusted:.2g}, of equivalence "
         f"{row.p_models_equivalence_adjusted:.2g}; {_about_trainings(row)}smallest detectable effect "
         f"{signed(row.detectable_pooled)}; robustness {row.robustness:.0%}, of significance "
         f"{row.robustness_significance:.0%}{_contradiction(row)}"
     )
-    bold = row.verdict in ("disparity", "disparity of these models")
+    bold = row.verdict in ("disparity", "disparity for these trained models")
     if row.left_out_seeds:
         title += f"; left out, with too few scores: seed {row.left_out_seeds}"
     return Cell(f"{sign} {signed(row.standardised)} {interval} n {units}", title, colour, bold)
@@ -275,7 +277,7 @@ def _about_trainings(row) -> str:
     if pd.isna(row.p_adjusted):
         return ""
     return (
-        f"for the mean of further trainings [{signed(row.standardised_low)}, {signed(row.standardised_high)}], "
+        f"for the mean across retraining [{signed(row.standardised_low)}, {signed(row.standardised_high)}], "
         f"adjusted p {row.p_adjusted:.2g}, of equivalence {row.p_equivalence_adjusted:.2g}; single runs "
         f"{three_digits(row.lowest_seed)} to {three_digits(row.highest_seed)}{_apart(row)}; "
     )

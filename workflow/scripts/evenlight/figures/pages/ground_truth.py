@@ -1,4 +1,6 @@
-"""The check of the ground truth as a page: what is marked, what differs, and which words go along with the label."""
+"""The check of the ground truth as a page: what is marked, what differs, and which words are associated with the
+label.
+"""
 
 import pandas as pd
 
@@ -38,12 +40,12 @@ def page(words: pd.DataFrame, summary: pd.DataFrame, *, datasets: dict[str, str]
         if len(part):
             tables.append(_words_table(f"Words of {label}", part, alpha))
     introduction = (
-        "Are the words that are marked as ground truth those that go along with the label, and no others? Word by "
-        "word, the forms of a sentence stand beside each other: where they differ a word should be marked, and nowhere "
-        "else. A word is associated with the label where exchanging the labels among the forms of each sentence makes "
-        f"so strong an association rare, adjusted for all words (p ≤ {alpha:g}); words that all forms have cannot be. "
-        "Where all forms of each sentence have one label, or texts stand alone, the labels of sentences are exchanged, "
-        "and any word can be. "
+        "Are the words that are marked as ground truth those that are associated with the label, and no others? Word "
+        "by word, the forms of a sentence stand beside each other: where they differ a word should be marked, and "
+        "nowhere else. A word is associated with the label where exchanging the labels among the forms of each "
+        f"sentence makes so strong an association rare, adjusted for all words (p ≤ {alpha:g}); words that all forms "
+        "have cannot be. Where all forms of each sentence have one label, or texts stand alone, the labels of "
+        "sentences are exchanged, and any word can be. "
         "Marked words that are not associated are mostly rare ones: few sentences cannot show it. Below stand the "
         "words with the highest correlation of tf-idf with a class; tf-idf of a word depends on the other words of its "
         "text, so that correlations are not exactly 0 where a word has nothing to do with the class."

@@ -57,5 +57,5 @@ def _cell(row) -> Cell:
         text += f" [{signed(row.models_low, 2)}, {signed(row.models_high, 2)}]"
     if pd.isna(row.level_b):
         return Cell(text, f"{row.units:,} texts, {row.seeds} seeds")
-    title = f"p {row.p_models:.3g} in these models, {row.p:.3g} in further trainings; {row.units:,} pairs"
+    title = f"p {row.p_models:.3g} for these trained models, {row.p:.3g} across retraining; {row.units:,} pairs"
     return Cell(text, title, None, row.models_low > 0 or row.models_high < 0)

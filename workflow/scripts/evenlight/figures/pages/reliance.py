@@ -1,4 +1,4 @@
-"""On which words models lean, by group, as a page."""
+"""On which words models rely, by group, as a page."""
 
 import pandas as pd
 
@@ -38,7 +38,7 @@ def page(
                 if len(part):
                     shown += _words_tables(f"{head}, {explainer_label}", part, words_shown)
     introduction = (
-        "On which words does a model lean, and is it the same for every group? A word's share is its score over the "
+        "On which words does a model rely, and is it the same for every group? A word's share is its score over the "
         "sum of the absolute scores of its text. Forms of a text: how far the shares of the words that both have are "
         "apart, 0 where they are equal and at most 1, and their rank correlation, without the words that name the "
         "group; beside it the same for the same text explained again with other random draws (an explainer that draws "

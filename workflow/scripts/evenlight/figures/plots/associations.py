@@ -1,4 +1,4 @@
-"""The words that go along with each class, and how far all others do (Wilming et al. 2025, Figure 3)."""
+"""The words that are associated with each class, and how far all others do (Wilming et al. 2025, Figure 3)."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -8,7 +8,7 @@ from evenlight.figures.study_figures import grid, grid_shape
 from evenlight.figures.style import colour_of
 
 TABLE = WORD_ASSOCIATIONS
-SHOWS = "Words that go along with a class"
+SHOWS = "Words that are associated with a class"
 WORDS = 15
 MOST_COLUMNS = 3
 KINDS = ("ground truth in more than half of its places", "in fewer")

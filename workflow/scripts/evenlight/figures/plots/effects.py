@@ -39,15 +39,15 @@ TABLE = EFFECTS.only(
     "verdict",
 )
 SHOWS = "Pooled effects"
-# Shape and colour, and whether filled: what is said of these models alone is hollow. No two kinds of verdict share a
-# shape, so that they are told apart without colours.
+# Shape and colour, and whether filled: what is said for these trained models alone is hollow. No two kinds of verdict
+# share a shape, so that they are told apart without colours.
 VERDICTS = {
     "disparity": ("o", "#D55E00", True),
     "negligible disparity": ("D", "#CC79A7", True),
     "equivalent": ("s", "#0072B2", True),
-    "disparity of these models": ("o", "#D55E00", False),
-    "negligible disparity of these models": ("D", "#CC79A7", False),
-    "equivalent in these models": ("s", "#0072B2", False),
+    "disparity for these trained models": ("o", "#D55E00", False),
+    "negligible disparity for these trained models": ("D", "#CC79A7", False),
+    "equivalent for these trained models": ("s", "#0072B2", False),
     UNDECIDED: ("^", "#555555", False),
     UNDECIDABLE: ("x", "#555555", False),
 }
@@ -71,8 +71,8 @@ def draw_effects(
     """The pooled standardised effects with their intervals, a panel per metric, for every pair of groups.
 
     ``effects`` holds one dataset's rows with :data:`TABLE`: ``standardised`` in standard deviations (NaN where
-    undefined, which is left out), its interval for these models, a thick line, and that for the mean of further
-    trainings, a thin one (NaN of a single run), and ``verdict``, one of :data:`VERDICTS`. Effects within
+    undefined, which is left out), its interval for these trained models, a thick line, and that for the mean across
+    retraining, a thin one (NaN of a single run), and ``verdict``, one of :data:`VERDICTS`. Effects within
     ``equivalence_bound`` of zero lie on the grey band. All panels of a pair have the same scale; what lies beyond its
     end has an arrow, and an effect its value. With ``factors`` only comparisons by these are drawn.
     """
@@ -98,8 +98,8 @@ def draw_effects(
         loc="outside lower center",
         ncols=in_legend,
         frameon=False,
-        title=f"Thick line: {confidence:.0%} interval of the cell alone for these models;\n"
-        "thin: for the mean of further trainings. Verdicts are adjusted for the number of cells.\n"
+        title=f"Thick line: {confidence:.0%} interval of the cell alone for these trained models;\n"
+        "thin: for the mean across retraining. Verdicts are adjusted for the number of cells.\n"
         "Arrow: beyond the axis; of an effect, with the value.",
     )
     return figure
@@ -110,7 +110,7 @@ def _draw_pair(
 ) -> None:
     models, explainers, metrics = names
     rows = row_places(models, explainers)
-    # The intervals for further trainings may be many times as long: with two runs they would flatten all else.
+    # The intervals across retraining may be many times as long: with two runs they would flatten all else.
     ends = effects.loc[effects["metric"].isin(list(metrics)), ["standardised_models_low", "standardised_models_high"]]
     limit = effect_limit(ends.to_numpy().ravel(), 2 * equivalence_bound)
     for metric, axes in zip(metrics.values(), grid(block, len(metrics), shape), strict=True):

@@ -1,4 +1,6 @@
-"""Networks that tell the levels of a concept: what they learn from, what they are asked, and that they do so again."""
+"""Networks that predict the levels of a concept: what they learn from, what they are asked, and that they do so
+again.
+"""
 
 import json
 import runpy
@@ -14,7 +16,7 @@ from evenlight.checkpoints import Checkpoint
 from evenlight.contracts.texts import ITEMS
 from evenlight.tables import write_table
 
-SCRIPT = Path(__file__).parents[2] / "workflow/scripts/models/tell_levels.py"
+SCRIPT = Path(__file__).parents[2] / "workflow/scripts/models/predict_levels.py"
 WORDS = {"negative": "bad", "positive": "good", "unknown": "some"}
 LEVELS = list(WORDS)
 STUDY = {
@@ -56,7 +58,7 @@ def items_of(texts: int = 120) -> pd.DataFrame:
     )
 
 
-def told(folder: Path, items: pd.DataFrame, model: str = "one_layer", **flags: str) -> pd.DataFrame | str:
+def predicted(folder: Path, items: pd.DataFrame, model: str = "one_layer", **flags: str) -> pd.DataFrame | str:
     """What the script writes of the food of ``items``, or what it says where it fails."""
     write_table(items.drop(columns="truth"), folder / "items.parquet", ITEMS, {"classes": ["a", "b"], "notes": []})
     recipe = configuration.recipe(CONFIG, model, "reviews")
@@ -79,7 +81,7 @@ def told(folder: Path, items: pd.DataFrame, model: str = "one_layer", **flags: s
 @pytest.mark.parametrize("model", STUDY["models"])
 def test_levels_are_told_from_the_words_for_them(tmp_path, model):
     items = items_of()
-    table = told(tmp_path, items, model)
+    table = predicted(tmp_path, items, model)
     test = items[items["split"] == "test"]
     assert table["item_id"].tolist() == test["item_id"].tolist()
     assert table["level"].tolist() == test["truth"].tolist()
@@ -90,12 +92,12 @@ def test_levels_are_told_from_the_words_for_them(tmp_path, model):
 def test_only_texts_with_a_label_are_learned_from_and_the_test_is_not_looked_at(tmp_path):
     """And in batches of one text, the same is told."""
     items = items_of(80)
-    first = told(tmp_path, items)
+    first = predicted(tmp_path, items)
     others = items.copy()
     others.loc[others["split"] == "test", "attribute.food"] = "negative"
     is_unlabelled = (others["attribute.food"] == "no majority") & (others["split"] != "test")
     others.loc[is_unlabelled, "words"] = others.loc[is_unlabelled, "words"].map(lambda words: [*words, "bad", "good"])
-    assert told(tmp_path, others, **{"tokens-per-batch": "1"})["level"].tolist() == first["level"].tolist()
+    assert predicted(tmp_path, others, **{"tokens-per-batch": "1"})["level"].tolist() == first["level"].tolist()
 
 
 def test_a_network_that_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
@@ -107,14 +109,14 @@ def test_a_network_that_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
         if len(written) == 3:
             raise KeyboardInterrupt
 
-    whole = told(tmp_path, items)
+    whole = predicted(tmp_path, items)
     monkeypatch.setattr(Checkpoint, "write", stop_after_three)
     with pytest.raises(KeyboardInterrupt):
-        told(tmp_path, items, **{"checkpoint-minutes": "1e-9"})
+        predicted(tmp_path, items, **{"checkpoint-minutes": "1e-9"})
     monkeypatch.undo()
     assert written[-1].is_file()
     capsys.readouterr()
-    assert told(tmp_path, items)["level"].tolist() == whole["level"].tolist()
+    assert predicted(tmp_path, items)["level"].tolist() == whole["level"].tolist()
     assert "goes on after step 3 of epoch 0" in capsys.readouterr().out
     assert not written[-1].parent.exists()
 
@@ -123,10 +125,10 @@ def test_what_cannot_be_learned_is_refused_and_one_level_needs_no_network(tmp_pa
     items = items_of(40)
     for split, said in (("train", "training"), ("validation", "validation")):
         none = items.assign(**{"attribute.food": items["attribute.food"].mask(items["split"] == split)})
-        assert f"error: concept food: no {said} text has a label of it" in told(tmp_path, none)
+        assert f"error: concept food: no {said} text has a label of it" in predicted(tmp_path, none)
     long = items.copy()
     long.at[39, "words"] = ["good"] * 600
-    assert "item39 has 602 tokens" in told(tmp_path, long)
-    single = told(tmp_path, items.assign(**{"attribute.food": "positive"}))
+    assert "item39 has 602 tokens" in predicted(tmp_path, long)
+    single = predicted(tmp_path, items.assign(**{"attribute.food": "positive"}))
     assert set(single["level"]) == {"positive"}
     assert len(single) == 10

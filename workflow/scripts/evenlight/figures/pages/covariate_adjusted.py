@@ -1,17 +1,17 @@
-"""What parts of disparities go along with covariates, as a page."""
+"""Covariate-adjusted disparities, as a page."""
 
 from math import isnan
 
 import pandas as pd
 
-from evenlight.contracts.results import ASSOCIATED
+from evenlight.contracts.results import COVARIATE_ADJUSTED
 from evenlight.figures.html_table import Cell, Page, Table
 from evenlight.figures.page_parts import rows_by_model
 from evenlight.figures.text import signed
-from evenlight.statistics.associated import CALIPER, FEWEST
+from evenlight.statistics.covariate_adjusted import CALIPER, FEWEST
 from evenlight.statistics.study import Metric, comparisons_in
 
-TABLES = (ASSOCIATED,)
+TABLES = (COVARIATE_ADJUSTED,)
 COVARIATES = {
     "tokens": "number of tokens",
     "ground_truth_tokens": "tokens of ground-truth words",
@@ -39,13 +39,13 @@ def page(
 ) -> Page:
     """A summary by dataset and covariate, and a table for each dataset and covariate that splits a cell there.
 
-    ``table`` comes from :func:`evenlight.statistics.associated.associated_table`.
+    ``table`` comes from :func:`evenlight.statistics.covariate_adjusted.covariate_adjusted_table`.
     """
     parts = []
     for pair in comparisons_in(table):
         of_pair = pair.rows(table)
         versus = f"{pair.level_a} against {pair.level_b}"
-        parts.append(_summary(f"Associated parts, {versus}", of_pair, datasets))
+        parts.append(_summary(f"Covariate-adjusted disparities, {versus}", of_pair, datasets))
         for dataset, dataset_label in datasets.items():
             for covariate, label in COVARIATES.items():
                 cells = of_pair[(of_pair["dataset"] == dataset) & (of_pair["covariate"] == covariate)]
@@ -53,26 +53,26 @@ def page(
                 if (cells["seeds"] > 0).any():
                     parts.append(_table(caption, cells, models, explainers, metrics))
     introduction = (
-        "What part of a disparity goes along with another difference between the groups' texts than the group itself? "
+        "How large is a disparity, adjusted for another difference between the groups' texts than the group itself? "
         "Of pairs, the mean difference of all pairs stands beside that of the pairs whose forms are equal in the "
         f"covariate, within {CALIPER:g} of its usual difference (at least {FEWEST} pairs, and as many that are not "
         "equal); of texts without counterparts, differences within strata of the covariate beside differences of the "
         "strata's shares (Kitagawa 1955). In standard deviations of the scores, as Cohen’s d, positive where the "
         f"first-named group has the higher scores; means over seeds, {confidence:.0%} intervals by the jackknife for "
-        "further texts and these trained models, each by itself; those of remainders have a reserve for texts that "
-        "nobody saw. The control shuffles the covariate over the texts: then nothing "
-        "goes along with it. Each covariate is taken by itself: the parts do not add up. It is no causal claim: "
-        "confidence is the model’s own output and may pass a disparity on, and what goes along with length may be "
+        "further texts and these trained models, each by itself; those of adjusted disparities have a reserve for "
+        "texts that nobody saw. The control shuffles the covariate over the texts: then nothing "
+        "is associated with it. Each covariate is taken by itself: the parts do not add up. It is no causal claim: "
+        "confidence is the model’s own output and may pass a disparity on, and what is associated with length may be "
         "due to something else that long texts have."
     )
     legend = [
         (
             Cell("bold", bold=True),
-            "the interval of the associated part is without 0, each cell by itself, not adjusted",
+            "the interval of the covariate part is without 0, each cell tested by itself",
         ),
         *((Cell(sign), said) for sign, said in UNDECIDED.values()),
     ]
-    return Page("What disparities go along with", introduction, parts, legend)
+    return Page("Covariate-adjusted disparities", introduction, parts, legend)
 
 
 def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str]) -> Table:
@@ -86,8 +86,8 @@ def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str]) -> Tab
         if lines:
             rows.append((label, lines))
     columns = [
-        ("Cells, not adjusted", ["split", "associated part is not 0", "remainder is not 0"]),
-        ("Mean of absolute values", ["disparity of all", "associated part", "when shuffled", "remainder"]),
+        ("Cells, each tested by itself", ["split", "covariate part is not 0", "adjusted is not 0"]),
+        ("Mean of absolute values", ["disparity of all", "covariate part", "when shuffled", "adjusted"]),
         ("Not split", list(UNDECIDED)),
     ]
     return Table(caption, ("Dataset", "Covariate"), columns, rows)
@@ -95,10 +95,10 @@ def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str]) -> Tab
 
 def _summary_cells(cells: pd.DataFrame) -> list[Cell]:
     split = cells[cells["seeds"] > 0]
-    sides = {part: split[[f"{part}_low", f"{part}_high"]] for part in ("associated", "remaining")}
+    sides = {part: split[[f"{part}_low", f"{part}_high"]] for part in ("covariate_part", "adjusted")}
     found = {part: int(((ends > 0).all(axis=1) | (ends < 0).all(axis=1)).sum()) for part, ends in sides.items()}
-    counts = [len(split), found["associated"], found["remaining"]]
-    means = [signed(split[name].abs().mean()) for name in ("total", "associated", "shuffled", "remaining")]
+    counts = [len(split), found["covariate_part"], found["adjusted"]]
+    means = [signed(split[name].abs().mean()) for name in ("total", "covariate_part", "shuffled", "adjusted")]
     reasons = cells["undecided"].value_counts()
     return [Cell(str(text)) for text in (*counts, *means, *(reasons.get(reason, 0) for reason in UNDECIDED))]
 
@@ -108,7 +108,7 @@ def _table(
 ) -> Table:
     by_names = {(row.model, row.explainer, row.metric): row for row in cells.itertuples(index=False)}
     rows = rows_by_model(models, explainers, lambda *row: [_cell(by_names[*row, metric]) for metric in metrics])
-    columns = [("Disparity → remainder", [metric.label_with_direction for metric in metrics.values()])]
+    columns = [("Disparity → adjusted", [metric.label_with_direction for metric in metrics.values()])]
     return Table(caption, ("Model", "Explainer"), columns, rows)
 
 
@@ -116,13 +116,13 @@ def _cell(row) -> Cell:
     if row.seeds == 0:
         sign, said = UNDECIDED[row.undecided]
         return Cell(sign, said)
-    intervals = {part: _interval(row, part) for part in ("associated", "remaining", "shuffled")}
+    intervals = {part: _interval(row, part) for part in ("covariate_part", "adjusted", "shuffled")}
     said = (
-        f"associated {intervals['associated']}, shuffled {intervals['shuffled']}; remainder {intervals['remaining']}; "
-        f"{row.support:.0%} with equal values; seeds: {row.seeds}"
+        f"covariate part {intervals['covariate_part']}, shuffled {intervals['shuffled']}; adjusted "
+        f"{intervals['adjusted']}; {row.support:.0%} with equal values; seeds: {row.seeds}"
     )
-    there = row.associated_low > 0 or row.associated_high < 0
-    return Cell(f"{signed(row.total)} → {signed(row.remaining)}", said, bold=there)
+    there = row.covariate_part_low > 0 or row.covariate_part_high < 0
+    return Cell(f"{signed(row.total)} → {signed(row.adjusted)}", said, bold=there)
 
 
 def _interval(row, part: str) -> str:

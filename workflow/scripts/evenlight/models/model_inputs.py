@@ -2,9 +2,9 @@
 
 What a network does with padding does not show in its class: decoders read the last token, some encoders too, some
 count positions over the padding, others mix it in. So a few texts are asked one at a time, by token ids, as
-Transformers itself does; and the way in is the first by which the same texts give the same logits as word embeddings
-in one batch. Where none does, because the network reads the padding (FNet, Funnel, ConvBERT), texts share a batch with
-others of their length only.
+Transformers itself does; and the model inputs are the first by which the same texts give the same logits as word
+embeddings in one batch. Where none does, because the network reads the padding (FNet, Funnel, ConvBERT), texts share a
+batch with others of their length only.
 """
 
 from collections.abc import Iterator, Sequence
@@ -65,7 +65,7 @@ class StandIns:
 
 
 @dataclass(frozen=True)
-class WayIn:
+class ModelInputs:
     """How a network is asked.
 
     Attributes:
@@ -158,8 +158,8 @@ def _embeddings_replaced(network: nn.Module, ids: torch.Tensor, embedding: torch
 # Finding it ------------------------------------------------------------------------------------------------------
 
 
-def found_way(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None) -> WayIn:
-    """The way in by which texts have the logits that Transformers gives each of them alone.
+def found_inputs(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None) -> ModelInputs:
+    """The model inputs with which texts have the logits that Transformers gives each of them alone.
 
     Args:
         network: of Transformers; any other is asked by embeddings with padding on the right.
@@ -169,7 +169,7 @@ def found_way(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None) -> 
         InputError: there is none.
     """
     if not isinstance(network, PreTrainedModel):
-        return WayIn()
+        return ModelInputs()
     with evaluating(network):
         return _tried(network, *_trial(network, tokenizer))
 
@@ -199,7 +199,7 @@ def _trial(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase | None) 
 
 
 @torch.no_grad()
-def _tried(network: PreTrainedModel, rows: list[list[int]], stand_ins: StandIns) -> WayIn:
+def _tried(network: PreTrainedModel, rows: list[list[int]], stand_ins: StandIns) -> ModelInputs:
     single = [torch.tensor([row], device=network.device) for row in rows]
     expected, reason = _answer(lambda: torch.cat([network(input_ids=row).logits for row in single]))
     name = f"models.<model>: a {network.config.model_type} model"
@@ -209,26 +209,26 @@ def _tried(network: PreTrainedModel, rows: list[list[int]], stand_ins: StandIns)
         )
     close = _close(network, expected)
 
-    def agrees(way: WayIn, chosen: slice) -> bool:
+    def agrees(inputs: ModelInputs, chosen: slice) -> bool:
         nonlocal reason
-        token_id, mask = _batch(network, way, rows[chosen], stand_ins.pad)
-        logits, problem = _answer(lambda: way.logits(network, embedded(network, token_id), mask))
+        token_id, mask = _batch(network, inputs, rows[chosen], stand_ins.pad)
+        logits, problem = _answer(lambda: inputs.logits(network, embedded(network, token_id), mask))
         reason = reason or problem
         return logits is not None and bool((logits - expected[chosen]).abs().max() <= close)
 
-    def agrees_alone(way: WayIn) -> bool:
-        return all(agrees(way, slice(index, index + 1)) for index in range(len(rows)))
+    def agrees_alone(inputs: ModelInputs) -> bool:
+        return all(agrees(inputs, slice(index, index + 1)) for index in range(len(rows)))
 
-    entrances = [ids for ids in (None, stand_ins) if agrees_alone(WayIn(stand_ins=ids))]
+    accepted = [ids for ids in (None, stand_ins) if agrees_alone(ModelInputs(stand_ins=ids))]
     # Padding on the left moves a text where positions are counted over it.
     sides = ((False, False), (True, True), (True, False))
-    ways = [WayIn(left, counted, ids) for ids, (left, counted) in product(entrances, sides)]
-    way = next((way for way in ways if agrees(way, slice(None))), None)
-    if way is None and entrances:
-        way = WayIn(stand_ins=entrances[0], reads_padding=True)
-    if way is not None:
-        beginning = _shared_beginning(network, way, rows, expected)
-        return replace(way, shortest=_shortest(network, way, stand_ins), beginning=beginning)
+    tried = [ModelInputs(left, counted, ids) for ids, (left, counted) in product(accepted, sides)]
+    inputs = next((inputs for inputs in tried if agrees(inputs, slice(None))), None)
+    if inputs is None and accepted:
+        inputs = ModelInputs(stand_ins=accepted[0], reads_padding=True)
+    if inputs is not None:
+        beginning = _shared_beginning(network, inputs, rows, expected)
+        return replace(inputs, shortest=_shortest(network, inputs, stand_ins), beginning=beginning)
     raise InputError(
         f"{name} does not give the logits by word embeddings that it gives by token ids"
         f"{f' ({reason})' if reason else ''}; it cannot be explained, choose another architecture"
@@ -236,10 +236,10 @@ def _tried(network: PreTrainedModel, rows: list[list[int]], stand_ins: StandIns)
 
 
 def _shared_beginning(
-    network: PreTrainedModel, way: WayIn, rows: list[list[int]], expected: torch.Tensor
+    network: PreTrainedModel, inputs: ModelInputs, rows: list[list[int]], expected: torch.Tensor
 ) -> tuple[int, ...]:
     """The beginning of a decoder's prompt, if texts get the same logits when it is read once for all of them."""
-    if way != WayIn() or not isinstance(network, ClassifyingLanguageModel):
+    if inputs != ModelInputs() or not isinstance(network, ClassifyingLanguageModel):
         return ()
     # The last token of the prompt may be another one where another word follows.
     beginning = common_beginning([network.prompt.beginning, *rows])
@@ -249,8 +249,8 @@ def _shared_beginning(
 
     def ask() -> torch.Tensor:
         kept = network.read_beginning(embedded(network, torch.tensor([beginning], device=network.device)))
-        token_id, mask = _batch(network, way, [row[length:] for row in rows], pad=0)
-        return way.logits(network, embedded(network, token_id), mask, kept)
+        token_id, mask = _batch(network, inputs, [row[length:] for row in rows], pad=0)
+        return inputs.logits(network, embedded(network, token_id), mask, kept)
 
     logits, _ = _answer(ask)
     same = logits is not None and (logits - expected).abs().max() <= _close(network, expected)
@@ -265,19 +265,21 @@ def _close(network: PreTrainedModel, expected: torch.Tensor) -> torch.Tensor:
     return CLOSE * (expected - expected.mean(0)).abs().max() + ROUNDING * expected.abs().max()
 
 
-def _shortest(network: PreTrainedModel, way: WayIn, stand_ins: StandIns) -> int:
+def _shortest(network: PreTrainedModel, inputs: ModelInputs, stand_ins: StandIns) -> int:
     """To how many tokens a text of one token must be padded."""
 
     def is_answered(tokens: int) -> bool:
-        token_id, mask = _batch(network, replace(way, shortest=tokens), [[stand_ins.ordinary]], stand_ins.ordinary)
-        return _answer(lambda: way.logits(network, embedded(network, token_id), mask))[0] is not None
+        token_id, mask = _batch(network, replace(inputs, shortest=tokens), [[stand_ins.ordinary]], stand_ins.ordinary)
+        return _answer(lambda: inputs.logits(network, embedded(network, token_id), mask))[0] is not None
 
     return next((tokens for tokens in range(1, LONG_ENOUGH) if is_answered(tokens)), LONG_ENOUGH)
 
 
-def _batch(network: PreTrainedModel, way: WayIn, rows: list[list[int]], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _batch(
+    network: PreTrainedModel, inputs: ModelInputs, rows: list[list[int]], pad: int
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Ids and mask (rows, longest) of rows of ids."""
-    token_id, inside = way.padded(rows, pad)
+    token_id, inside = inputs.padded(rows, pad)
     return torch.from_numpy(token_id).to(network.device), torch.from_numpy(inside).long().to(network.device)
 
 

@@ -1,4 +1,4 @@
-"""What disparities go along with: splits by hand, by another library and of known associations, and files."""
+"""Covariate-adjusted disparities: splits by hand, by another library and of known associations, and files."""
 
 from pathlib import Path
 
@@ -14,12 +14,12 @@ from study_files import asked, called
 
 from evenlight import tables
 from evenlight.contracts.explanations import SCORES
-from evenlight.contracts.results import ASSOCIATED
-from evenlight.contracts.texts import ITEMS, READINGS
+from evenlight.contracts.results import COVARIATE_ADJUSTED
+from evenlight.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.errors import InputError
 from evenlight.figures.html_table import render
 from evenlight.seeds import generator_for
-from evenlight.statistics.associated import (
+from evenlight.statistics.covariate_adjusted import (
     COMPUTED,
     CONSTANT,
     COVARIATES,
@@ -28,7 +28,7 @@ from evenlight.statistics.associated import (
     NO_OVERLAP,
     PART_OF_METRIC,
     Split,
-    associated_table,
+    covariate_adjusted_table,
     item_covariates,
     part_columns,
     split_groups,
@@ -62,7 +62,7 @@ def split_of_groups(a, b, x_a, x_b, random=None, clusters=None) -> Split | str:
 
 
 def test_pairs_by_hand():
-    # 8 equal pairs differ by 1, the 8 others by 3: 2 of all, of which 1 goes along with the tokens.
+    # 8 equal pairs differ by 1, the 8 others by 3: 2 of all, of which 1 is associated with the tokens.
     x = np.repeat([0.0, 1.0], 8)
     b = np.tile([0.0, 2.0], 8)
     split = split_of_pairs(1 + 2 * x, x, scores_b=b)
@@ -76,7 +76,7 @@ def test_pairs_by_hand():
 
 
 def test_interval_of_pairs_is_nearly_that_of_two_samples():
-    # The associated part is the share of unequal pairs times the difference of the two kinds of pairs.
+    # The covariate part is the share of unequal pairs times the difference of the two kinds of pairs.
     random = numbers("two samples")
     x = np.repeat([0.0, 1.0], [120, 80])
     differences = 0.5 * x + random.normal(size=200)
@@ -85,9 +85,9 @@ def test_interval_of_pairs_is_nearly_that_of_two_samples():
     columns = part_columns([split], 0.95)
     welch = ttest_ind(differences[120:], differences[:120], equal_var=False)
     factor = 0.4 / pooled_sd(b + differences, b)
-    assert columns["associated"] == pytest.approx(factor * (differences[120:].mean() - differences[:120].mean()))
+    assert columns["covariate_part"] == pytest.approx(factor * (differences[120:].mean() - differences[:120].mean()))
     low, high = factor * np.array(welch.confidence_interval())
-    assert (columns["associated_low"], columns["associated_high"]) == pytest.approx((low, high), abs=0.015)
+    assert (columns["covariate_part_low"], columns["covariate_part_high"]) == pytest.approx((low, high), abs=0.015)
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -106,16 +106,16 @@ def test_leaving_out_clusters_is_computing_without_them(paired):
         # The caliper and the SD are those of all pairs.
         equal = np.abs(x_a - x_b) <= 0.2 * np.sqrt(((x_a - x_b) ** 2).mean())
         d = (a - b) / pooled_sd(a, b)
-        remaining = d[kept & equal].mean()
-        assert whole.without[7] == pytest.approx([d[kept].mean() - remaining, remaining])
+        adjusted = d[kept & equal].mean()
+        assert whole.without[7] == pytest.approx([d[kept].mean() - adjusted, adjusted])
     else:
         table = pd.DataFrame({"y": np.r_[a, b], "x": np.r_[x_a, x_b], "group": np.repeat([0, 1], 60)})
         counts = table.groupby(["x", "group"]).size().unstack(fill_value=0)
         table = table[table["x"].isin(counts.index[counts.min(axis=1) >= 3])]
         means = table[kept[table.index]].groupby(["group", "x"])["y"].agg(["mean", "size"]).unstack("group")
         share = means["size"] / means["size"].sum()
-        associated = ((share[0] - share[1]) * means["mean"].mean(axis=1)).sum() / pooled_sd(a, b)
-        assert whole.without[7, 0] == pytest.approx(associated)
+        covariate_part = ((share[0] - share[1]) * means["mean"].mean(axis=1)).sum() / pooled_sd(a, b)
+        assert whole.without[7, 0] == pytest.approx(covariate_part)
 
 
 def test_dependent_pairs_widen_the_interval():
@@ -126,7 +126,7 @@ def test_dependent_pairs_widen_the_interval():
     widths = []
     for of in (np.arange(200), clusters):
         columns = part_columns([split_of_pairs(differences, x, clusters=of)], 0.95)
-        widths.append(columns["associated_high"] - columns["associated_low"])
+        widths.append(columns["covariate_part_high"] - columns["covariate_part_low"])
     assert widths[1] > 1.8 * widths[0]
 
 
@@ -221,14 +221,14 @@ def test_strata_without_one_of_the_groups_are_left_out():
 
 
 def coverage(draw, truth: float, runs: int = 400) -> tuple[float, float, float]:
-    """How often the interval has the truth, and the means of associated part and shuffled control."""
+    """How often the interval has the truth, and the means of covariate part and shuffled control."""
     covered, parts, shuffled = 0, [], []
     for split in (draw(numbers("coverage", number)) for number in range(runs)):
         if isinstance(split, str):
             continue
         columns = part_columns([split], 0.95)
-        covered += columns["associated_low"] <= truth <= columns["associated_high"]
-        parts.append(columns["associated"])
+        covered += columns["covariate_part_low"] <= truth <= columns["covariate_part_high"]
+        parts.append(columns["covariate_part"])
         shuffled.append(columns["shuffled"])
     assert len(parts) > 0.98 * runs
     return covered / len(parts), float(np.mean(parts)), float(np.mean(shuffled))
@@ -244,7 +244,7 @@ def test_association_within_pairs_is_found_as_large_as_it_is(association, truth)
         return split_of_pairs(0.4 + f + noise, x, random, scores_b=10 * random.normal(size=120))
 
     found, mean, shuffled = coverage(draw, truth / 10)
-    assert found >= 0.92  # of 400 runs; bench/research/associated_parts.py has more
+    assert found >= 0.92  # of 400 runs; bench/research/covariate_adjusted.py has more
     assert 10 * mean == pytest.approx(truth, abs=0.06)
     assert shuffled == pytest.approx(0, abs=0.003)
 
@@ -259,7 +259,7 @@ RARE_SCORES = {
 
 @pytest.mark.parametrize("pairs", [24, 50])
 @pytest.mark.parametrize("shape", RARE_SCORES)
-def test_the_interval_of_a_remainder_has_room_for_scores_that_are_rare(shape, pairs):
+def test_the_interval_of_an_adjusted_disparity_has_room_for_scores_that_are_rare(shape, pairs):
     """Of 24 pairs a dozen are equal in the covariate, and often none of them has one of the rare scores."""
     covered, told = 0, 0
     for number in range(300):
@@ -267,20 +267,20 @@ def test_the_interval_of_a_remainder_has_room_for_scores_that_are_rare(shape, pa
         a, x = RARE_SCORES[shape](random.normal(size=pairs)), random.poisson(1, pairs) - random.poisson(1, pairs)
         split = split_of_pairs(a, x.astype(float), random, scores_b=random.normal(size=pairs))
         columns = {} if isinstance(split, str) else part_columns([split], 0.95)
-        if np.isfinite(columns.get("remaining_low", np.nan)):
+        if np.isfinite(columns.get("adjusted_low", np.nan)):
             told += 1
-            covered += columns["remaining_low"] <= 0 <= columns["remaining_high"]
+            covered += columns["adjusted_low"] <= 0 <= columns["adjusted_high"]
     assert told > 10
     assert covered / told >= 0.93
 
 
-def test_a_remainder_that_rests_on_two_pairs_has_no_interval():
+def test_an_adjusted_disparity_that_rests_on_two_pairs_has_no_interval():
     random = numbers("two pairs")
     differences, x = np.zeros(40), np.repeat([0.0, 1.0], 20)
     differences[[3, 8]] = 1.0, 1.2
     columns = part_columns([split_of_pairs(differences, x, random, scores_b=random.normal(size=40))], 0.95)
-    assert np.isnan([columns["remaining_low"], columns["remaining_high"]]).all()
-    assert np.isfinite([columns["associated_low"], columns["associated_high"]]).all()
+    assert np.isnan([columns["adjusted_low"], columns["adjusted_high"]]).all()
+    assert np.isfinite([columns["covariate_part_low"], columns["covariate_part_high"]]).all()
 
 
 @pytest.mark.parametrize(("association", "truth"), [("none", 0.0), ("linear", 0.5)])
@@ -293,7 +293,7 @@ def test_association_between_groups_is_found_as_large_as_it_is(association, trut
 
     sd = 5**0.5 if association == "linear" else 2.0
     found, mean, shuffled = coverage(draw, truth / sd)
-    assert found >= 0.92  # of 400 runs; bench/research/associated_parts.py has more
+    assert found >= 0.92  # of 400 runs; bench/research/covariate_adjusted.py has more
     assert mean == pytest.approx(truth / sd, abs=0.03)
     assert shuffled == pytest.approx(0, abs=0.01)
 
@@ -331,7 +331,7 @@ def write(tmp_path):
     def _write(dataset: str, sentences: list[tuple], score, marked: bool = True) -> dict[str, list[Path]]:
         places = {
             "items": tmp_path / "datasets" / dataset / "items.parquet",
-            "readings": [tmp_path / "readings" / dataset / "small" / f"seed{seed}.parquet" for seed in (0, 1)],
+            "predictions": [tmp_path / "predictions" / dataset / "small" / f"seed{seed}.parquet" for seed in (0, 1)],
             "scores": [
                 tmp_path / "scores" / dataset / "small" / f"seed{seed}" / "complexity" / "lime.parquet"
                 for seed in (0, 1)
@@ -345,20 +345,20 @@ def write(tmp_path):
         write_dataset(pd.DataFrame(items), places["items"].parent)
         for seed in (0, 1):
             random = numbers(dataset, seed)
-            readings, scores = [], []
+            predictions, scores = [], []
             for item, _, group, words, truth in sentences:
                 word_id = [n for n, word in enumerate(words.split()) for _ in range(PIECES[word])]
                 gendered = sum(PIECES[word] for word, mark in zip(words.split(), truth, strict=True) if mark)
                 probability = random.uniform(0.5, 1)
-                readings.append(
+                predictions.append(
                     {"item_id": item, "split": "test", "token_id": [1, *[5] * len(word_id), 2],
                      "word_id": [None, *word_id, None], "token_text": ["", *["a"] * len(word_id), ""], "target": 1,
                      "left_out": None, "probability": [1 - probability, probability], "predicted": 1}
                 )  # fmt: skip
                 value = score(group, gendered, probability, random)
                 scores.append({"item_id": item, "gini": value, "mass": NAN})
-            table = pa.Table.from_pylist(readings, schema=READINGS.schema)
-            tables.write_table(table, places["readings"][seed], READINGS)
+            table = pa.Table.from_pylist(predictions, schema=PREDICTIONS.schema)
+            tables.write_table(table, places["predictions"][seed], PREDICTIONS)
             tables.write_table(pd.DataFrame(scores).astype({"mass": float}), places["scores"][seed], SCORES)
         return {name: found if isinstance(found, list) else [found] for name, found in places.items()}
 
@@ -367,11 +367,11 @@ def write(tmp_path):
 
 def folders_of(study: dict[str, list[Path]]) -> tuple[Path, Path, Path]:
     folder = study["items"][0].parents[2]
-    return folder / "scores", folder / "datasets", folder / "readings"
+    return folder / "scores", folder / "datasets", folder / "predictions"
 
 
 def computed(study: dict[str, list[Path]], settings: dict) -> pd.DataFrame:
-    return called(associated_table, *folders_of(study), **asked(associated_table, settings))
+    return called(covariate_adjusted_table, *folders_of(study), **asked(covariate_adjusted_table, settings))
 
 
 def plots() -> list[tuple]:
@@ -405,25 +405,25 @@ def study(write):
 
 
 def test_the_covariates_of_an_item(study):
-    files = [study[name][0] for name in ("items", "readings")]
+    files = [study[name][0] for name in ("items", "predictions")]
     found = item_covariates(*files)
     assert list(found.columns) == list(COVARIATES)
     # "she was applauded": one gendered token, three others; "actress was applauded": two and three.
     assert found.loc["0female", ["tokens", "ground_truth_tokens"]].tolist() == [4, 1]
     assert found.loc["1female", ["tokens", "ground_truth_tokens"]].tolist() == [5, 2]
-    readings = tables.read_table(files[1], READINGS).set_index("item_id")
-    p = readings.at["1female", "probability"][1]
+    predictions = tables.read_table(files[1], PREDICTIONS).set_index("item_id")
+    p = predictions.at["1female", "probability"][1]
     assert found.at["1female", "confidence"] == pytest.approx(np.log(p / (1 - p)))
     assert found["correct"].tolist() == [0.0] * len(found)
 
 
 def test_odds_near_certainty_are_those_of_the_other_classes(study):
-    path = study["readings"][0]
-    readings = tables.read_table(path, READINGS)
+    path = study["predictions"][0]
+    predictions = tables.read_table(path, PREDICTIONS)
     # In float32 1 - 1e-9 is 1, from which nothing of the other two classes is left.
-    readings["probability"] = [[2e-9, 1.0, 1e-9]] * len(readings)
-    readings["predicted"] = 0
-    tables.write_table(readings, path, READINGS)
+    predictions["probability"] = [[2e-9, 1.0, 1e-9]] * len(predictions)
+    predictions["predicted"] = 0
+    tables.write_table(predictions, path, PREDICTIONS)
     found = item_covariates(study["items"][0], path)
     assert found["confidence"].to_numpy() == pytest.approx(-np.log(3e-9))
     assert found["correct"].tolist() == [1.0] * len(found)
@@ -438,23 +438,23 @@ def test_the_table_of_a_study(study):
     # One token more in half of the pairs: the whole disparity goes with it.
     split = found.loc["plots", "gini", "ground_truth_tokens"]
     assert split["total"] < -0.5
-    assert split["associated"] == pytest.approx(split["total"], abs=0.05)
-    assert split["associated_high"] < 0
-    assert split["remaining"] == pytest.approx(0, abs=0.05)
+    assert split["covariate_part"] == pytest.approx(split["total"], abs=0.05)
+    assert split["covariate_part_high"] < 0
+    assert split["adjusted"] == pytest.approx(0, abs=0.05)
     assert split["shuffled"] == pytest.approx(0, abs=0.1)
     assert (split["seeds"], split["support"]) == (2, 0.5)
     # The texts as a whole have the same additional tokens.
-    assert found.loc["plots", "gini", "tokens"]["associated"] == split["associated"]
+    assert found.loc["plots", "gini", "tokens"]["covariate_part"] == split["covariate_part"]
     assert found.at[("plots", "gini", "confidence"), "undecided"] == NO_OVERLAP
     assert found.at[("plots", "gini", "correct"), "undecided"] == HARDLY_VARIES
     assert set(found.loc["plots", "mass"]["undecided"]) == {FEW, PART_OF_METRIC}
     assert found.at[("cases", "mass", "confidence"), "undecided"] == PART_OF_METRIC
     assert (found.loc["plots", "mass"]["seeds"] == 0).all()
     split = found.loc["cases", "gini", "tokens"]
-    assert split["remaining"] == pytest.approx(split["total"], rel=0.3)
-    assert split["remaining_low"] > 0
+    assert split["adjusted"] == pytest.approx(split["total"], rel=0.3)
+    assert split["adjusted_low"] > 0
     split = table[table["seeds"] > 0]
-    assert (split["associated"] + split["remaining"]).to_numpy() == pytest.approx(split["total"].to_numpy())
+    assert (split["covariate_part"] + split["adjusted"]).to_numpy() == pytest.approx(split["total"].to_numpy())
     assert table["undecided"].isna().tolist() == (table["seeds"] > 0).tolist()
 
 
@@ -469,25 +469,25 @@ def test_totals_of_pairs_are_cohens_d_of_the_scores(study):
 
 
 def test_script_writes_the_table_and_its_page_says_why_cells_are_not_split(study, tmp_path):
-    named = zip(("--scores", "--datasets", "--readings"), folders_of(study), strict=True)
+    named = zip(("--scores", "--datasets", "--predictions"), folders_of(study), strict=True)
     flags = [part for pair in named for part in pair]
     path, settings = tmp_path / "computed.parquet", study_settings()
-    done = run_result("measure_associated", asked(associated_table, settings), *flags, "--output", path)
+    done = run_result("adjust_for_covariates", asked(covariate_adjusted_table, settings), *flags, "--output", path)
     assert done.returncode == 0, done.stderr
     table = computed(study, settings)
-    pd.testing.assert_frame_equal(tables.read_table(path, ASSOCIATED), table)
+    pd.testing.assert_frame_equal(tables.read_table(path, COVARIATE_ADJUSTED), table)
     about = shown(settings, *COMPARED, confidence=0.95)
-    page = tabulated(tmp_path, "associated", table, **about).html
-    assert page == render(page_of("associated", table, **about))
-    total, remaining = (f"{table.at[0, name]:.2f}".replace("-", "−") for name in ("total", "remaining"))
-    assert f"<strong>{total} → {remaining.replace('−0.00', '0.00')}</strong>" in page
+    page = tabulated(tmp_path, "covariate_adjusted", table, **about).html
+    assert page == render(page_of("covariate_adjusted", table, **about))
+    total, adjusted = (f"{table.at[0, name]:.2f}".replace("-", "−") for name in ("total", "adjusted"))
+    assert f"<strong>{total} → {adjusted.replace('−0.00', '0.00')}</strong>" in page
     assert "no causal claim" in page
     assert "Plots, male against female: number of tokens" in page
     # Confidence splits no cell of the plots, so that it has no table of its own there.
     assert "Plots, male against female: confidence" not in page
     # What it says holds of every factor.
     assert "gender" not in page
-    summary = page_of("associated", table, **about).tables[0]
+    summary = page_of("covariate_adjusted", table, **about).tables[0]
     lines = dict(dict(summary.rows)["Plots"])
     assert [cell.text for cell in lines["tokens of ground-truth words"]][:2] == ["1", "1"]
     # Undecided: hardly varies, no overlap, part of the metric, constant, too few.
@@ -498,15 +498,15 @@ def test_script_says_what_is_to_be_said_of_the_scores(study, tmp_path):
     settings = study_settings()
     for path in study["scores"]:
         tables.write_table(tables.read_table(path, SCORES), path, SCORES, {"note": "rounding noise"})
-    named = zip(("--scores", "--datasets", "--readings"), folders_of(study), strict=True)
+    named = zip(("--scores", "--datasets", "--predictions"), folders_of(study), strict=True)
     flags = [part for pair in named for part in pair]
     path = tmp_path / "computed.parquet"
-    done = run_result("measure_associated", asked(associated_table, settings), *flags, "--output", path)
+    done = run_result("adjust_for_covariates", asked(covariate_adjusted_table, settings), *flags, "--output", path)
     assert done.returncode == 0, done.stderr
-    assert "rounding noise" in str(tables.read_metadata(path, ASSOCIATED)["notes"])
+    assert "rounding noise" in str(tables.read_metadata(path, COVARIATE_ADJUSTED)["notes"])
 
 
-@pytest.mark.parametrize(("name", "rule"), [("items", "import_dataset"), ("readings", "read_texts")])
+@pytest.mark.parametrize(("name", "rule"), [("items", "import_dataset"), ("predictions", "read_texts")])
 def test_missing_files_are_named(study, name, rule):
     study[name][0].unlink()
     with pytest.raises(InputError, match=rf"{study[name][0]}: no such file; rule {rule} makes it"):
@@ -517,7 +517,7 @@ def test_missing_files_are_named(study, name, rule):
     ("name", "contract", "message"),
     [
         ("items", ITEMS, r"items\.parquet: column 'item_id' has no '0male', which has scores"),
-        ("readings", READINGS, r"seed0\.parquet: column 'item_id' has no '0male', which has scores"),
+        ("predictions", PREDICTIONS, r"seed0\.parquet: column 'item_id' has no '0male', which has scores"),
     ],
 )
 def test_items_that_are_missing_in_a_file_are_named(study, name, contract, message):

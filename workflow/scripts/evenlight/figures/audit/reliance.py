@@ -1,4 +1,4 @@
-"""What an audit says of the words on which a model leans, as sentences and as numbers."""
+"""What an audit says of the words on which a model relies, as sentences and as numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def read_reliance(folder: Path) -> RelianceTables:
     return RelianceTables(*(tables.read_exactly(folder / f"{name}.parquet", of) for name, of in contracts.items()))
 
 
-def leaning(
+def said_of_reliance(
     found: RelianceTables,
     *,
     datasets: Mapping[str, str],

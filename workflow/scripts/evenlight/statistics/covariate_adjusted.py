@@ -1,20 +1,21 @@
-"""What part of a disparity goes along with a covariate, such as the length of the texts or the model's confidence?
+"""How large is a disparity, adjusted for a covariate, such as the length of the texts or the model's confidence?
 
 The two forms of a sentence differ in more than the group: "herself" may be two tokens where "he" is one, and the model
 may be surer of one form. The disparity is set beside the one that is found where the covariate is equal:
 
 - in a paired design, the mean difference of all pairs beside that of the pairs whose forms have the same value of the
   covariate, or values that differ by at most :data:`CALIPER` times the usual difference (root mean square of pairs);
-- in an unpaired design, by strata of the covariate, as Kitagawa (1955) splits the difference of two rates: what remains
-  is the difference within strata, weighted by the mean of both groups' shares; what is associated is the difference of
-  their shares, weighted by the mean of both groups' scores.
+- in an unpaired design, by strata of the covariate, as Kitagawa (1955) splits the difference of two rates: the adjusted
+  disparity is the difference within strata, weighted by the mean of both groups' shares; the covariate part is the
+  difference of their shares, weighted by the mean of both groups' scores.
 
 Nothing is fitted and nothing is drawn out beyond the data: where no texts are equal, nothing is said. Strata and equal
 pairs follow from the covariate alone, without a look at the scores, so that there is nothing to cross-fit. Each
-covariate is taken by itself; covariates go along with one another, so that their parts do not add up.
+covariate is taken by itself; covariates are associated with one another, so that their parts do not add up.
 
-This is no causal claim. What goes along with length may be due to length, or to what else long texts have. Confidence
-is itself an output of the model: it may pass a disparity on, and what goes along with it is not thereby innocent.
+This is no causal claim. What is associated with length may be due to length, or to what else long texts have.
+Confidence is itself an output of the model: it may pass a disparity on, and what is associated with it is not thereby
+innocent.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight import tables
-from evenlight.contracts.texts import ITEMS, READINGS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.errors import InputError
 from evenlight.kinds import TOKENS
 from evenlight.resamples import LEAST_CARRIERS, carriers, reserve
@@ -33,7 +34,7 @@ from evenlight.seeds import generator_for
 from evenlight.statistics.cells import CELL, ExplainerScores, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import pooled_sd
-from evenlight.statistics.files import Run, items_path, reading_path
+from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.jackknife import interval, without_each
 from evenlight.statistics.rounding import OF_SUMS
 from evenlight.statistics.study import StudyScores
@@ -62,18 +63,19 @@ HARDLY_VARIES = "hardly varies"
 NO_OVERLAP = "no overlap"
 NOTHING = 1e-18
 
-_PARTS = [f"{part}{end}" for part in ("associated", "remaining") for end in ("", "_low", "_high")]
+_PARTS = [f"{part}{end}" for part in ("covariate_part", "adjusted") for end in ("", "_low", "_high")]
 _SHUFFLED = ["shuffled", "shuffled_low", "shuffled_high"]
 
 
 @dataclass(frozen=True)
 class Split:
-    """A disparity of one run in units of Cohen's d: associated part and remainder, in the last axis of the arrays.
+    """A disparity of one run in units of Cohen's d: covariate part and adjusted disparity, in the last axis of the
+    arrays.
 
     Attributes:
         whole: from all units, float (2,).
         without: from all but one cluster, float (clusters, 2).
-        shuffled: the associated part with the covariate shuffled over units, float (draws,).
+        shuffled: the covariate part with the covariate shuffled over units, float (draws,).
         support: the share of pairs that are equal, or of texts in strata with both groups.
         degrees: of freedom of the jackknife's standard error.
         clusters: on which both parts together rest: all of pairs, those of the smaller group of texts.
@@ -114,8 +116,8 @@ def split_pairs(
         return NO_OVERLAP
 
     def parts(sums: np.ndarray) -> np.ndarray:
-        remaining = sums[..., 3] / sums[..., 2]
-        return np.stack([sums[..., 1] / sums[..., 0] - remaining, remaining], axis=-1)
+        adjusted = sums[..., 3] / sums[..., 2]
+        return np.stack([sums[..., 1] / sums[..., 0] - adjusted, adjusted], axis=-1)
 
     terms = np.column_stack([known, difference, equal, equal * difference]).astype(float)
     shuffled = equal[known][np.argsort(numbers[:, known], axis=1)] @ difference[known] / equal.sum()
@@ -165,9 +167,9 @@ def split_groups(
     def parts(sums: np.ndarray) -> np.ndarray:
         count, score = sums[..., 0], sums[..., 1]
         share, mean = count / count.sum(axis=-1, keepdims=True), score / count
-        remaining = (share.mean(axis=-2) * (mean[..., 0, :] - mean[..., 1, :])).sum(axis=-1)
-        associated = (mean.mean(axis=-2) * (share[..., 0, :] - share[..., 1, :])).sum(axis=-1)
-        return np.stack([associated, remaining], axis=-1)
+        adjusted = (share.mean(axis=-2) * (mean[..., 0, :] - mean[..., 1, :])).sum(axis=-1)
+        covariate_part = (mean.mean(axis=-2) * (share[..., 0, :] - share[..., 1, :])).sum(axis=-1)
+        return np.stack([covariate_part, adjusted], axis=-1)
 
     # (texts, groups, strata, number and sum of scores)
     of_group, of_stratum = group[:, None] == [0, 1], used[:, None] & (stratum[:, None] == supported)
@@ -212,8 +214,8 @@ def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
     fewest degrees of freedom of any run: one less than the smaller number of clusters with equal and with unequal
     pairs, or clusters of the smaller group less strata.
 
-    The remainder is a difference of means, of few units, of which rare large scores may be missing. So its interval has
-    the reserve of :func:`_reserve`, and is NaN where what differs rests on fewer than three clusters.
+    The adjusted disparity is a difference of means, of few units, of which rare large scores may be missing. So its
+    interval has the reserve of :func:`_reserve`, and is NaN where what differs rests on fewer than three clusters.
     """
     estimate = np.mean([split.whole for split in splits], axis=0)
     without = np.mean([split.without for split in splits], axis=0)
@@ -233,14 +235,15 @@ def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
 
 
 def _reserve(without: np.ndarray, clusters: int, clusters_of_both: int) -> float:
-    """By how much the remainder would change with three more clusters that lie far off; NaN where few carry all.
+    """By how much the adjusted disparity would change with three more clusters that lie far off; NaN where few carry
+    all.
 
-    As :func:`evenlight.statistics.pooled.reserve_of`: seven standard deviations, those of the remainder's own clusters
-    or of all, whichever is more, since the few that are equal in the covariate may lack what the others have.
+    As :func:`evenlight.statistics.pooled.reserve_of`: seven standard deviations, those of the adjusted disparity's own
+    clusters or of all, whichever is more, since the few that are equal in the covariate may lack what the others have.
 
     Args:
         without: both parts without each cluster, (clusters, 2).
-        clusters, clusters_of_both: on how many the remainder rests, and on how many both parts together do.
+        clusters, clusters_of_both: on how many the adjusted disparity rests, and on how many both parts together do.
     """
     moved = without - without.mean(axis=0)
     squares = np.stack([moved.sum(axis=1), moved[:, 1]]) ** 2
@@ -255,10 +258,10 @@ def _reserve(without: np.ndarray, clusters: int, clusters_of_both: int) -> float
 COMPUTED = ["covariate", "seeds", "undecided", "support", "total", *_PARTS, *_SHUFFLED]
 
 
-def associated_table(
+def covariate_adjusted_table(
     study: StudyScores, *, confidence: float, control_draws: int, from_probability: list[str]
 ) -> pd.DataFrame:
-    """What part of every cell's disparity goes along with each covariate, and what remains.
+    """Every cell's disparity, adjusted for each covariate, and the covariate part.
 
     ``from_probability`` names the metrics that are made of the model's probability of the text: their disparity is not
     split by covariates that are functions of it. Covariates of an item, in a unit with several items of a level their
@@ -272,9 +275,9 @@ def associated_table(
     One row per dataset, model, explainer, metric, pair of levels and covariate; besides these names, as means over
     ``seeds``, in standard deviations of the scores as Cohen's d:
 
-    - ``total`` = ``associated`` + ``remaining``, see :class:`Split`, the two with ``_low`` and ``_high``: intervals for
-      further units and these trained models, see :func:`part_columns`;
-    - ``shuffled``, ``_low``, ``_high``: mean and central ``confidence`` of the associated part over ``control_draws``
+    - ``total`` = ``covariate_part`` + ``adjusted``, see :class:`Split`, the two with ``_low`` and ``_high``: intervals
+      for further units and these trained models, see :func:`part_columns`;
+    - ``shuffled``, ``_low``, ``_high``: mean and central ``confidence`` of the covariate part over ``control_draws``
       shuffles of the covariate over the units, the same for all seeds;
     - ``support``: share of pairs that are equal, or of texts in strata with both groups;
     - ``undecided``: why there is no split in any seed, else null.
@@ -284,7 +287,7 @@ def associated_table(
     study = study.of(TOKENS)
     rows = []
     for model in read_models(study):
-        files = [reading_path(study.readings, Run(model.dataset, model.model, seed)) for seed in model.seeds]
+        files = [predictions_path(study.predictions, Run(model.dataset, model.model, seed)) for seed in model.seeds]
         by_seed = [item_covariates(items_path(study.units, model.dataset), path) for path in files]
         covariates = np.stack(
             [of_seed.reindex(model.items["item_id"]).to_numpy(float).T for of_seed in by_seed], axis=1
@@ -316,31 +319,33 @@ def _row(splits: list[Split | str], confidence: float) -> dict:
     return {"seeds": 0, "undecided": splits[0]}
 
 
-def item_covariates(items_file: Path, readings_file: Path) -> pd.DataFrame:
-    """The covariates of every explained item of a run, see :func:`associated_table`; its index is ``item_id``."""
+def item_covariates(items_file: Path, predictions_file: Path) -> pd.DataFrame:
+    """The covariates of every explained item of a run, see :func:`covariate_adjusted_table`; its index is
+    ``item_id``.
+    """
     items = tables.read_table(items_file, ITEMS.only("item_id", "ground_truth", "label")).set_index("item_id")
     columns = ("item_id", "target", "word_id", "probability", "predicted", "left_out")
-    readings = tables.read_table(readings_file, READINGS.only(*columns))
-    readings = readings[readings["target"].notna() & readings["left_out"].isna()]
-    missing = readings.loc[~readings["item_id"].isin(items.index), "item_id"]
+    predictions = tables.read_table(predictions_file, PREDICTIONS.only(*columns))
+    predictions = predictions[predictions["target"].notna() & predictions["left_out"].isna()]
+    missing = predictions.loc[~predictions["item_id"].isin(items.index), "item_id"]
     if len(missing):
         raise InputError(
-            f"{items_file}: column 'item_id' has no '{missing.iloc[0]}', which {readings_file} explains; delete the "
+            f"{items_file}: column 'item_id' has no '{missing.iloc[0]}', which {predictions_file} explains; delete the "
             "older of both files and run the workflow again"
         )
-    found = items.loc[readings["item_id"]]
+    found = items.loc[predictions["item_id"]]
     rows = []
-    for (item, truth, label), reading in zip(found.itertuples(), readings.itertuples(index=False), strict=True):
+    for (item, truth, label), reading in zip(found.itertuples(), predictions.itertuples(index=False), strict=True):
         words = reading.word_id[reading.word_id >= 0].astype(int)  # special tokens have no word, nor have a prompt's
         if truth is not None and words.max(initial=-1) >= len(truth):
             raise InputError(
-                f"{readings_file}: column 'word_id' has {words.max()} for item '{item}', which has {len(truth)} "
+                f"{predictions_file}: column 'word_id' has {words.max()} for item '{item}', which has {len(truth)} "
                 f"words in {items_file}; delete the older of both files and run the workflow again"
             )
         marked = 0 if truth is None else int(truth[words].sum())
         log_odds = _log_odds(reading.probability, int(reading.target))
         rows.append((len(words), marked, log_odds, float(reading.predicted == label)))
-    return pd.DataFrame(rows, columns=COVARIATES, index=readings["item_id"])
+    return pd.DataFrame(rows, columns=COVARIATES, index=predictions["item_id"])
 
 
 def _log_odds(probability: np.ndarray, target: int) -> float:
@@ -352,7 +357,7 @@ def _log_odds(probability: np.ndarray, target: int) -> float:
 def _with_covariates(
     explainers: Iterable[ExplainerScores], covariates: np.ndarray, items: pd.DataFrame, files: list[Path]
 ) -> Iterator[ExplainerScores]:
-    """The same; refuse an item with a score but without covariates: its run's readings do not explain it."""
+    """The same; refuse an item with a score but without covariates: its run's predictions do not explain it."""
     for scores in explainers:
         unknown = ~np.isnan(scores.values).all(axis=0) & np.isnan(covariates).any(axis=0)
         for seed, item in np.argwhere(unknown):

@@ -1,9 +1,9 @@
-"""Are associated parts what they say? Simulated disparities whose associated part is known.
+"""Are covariate parts what they say? Simulated disparities whose covariate part is known.
 
-``make bench-associated`` prints, for pairs and for groups of texts, covariates that vary in their ways and associations
-of known size: how many studies are split, the mean associated part beside the true one, how often the 95 % interval has
-it, and the mean of the shuffled control. Scores have normal or skewed noise; the disparity of 0.3 that does not go
-along with the covariate is there always.
+``make bench-covariate-adjusted`` prints, for pairs and for groups of texts, covariates that vary in their ways and
+associations of known size: how many studies are split, the mean covariate part beside the true one, how often the 95 %
+interval has it, and the mean of the shuffled control. Scores have normal or skewed noise; the disparity of 0.3 that is
+not associated with the covariate is there always.
 """
 
 import argparse
@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
 
 from evenlight.seeds import generator_for
-from evenlight.statistics.associated import Split, part_columns, split_groups, split_pairs
+from evenlight.statistics.covariate_adjusted import Split, part_columns, split_groups, split_pairs
 
 DRAWS = 50
 BESIDE = 0.3
@@ -39,29 +39,29 @@ NOISE = {
 }
 
 
-def pairs(random: np.random.Generator, count: int, draw, associated, noise) -> Split | str:
-    """Scores of pairs whose differences go along with those of the covariate; SD of the scores 1 in one form."""
+def pairs(random: np.random.Generator, count: int, draw, covariate_part, noise) -> Split | str:
+    """Scores of pairs whose differences are associated with those of the covariate; SD of the scores 1 in one form."""
     x, b, x_b = draw[0] + draw[1](random, count), random.normal(size=count), 2 * random.normal(size=count)
-    a = b + BESIDE + associated(x) + noise(random, count)
+    a = b + BESIDE + covariate_part(x) + noise(random, count)
     return split_pairs(a, b, x_b + x, x_b, np.arange(count), random.random((DRAWS, count)))
 
 
-def groups(random: np.random.Generator, count: int, draw, associated, noise) -> Split | str:
-    """Scores of texts that go along with the covariate in either group."""
+def groups(random: np.random.Generator, count: int, draw, covariate_part, noise) -> Split | str:
+    """Scores of texts that are associated with the covariate in either group."""
     x_a, x_b = draw[0] + draw[1](random, count), draw[1](random, count)
-    a, b = (associated(x) + noise(random, count) for x in (x_a, x_b))
+    a, b = (covariate_part(x) + noise(random, count) for x in (x_a, x_b))
     return split_groups(a + BESIDE, b, x_a, x_b, np.arange(2 * count), random.random((DRAWS, 2 * count)))
 
 
-def truth(design, draw, associated, noise) -> float:
-    """The associated part, in standard deviations, from a million texts and no strata."""
+def truth(design, draw, covariate_part, noise) -> float:
+    """The covariate part, in standard deviations, from a million texts and no strata."""
     random, count = generator_for("truth"), 10**6
     x, y = draw[0] + draw[1](random, count), noise(random, count)
     if design is pairs:
-        return float(associated(x).mean() / np.sqrt((1 + (associated(x) + y).var() + 1) / 2))
+        return float(covariate_part(x).mean() / np.sqrt((1 + (covariate_part(x) + y).var() + 1) / 2))
     x_b = draw[1](random, count)
-    variances = (associated(x) + y).var(), (associated(x_b) + noise(random, count)).var()
-    return float((associated(x).mean() - associated(x_b).mean()) / np.sqrt(np.mean(variances)))
+    variances = (covariate_part(x) + y).var(), (covariate_part(x_b) + noise(random, count)).var()
+    return float((covariate_part(x).mean() - covariate_part(x_b).mean()) / np.sqrt(np.mean(variances)))
 
 
 def main(runs: int) -> None:
@@ -74,25 +74,27 @@ def main(runs: int) -> None:
                 # Whole numbers of two groups that are half a step apart are never equal.
                 if design is groups and covariate.startswith("whole"):
                     continue
-                for association, associated in ASSOCIATIONS.items():
+                for association, covariate_part in ASSOCIATIONS.items():
                     for shape, noise in NOISE.items():
                         names = (design.__name__, size, covariate, association, shape)
                         print(
-                            "|", " | ".join(map(str, (*names, *_row(design, size, draw, associated, noise, runs)))), "|"
+                            "|",
+                            " | ".join(map(str, (*names, *_row(design, size, draw, covariate_part, noise, runs)))),
+                            "|",
                         )
 
 
-def _row(design, size: int, draw, associated, noise, runs: int) -> tuple[str, ...]:
-    true = truth(design, draw, associated, noise)
+def _row(design, size: int, draw, covariate_part, noise, runs: int) -> tuple[str, ...]:
+    true = truth(design, draw, covariate_part, noise)
     found, covered, means, shuffled = 0, 0, [], []
     for number in range(runs):
-        split = design(generator_for(design.__name__, size, number), size, draw, associated, noise)
+        split = design(generator_for(design.__name__, size, number), size, draw, covariate_part, noise)
         if isinstance(split, str):
             continue
         row = part_columns([split], 0.95)
         found += 1
-        covered += row["associated_low"] <= true <= row["associated_high"]
-        means.append(row["associated"])
+        covered += row["covariate_part_low"] <= true <= row["covariate_part_high"]
+        means.append(row["covariate_part"])
         shuffled.append(row["shuffled"])
     if not found:
         return f"0 of {runs}", f"{true:.3f}", "–", "–", "–"

@@ -1,4 +1,4 @@
-"""Train a network to tell the levels of one concept, and ask it about the test texts."""
+"""Train a network to predict the levels of one concept, and ask it about the test texts."""
 
 import argparse
 from dataclasses import replace
@@ -10,7 +10,7 @@ import pandas as pd
 from evenlight.checkpoints import add_checkpoint_flags, open_checkpoint
 from evenlight.code_digest import LIBRARIES, library_versions
 from evenlight.command_line import add_device_flags, run, settings_argument
-from evenlight.contracts.explanations import TOLD_LEVELS
+from evenlight.contracts.explanations import PREDICTED_LEVELS
 from evenlight.contracts.texts import ITEMS
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import parts_of, tokenize
@@ -36,7 +36,7 @@ def main(arguments: argparse.Namespace) -> None:
     test = items[items["split"] == "test"]
     if learned.nunique() == 1:
         print(f"all training texts with a label say '{learned.iloc[0]}', and so does the table")
-        told = [learned.iloc[0]] * len(test)
+        predicted = [learned.iloc[0]] * len(test)
     else:
         known = items.loc[learned.index]
         classifier = new_classifier(model, single_texts(texts_in(known), parts_of(known)), len(levels), seed)
@@ -62,9 +62,9 @@ def main(arguments: argparse.Namespace) -> None:
         probability = Evaluator(classifier, arguments.tokens_per_batch or 0).probabilities(
             [sentence.row for sentence in asked]
         )
-        told = [levels[output] for output in probability.argmax(axis=1)]
+        predicted = [levels[output] for output in probability.argmax(axis=1)]
         checkpoint.remove()
-    write_table(pd.DataFrame({"item_id": test["item_id"], "level": told}), arguments.output, TOLD_LEVELS)
+    write_table(pd.DataFrame({"item_id": test["item_id"], "level": predicted}), arguments.output, PREDICTED_LEVELS)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Shards in parts: killed jobs go on where they were, and results do not depend on how the items were grouped."""
+"""Attribution files in parts: killed jobs go on where they were, and results do not depend on how the items were
+grouped.
+"""
 
 import argparse
 import itertools
@@ -26,7 +28,7 @@ from models_for_tests import WORDS, tiny_classifier
 from evenlight.command_line import settings_argument
 from evenlight.configuration import tags
 from evenlight.contracts.explanations import ATTRIBUTIONS, COSTS, SCORES
-from evenlight.contracts.texts import ITEMS, READINGS, UNITS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import tokenize
@@ -34,9 +36,9 @@ from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import Remark, note_of
 from evenlight.explainers.costs import device_used, processor, write_cost
-from evenlight.items import wholes
+from evenlight.items import groups_kept_together
 from evenlight.models.classifier import load_classifier
-from evenlight.readings import SPECIAL
+from evenlight.predictions import SPECIAL
 from evenlight.statistics.files import Run, score_path
 from evenlight.statistics.score_files import explainer_notes, score_notes
 from evenlight.statistics.study import StudyScores
@@ -106,7 +108,7 @@ def study(tmp_path_factory) -> Path:
     )
     write_dataset(test, folder)
     save_classifier(tiny_classifier("bert"), folder / "model", pd.DataFrame(columns=HISTORY), {})
-    read_texts.main(reading_arguments(folder, folder / "readings.parquet"))
+    read_texts.main(reading_arguments(folder, folder / "predictions.parquet"))
     return folder
 
 
@@ -139,7 +141,7 @@ def attribute_arguments(study: Path, output: Path, family: str = "gradient", siz
     }
     return argparse.Namespace(
         items=study / "items.parquet",
-        readings=study / "readings.parquet",
+        predictions=study / "predictions.parquet",
         model=study / "model",
         settings=settings | changes,
         code="digest",
@@ -172,27 +174,27 @@ def _as_text(value) -> str:
     return json.dumps(value) if isinstance(value, dict) else str(value)
 
 
-def score_arguments(study: Path, shards: list[Path], output: Path, family: str, size: int):
+def score_arguments(study: Path, attribution_files: list[Path], output: Path, family: str, size: int):
     """The flags of score.py; ``output`` is a folder."""
     asks_model = family == "faithfulness"
     limits = {"precision": "float32", "max_tokens": 48} if asks_model else {}
     return argparse.Namespace(
         items=study / "items.parquet",
-        readings=study / "readings.parquet",
-        attributions=shards,
+        predictions=study / "predictions.parquet",
+        attributions=attribution_files,
         model=study / "model" if asks_model else None,
         settings={"family": family, "metrics": METRICS[family], "explains_again": False} | limits,
-        code={path.stem: "digest" for path in shards},
+        code={path.stem: "digest" for path in attribution_files},
         tokens_per_batch=0,
         items_per_group=size,
         compile=False,
         device="cpu",
         threads=1,
-        output=[output / path.name for path in shards],
+        output=[output / path.name for path in attribution_files],
     )
 
 
-def shards(folder: Path) -> dict[str, bytes]:
+def attribution_files(folder: Path) -> dict[str, bytes]:
     """The content of all files below a folder, hidden ones included, but for times."""
     files = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "costs"]
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
@@ -218,7 +220,7 @@ def killed_before_part(monkeypatch, module, number: int) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_shards_do_not_depend_on_the_groups(study, tmp_path, family):
+def test_attribution_files_do_not_depend_on_the_groups(study, tmp_path, family):
     """Against all sentences at once, asked without the script."""
     arguments = attribute_arguments(study, tmp_path)
     items = read_table(arguments.items, ITEMS)
@@ -240,7 +242,7 @@ def test_shards_do_not_depend_on_the_groups(study, tmp_path, family):
 
 
 def test_some_items_are_explained_again_whatever_the_groups(study, tmp_path):
-    """What the shard says of them goes with the scores."""
+    """What the attribution file says of them goes with the scores."""
     found = []
     for size in (1, 5, 1000):
         output = tmp_path / str(size)
@@ -257,20 +259,20 @@ def test_some_items_are_explained_again_whatever_the_groups(study, tmp_path):
 def test_same_groups_give_the_same_bytes(study, tmp_path):
     for folder in ("first", "second"):
         attribute.main(attribute_arguments(study, tmp_path / folder, "path"))
-    assert shards(tmp_path / "first") == shards(tmp_path / "second")
+    assert attribution_files(tmp_path / "first") == attribution_files(tmp_path / "second")
 
 
 def read(study: Path, output: Path, **changes) -> pd.DataFrame:
-    """The table of readings with other settings, by item."""
+    """The table of predictions with other settings, by item."""
     read_texts.main(reading_arguments(study, output, **changes))
-    return read_table(output, READINGS).set_index("item_id")
+    return read_table(output, PREDICTIONS).set_index("item_id")
 
 
-def test_readings_say_how_the_model_reads_the_test_texts(study, tmp_path):
+def test_predictions_say_how_the_model_reads_the_test_texts(study, tmp_path):
     classifier = load_classifier(study / "model", 48)
     items = read_table(study / "items.parquet", ITEMS)
     test = items[items["split"] == "test"]
-    found = read(study, tmp_path / "readings.parquet")
+    found = read(study, tmp_path / "predictions.parquet")
     assert list(found.index) == list(test["item_id"])
     assert set(found["split"]) == {"test"}
     assert found["left_out"].isna().all()
@@ -291,15 +293,17 @@ def test_readings_say_how_the_model_reads_the_test_texts(study, tmp_path):
 
 
 def test_a_long_text_takes_its_pair_along(study, tmp_path, capsys):
-    found = read(study, tmp_path / "readings.parquet")
+    found = read(study, tmp_path / "predictions.parquet")
     items = read_table(study / "items.parquet", ITEMS)
-    pair_id = wholes(items, read_table(study / "units.parquet", UNITS)).set_axis(items["item_id"])[found.index]
+    pair_id = groups_kept_together(items, read_table(study / "units.parquet", UNITS)).set_axis(items["item_id"])[
+        found.index
+    ]
     # A limit that parts a pair.
     of_pairs = found["token_id"].map(len).groupby(pair_id).agg(["min", "max"])
     limit = int(of_pairs.loc[of_pairs["min"] < of_pairs["max"], "min"].max())
     with pytest.raises(InputError, match=rf"sentences are longer than models.<model>.max_tokens = {limit}"):
-        read(study, tmp_path / "readings.parquet", max_tokens=limit)
-    found = read(study, tmp_path / "readings.parquet", max_tokens=limit, long_items="drop")
+        read(study, tmp_path / "predictions.parquet", max_tokens=limit)
+    found = read(study, tmp_path / "predictions.parquet", max_tokens=limit, long_items="drop")
     is_long = found["token_id"].map(len) > limit
     assert is_long.any()
     assert found["left_out"].eq("too_long").equals(is_long)
@@ -312,7 +316,7 @@ def test_a_long_text_takes_its_pair_along(study, tmp_path, capsys):
     dropped = pair_id[in_long_pair].nunique()
     pairs = "pair" if dropped == 1 else "pairs"
     assert f"left out {dropped} {pairs} with a sentence of more than {limit} tokens" in capsys.readouterr().out
-    [note] = read_metadata(tmp_path / "readings.parquet", READINGS)["notes"]
+    [note] = read_metadata(tmp_path / "predictions.parquet", PREDICTIONS)["notes"]
     assert note == f"{dropped} of {pair_id.nunique()} pairs have a text of more than {limit} tokens and are left out"
 
 
@@ -321,12 +325,12 @@ def test_long_texts_are_read_and_explained_in_windows(study, tmp_path):
     whole = read(study, tmp_path / "whole.parquet")
     lengths = whole["token_id"].map(len)
     limit = int(lengths.max()) - 2
-    found = read(study, tmp_path / "readings.parquet", max_tokens=limit, long_items="windows", overlap=3)
+    found = read(study, tmp_path / "predictions.parquet", max_tokens=limit, long_items="windows", overlap=3)
     is_long = lengths > limit
     assert found["left_out"].isna().all()
     assert found["first_window"].notna().equals(is_long)
     assert found["last_window"].notna().equals(is_long)
-    [note] = read_metadata(tmp_path / "readings.parquet", READINGS)["notes"]
+    [note] = read_metadata(tmp_path / "predictions.parquet", PREDICTIONS)["notes"]
     assert note == (
         f"{is_long.sum()} of {len(found)} texts have more than {limit} tokens and are read in windows whose logits are "
         "averaged"
@@ -340,7 +344,7 @@ def test_long_texts_are_read_and_explained_in_windows(study, tmp_path):
     np.testing.assert_allclose(np.stack(found["probability"]), probability, atol=1e-6)
     assert np.abs(np.stack(whole["probability"]) - probability)[is_long].max() > 1e-5
     arguments = attribute_arguments(study, tmp_path)
-    arguments.readings, arguments.settings["max_tokens"] = tmp_path / "readings.parquet", limit
+    arguments.predictions, arguments.settings["max_tokens"] = tmp_path / "predictions.parquet", limit
     attribute.main(arguments)
     expected = explain("gradient", sentences, FAMILIES["gradient"], Context(Evaluator(classifier), 0, None))
     scores = read_table(tmp_path / "gxi.parquet", ATTRIBUTIONS)["token_score"]
@@ -348,30 +352,30 @@ def test_long_texts_are_read_and_explained_in_windows(study, tmp_path):
         np.testing.assert_allclose(score_, attribution.token_score, rtol=1e-4, atol=1e-6)
 
 
-def test_predicted_classes_and_drawn_pairs(study, tmp_path):
-    found = read(study, tmp_path / "readings.parquet", target="prediction", pairs=2)
+def test_predicted_classes_and_sampled_units(study, tmp_path):
+    found = read(study, tmp_path / "predictions.parquet", target="prediction", pairs=2)
     is_explained = found["left_out"].isna()
     assert is_explained.sum() == 4
-    assert set(found.loc[~is_explained, "left_out"]) == {"not_drawn"}
+    assert set(found.loc[~is_explained, "left_out"]) == {"not_sampled"}
     assert found.loc[is_explained, "target"].tolist() == found.loc[is_explained, "predicted"].tolist()
     assert found["probability"].notna().all()
     pairs = len(found) // 2
-    [note] = read_metadata(tmp_path / "readings.parquet", READINGS)["notes"]
-    assert note == f"2 of {pairs} pairs, drawn at random (explain.pairs), are explained and scored"
+    [note] = read_metadata(tmp_path / "predictions.parquet", PREDICTIONS)["notes"]
+    assert note == f"2 of {pairs} pairs, sampled at random (explain.pairs), are explained and scored"
     # Only what is drawn is explained, whatever the size of the groups.
     arguments = attribute_arguments(study, tmp_path, size=1)
-    arguments.readings = tmp_path / "readings.parquet"
+    arguments.predictions = tmp_path / "predictions.parquet"
     attribute.main(arguments)
     explained = read_table(tmp_path / "grad.parquet", ATTRIBUTIONS)["item_id"]
     assert explained.tolist() == found.index[is_explained].tolist()
 
 
 def test_too_few_explained_texts_are_refused_before_they_are_explained(study, tmp_path):
-    """Of two drawn pairs, one is too long."""
-    arguments = reading_arguments(study, tmp_path / "readings.parquet", pairs=2, long_items="drop")
+    """Of two sampled pairs, one is too long."""
+    arguments = reading_arguments(study, tmp_path / "predictions.parquet", pairs=2, long_items="drop")
     arguments.compared = {"comparisons": {"gender": [["male", "female"]]}, "strata": {}}
     read_texts.main(arguments)
-    found = read_table(arguments.output, READINGS)
+    found = read_table(arguments.output, PREDICTIONS)
     longest = found.loc[found["left_out"].isna(), "token_id"].map(len).max()
     arguments.settings["max_tokens"] = int(longest) - 1
     with pytest.raises(InputError, match=r"one unit only of gender 'f?e?male' is explained"):
@@ -380,7 +384,7 @@ def test_too_few_explained_texts_are_refused_before_they_are_explained(study, tm
 
 def test_strata_that_compare_nothing_are_refused_before_texts_are_explained(study, tmp_path):
     """Where the label of the texts is their gender."""
-    arguments = reading_arguments(study, tmp_path / "readings.parquet")
+    arguments = reading_arguments(study, tmp_path / "predictions.parquet")
     items = read_table(arguments.items, ITEMS)
     metadata = read_metadata(arguments.items, ITEMS)
     arguments.items = tmp_path / "items.parquet"
@@ -394,11 +398,11 @@ def test_strata_that_compare_nothing_are_refused_before_texts_are_explained(stud
         read_texts.main(arguments)
 
 
-def test_nothing_is_left_where_every_drawn_pair_is_too_long(study, tmp_path):
-    found = read(study, tmp_path / "readings.parquet", pairs=1)
+def test_nothing_is_left_where_every_sampled_pair_is_too_long(study, tmp_path):
+    found = read(study, tmp_path / "predictions.parquet", pairs=1)
     longest = found.loc[found["left_out"].isna(), "token_id"].map(len).max()
-    with pytest.raises(InputError, match="every drawn pair has a text of more than"):
-        read(study, tmp_path / "readings.parquet", pairs=1, max_tokens=int(longest) - 1, long_items="drop")
+    with pytest.raises(InputError, match="every sampled pair has a text of more than"):
+        read(study, tmp_path / "predictions.parquet", pairs=1, max_tokens=int(longest) - 1, long_items="drop")
 
 
 def test_texts_without_counterparts_are_not_called_pairs(capsys):
@@ -408,7 +412,7 @@ def test_texts_without_counterparts_are_not_called_pairs(capsys):
     tokens, settings = np.array([3, 4, 5, 90]), {"long_items": "drop", "pairs": 2, "factors": []}
     _, notes = read_texts.left_out(test, units, tokens, 48, settings)
     assert notes[0] == "1 of 4 texts have more than 48 tokens and are left out"
-    assert re.fullmatch(r"[12] of 4 texts, drawn at random \(explain\.pairs\), are explained and scored", notes[1])
+    assert re.fullmatch(r"[12] of 4 texts, sampled at random \(explain\.pairs\), are explained and scored", notes[1])
     assert "left out 1 text with more than 48 tokens" in capsys.readouterr().out
     with pytest.raises(InputError, match="every text has more than"):
         read_texts.left_out(test, units, tokens + 90, 48, settings)
@@ -417,18 +421,18 @@ def test_texts_without_counterparts_are_not_called_pairs(capsys):
     assert notes[0] == "1 of 3 pairs have a text of more than 48 tokens and are left out"
 
 
-def test_readings_of_other_items_are_refused(study, tmp_path):
+def test_predictions_of_other_items_are_refused(study, tmp_path):
     arguments = attribute_arguments(study, tmp_path)
     items = read_table(arguments.items, ITEMS)
     arguments.items = tmp_path / "items.parquet"
     for changed in (items.iloc[1:], items.iloc[::-1]):
         write_table(changed, arguments.items, ITEMS)
-        with pytest.raises(InputError, match=r"readings\.parquet: column 'item_id' has other items than .*items"):
+        with pytest.raises(InputError, match=r"predictions\.parquet: column 'item_id' has other items than .*items"):
             attribute.main(arguments)
 
 
 @pytest.mark.parametrize("wrong", ["fewer", "other", "longer"])
-def test_shards_of_other_texts_are_refused(study, tmp_path, wrong):
+def test_attribution_files_of_other_texts_are_refused(study, tmp_path, wrong):
     attribute.main(attribute_arguments(study, tmp_path))
     path = tmp_path / "grad.parquet"
     table, metadata = read_table(path, ATTRIBUTIONS), read_metadata(path, ATTRIBUTIONS)
@@ -454,7 +458,7 @@ def test_scores_do_not_depend_on_the_groups(study, tmp_path):
         for size in (1, 4, 1000):
             output = tmp_path / str(size) / family
             score.main(score_arguments(study, paths, output, family, size))
-            assert shards(output).keys() == {path.name for path in paths}
+            assert attribution_files(output).keys() == {path.name for path in paths}
             for path in paths:
                 table = read_table(output / path.name, SCORES)
                 assert list(table.columns) == ["item_id", *METRICS[family]]
@@ -498,7 +502,7 @@ def test_interrupted_job_goes_on_and_gives_the_same_bytes(study, tmp_path, monke
     said = capsys.readouterr().out
     assert f"{12 - 3 * number} items, " in said
     assert (f"{3 * number} items done before" in said) == (number > 0)
-    assert shards(tmp_path / "interrupted") == shards(tmp_path / "whole")
+    assert attribution_files(tmp_path / "interrupted") == attribution_files(tmp_path / "whole")
 
 
 def test_interrupted_scores_go_on_and_give_the_same_bytes(study, tmp_path, monkeypatch, capsys):
@@ -515,7 +519,7 @@ def test_interrupted_scores_go_on_and_give_the_same_bytes(study, tmp_path, monke
     capsys.readouterr()
     score.main(interrupted)
     assert "14 items, " in capsys.readouterr().out
-    assert shards(tmp_path / "interrupted") == shards(tmp_path / "whole")
+    assert attribution_files(tmp_path / "interrupted") == attribution_files(tmp_path / "whole")
 
 
 def test_a_part_without_all_members_of_the_family_is_made_again(study, tmp_path, monkeypatch):
@@ -541,7 +545,7 @@ def test_parts_of_another_job_are_not_taken_over(study, tmp_path, monkeypatch, c
         copy = folder / path.relative_to(study)
         copy.parent.mkdir(exist_ok=True)
         _copy(path, copy)
-    arguments = attribute_arguments(folder, tmp_path / "shards")
+    arguments = attribute_arguments(folder, tmp_path / "attribution_files")
     with monkeypatch.context() as patch:
         killed_before_part(patch, attribute, 2)
         with pytest.raises(Killed):
@@ -559,7 +563,7 @@ def test_parts_of_another_job_are_not_taken_over(study, tmp_path, monkeypatch, c
         case "items":
             table = read_table(folder / "items.parquet", ITEMS)
             write_table(table.assign(label=1 - table["label"]), folder / "items.parquet", ITEMS)
-    [stale] = (tmp_path / "shards").glob(".gradient.parts/*")
+    [stale] = (tmp_path / "attribution_files").glob(".gradient.parts/*")
     capsys.readouterr()
     with monkeypatch.context() as patch:
         killed_before_part(patch, attribute, 0)
@@ -572,7 +576,7 @@ def test_parts_of_another_job_are_not_taken_over(study, tmp_path, monkeypatch, c
 
 def test_parts_that_vanish_are_made_again(study, tmp_path, monkeypatch):
     """By a job that outlived its killed workflow and finished the same work."""
-    arguments = attribute_arguments(study, tmp_path / "shards")
+    arguments = attribute_arguments(study, tmp_path / "attribution_files")
     attribute.main(attribute_arguments(study, tmp_path / "whole"))
     write = attribute.write_part
 
@@ -584,7 +588,7 @@ def test_parts_that_vanish_are_made_again(study, tmp_path, monkeypatch):
 
     monkeypatch.setattr(attribute, "write_part", write_part)
     attribute.main(arguments)
-    assert shards(tmp_path / "shards") == shards(tmp_path / "whole")
+    assert attribution_files(tmp_path / "attribution_files") == attribution_files(tmp_path / "whole")
 
 
 def test_killed_process_goes_on(study, tmp_path):
@@ -600,7 +604,7 @@ def test_killed_process_goes_on(study, tmp_path):
     job.send_signal(signal.SIGKILL)
     job.communicate()
     attribute.main(arguments)
-    assert shards(tmp_path / "killed") == shards(tmp_path / "whole")
+    assert attribution_files(tmp_path / "killed") == attribution_files(tmp_path / "whole")
 
 
 # What it has cost --------------------------------------------------------------------------------------------------
@@ -652,9 +656,9 @@ def test_what_is_taken_over_keeps_its_record_and_without_one_its_cost_is_not_kno
     before = [inode_and_date(path) for path in (*arguments.output, *arguments.costs)]
     attribute.main(arguments)
     assert [inode_and_date(path) for path in (*arguments.output, *arguments.costs)] == before
-    # A study from before times were kept; and a record of an earlier shard.
+    # A study from before times were kept; and a record of an earlier attribution file.
     arguments.costs[0].unlink()
-    write_cost(arguments.costs[1], "of another shard", ["gxi"], costs_of_one_part())
+    write_cost(arguments.costs[1], "of another attribution file", ["gxi"], costs_of_one_part())
     attribute.main(arguments)
     assert [inode_and_date(path) for path in arguments.output] == before[:2]
     assert {name: len(parts) for name, (parts, _) in costs_of(arguments).items()} == {"grad": 0, "gxi": 0}
@@ -724,20 +728,20 @@ def test_notes_reach_the_tables(study, tmp_path):
 
 def test_what_was_left_out_reaches_the_tables(study, tmp_path):
     """Of every table of scores, said once for all models, seeds and explainers of a dataset."""
-    readings = tmp_path / "readings.parquet"
-    read_texts.main(reading_arguments(study, readings, pairs=2))
-    explained = attribute_arguments(study, tmp_path / "shards", "path")
-    explained.readings = readings
+    predictions = tmp_path / "predictions.parquet"
+    read_texts.main(reading_arguments(study, predictions, pairs=2))
+    explained = attribute_arguments(study, tmp_path / "attribution_files", "path")
+    explained.predictions = predictions
     attribute.main(explained)
     for model, seed in itertools.product(("bert", "other"), (0, 1)):
         folder = score_path(tmp_path / "scores", Run("geco", model, seed), "complexity", "ig").parent
         scored = score_arguments(study, explained.output, folder, "complexity", 1000)
-        scored.readings = readings
+        scored.predictions = predictions
         score.main(scored)
     about = {"datasets": ["geco"], "models": {"bert": [0, 1], "other": [0, 1]}, "explainers": ["igxi"]}
     scored = StudyScores(scores=tmp_path / "scores", units=tmp_path, **about, metrics={"gini": "complexity"})
     [note] = score_notes(scored)
-    [said] = read_metadata(readings, READINGS)["notes"]
+    [said] = read_metadata(predictions, PREDICTIONS)["notes"]
     assert note == f"dataset 'geco', models 'bert', 'other': {said}"
 
 
@@ -779,17 +783,26 @@ def test_a_job_with_nothing_to_do_loads_no_model(study, tmp_path, monkeypatch):
     score.main(scores)
     for module in (attribute, score):
         monkeypatch.setattr(module, "open_evaluator", None)
-    before = shards(tmp_path)
+    before = attribution_files(tmp_path)
     # The size of the groups changes results by rounding only.
     arguments.items_per_group = scores.items_per_group = 2
     attribute.main(arguments)
     score.main(scores)
-    assert shards(tmp_path) == before
+    assert attribution_files(tmp_path) == before
 
 
 @pytest.mark.parametrize(
     "change",
-    ["shard", "code of the shard", "metrics", "code of one", "readings", "model", "time of the training", "damaged"],
+    [
+        "attribution_file",
+        "code of the attribution file",
+        "metrics",
+        "code of one",
+        "predictions",
+        "model",
+        "time of the training",
+        "damaged",
+    ],
 )
 @pytest.mark.parametrize("family", ["faithfulness", "complexity"])
 def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, family, change):
@@ -804,12 +817,12 @@ def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, f
     arguments = score_arguments(folder, attributed.output, tmp_path / "scores", family, 4)
     score.main(arguments)
     match change:
-        case "shard":
+        case "attribution_file":
             table, metadata = (read(attributed.output[0], ATTRIBUTIONS) for read in (read_table, read_metadata))
             table["token_score"] = [2 * scores for scores in table["token_score"]]
             write_table(table, attributed.output[0], ATTRIBUTIONS, metadata)
             kept = {"gxi"}
-        case "code of the shard":
+        case "code of the attribution file":
             table, metadata = (read(attributed.output[0], ATTRIBUTIONS) for read in (read_table, read_metadata))
             write_table(table, attributed.output[0], ATTRIBUTIONS, metadata | {"code": "another", "digest": "another"})
             kept = {"grad", "gxi"}
@@ -819,9 +832,9 @@ def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, f
         case "code of one":
             arguments.code["gxi"] = "another"
             kept = {"grad"}
-        case "readings":
-            table = read_table(folder / "readings.parquet", READINGS)
-            write_table(table, folder / "readings.parquet", READINGS, {"another": 1})
+        case "predictions":
+            table = read_table(folder / "predictions.parquet", PREDICTIONS)
+            write_table(table, folder / "predictions.parquet", PREDICTIONS, {"another": 1})
             kept = set()
         case "model":
             config = folder / "model" / "config.json"
@@ -859,7 +872,7 @@ def test_a_remark_in_other_words_reaches_the_scores_and_scores_nothing_again(stu
     for path, before in zip(arguments.output, tables_before, strict=True):
         pd.testing.assert_frame_equal(read_table(path, SCORES), before)
     assert second.read_bytes() == second_before
-    # The file is that of scoring all of it anew.
+    # The file is that of scoring all of it again.
     said_anew = first.read_bytes()
     monkeypatch.undo()
     first.unlink()
@@ -898,7 +911,7 @@ def test_regrouped_tables_keep_their_rows_in_order(sizes, rows):
 
 @pytest.mark.parametrize("sizes", [[7], [1, 6], [3, 0, 4]])
 def test_groups_do_not_depend_on_how_the_file_was_written(tmp_path, sizes):
-    shard = pa.table(
+    attribution_file = pa.table(
         {
             "item_id": [str(number) for number in range(7)],
             "token_score": [[1.0]] * 7,
@@ -907,8 +920,8 @@ def test_groups_do_not_depend_on_how_the_file_was_written(tmp_path, sizes):
         }
     )
     starts = np.cumsum([0, *sizes[:-1]])
-    path = tmp_path / "shard.parquet"
-    parts = (shard.slice(start, size) for start, size in zip(starts, sizes, strict=True))
+    path = tmp_path / "attribution_file.parquet"
+    parts = (attribution_file.slice(start, size) for start, size in zip(starts, sizes, strict=True))
     write_groups(parts, path, ATTRIBUTIONS, {"a": 1})
     assert read_metadata(path, ATTRIBUTIONS) == {"a": 1}
     assert count_rows(path, ATTRIBUTIONS) == 7
@@ -922,12 +935,12 @@ def test_groups_do_not_depend_on_how_the_file_was_written(tmp_path, sizes):
     ]
 
 
-SHARD = {"token_score": [[0.5]], "completeness_gap": 0.0, "forward_rows": 1}
+ATTRIBUTION_FILE = {"token_score": [[0.5]], "completeness_gap": 0.0, "forward_rows": 1}
 
 
 def test_columns_that_are_not_asked_for_are_not_read(tmp_path):
-    path = tmp_path / "shard.parquet"
-    write_table(pd.DataFrame({"item_id": ["a"]} | SHARD), path, ATTRIBUTIONS)
+    path = tmp_path / "attribution_file.parquet"
+    write_table(pd.DataFrame({"item_id": ["a"]} | ATTRIBUTION_FILE), path, ATTRIBUTIONS)
     assert read_table(path, ATTRIBUTIONS.only("item_id")).columns.tolist() == ["item_id"]
     pq.write_table(pa.table({"item_id": ["a"]}), path)
     with pytest.raises(InputError, match="no column 'forward_rows'"):
@@ -935,8 +948,10 @@ def test_columns_that_are_not_asked_for_are_not_read(tmp_path):
 
 
 def test_a_damaged_group_is_refused(tmp_path):
-    path = tmp_path / "shard.parquet"
-    table = pd.DataFrame({"item_id": [str(n) for n in range(5000)]} | SHARD | {"token_score": [[0.5]] * 5000})
+    path = tmp_path / "attribution_file.parquet"
+    table = pd.DataFrame(
+        {"item_id": [str(n) for n in range(5000)]} | ATTRIBUTION_FILE | {"token_score": [[0.5]] * 5000}
+    )
     write_table(table, path, ATTRIBUTIONS)
     content = bytearray(path.read_bytes())
     content[100:3000] = bytes(2900)
@@ -978,9 +993,9 @@ def test_a_score_says_its_rows_and_the_time_left_from_the_first_batch_on(study, 
     """With all explanations in one group; those of a text are side by side."""
     monkeypatch.setattr("evenlight.engine.progress.FIRST_LINE", 0.0)
     attribute.main(attribute_arguments(study, tmp_path, "shapley_sampling", size=1000))
-    shards = sorted(tmp_path.glob("*.parquet"))
+    attribution_files = sorted(tmp_path.glob("*.parquet"))
     capsys.readouterr()
-    score.main(score_arguments(study, shards, tmp_path / "scores", "faithfulness", 1000))
+    score.main(score_arguments(study, attribution_files, tmp_path / "scores", "faithfulness", 1000))
     lines = capsys.readouterr().out.splitlines()
     said = [line for line in lines if "rows/s" in line]
     found = re.fullmatch(r"0 of \d+ items, [\d,]+ of about ([\d,]+) rows, [\d,]+ rows/s, about .+ left", said[0])

@@ -1,6 +1,6 @@
 """How a model reads the texts of a dataset, without tokenizer, model and torch.
 
-The table of readings is made once for each trained model. What explains, scores and tests takes tokens, targets and
+The table of predictions is made once for each trained model. What explains, scores and tests takes tokens, targets and
 probabilities from it, so that all of them speak of the same tokens.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenlight.contracts.texts import ITEMS, READINGS
+from evenlight.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.errors import InputError
 from evenlight.rows import row_of
 from evenlight.tables import read_arrow, read_groups
@@ -25,10 +25,10 @@ SPECIAL, PROMPT = -1, -2
 # (``explain.pairs``) is without it.
 TOO_LONG = "too_long"
 COUNTERPART_TOO_LONG = "counterpart_too_long"
-NOT_DRAWN = "not_drawn"
+NOT_SAMPLED = "not_sampled"
 # The foil that stands for the most probable class beside the target (``explain.foil``).
 RUNNER_UP = "runner_up"
-# The columns of the readings that make a sentence.
+# The columns of the predictions that make a sentence.
 WINDOWS = ("first_window", "last_window")
 SENTENCE_COLUMNS = ("item_id", "token_id", "word_id", "token_text", "target", "foil", *WINDOWS, "token_type")
 
@@ -150,7 +150,7 @@ def foils(probability: np.ndarray, target: np.ndarray, named: int | None) -> np.
 
 
 def token_table(sentences: Sequence[Sentence]) -> pa.Table:
-    """The columns of the contract ``readings`` that say how texts are read."""
+    """The columns of the contract ``predictions`` that say how texts are read."""
     word_id = [[None if word == SPECIAL else int(word) for word in sentence.word_id] for sentence in sentences]
     columns = {
         "item_id": [sentence.item_id for sentence in sentences],
@@ -162,10 +162,10 @@ def token_table(sentences: Sequence[Sentence]) -> pa.Table:
         name: [None if sentence.windows is None else sentence.windows[:, end] for sentence in sentences]
         for end, name in enumerate(WINDOWS)
     }
-    return pa.table(columns, schema=READINGS.only(*columns).schema)
+    return pa.table(columns, schema=PREDICTIONS.only(*columns).schema)
 
 
-def readings_table(
+def predictions_table(
     tokens: pa.Table,
     split: str,
     target: np.ndarray,
@@ -173,12 +173,12 @@ def readings_table(
     probability: np.ndarray,
     foil: np.ndarray | None = None,
 ) -> pa.Table:
-    """The rows of some texts in the contract ``readings``.
+    """The rows of some texts in the contract ``predictions``.
 
     Args:
         tokens: of :func:`token_table`.
         split: of all of them.
-        target: class to explain, int (texts,); heeded only where the text is explained.
+        target: class to explain, int (texts,); used only where the text is explained.
         left_out: why a text is not explained, None where it is; object (texts,).
         probability: of the classes, float (texts, classes); NaN where the model was not asked.
         foil: class that the target is held against, int (texts,); None where nothing is contrasted.
@@ -196,7 +196,7 @@ def readings_table(
     }
     for name, column in columns.items():
         tokens = tokens.append_column(name, column)
-    return tokens.select(READINGS.schema.names)
+    return tokens.select(PREDICTIONS.schema.names)
 
 
 def sentences_of(texts: pa.Table) -> list[Sentence]:
@@ -220,35 +220,35 @@ def sentences_of(texts: pa.Table) -> list[Sentence]:
     ]
 
 
-def explained_items(readings: Path) -> pa.ChunkedArray:
+def explained_items(predictions: Path) -> pa.ChunkedArray:
     """``item_id`` of the texts that are explained, in the order of the table."""
-    table = read_arrow(readings, READINGS.only("item_id", "left_out"))
+    table = read_arrow(predictions, PREDICTIONS.only("item_id", "left_out"))
     return table.filter(pc.is_null(table["left_out"]))["item_id"]
 
 
-def read_explained(readings: Path, items: Path, rows: int, *columns: str) -> Iterator[pa.Table]:
+def read_explained(predictions: Path, items: Path, rows: int, *columns: str) -> Iterator[pa.Table]:
     """The texts that are explained, ``rows`` at a time: a large dataset never lies in memory.
 
     Args:
-        readings: table of the contract ``readings``.
+        predictions: table of the contract ``predictions``.
         items: table of the contract ``items``.
         rows: so many, the last time fewer.
-        columns: of the items, beside those of the readings.
+        columns: of the items, beside those of the predictions.
 
     Raises:
         InputError: the two tables are of different items.
     """
-    explained = explained_items(readings)
+    explained = explained_items(predictions)
     item_id = read_arrow(items, ITEMS.only("item_id"))["item_id"]
     is_wanted = np.asarray(pc.is_in(item_id, value_set=explained))
     if not item_id.filter(pa.array(is_wanted)).equals(explained):
         raise InputError(
-            f"{readings}: column 'item_id' has other items than {items}, or in another order; delete the older of both "
-            "files and run the workflow again"
+            f"{predictions}: column 'item_id' has other items than {items}, or in another order; delete the older of "
+            "both files and run the workflow again"
         )
-    is_read = np.asarray(pc.is_null(read_arrow(readings, READINGS.only("left_out"))["left_out"]))
+    is_read = np.asarray(pc.is_null(read_arrow(predictions, PREDICTIONS.only("left_out"))["left_out"]))
     parts = (
-        read_groups(readings, READINGS.only(*SENTENCE_COLUMNS), rows, is_read),
+        read_groups(predictions, PREDICTIONS.only(*SENTENCE_COLUMNS), rows, is_read),
         read_groups(items, ITEMS.only("item_id", *columns), rows, is_wanted),
     )
     for read, texts in zip(*parts, strict=True):
