@@ -160,7 +160,7 @@ $(CHECKS): check-%: | $(MINILM)
 MODULES :=
 MUTATION := nice -n 10 .venv-mutation/bin/python tests/measure_mutants.py --folder results/mutation
 
-mutation: .venv-mutation/ready  ## which small changes of the code no test notices: make mutation MODULES="tables items"
+mutation: .venv-mutation/ready  ## which small changes of the code no test notices: make mutation MODULES="core/tables texts/items"
 	$(MUTATION) $(if $(MODULES),--modules $(MODULES))
 
 architectures: .venv/ready-for-tests  ## which types of models work: docs/architectures.md (two hours; goes on where it ended)

@@ -32,12 +32,14 @@ from transformers.pytorch_utils import Conv1D
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
 from evenlight import configuration
-from evenlight.command_line import add_device_flags, run
-from evenlight.contracts.texts import ITEMS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_table, replacing
 from evenlight.engine.evaluator import Evaluator, fitting_tokens
 from evenlight.engine.sentences import Sentence, tokenize
-from evenlight.errors import InputError
+from evenlight.engine.training import OPTIMIZERS, steps_of_epoch
 from evenlight.explainers import Context, explain
+from evenlight.jobs.command_line import add_device_flags, run
 from evenlight.metrics import Origin, explanation_of, score
 from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier, pick_device, prepared
@@ -46,9 +48,7 @@ from evenlight.models.processor import use_processor
 from evenlight.models.regimes import train_only
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, token_ids
 from evenlight.models.windows import windows_of_text
-from evenlight.predictions import SPECIAL
-from evenlight.tables import read_table, replacing
-from evenlight.training import OPTIMIZERS, steps_of_epoch
+from evenlight.texts.predictions import SPECIAL
 
 # The sizes in the published configurations. Those of a model in a folder are read there.
 SIZES = {

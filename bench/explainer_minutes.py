@@ -23,17 +23,17 @@ from report import command, machine, markdown
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
 from evenlight import explainers
-from evenlight.command_line import add_device_flags, run
 from evenlight.configuration import completed_entry, family_of
 from evenlight.configuration.study import Study
+from evenlight.core.tables import replacing
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.explainers.planned import planned_rows
+from evenlight.jobs.command_line import add_device_flags, run
 from evenlight.models.classifier import Classifier, pick_device, prepared, untrained_network
 from evenlight.models.processor import use_processor
 from evenlight.models.tokenizers import loaded_tokenizer
-from evenlight.tables import replacing
 
 COMMON = ["the", "a", "of", "to", "and", "in", "is", "was", "he", "she", "for", "on", "with", "at", "by", "from"]
 # Those of an audit that names none, and others to choose from.

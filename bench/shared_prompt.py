@@ -30,11 +30,11 @@ from evenlight.configuration import completed_entry, family_of
 from evenlight.datasets.demo import read_sentences
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
+from evenlight.engine.training import save_classifier
 from evenlight.metrics import explanation_of
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.processor import use_processor
 from evenlight.models.prompted import prompted_classifier
-from evenlight.training import save_classifier
 
 ROOT = Path(__file__).parents[1]
 LAYERS, WIDTH, VOCABULARY = 4, 256, 2000

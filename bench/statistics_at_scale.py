@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight import tables
-from evenlight.contracts.explanations import SCORES
-from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import SCORES
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.statistics.files import Run, items_path, predictions_path, score_path, units_path
 
 COMPUTE = Path(__file__).parents[1] / "workflow" / "scripts" / "results" / "compute.py"

@@ -10,12 +10,12 @@ from report import command, machine
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
-from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.seeds import generator_for
+from evenlight.core.tables import read_table, replacing
 from evenlight.engine.sentences import Sentence, tokenize
-from evenlight.items import groups_kept_together
 from evenlight.models.classifier import Classifier
-from evenlight.seeds import generator_for
-from evenlight.tables import read_table, replacing
+from evenlight.texts.items import groups_kept_together
 
 
 def named_folder(text: str) -> tuple[str, Path]:

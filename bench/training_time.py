@@ -20,16 +20,16 @@ from report import machine, markdown
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
-from evenlight import command_line
-from evenlight.checkpoints import Checkpoint
 from evenlight.configuration.trainings import Training
+from evenlight.core.seeds import generator_for
+from evenlight.core.tables import replacing
+from evenlight.engine.checkpoints import Checkpoint
 from evenlight.engine.sentences import tokenize
+from evenlight.engine.training import steps_of_epoch, train
+from evenlight.jobs import command_line
 from evenlight.models.architectures import new_classifier
 from evenlight.models.processor import use_processor
-from evenlight.predictions import Sentence
-from evenlight.seeds import generator_for
-from evenlight.tables import replacing
-from evenlight.training import steps_of_epoch, train
+from evenlight.texts.predictions import Sentence
 
 RECIPES = {
     "plain": {},

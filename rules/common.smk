@@ -21,20 +21,12 @@ BASE = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 SCRIPTS = BASE / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from evenlight import (
-    annotation,
-    configuration,
-    datasets,
-    gpus,
-    interpreter,
-    kinds,
-    own_files,
-    provenance,
-    sources,
-    warm_start,
-)
-from evenlight.code_digest import Code
-from evenlight.errors import InputError, reworded, unless
+from evenlight import configuration, datasets
+from evenlight.core import kinds, sources
+from evenlight.core.errors import InputError, reworded, unless
+from evenlight.corpus import annotation
+from evenlight.jobs import gpus, interpreter, own_files, provenance, warm_start
+from evenlight.jobs.code_digest import Code
 
 
 def studies(paths):

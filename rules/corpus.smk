@@ -221,7 +221,7 @@ if CORPUS:
             runtime=10,
         params:
             flags=[f"--title={config['study']}", f"--language={CORPUS['parser']['language']}"],
-            template=content_of([in_project("workflow/scripts/evenlight/annotation/review.html")]),
+            template=content_of([in_project("workflow/scripts/evenlight/corpus/annotation/review.html")]),
             code=code_of("corpus/write_review_page.py"),
         shell:
             "python {input.script:q} --candidates {input.candidates:q} --drafts {input.drafts:q} "

@@ -37,7 +37,7 @@ rule write_explorer:
             **shown_texts({"attributions": ATTRIBUTION_FILE, "predictions": PREDICTIONS}),
         ),
         effects=lambda wildcards, input: [f"--effects={path}" for path in input.effects],
-        page=content_of(in_project(f"workflow/scripts/evenlight/figures/explorer/page.{part}") for part in PAGE_PARTS),
+        page=content_of(in_project(f"workflow/scripts/evenlight/reports/explorer/page.{part}") for part in PAGE_PARTS),
         code=code_of("figures/write_explorer.py"),
     shell:
         "python {input.script:q} {params.folders} {params.effects:q} --settings {params.settings:q} "

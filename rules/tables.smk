@@ -34,7 +34,7 @@ for page, asked in TABLES.items():
         params:
             page=page,
             settings=asked.settings,
-            code=code_of("figures/tabulate.py", f"evenlight.figures.pages.{page}"),
+            code=code_of("figures/tabulate.py", f"evenlight.reports.pages.{page}"),
         shell:
             "python {input.script:q} --page {params.page} --tables {input.tables:q} --settings {params.settings:q} "
             "--csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
@@ -71,7 +71,7 @@ for plot, asked in PLOTS.items():
             plot=plot,
             dataset=lambda wildcards: [f"--dataset={name}" for name in wildcards.get("dataset", "").split()],
             settings=asked.settings,
-            code=code_of("figures/draw.py", f"evenlight.figures.plots.{plot}"),
+            code=code_of("figures/draw.py", f"evenlight.reports.plots.{plot}"),
         shell:
             "python {input.script:q} --figure {params.plot:q} --table {input.table:q} {params.dataset:q} "
             "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"

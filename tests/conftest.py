@@ -140,4 +140,4 @@ def slurm_programs() -> None:
 @pytest.fixture
 def without_reserve(monkeypatch) -> None:
     """Estimates have no reserve for units that nobody saw, as those of other libraries."""
-    monkeypatch.setattr("evenlight.resamples.UNSEEN", 0)
+    monkeypatch.setattr("evenlight.statistics.resamples.UNSEEN", 0)

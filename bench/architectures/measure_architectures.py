@@ -19,9 +19,9 @@ import pandas as pd
 import transformers
 from sweeping import named, sweep
 
-from evenlight import command_line
-from evenlight.errors import InputError
-from evenlight.tables import replacing
+from evenlight.core.errors import InputError
+from evenlight.core.tables import replacing
+from evenlight.jobs import command_line
 
 
 def flat(row: dict) -> dict:

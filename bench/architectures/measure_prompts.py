@@ -13,9 +13,9 @@ from sweeping import Legend, line, markdown, named, where, works
 from tiny_models import has_fast_tokenizer, tokenizer_kind, write_model
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from evenlight import training
+from evenlight.core.errors import InputError
+from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.language_model import DECODER, KINDS, MASKED
 from evenlight.models.prompted import NAMES, kind_of, prompted_classifier

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from audit_statements import ALPHA, BOUND, CONFIDENCE, DRAWS, GENDER, INTEREST, LABELS, METRICS, Counts, needed_in
 
-from evenlight.figures.audit.content import MAKERS, _yardsticks, told_of_comparison
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
+from evenlight.reports.audit.content import MAKERS, _yardsticks, told_of_comparison
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, MODEL, MOSTLY_MODEL, beyond_random, rows_beyond
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design, Side

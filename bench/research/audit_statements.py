@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from simulate_verdicts import SHAPES
 
-from evenlight.figures.audit.content import Interest, Labels, told_of_comparison
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
+from evenlight.reports.audit.content import Interest, Labels, told_of_comparison
 from evenlight.statistics.cells import CELL, ExplainerScores
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows

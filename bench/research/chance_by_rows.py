@@ -1,7 +1,7 @@
 """Measure how much of random explainers' scores is chance, by the number of rows they take, on real sentences.
 
 Every setting explains the same test sentences twice with independent draws, and the two are compared as a study does it
-(:mod:`evenlight.chance`). With ``--in-a-row`` several sentences are one text, since longer texts need more rows.
+(:mod:`evenlight.core.chance`). With ``--in-a-row`` several sentences are one text, since longer texts need more rows.
 
 Writes a table (CSV), and beside it a page that shows it (the same name, ``.md``). ``make bench-chance`` runs it.
 """
@@ -21,15 +21,15 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 from report import command, machine, markdown
 from texts import add_items_flag, draw, named_folder, read_by, test_texts
 
-from evenlight import command_line
-from evenlight.chance import agreement
 from evenlight.configuration import completed_entry, family_of
+from evenlight.core.chance import agreement
+from evenlight.core.errors import InputError
+from evenlight.core.tables import replacing
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
-from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
+from evenlight.jobs import command_line
 from evenlight.models.classifier import load_classifier
-from evenlight.tables import replacing
 
 # Settings of each row of the page, and the key that the budgets are values of.
 ROWS = (25, 64, 128, 256, 512, 1024, 2048)
@@ -57,7 +57,7 @@ CURVES: dict[str, tuple[dict, str, tuple[int | None, ...]]] = {
 
 
 def measured(sentences: list[Sentence], evaluator: Evaluator, settings: dict) -> dict:
-    """Medians over sentences of what :func:`evenlight.chance.agreement` says, and the rows."""
+    """Medians over sentences of what :func:`evenlight.core.chance.agreement` says, and the rows."""
     family = family_of("explainers", settings["method"])
     completed = {"it": completed_entry("explainers", "it", settings)}
     one, other = (explain(family, sentences, completed, Context(evaluator, seed, None))["it"] for seed in (0, 1))

@@ -15,7 +15,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
 
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.covariate_adjusted import Split, part_columns, split_groups, split_pairs
 
 DRAWS = 50

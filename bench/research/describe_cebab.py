@@ -15,9 +15,9 @@ from typing import NamedTuple
 import yaml
 from numpy import nanmean
 
-from evenlight import command_line
 from evenlight.datasets import ASPECTS
 from evenlight.datasets.cebab import EVERYTHING, NO_MAJORITY, TESTED, EditPair, aspect_label, edit_pairs, texts_of
+from evenlight.jobs import command_line
 
 LABELS = ("positive", "negative", "unknown", NO_MAJORITY)
 CHANGES = (("negative", "positive"), ("negative", "unknown"), ("positive", "unknown"))

@@ -28,10 +28,11 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 from report import markdown
 from texts import draw, parser_of_models, read_by, test_texts, write_page_of_models
 
-from evenlight import command_line, explainers, metrics
+from evenlight import explainers, metrics
 from evenlight.configuration import completed_entry, family_of
 from evenlight.engine.evaluator import Evaluator, Rows
 from evenlight.engine.sentences import Sentence
+from evenlight.jobs import command_line
 from evenlight.metrics import explanation_of
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.processor import use_processor

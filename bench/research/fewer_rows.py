@@ -24,14 +24,15 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 from report import markdown
 from texts import parser_of_models, read_by, test_texts, write_page_of_models
 
-from evenlight import command_line, explainers, metrics
+from evenlight import explainers, metrics
 from evenlight.configuration import completed_entry, family_of
+from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
+from evenlight.jobs import command_line
 from evenlight.metrics import explanation_of
 from evenlight.models.classifier import load_classifier
 from evenlight.models.processor import use_processor
-from evenlight.seeds import generator_for
 from evenlight.statistics.effect_sizes import cohens_d
 
 METRICS = {name: {"metric": name} for name in ("aopc_comprehensiveness", "aopc_sufficiency")}

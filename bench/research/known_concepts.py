@@ -19,11 +19,12 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
 from report import machine, markdown
 
-from evenlight import command_line, configuration
-from evenlight.contracts.explanations import CHANGE_EFFECTS, CHANGES
-from evenlight.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS, EFFECTS, VERDICT_CONTROL
+from evenlight import configuration
+from evenlight.core.contracts.explanations import CHANGE_EFFECTS, CHANGES
+from evenlight.core.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS, EFFECTS, VERDICT_CONTROL
+from evenlight.core.tables import read_table, replacing
+from evenlight.jobs import command_line
 from evenlight.statistics.verdicts import is_disparity
-from evenlight.tables import read_table, replacing
 
 ALL, GENDER = "all", "gender"
 SHOWN = ("cosine", "l2", "order_faithfulness")

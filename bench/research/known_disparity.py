@@ -30,18 +30,19 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
 from report import machine, markdown
 
-from evenlight import command_line, configuration
-from evenlight.contracts.results import DISPARITY, EFFECTS, QUALITY_PER_SEED, VERDICT_CONTROL
-from evenlight.contracts.texts import ITEMS
-from evenlight.errors import InputError
-from evenlight.figures.style import draw
+from evenlight import configuration
+from evenlight.core.contracts.results import DISPARITY, EFFECTS, QUALITY_PER_SEED, VERDICT_CONTROL
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_metadata, read_table, replacing
+from evenlight.jobs import command_line
+from evenlight.reports.style import draw
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effects import effect_table, gathered, pooled_rows
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import CONTROL, family_of, judged
-from evenlight.tables import read_metadata, read_table, replacing
 
 CELL = ["dataset", "model", "explainer", "metric"]
 GENDER, PLACEBO = "gender", "placebo"

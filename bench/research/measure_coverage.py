@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 from scipy.stats import norm
 
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.intervals import EFFECTS, bootstrap_intervals
 
 ZEROS = 0.9  # share of scores that are 0, where most are

@@ -4,12 +4,12 @@ import argparse
 
 import pandas as pd
 
-from evenlight import command_line
-from evenlight.annotation import SCOPES
-from evenlight.annotation.lexicon import read_lexicon
+from evenlight.core.tables import write_csv
 from evenlight.corpus import parsers
+from evenlight.corpus.annotation import SCOPES
+from evenlight.corpus.annotation.lexicon import read_lexicon
 from evenlight.datasets import geco_drafts
-from evenlight.tables import write_csv
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

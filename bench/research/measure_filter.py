@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight import command_line
+from evenlight.core.errors import InputError
+from evenlight.core.seeds import generator_for
+from evenlight.core.tables import replacing
 from evenlight.corpus import parse as syntax
 from evenlight.corpus import parsers
 from evenlight.corpus.filtering import RULES, FilterContext, ParsedSentence, context_of
 from evenlight.corpus.people import read_lexicon
-from evenlight.errors import InputError
-from evenlight.seeds import generator_for
-from evenlight.tables import replacing
+from evenlight.jobs import command_line
 
 
 class PlainSentence(ParsedSentence):

@@ -23,15 +23,17 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
 from report import machine, markdown
 
-from evenlight import command_line, datasets, training
+from evenlight import datasets
 from evenlight.configuration.trainings import Training
+from evenlight.core.errors import InputError
+from evenlight.core.tables import replacing
+from evenlight.engine import training
 from evenlight.engine.sentences import tokenize
-from evenlight.errors import InputError
-from evenlight.items import assign_validation, groups_kept_together
+from evenlight.jobs import command_line
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier
-from evenlight.predictions import Sentence
-from evenlight.tables import replacing
+from evenlight.texts.items import assign_validation, groups_kept_together
+from evenlight.texts.predictions import Sentence
 
 # Wilming et al., in percent: mean and standard deviation over five seeds.
 PUBLISHED = {

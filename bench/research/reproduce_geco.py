@@ -3,10 +3,11 @@
 import argparse
 from pathlib import Path
 
-from evenlight import command_line, datasets
+from evenlight import datasets
+from evenlight.core.errors import InputError
+from evenlight.core.tables import write_csv
 from evenlight.datasets.geco_reproduction import SETTINGS, compare_with_published
-from evenlight.errors import InputError
-from evenlight.tables import write_csv
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -29,16 +29,17 @@ from estimate_cost import counted
 from report import command, machine, markdown
 from texts import add_items_flag, draw, read_by, test_texts
 
-from evenlight import command_line, configuration
+from evenlight import configuration
+from evenlight.core.errors import InputError
+from evenlight.core.tables import replacing
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
-from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
+from evenlight.jobs import command_line
 from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.metrics.worst_change import Start, ascent, changes, draws_in_ball, radii_of, start_of
 from evenlight.models.classifier import load_classifier
 from evenlight.models.processor import use_processor
-from evenlight.tables import replacing
 
 STEPS = (1, 2, 3, 5, 10)
 DRAWS = (1, 2, 5, 10, 20)

@@ -30,18 +30,18 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 from report import command, machine, markdown
 from texts import add_items_flag, read_by, test_texts
 
-from evenlight import command_line
+from evenlight.core.errors import InputError
+from evenlight.core.seeds import generator_for
+from evenlight.core.tables import replacing
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
-from evenlight.errors import InputError
 from evenlight.explainers import shapley, shapley_sampling
 from evenlight.explainers.hiding import hideable, reduced_rows
 from evenlight.explainers.kernel_shap.paper import KERNEL_ESTIMATORS
 from evenlight.explainers.lime.paper import coefficients
 from evenlight.explainers.token_tree import Node, token_texts, token_tree
+from evenlight.jobs import command_line
 from evenlight.models.classifier import load_classifier
-from evenlight.seeds import generator_for
-from evenlight.tables import replacing
 
 MOST_TOKENS = 14
 LIME_SAMPLES = 5000

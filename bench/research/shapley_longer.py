@@ -44,15 +44,15 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 from report import command, machine, markdown
 from texts import read_by, test_texts
 
-from evenlight import command_line
+from evenlight.core.errors import InputError
+from evenlight.core.tables import replacing
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
-from evenlight.errors import InputError
 from evenlight.explainers import shapley
 from evenlight.explainers.hiding import hideable, reduced_rows
+from evenlight.jobs import command_line
 from evenlight.models.classifier import load_classifier
 from evenlight.models.processor import use_processor
-from evenlight.tables import replacing
 
 # Rows of each of the runs whose mean is a long run.
 BLOCK = 1024

@@ -48,7 +48,8 @@ from scipy.stats import binom, poisson
 from write_populations import RANDOM
 
 from evenlight import configuration
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
+from evenlight.core.tables import replacing
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows, with_family_intervals
@@ -56,7 +57,6 @@ from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.study import Comparison, VerdictSettings
 from evenlight.statistics.verdicts import CONTROL, STUDY, UNDECIDABLE, is_disparity, judged
-from evenlight.tables import replacing
 
 ALPHA = 0.05
 BOUND = 0.5

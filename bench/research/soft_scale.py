@@ -17,15 +17,15 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
 from report import machine, markdown
 
-from evenlight import command_line
-from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.results import DISPARITY
-from evenlight.contracts.texts import UNITS
-from evenlight.items import forms_of
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.results import DISPARITY
+from evenlight.core.contracts.texts import UNITS
+from evenlight.core.tables import read_arrow, read_table, replacing
+from evenlight.jobs import command_line
 from evenlight.metrics import explanations_of
 from evenlight.metrics.soft import kept_share
-from evenlight.predictions import read_explained
-from evenlight.tables import read_arrow, read_table, replacing
+from evenlight.texts.items import forms_of
+from evenlight.texts.predictions import read_explained
 
 PUBLISHED = Path(__file__).parents[2] / "resources" / "published" / "disparity_effect_sizes.csv"
 METRICS = ("soft_comprehensiveness", "soft_sufficiency")

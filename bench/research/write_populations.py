@@ -23,11 +23,12 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "tools"))
 
 from plan_study import settings_of
 
-from evenlight import command_line, configuration
+from evenlight import configuration
+from evenlight.core.tables import replacing
+from evenlight.jobs import command_line
 from evenlight.statistics.cells import read_models
 from evenlight.statistics.designs import Design
 from evenlight.statistics.study import StudyScores, taken
-from evenlight.tables import replacing
 
 RANDOM = "random"
 

@@ -16,7 +16,7 @@ def named_files(wildcards):
 def source_digest(wildcards):
     """What the file must be, so that another pinned version is fetched again."""
     if wildcards.name not in sources.SOURCES:
-        raise WorkflowError(f"results/sources/{wildcards.name}: no known source; evenlight/sources.py lists them")
+        raise WorkflowError(f"results/sources/{wildcards.name}: no known source; evenlight/core/sources.py lists them")
     return sources.SOURCES[wildcards.name].sha256
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 import yaml
-from evenlight import provenance
+from evenlight.jobs import provenance
 
 
 def how_it_was_made(files):
@@ -41,7 +41,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure that is drawn of one table: by the module of its name in evenlight.figures.plots, in the rule draw_<name>.
+    """A figure that is drawn of one table: by the module of its name in evenlight.reports.plots, in the rule draw_<name>.
 
     Attributes:
         about: what the rule is for.

@@ -10,8 +10,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.common.print_page_options import PrintOptions
 from test_audit import AuditedStudy
 
-from evenlight.figures.audit.page import write_audit
-from evenlight.figures.contrast import contrast_ratio
+from evenlight.reports.audit.page import write_audit
+from evenlight.reports.contrast import contrast_ratio
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
-from evenlight import tables
-from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
-from evenlight.figures.contrast import contrast_ratio
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
+from evenlight.reports.contrast import contrast_ratio
 from evenlight.statistics.files import Run, attribution_path, score_path
 
 HOSTILE = "</script><img/src=x/onerror=alert(1)>"

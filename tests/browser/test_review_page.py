@@ -16,9 +16,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
-from evenlight.annotation.imports import import_annotations
-from evenlight.annotation.review_content import review_sentences
-from evenlight.annotation.review_page import write_review_page
+from evenlight.corpus.annotation.imports import import_annotations
+from evenlight.corpus.annotation.review_content import review_sentences
+from evenlight.corpus.annotation.review_page import write_review_page
 
 REPOSITORY = Path(__file__).parents[2]
 SCHEMA = yaml.safe_load((REPOSITORY / "config/schemas/review_export.schema.yaml").read_text(encoding="utf-8"))

@@ -11,11 +11,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from evenlight.core.errors import InputError
 from evenlight.corpus import gutenberg, wikipedia
 from evenlight.corpus.browser import Policy, asking, fetching, polite, remembering
 from evenlight.corpus.local_site import Fault, serving
 from evenlight.corpus.pages import Page, Refused, keep, read_index, stored
-from evenlight.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "resources/demo/pages"

@@ -25,9 +25,9 @@ from models_for_tests import MAX_TOKENS, context_of, three_targets, tiny_classif
 from torch import nn
 from transformers import BertConfig, BertForSequenceClassification
 
+from evenlight.core.seeds import generator_for
 from evenlight.explainers import explain
 from evenlight.models.classifier import Classifier
-from evenlight.seeds import generator_for
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Setting .*:UserWarning"),

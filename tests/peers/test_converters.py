@@ -26,15 +26,15 @@ from safetensors.numpy import save as save_arrays
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from evenlight.configuration import completed_entry
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
-from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.explainers.imported import aligned
 from evenlight.models.classifier import Classifier
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.tokenizers import read_words, set_prompt
-from evenlight.predictions import Sentence
+from evenlight.texts.predictions import Sentence
 
 HERE = Path(__file__).parent
 INSEQ = json.loads((HERE / "inseq.json").read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from bench_scripts import script
 
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 
 pytestmark = pytest.mark.slow
 

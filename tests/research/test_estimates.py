@@ -12,11 +12,11 @@ from bench_scripts import ROOT, script, write_bert, write_texts
 from models_for_tests import additive, sentences_of, tiny_classifier
 from transformers import AutoModelForSequenceClassification
 
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.errors import InputError
 from evenlight.explainers import shapley
 from evenlight.explainers.token_tree import Node
-from evenlight.texts import texts_in, written
+from evenlight.texts.words import texts_in, written
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ import yaml
 from bench_scripts import ROOT, script
 
 from evenlight import configuration
-from evenlight.errors import InputError
-from evenlight.figures.contrast import contrast_ratio
+from evenlight.core.errors import InputError
+from evenlight.reports.contrast import contrast_ratio
 from evenlight.statistics.cells import ExplainerScores, ModelScores
 from evenlight.statistics.designs import design_of
 from evenlight.statistics.pooled import pooled_effects

@@ -10,8 +10,8 @@ from bench_scripts import script
 from models_for_tests import WORDS
 
 from evenlight.configuration.trainings import Training
+from evenlight.core.errors import InputError
 from evenlight.engine.sentences import tokenize
-from evenlight.errors import InputError
 from evenlight.models.architectures import new_classifier
 
 pytestmark = pytest.mark.slow

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from own_parts import write_examples
 
-from evenlight import own_files
 from evenlight.configuration.own import BUILTIN, REGISTRIES
+from evenlight.jobs import own_files
 
 
 @pytest.fixture

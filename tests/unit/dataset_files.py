@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.contracts.texts import ATTRIBUTE, ITEMS, UNITS
-from evenlight.items import separated
-from evenlight.tables import write_table
+from evenlight.core.contracts.texts import ATTRIBUTE, ITEMS, UNITS
+from evenlight.core.tables import write_table
+from evenlight.texts.items import separated
 
 
 def as_dataset(rows: pd.DataFrame, factor: str = "gender") -> tuple[pd.DataFrame, pd.DataFrame]:

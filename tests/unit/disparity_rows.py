@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from evenlight.contracts.results import DISPARITY
+from evenlight.core.contracts.results import DISPARITY
 from evenlight.statistics.disparity import STRATIFIED
 
 PLACE = {"explainer": "lime", "factor": "gender", "level_a": "male", "level_b": "female", "size_a": 10, "size_b": 10}

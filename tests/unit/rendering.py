@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from evenlight import tables
-from evenlight.figures.html_table import Page
-from evenlight.figures.settings import keywords
+from evenlight.core import tables
+from evenlight.reports.html_table import Page
+from evenlight.reports.settings import keywords
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 COMPARED = ("datasets", "models", "explainers", "metrics")
@@ -36,7 +36,7 @@ def _label(entries: dict | list, name: str) -> str:
 
 def page_of(name: str, *frames: pd.DataFrame, **settings: object) -> Page:
     """The page from tables as they are read back from their files."""
-    return import_module(f"evenlight.figures.pages.{name}").page(*frames, **keywords(settings))
+    return import_module(f"evenlight.reports.pages.{name}").page(*frames, **keywords(settings))
 
 
 def run_script(name: str, settings: dict, *arguments: object) -> subprocess.CompletedProcess:
@@ -51,13 +51,13 @@ def run_result(name: str, settings: dict, *arguments: object) -> subprocess.Comp
 
 
 def run_plot(name: str, settings: dict, *arguments: object) -> subprocess.CompletedProcess:
-    """Draw a figure, a module of ``evenlight.figures.plots``, as its rule does."""
+    """Draw a figure, a module of ``evenlight.reports.plots``, as its rule does."""
     return run_script("figures/draw.py", settings, "--figure", name, *arguments)
 
 
 def tabulated(folder: Path, name: str, *frames: pd.DataFrame, notes: list[str] | None = None, **settings: object):
     """The CSV tables (``csv``, a list), the HTML and the LaTeX that the script makes of a page's tables."""
-    contracts = import_module(f"evenlight.figures.pages.{name}").TABLES
+    contracts = import_module(f"evenlight.reports.pages.{name}").TABLES
     read, csv = ([folder / f"{name}{place}.{form}" for place in range(len(frames))] for form in ("parquet", "csv"))
     for frame, path, contract in zip(frames, read, contracts, strict=True):
         tables.write_table(frame, path, contract, {"notes": notes or []})

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from evenlight.contracts.corpus import CANDIDATES, DRAFTS
-from evenlight.tables import write_table
+from evenlight.core.contracts.corpus import CANDIDATES, DRAFTS
+from evenlight.core.tables import write_table
 
 FORMS = [(scope, group) for scope in ("subject", "all") for group in ("male", "female", "neutral")]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 from dataset_files import as_dataset
 
-from evenlight import tables
-from evenlight.contracts.explanations import SCORES
-from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import SCORES
+from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.statistics.files import Run, items_path, score_path, units_path
 from evenlight.statistics.study import StudyScores, VerdictSettings, taken
 

@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 from statsmodels.stats import inter_rater
 
-from evenlight.annotation.agreement import (
+from evenlight.corpus.annotation.agreement import (
     agreement_table,
     cohens_kappa,
     disagreements,
     fleiss_kappa,
     krippendorffs_alpha,
 )
-from evenlight.annotation.annotations import annotation
+from evenlight.corpus.annotation.annotations import annotation
 
 SOURCE = ["He", "sees", "his", "son", "."]
 _ = -1

@@ -4,15 +4,15 @@ import pyarrow as pa
 import pytest
 
 from evenlight import datasets
-from evenlight.annotation.annotations import annotation
-from evenlight.annotation.geco_annotation import read_labelling
 from evenlight.configuration.readers import Reader
-from evenlight.contracts.corpus import ANNOTATIONS
+from evenlight.core.contracts.corpus import ANNOTATIONS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import write_table
+from evenlight.corpus.annotation.annotations import annotation
+from evenlight.corpus.annotation.geco_annotation import read_labelling
 from evenlight.datasets import geco
 from evenlight.datasets.annotated import items_of
-from evenlight.errors import InputError
-from evenlight.items import check_items
-from evenlight.tables import write_table
+from evenlight.texts.items import check_items
 
 SOURCE = ["He", "visits", "his", "aunt", "."]
 FORMS = {

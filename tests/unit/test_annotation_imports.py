@@ -7,14 +7,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evenlight import tables
-from evenlight.annotation.annotations import annotation, check_annotations, check_sources
-from evenlight.annotation.imports import COLUMNS, READERS, detected_format, import_annotations, read_plain_table
-from evenlight.annotation.label_studio import field_of
-from evenlight.contracts.corpus import ANNOTATIONS
-from evenlight.errors import InputError
+from evenlight.core import tables
+from evenlight.core.contracts.corpus import ANNOTATIONS
+from evenlight.core.errors import InputError
+from evenlight.corpus.annotation.annotations import annotation, check_annotations, check_sources
+from evenlight.corpus.annotation.imports import COLUMNS, READERS, detected_format, import_annotations, read_plain_table
+from evenlight.corpus.annotation.label_studio import field_of
 
-SCRIPT = Path(tables.__file__).parents[1] / "corpus/import_annotations.py"
+SCRIPT = Path(tables.__file__).parents[2] / "corpus/import_annotations.py"
 SOURCE = ["He", "sees", "Ana", "."]
 MARKS = [1, 0, 0, 0]
 MALE = {"scope": "subject", "group": "male", "words": SOURCE, "ground_truth": MARKS}

@@ -8,11 +8,11 @@ import torch
 from models_for_tests import additive, by_hand, sentences_of, tiny_classifier
 
 from evenlight.configuration import completed_entry
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.errors import InputError
 from evenlight.metrics import Explanation, score
 from evenlight.metrics.faithfulness import by_words, token_sets
-from evenlight.predictions import PROMPT
+from evenlight.texts.predictions import PROMPT
 
 METRICS = ("aopc_comprehensiveness", "aopc_sufficiency")
 DEFINITIONS = ("share", "threshold", "eraser")

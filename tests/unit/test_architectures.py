@@ -16,9 +16,9 @@ from models_for_tests import by_hand, context_of
 from tiny_models import write_model
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from evenlight import training
+from evenlight.core.errors import InputError
+from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.metrics import Origin, explanation_of, score
 from evenlight.metrics.worst_change import WithVectors

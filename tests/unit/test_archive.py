@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from evenlight import archive
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
+from evenlight.jobs import archive
 
 CONFIGURATION = "results/demo/study.yaml"
 FILES = {

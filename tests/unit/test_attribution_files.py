@@ -25,25 +25,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 from models_for_tests import WORDS, tiny_classifier
 
-from evenlight.command_line import settings_argument
 from evenlight.configuration import tags
-from evenlight.contracts.explanations import ATTRIBUTIONS, COSTS, SCORES
-from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.core.contracts.explanations import ATTRIBUTIONS, COSTS, SCORES
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import (
+    count_rows,
+    read_groups,
+    read_metadata,
+    read_table,
+    regrouped,
+    write_groups,
+    write_table,
+)
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import tokenize
-from evenlight.errors import InputError
+from evenlight.engine.training import HISTORY, save_classifier
 from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import Remark, note_of
 from evenlight.explainers.costs import device_used, processor, write_cost
-from evenlight.items import groups_kept_together
+from evenlight.jobs.command_line import settings_argument
 from evenlight.models.classifier import load_classifier
-from evenlight.predictions import SPECIAL
 from evenlight.statistics.files import Run, score_path
 from evenlight.statistics.score_files import explainer_notes, score_notes
 from evenlight.statistics.study import StudyScores
-from evenlight.tables import count_rows, read_groups, read_metadata, read_table, regrouped, write_groups, write_table
-from evenlight.training import HISTORY, save_classifier
+from evenlight.texts.items import groups_kept_together
+from evenlight.texts.predictions import SPECIAL
 from explanations import attribute, score
 from models import read_texts
 

@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from explorer_study import SUBJECTS, ExplorerStudy
 
-from evenlight import tables
-from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
-from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.figures.audit.content import Found, audit_content
-from evenlight.figures.audit.page import card, page, write_audit
-from evenlight.figures.audit.reliance import WORDS, RelianceTables, read_reliance, said_of_reliance
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.reports.audit.content import Found, audit_content
+from evenlight.reports.audit.page import card, page, write_audit
+from evenlight.reports.audit.reliance import WORDS, RelianceTables, read_reliance, said_of_reliance
 from evenlight.statistics.examples import PAIRS, example_pairs
 from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.reliance import measure_reliance

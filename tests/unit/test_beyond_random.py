@@ -7,12 +7,12 @@ from rendering import COMPARED, page_of, run_result, shown, tabulated
 from scipy.stats import ttest_1samp
 from study_files import StudyFiles, asked, called
 
-from evenlight import tables
 from evenlight.configuration import attainable, complete, random_explainers
 from evenlight.configuration import beyond_random as beyond_random_of
-from evenlight.contracts.results import BEYOND_RANDOM
-from evenlight.figures.html_table import render
-from evenlight.seeds import generator_for
+from evenlight.core import tables
+from evenlight.core.contracts.results import BEYOND_RANDOM
+from evenlight.core.seeds import generator_for
+from evenlight.reports.html_table import render
 from evenlight.statistics.beyond_random import (
     _p_less_than_half,
     beyond_random,

@@ -13,13 +13,13 @@ from scipy.stats import binomtest
 
 from evenlight import configuration
 from evenlight.configuration.readers import Reader
-from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_table, write_table
 from evenlight.datasets import CAUSAL_CONCEPTS, CONCEPTS, READERS, WORLD_LANGUAGES, load
 from evenlight.datasets.causal_world import LEVELS, noise_of, text, variables
 from evenlight.datasets.world_texts import read_language
-from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items, groups_kept_together, units_of
-from evenlight.tables import read_table, write_table
+from evenlight.texts.items import assign_validation, check_items, groups_kept_together, units_of
 
 ROOT = Path(__file__).parents[2]
 FILES = {name: ROOT / name for name in WORLD_LANGUAGES.values()}

@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from evenlight import datasets
+from evenlight.core.errors import InputError
 from evenlight.datasets import ASPECT_LEVELS, ASPECTS, CEBAB
 from evenlight.datasets.cebab import EVERYTHING, FOLDER, TESTED, edit_pairs, texts_of
-from evenlight.errors import InputError
-from evenlight.items import check_items
-from evenlight.texts import Words, spaces_around, written
+from evenlight.texts.items import check_items
+from evenlight.texts.words import Words, spaces_around, written
 
 SETTINGS = {"reader": "cebab", "classes": "five", "training": "exclusive"}
 LABELS = {"+": "Positive", "-": "Negative", "?": "unknown", " ": "", "=": "no majority"}

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from study_files import StudyFiles, called
 
-from evenlight import tables
-from evenlight.contracts.texts import UNITS
-from evenlight.errors import InputError
-from evenlight.items import check_compared, forms_of
+from evenlight.core import tables
+from evenlight.core.contracts.texts import UNITS
+from evenlight.core.errors import InputError
 from evenlight.statistics.cells import read_models
 from evenlight.statistics.designs import levels_there, side_of
 from evenlight.statistics.files import units_path
+from evenlight.texts.items import check_compared, forms_of
 
 NAN = float("nan")
 GENDER = {"gender": [["male", "female"]]}

@@ -9,10 +9,10 @@ from study_files import StudyFiles, called
 from test_compared_regimes import STUDY, items_of_pairs
 
 from evenlight.configuration import complete
-from evenlight.errors import InputError
-from evenlight.figures.html_table import render
-from evenlight.figures.pages import challengers as challengers_page
-from evenlight.figures.settings import keywords
+from evenlight.core.errors import InputError
+from evenlight.reports.html_table import render
+from evenlight.reports.pages import challengers as challengers_page
+from evenlight.reports.settings import keywords
 from evenlight.statistics.challengers import challenger_tables
 
 MODELS = {"head": [0, 1, 2], "whole": [0, 1, 2], "zero": [0]}

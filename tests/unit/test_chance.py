@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from models_for_tests import context_of, sentences_of, tiny_classifier
 
-from evenlight import tables
-from evenlight.chance import agreement, note_on_chance
 from evenlight.configuration import completed_entry
-from evenlight.contracts.explanations import SCORES
+from evenlight.core import tables
+from evenlight.core.chance import agreement, note_on_chance
+from evenlight.core.contracts.explanations import SCORES
 from evenlight.explainers import explain, explained_again
 from evenlight.statistics.files import Run, score_path
 from evenlight.statistics.score_files import explainer_notes

@@ -5,13 +5,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evenlight import co_occurrence, datasets
-from evenlight.co_occurrence import co_occurrence_bias, co_occurrences
-from evenlight.contracts.texts import ITEMS
-from evenlight.errors import InputError
-from evenlight.tables import write_table
+from evenlight import datasets
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import write_table
+from evenlight.statistics import co_occurrence
+from evenlight.statistics.co_occurrence import co_occurrence_bias, co_occurrences
 
-SCRIPT = Path(co_occurrence.__file__).parents[1] / "datasets/measure_co_occurrence.py"
+SCRIPT = Path(co_occurrence.__file__).parents[2] / "datasets/measure_co_occurrence.py"
 
 
 def items_of(*sentences: tuple[str, str, str]) -> pd.DataFrame:

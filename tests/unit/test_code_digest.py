@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evenlight import code_digest as module
-from evenlight.code_digest import Code, code_digest
 from evenlight.configuration import REGISTRIES
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
+from evenlight.jobs import code_digest as module
+from evenlight.jobs.code_digest import Code, code_digest
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 PROJECT = {

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 
 SAID, SAID_TODAY = "of these models", "for these trained models"
 TABLE = pd.DataFrame(

@@ -11,21 +11,21 @@ from scipy.stats import t
 from statsmodels.regression.mixed_linear_model import MixedLM, VCSpec
 from study_files import StudyFiles, called
 
-from evenlight import tables
 from evenlight.configuration import complete
-from evenlight.contracts.texts import ITEMS, PREDICTIONS
-from evenlight.errors import InputError
-from evenlight.figures.html_table import render
-from evenlight.figures.pages import regimes as regimes_page
-from evenlight.figures.plots.regimes import draw_regimes
-from evenlight.figures.settings import keywords
-from evenlight.resamples import clusters_known, ends, mean_ends, means_of_draws
-from evenlight.seeds import generator_for
+from evenlight.core import tables
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
+from evenlight.core.errors import InputError
+from evenlight.core.seeds import generator_for
+from evenlight.reports.html_table import render
+from evenlight.reports.pages import regimes as regimes_page
+from evenlight.reports.plots.regimes import draw_regimes
+from evenlight.reports.settings import keywords
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.regime_summary import regime_table, truth_share
 from evenlight.statistics.regimes import Regimes, as_levels, common_seeds, read_compared, read_regimes
+from evenlight.statistics.resamples import clusters_known, ends, mean_ends, means_of_draws
 from evenlight.statistics.verdict_control import permuted_verdicts
 
 PAIRS = 20
@@ -353,7 +353,7 @@ def test_intervals_of_a_subset_are_as_wide_as_its_clusters_are_few():
 def test_a_table_widens_the_intervals_of_each_subset_by_its_own_clusters(monkeypatch, files):
     counts = []
     monkeypatch.setattr(
-        "evenlight.resamples.ends",
+        "evenlight.statistics.resamples.ends",
         lambda drawn, confidence, clusters: counts.append(np.array(clusters)) or ends(drawn, confidence, clusters),
     )
     called(regime_table, **folders(files), **SUMMARISED)

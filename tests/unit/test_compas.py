@@ -7,11 +7,11 @@ from itertools import cycle, product
 import pytest
 
 from evenlight import datasets
+from evenlight.core.errors import InputError
 from evenlight.datasets import COMPAS, COMPAS_LEVELS, compas
-from evenlight.errors import InputError
-from evenlight.items import check_items, forms_of, units_of
 from evenlight.statistics.designs import design_of
 from evenlight.statistics.study import Comparison
+from evenlight.texts.items import check_items, forms_of, units_of
 
 ROW = {
     "id": "7",

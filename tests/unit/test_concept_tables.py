@@ -11,11 +11,11 @@ from evenlight.concepts.changes import compared_changes, listed_changes
 from evenlight.concepts.files import changes_of, texts_of
 from evenlight.concepts.labels import predicted_levels, said_of_levels
 from evenlight.concepts.summary import effect_rows, error_rows
-from evenlight.contracts.texts import UNITS
+from evenlight.core.contracts.texts import UNITS
+from evenlight.core.errors import InputError
 from evenlight.datasets import change_factors
-from evenlight.errors import InputError
-from evenlight.figures.pages.concepts import page
-from evenlight.figures.plots.concept_grid import draw_concept_grid
+from evenlight.reports.pages.concepts import page
+from evenlight.reports.plots.concept_grid import draw_concept_grid
 from evenlight.statistics.study import Metric
 
 CONCEPTS = {"food": ["negative", "positive", "unknown"], "noise": ["negative", "positive", "unknown"]}

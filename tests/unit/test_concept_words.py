@@ -13,11 +13,11 @@ from evenlight.concepts import estimated
 from evenlight.concepts.attributed import read_attributed, sampled_texts, texts_to_attribute
 from evenlight.concepts.question import Attributed, Changes, Question, Texts, true_effects
 from evenlight.concepts.words import Lexicon, learned_lexicon, read_lexicon, shares
-from evenlight.contracts.explanations import WORD_ATTRIBUTIONS
-from evenlight.contracts.texts import ITEMS
+from evenlight.core.contracts.explanations import WORD_ATTRIBUTIONS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import write_table
 from evenlight.datasets import ASPECTS, CONCEPTS
-from evenlight.errors import InputError
-from evenlight.tables import write_table
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 LEXICON = Lexicon((frozenset({"food", "tast*"}), frozenset({"waiter"})), frozenset({"but"}))

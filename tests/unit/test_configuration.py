@@ -22,7 +22,6 @@ from snakemake.cli import parse_config
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
-from evenlight import own_files
 from evenlight.configuration import (
     REGISTRIES,
     Study,
@@ -41,9 +40,10 @@ from evenlight.configuration.combinations import SCORE_COLUMNS
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.readers import Reader
 from evenlight.configuration.schema import schema_of
-from evenlight.contracts.explanations import SCORES
+from evenlight.core.contracts.explanations import SCORES
+from evenlight.core.errors import InputError
 from evenlight.datasets import READERS
-from evenlight.errors import InputError
+from evenlight.jobs import own_files
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted([*ROOT.glob("config/*.yaml"), *ROOT.glob("config/studies/*.yaml"), *ROOT.glob("bench/*.yaml")])
@@ -1121,7 +1121,7 @@ def test_examples_of_the_documentation_are_accepted(example, own_parts):
 
 def test_neither_the_configuration_nor_the_digest_brings_torch_or_pandas():
     code = (
-        "import sys, yaml; from evenlight import code_digest, configuration;"
+        "import sys, yaml; from evenlight import configuration; from evenlight.jobs import code_digest;"
         f"configuration.complete(yaml.safe_load(open({str(ROOT / 'config/demo.yaml')!r})));"
         "assert not {'torch', 'pandas', 'pyarrow'} & set(sys.modules)"
     )

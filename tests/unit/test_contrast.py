@@ -10,11 +10,11 @@ from foreign_classifiers import foreign_classifier
 from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
 
 from evenlight.configuration import complete, completed_entry, family_of
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.metrics import explanation_of, score
-from evenlight.predictions import explained_output, foils, runner_up
+from evenlight.texts.predictions import explained_output, foils, runner_up
 
 SHORT = [["He", "waits"], ["she", "sleeps", "."], ["Mara", "leaves", "early"]]
 # Sums of gradients at the word embeddings of these encoders cancel out.

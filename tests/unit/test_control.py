@@ -7,11 +7,11 @@ from rendering import page_of, run_plot, run_result, shown, tabulated
 from scipy.stats import mannwhitneyu, wilcoxon
 from study_files import StudyFiles, asked, computed
 
-from evenlight import tables
-from evenlight.contracts.results import CONTROL
-from evenlight.figures.html_table import render
-from evenlight.figures.plots.control import draw_control
-from evenlight.seeds import generator_for
+from evenlight.core import tables
+from evenlight.core.contracts.results import CONTROL
+from evenlight.core.seeds import generator_for
+from evenlight.reports.html_table import render
+from evenlight.reports.plots.control import draw_control
 from evenlight.statistics import control
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.control import permuted_labels, permuted_rates, permuted_tests

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from rendering import page_of, run_result, tabulated
 
-from evenlight import tables
-from evenlight.contracts.results import COST_SUMMARY
-from evenlight.errors import InputError
+from evenlight.core import tables
+from evenlight.core.contracts.results import COST_SUMMARY
+from evenlight.core.errors import InputError
 from evenlight.explainers.costs import write_cost
 from evenlight.statistics.costs import summarise_costs
 from evenlight.statistics.files import Run, cost_path

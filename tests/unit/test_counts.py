@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from disparity_rows import disparity_rows
 
-from evenlight.contracts.results import TEST_COUNTS
+from evenlight.core.contracts.results import TEST_COUNTS
 from evenlight.statistics.counts import count_tests
 
 

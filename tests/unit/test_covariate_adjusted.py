@@ -12,13 +12,13 @@ from scipy.stats import ttest_ind
 from statsmodels.stats.oaxaca import OaxacaBlinder
 from study_files import asked, called
 
-from evenlight import tables
-from evenlight.contracts.explanations import SCORES
-from evenlight.contracts.results import COVARIATE_ADJUSTED
-from evenlight.contracts.texts import ITEMS, PREDICTIONS
-from evenlight.errors import InputError
-from evenlight.figures.html_table import render
-from evenlight.seeds import generator_for
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import SCORES
+from evenlight.core.contracts.results import COVARIATE_ADJUSTED
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
+from evenlight.core.errors import InputError
+from evenlight.core.seeds import generator_for
+from evenlight.reports.html_table import render
 from evenlight.statistics.covariate_adjusted import (
     COMPUTED,
     CONSTANT,

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from evenlight import datasets
-from evenlight.annotation.lexicon import read_lexicon
+from evenlight.core.errors import InputError
+from evenlight.corpus.annotation.lexicon import read_lexicon
 from evenlight.datasets import CROWS_PAIRS, CROWS_PAIRS_ATTRIBUTES, LEXICON, crows_pairs
 from evenlight.datasets.crows_pairs import differing, gender_of, items_of
-from evenlight.errors import InputError
-from evenlight.items import check_items
+from evenlight.texts.items import check_items
 
 ROOT = Path(__file__).parents[2]
 WORD_LISTS = {name: ROOT / name for name in LEXICON}

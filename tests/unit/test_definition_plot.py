@@ -11,14 +11,14 @@ from matplotlib.colors import to_hex
 from rendering import page_of, run_plot, run_result, shown, tabulated
 from study_files import asked
 
-from evenlight import tables
-from evenlight.contracts.results import DEFINITIONS, SUMMARY
-from evenlight.figures.html_table import render
-from evenlight.figures.plots.definitions import draw_definitions
-from evenlight.figures.settings import keywords
-from evenlight.figures.study_figures import effect_limit
-from evenlight.figures.style import draw
-from evenlight.figures.text import common_words
+from evenlight.core import tables
+from evenlight.core.contracts.results import DEFINITIONS, SUMMARY
+from evenlight.reports.html_table import render
+from evenlight.reports.plots.definitions import draw_definitions
+from evenlight.reports.settings import keywords
+from evenlight.reports.study_figures import effect_limit
+from evenlight.reports.style import draw
+from evenlight.reports.text import common_words
 from evenlight.statistics.definitions import (
     by_variant,
     definitions_table,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evenlight.annotation import GROUPS
+from evenlight.core.errors import InputError
+from evenlight.corpus.annotation import GROUPS
 from evenlight.datasets import DEMO, demo, load
-from evenlight.errors import InputError
-from evenlight.items import check_items
+from evenlight.texts.items import check_items
 
 CORPUS = Path(__file__).parents[2] / "resources" / "demo" / "sentences.yaml"
 SENTENCES = demo.read_sentences(CORPUS)

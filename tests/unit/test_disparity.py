@@ -14,9 +14,9 @@ from scipy.stats import mannwhitneyu, rankdata, wilcoxon
 from statsmodels.stats.multitest import multipletests
 from study_files import StudyFiles, called
 
-from evenlight import tables
-from evenlight.contracts.results import DISPARITY
-from evenlight.errors import InputError
+from evenlight.core import tables
+from evenlight.core.contracts.results import DISPARITY
+from evenlight.core.errors import InputError
 from evenlight.statistics.disparity import disparity_table, with_adjusted_p
 from evenlight.statistics.effect_sizes import hedges_g
 from evenlight.statistics.hodges_lehmann import shift

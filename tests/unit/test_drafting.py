@@ -9,17 +9,17 @@ import pandas as pd
 import pytest
 import yaml
 
-from evenlight.annotation import GROUPS, SCOPES
-from evenlight.annotation.drafting import draft, draft_rows, drafted_words, drafts, name_drawer
-from evenlight.annotation.grammar import plural_verb
-from evenlight.annotation.lexicon import counterpart, like, read_lexicon
-from evenlight.annotation.reference import gender_of_subject, words_of_subject
-from evenlight.contracts.corpus import CANDIDATES, DRAFTS
+from evenlight.core.contracts.corpus import CANDIDATES, DRAFTS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_table, write_table
+from evenlight.corpus.annotation import GROUPS, SCOPES
+from evenlight.corpus.annotation.drafting import draft, draft_rows, drafted_words, drafts, name_drawer
+from evenlight.corpus.annotation.grammar import plural_verb
+from evenlight.corpus.annotation.lexicon import counterpart, like, read_lexicon
+from evenlight.corpus.annotation.reference import gender_of_subject, words_of_subject
 from evenlight.corpus.parse import Parse
 from evenlight.datasets import geco_drafts
 from evenlight.datasets.geco_drafts import Pair, differences, grammatical_subject, measure
-from evenlight.errors import InputError
-from evenlight.tables import read_table, write_table
 
 ROOT = Path(__file__).parents[2]
 WORDS, NAMES = (ROOT / "resources" / "lexicons" / name for name in ("gendered_words.yaml", "given_names.yaml"))

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from evenlight.figures.plots.effects import VERDICTS, draw_effects
-from evenlight.figures.style import draw
+from evenlight.reports.plots.effects import VERDICTS, draw_effects
+from evenlight.reports.style import draw
 from evenlight.statistics.study import Metric
 
 SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "figures/draw.py"

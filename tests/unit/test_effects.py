@@ -8,12 +8,12 @@ from scipy.stats import ttest_rel
 from statsmodels.stats.multitest import multipletests
 from study_files import StudyFiles, asked, called, computed
 
-from evenlight import tables
-from evenlight.contracts.results import DISPARITY, EFFECTS, VERDICT_CONTROL
-from evenlight.errors import InputError
-from evenlight.figures.html_table import render
-from evenlight.figures.latex_table import latex
-from evenlight.figures.pages.effects import said_of_control
+from evenlight.core import tables
+from evenlight.core.contracts.results import DISPARITY, EFFECTS, VERDICT_CONTROL
+from evenlight.core.errors import InputError
+from evenlight.reports.html_table import render
+from evenlight.reports.latex_table import latex
+from evenlight.reports.pages.effects import said_of_control
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.counts import count_tests
 from evenlight.statistics.designs import Design, Side

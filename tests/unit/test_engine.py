@@ -23,13 +23,13 @@ from models_for_tests import (
     tiny_tokenizer,
 )
 
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import PADDING_ON_CPU, Evaluator, answer_in_lockstep
 from evenlight.engine.sentences import tokenize
-from evenlight.errors import InputError
 from evenlight.explainers.attribution import Attribution, attribution_table
 from evenlight.models.classifier import Classifier
 from evenlight.models.model_inputs import ModelInputs
-from evenlight.predictions import SPECIAL
+from evenlight.texts.predictions import SPECIAL
 
 TOKENIZER = tiny_tokenizer()
 

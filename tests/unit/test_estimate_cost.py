@@ -12,7 +12,7 @@ from transformers import AutoConfig
 
 from evenlight.configuration import complete
 from evenlight.configuration.trainings import Training
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 
 STUDIES = Path(__file__).parents[2] / "config" / "studies"
 

@@ -9,16 +9,16 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import mannwhitneyu, spearmanr
 from study_files import StudyFiles
 
-from evenlight import tables
-from evenlight.contracts.explanations import AGREEMENT, ATTRIBUTIONS
-from evenlight.contracts.results import AGREEMENT_SUMMARY
-from evenlight.contracts.texts import ITEMS, PREDICTIONS
-from evenlight.errors import InputError
-from evenlight.figures.pages import agreement as agreement_page
-from evenlight.figures.plots.agreement import draw_agreement
-from evenlight.predictions import Sentence, predictions_table, token_table
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import AGREEMENT, ATTRIBUTIONS
+from evenlight.core.contracts.results import AGREEMENT_SUMMARY
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
+from evenlight.core.errors import InputError
+from evenlight.reports.pages import agreement as agreement_page
+from evenlight.reports.plots.agreement import draw_agreement
 from evenlight.statistics.explainer_agreement import MEASURES, agreement_table, agreements, summarise_agreement
 from evenlight.statistics.files import Run, agreement_path
+from evenlight.texts.predictions import Sentence, predictions_table, token_table
 
 RANK, TOP, SIGN = MEASURES
 

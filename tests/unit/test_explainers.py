@@ -29,7 +29,8 @@ from models_for_tests import (
 from scipy.stats import chisquare
 from shap.maskers._text import partition_tree
 
-from evenlight.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.tables import read_table, write_table
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import attribution_table
@@ -38,7 +39,6 @@ from evenlight.explainers.path import gauss_legendre
 from evenlight.explainers.token_tree import token_texts, token_tree
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import learned_tokenizer
-from evenlight.tables import read_table, write_table
 
 AT = {"layer": "word_embeddings", "definition": "paper"}
 GRADIENT = {

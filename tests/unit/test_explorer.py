@@ -13,15 +13,15 @@ import pytest
 from explorer_study import ExplorerStudy
 from rendering import run_script
 
-from evenlight import tables
-from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
-from evenlight.contracts.results import EFFECTS
-from evenlight.contracts.texts import PREDICTIONS, UNITS
-from evenlight.figures.explorer import page as explorer_page
-from evenlight.figures.explorer.content import FULL, STEPS, UNDEFINED, stepped
-from evenlight.figures.text import three_digits
-from evenlight.predictions import Sentence
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
+from evenlight.core.contracts.results import EFFECTS
+from evenlight.core.contracts.texts import PREDICTIONS, UNITS
+from evenlight.reports.explorer import page as explorer_page
+from evenlight.reports.explorer.content import FULL, STEPS, UNDEFINED, stepped
+from evenlight.reports.text import three_digits
 from evenlight.statistics.files import Run, attribution_path, predictions_path, score_path
+from evenlight.texts.predictions import Sentence
 
 
 @pytest.fixture(scope="module")

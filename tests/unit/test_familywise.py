@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, poisson, t, ttest_ind
 
-from evenlight.resamples import UNSEEN, UNSEEN_SDS
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.familywise import (
     LARGEST,
     _turned,
@@ -25,6 +24,7 @@ from evenlight.statistics.familywise import (
     weights,
 )
 from evenlight.statistics.pooled import cluster_names, pooled_effects
+from evenlight.statistics.resamples import UNSEEN, UNSEEN_SDS
 
 BOUND = 0.2
 PAIRS = [f"pair {number}" for number in range(24)]

@@ -16,13 +16,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from rendering import COMPARED, shown
 from study_files import StudyFiles, asked, called
 
-from evenlight import tables
-from evenlight.contracts.results import SUMMARY
-from evenlight.errors import InputError
-from evenlight.figures.page_parts import BETTER_COLOURS
-from evenlight.figures.plots.disparity import draw_disparity
-from evenlight.figures.plots.scores import draw_scores
-from evenlight.figures.style import draw
+from evenlight.core import tables
+from evenlight.core.contracts.results import SUMMARY
+from evenlight.core.errors import InputError
+from evenlight.reports.page_parts import BETTER_COLOURS
+from evenlight.reports.plots.disparity import draw_disparity
+from evenlight.reports.plots.scores import draw_scores
+from evenlight.reports.style import draw
 from evenlight.statistics.study import Metric
 from evenlight.statistics.summary import grouped_scores, summarise_disparity
 

@@ -10,12 +10,12 @@ import pytest
 from hand_made_parses import hand_made
 from measure_filter import accepted_sentences
 
-from evenlight.contracts.corpus import CANDIDATES, SENTENCES
+from evenlight.core.contracts.corpus import CANDIDATES, SENTENCES
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_table, write_table
 from evenlight.corpus import filtering, parsers
 from evenlight.corpus.filtering import RULES, FilterContext, ParsedSentence, apply_rules, context_of
 from evenlight.corpus.people import read_lexicon
-from evenlight.errors import InputError
-from evenlight.tables import read_table, write_table
 
 NOUNS = frozenset({"widow", "brother", "judge"})
 

@@ -13,11 +13,11 @@ from test_planned_rows import METHODS, counted, settings_of
 from checks import check_dataset, check_model, tell_findings
 from evenlight.configuration import completed_entry, tags
 from evenlight.configuration.explainers import Explainer
-from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.errors import InputError, all_of, reworded, unless
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.errors import InputError, all_of, reworded, unless
+from evenlight.core.findings import Findings, joined, others_said, problems_said
+from evenlight.core.tables import read_metadata, read_table
 from evenlight.explainers import explain
-from evenlight.findings import Findings, joined, others_said, problems_said
-from evenlight.tables import read_metadata, read_table
 
 TABLE = {
     **{"dataset": "people", "reader": "table", "file": "people.csv", "text": "said", "words": None, "second": None},

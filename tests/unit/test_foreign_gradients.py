@@ -12,8 +12,8 @@ import torch
 from foreign_classifiers import FOREIGN, foreign_classifier
 from models_for_tests import by_hand, context_of, sentences_of, three_targets, tiny_classifier
 
+from evenlight.core.errors import InputError
 from evenlight.engine.batches import Batch
-from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.deeplift import paper
 from evenlight.explainers.starts import probes

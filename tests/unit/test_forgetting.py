@@ -11,14 +11,15 @@ from models_for_tests import items_of, sentences_of, tiny_classifier
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 
-from evenlight import forgetting, training
-from evenlight.checkpoints import Checkpoint
+from evenlight.concepts import forgetting
 from evenlight.concepts.counterfactual import association, control_of, forgetting_note, told
+from evenlight.concepts.forgetting import forget, linear_head, reversed_gradient
 from evenlight.configuration.trainings import Training
+from evenlight.engine import training
+from evenlight.engine.checkpoints import Checkpoint
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import given_to_last_layer, represented
 from evenlight.engine.sentences import encoded
-from evenlight.forgetting import forget, linear_head, reversed_gradient
 from evenlight.models.architectures import new_classifier
 
 

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from evenlight import datasets, sources
-from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight import datasets
+from evenlight.core import sources
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_metadata, read_table
 from evenlight.datasets import geco
-from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items, groups_kept_together
-from evenlight.tables import read_metadata, read_table
+from evenlight.texts.items import assign_validation, check_items, groups_kept_together
 
-SCRIPTS = Path(sources.__file__).parents[1]
+SCRIPTS = Path(sources.__file__).parents[2]
 VARIANTS = [(classes, words) for classes in ("binary", "three_class") for words in ("all", "subject")]
 FORMS = {"male": ["He", "lost", "his", "hat", "."], "female": ["She", "lost", "her", "hat", "."]}
 
@@ -50,7 +51,7 @@ def write(path: Path, lines: list[dict]):
 
 
 def test_registry_needs_neither_pandas_nor_torch():
-    code = "import sys, evenlight.datasets, evenlight.sources; assert not {'pandas', 'torch'} & set(sys.modules)"
+    code = "import sys, evenlight.datasets, evenlight.core.sources; assert not {'pandas', 'torch'} & set(sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=SCRIPTS, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

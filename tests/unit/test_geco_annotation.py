@@ -5,8 +5,9 @@ from collections import Counter
 import pytest
 from openpyxl import Workbook
 
-from evenlight.annotation.agreement import agreement_table, disagreements
-from evenlight.annotation.geco_annotation import (
+from evenlight.core.errors import InputError
+from evenlight.corpus.annotation.agreement import agreement_table, disagreements
+from evenlight.corpus.annotation.geco_annotation import (
     NameLists,
     drawn_names,
     named_positions,
@@ -14,9 +15,8 @@ from evenlight.annotation.geco_annotation import (
     read_name_list,
     read_sheet,
 )
-from evenlight.annotation.imports import detected_format, import_annotations
+from evenlight.corpus.annotation.imports import detected_format, import_annotations
 from evenlight.datasets.geco_reproduction import REVISIONS, compare_with_published
-from evenlight.errors import InputError
 
 NAMES = NameLists(female=("Ada", "Bea"), male=("Cem", "Dov"), surnames=("Eck", "Fox", "Jones"), seed=3)
 SOURCE = ["Ana", "tells", "his", "son", "about", "Mr.", "Lopez", "."]

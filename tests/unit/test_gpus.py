@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evenlight import gpus
+from evenlight.jobs import gpus
 
 # Takes a device, says which, and holds it until its input ends.
 JOB = """
@@ -20,9 +20,9 @@ print("CUDA_VISIBLE_DEVICES is", os.environ.get("CUDA_VISIBLE_DEVICES"), flush=T
 sys.stdin.read()
 """
 # The same without torch, which would only make the test slow.
-QUICK = JOB.replace("from evenlight.models.classifier import pick_device", "from evenlight.gpus import lease").replace(
-    'pick_device("auto")', "lease()"
-)
+QUICK = JOB.replace(
+    "from evenlight.models.classifier import pick_device", "from evenlight.jobs.gpus import lease"
+).replace('pick_device("auto")', "lease()")
 
 
 @pytest.fixture

@@ -14,9 +14,10 @@ from torch.nn import functional
 
 from evenlight.configuration import complete
 from evenlight.configuration.explainers import Explainer
-from evenlight.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_table, write_table
 from evenlight.engine.batches import Batch
-from evenlight.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.adaptive_path import clenshaw_curtis
 from evenlight.explainers.attribution import attribution_table
@@ -26,7 +27,6 @@ from evenlight.explainers.operations import Operations, modules_replaced
 from evenlight.explainers.rectified.paper import RECTIFIERS
 from evenlight.explainers.starts import path_ends
 from evenlight.models.classifier import Classifier
-from evenlight.tables import read_table, write_table
 
 TRANSFORMERS = ("bert", "roberta", "distilbert", "gpt2")
 ARCHITECTURES = ("one_layer_attention", *TRANSFORMERS)

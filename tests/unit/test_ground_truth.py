@@ -10,9 +10,9 @@ from scipy import sparse
 from scipy.stats import pearsonr
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from evenlight.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
-from evenlight.figures.pages import ground_truth as ground_truth_page
-from evenlight.figures.plots.associations import WORDS, draw_associations
+from evenlight.core.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
+from evenlight.reports.pages import ground_truth as ground_truth_page
+from evenlight.reports.plots.associations import WORDS, draw_associations
 from evenlight.statistics.ground_truth import (
     counted_words,
     ground_truth_tables,

@@ -8,10 +8,10 @@ from scipy.stats import friedmanchisquare, kruskal
 from statsmodels.stats.multitest import multipletests
 from study_files import StudyFiles, asked, called, computed
 
-from evenlight import tables
-from evenlight.contracts.results import GROUP_PAIRS, GROUPS
-from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.errors import InputError
+from evenlight.core import tables
+from evenlight.core.contracts.results import GROUP_PAIRS, GROUPS
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.errors import InputError
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.files import items_path, units_path
 from evenlight.statistics.groups import group_tables

@@ -5,11 +5,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from evenlight.contracts.corpus import BOOKS
+from evenlight.core.contracts.corpus import BOOKS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import checked
 from evenlight.corpus.gutenberg import LISTS, URL, read_top_list, split_entry
 from evenlight.corpus.pages import stored
-from evenlight.errors import InputError
-from evenlight.tables import checked
 
 DEMO = Path(__file__).parents[2] / "resources/demo/pages"
 

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from evenlight import datasets
-from evenlight.contracts.texts import ATTRIBUTE
+from evenlight.core.contracts.texts import ATTRIBUTE
+from evenlight.core.errors import InputError
+from evenlight.core.sources import mirror_folder
 from evenlight.datasets.hatecheck import focus, named_words
 from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS, LANGUAGES
 from evenlight.datasets.words import split_words
-from evenlight.errors import InputError
-from evenlight.items import ASIDE, assign_validation, check_items, clusters_kept_together, groups_kept_together
-from evenlight.sources import mirror_folder
-from evenlight.texts import texts_in, written
+from evenlight.texts.items import ASIDE, assign_validation, check_items, clusters_kept_together, groups_kept_together
+from evenlight.texts.words import texts_in, written
 
 SETTINGS = {"reader": "hatecheck", "test_share": 0.5, "split_seed": 0}
 FIELDS = [

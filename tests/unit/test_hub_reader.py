@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from evenlight import configuration
+from evenlight.core.errors import InputError
 from evenlight.datasets import load, reader_for
-from evenlight.errors import InputError
-from evenlight.items import check_items
+from evenlight.texts.items import check_items
 
 datasets = pytest.importorskip("datasets", reason="reader hub needs the library datasets (envs/data.txt)")
 

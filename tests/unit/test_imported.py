@@ -11,11 +11,11 @@ from hub_tokenizers import KINDS, write_tokenizer
 from models_for_tests import WORDS, sentences_of, tiny_classifier
 from transformers import AutoTokenizer
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.explainers import Context
 from evenlight.explainers.imported import aligned, explain
 from evenlight.notebook.reading import words_of
-from evenlight.predictions import SPECIAL, Sentence
+from evenlight.texts.predictions import SPECIAL, Sentence
 
 SENTENCE = Sentence(
     "1-male",

@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn import functional
 
 from evenlight.configuration import completed_entry
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.interactions import HalvedGates, interactions_modified, tempered, tempered_attention
 from evenlight.models.attention import FURTHER_TYPES

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evenlight import interpreter
+from evenlight.jobs import interpreter
 
 OURS = Path(sys.executable).parent
 ABLE = f'exec {sys.executable} "$@"'

@@ -7,7 +7,7 @@ import pytest
 from measure_coverage import pairs
 from scipy.stats import binom, binomtest, bootstrap, mannwhitneyu, norm, t
 
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.effect_sizes import cohens_d, defined, hedges_g
 from evenlight.statistics.intervals import EFFECTS, Interval, bootstrap_intervals, share_interval
 

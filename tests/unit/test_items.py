@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenlight import datasets
-from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_table, write_table
 from evenlight.datasets import levels_of
-from evenlight.errors import InputError
-from evenlight.items import (
+from evenlight.texts.items import (
     EDIT,
     ORIGINAL,
     PLACEBO,
@@ -30,7 +31,6 @@ from evenlight.items import (
     separated,
     units_of,
 )
-from evenlight.tables import read_table, write_table
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,12 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from review_samples import FORMS, draft_rows, write_samples
 
-from evenlight.annotation.imports import import_annotations
-from evenlight.annotation.label_studio import field_of, form_of, labelling_configuration, read_label_studio, tasks
-from evenlight.annotation.review_content import review_sentences
-from evenlight.contracts.corpus import ANNOTATIONS
-from evenlight.errors import InputError
-from evenlight.tables import checked
+from evenlight.core.contracts.corpus import ANNOTATIONS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import checked
+from evenlight.corpus.annotation.imports import import_annotations
+from evenlight.corpus.annotation.label_studio import (
+    field_of,
+    form_of,
+    labelling_configuration,
+    read_label_studio,
+    tasks,
+)
+from evenlight.corpus.annotation.review_content import review_sentences
 
 REPOSITORY = Path(__file__).parents[2]
 NAMES = [f"{scope}_{group}" for scope, group in FORMS]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenlight.figures.html_table import Cell, Page, Table
-from evenlight.figures.latex_table import escaped, latex, write_latex
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.latex_table import escaped, latex, write_latex
 
 HARD = r"""\{}$&#%_~^|<>"`'[]–—−±×·∞≤≥≠≈←→↑↓√αδεκλτΔΦΣ‘’“”…′""" + "\N{NO-BREAK SPACE}"
 # What stands for a character, from the manuals of LaTeX (Lamport, Appendix on symbols) and not from the module.

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from evenlight.figures.pages.learning_rates import page
+from evenlight.reports.pages.learning_rates import page
 from evenlight.statistics.learning_rates import FILE, learning_rates
 
 NAN, RATES = float("nan"), [0.1, 0.01, 5e-05]

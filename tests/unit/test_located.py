@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
+from evenlight.core.sources import nearest_folder
 from evenlight.models import hub
 from evenlight.models.adapters import adapted_network
 from evenlight.models.classifier import load_network, untrained_network
 from evenlight.models.prompted import kind_of
 from evenlight.models.tokenizers import loaded_tokenizer
-from evenlight.sources import nearest_folder
 
 # Whatever reads a source from a folder or from the hub.
 LOADERS = {

@@ -11,9 +11,9 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from evenlight import notebook
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import represented
-from evenlight.errors import InputError
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.tokenizers import token_ids

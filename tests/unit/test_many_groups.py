@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, norm, rankdata, ttest_ind
 from statsmodels.stats.multitest import multipletests
 
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.many_groups import (
     DunnComparison,
     dunn,

@@ -24,16 +24,16 @@ from transformers import (
 )
 
 from evenlight.configuration import complete
-from evenlight.contracts.masked_words import MASKED_WORDS
+from evenlight.core.contracts.masked_words import MASKED_WORDS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import write_table
 from evenlight.engine.masked_words import LIKELIHOOD, RELEASED, masked_evaluator, masked_scores, why_without_head
-from evenlight.errors import InputError
-from evenlight.figures.pages import masked_words as masked_words_page
-from evenlight.figures.plots.masked_words import LABELS, draw_masked_words
 from evenlight.models.classifier import name_classes
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, set_prompt
+from evenlight.reports.pages import masked_words as masked_words_page
+from evenlight.reports.plots.masked_words import LABELS, draw_masked_words
 from evenlight.statistics.files import Run, masked_path
 from evenlight.statistics.masked_words import masked_summary
-from evenlight.tables import write_table
 
 SIZES = {"vocab_size": 500, "hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
 KINDS = {

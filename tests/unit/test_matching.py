@@ -8,11 +8,11 @@ import pytest
 
 from evenlight import datasets
 from evenlight.configuration import complete
+from evenlight.core.errors import InputError
+from evenlight.core.seeds import generator_for
 from evenlight.datasets import COMPAS
 from evenlight.datasets.matching import CALIPER, balance, matched_pairs, mean_differences
-from evenlight.errors import InputError
-from evenlight.items import check_items, forms_of, sampled_units
-from evenlight.seeds import generator_for
+from evenlight.texts.items import check_items, forms_of, sampled_units
 
 SETTINGS = {"reader": "compas", "test_share": 0.2, "split_seed": 0}
 

@@ -14,10 +14,10 @@ from dataset_files import write_dataset
 from models_for_tests import tiny_classifier
 
 from evenlight.configuration import tags
-from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
-from evenlight.contracts.texts import PREDICTIONS
-from evenlight.tables import count_rows
-from evenlight.training import HISTORY, save_classifier
+from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
+from evenlight.core.contracts.texts import PREDICTIONS
+from evenlight.core.tables import count_rows
+from evenlight.engine.training import HISTORY, save_classifier
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 SHORT = [

@@ -12,16 +12,16 @@ from hypothesis.extra.numpy import arrays
 from models_for_tests import additive, byte_level_tokenizer, sentences_of
 
 from evenlight.configuration import completed_entry
-from evenlight.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import write_table
 from evenlight.engine.evaluator import Evaluator
-from evenlight.errors import InputError
 from evenlight.explainers.attribution import Attribution, attribution_table
 from evenlight.metrics import Explanation, Origin, explanations_of, read_origin, score
 from evenlight.metrics.complexity import gini, sparsity
 from evenlight.metrics.correctness import DEFINITIONS
 from evenlight.metrics.faithfulness import binned_tokens, top_tokens
-from evenlight.predictions import predictions_table, token_table
-from evenlight.tables import write_table
+from evenlight.texts.predictions import predictions_table, token_table
 
 TENTHS = [share / 10 for share in range(1, 11)]
 AOPC = {

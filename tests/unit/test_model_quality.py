@@ -10,11 +10,11 @@ from dataset_files import as_dataset, write_dataset
 from rendering import page_of, run_result, tabulated
 from study_files import asked
 
-from evenlight import tables
-from evenlight.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY_PER_SEED
-from evenlight.contracts.texts import PREDICTIONS
-from evenlight.contracts.texts import UNITS as UNITS_CONTRACT
-from evenlight.errors import InputError
+from evenlight.core import tables
+from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY_PER_SEED
+from evenlight.core.contracts.texts import PREDICTIONS
+from evenlight.core.contracts.texts import UNITS as UNITS_CONTRACT
+from evenlight.core.errors import InputError
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.model_quality import (

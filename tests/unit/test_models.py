@@ -28,12 +28,12 @@ from safetensors.torch import save_file
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
 import evenlight
-from evenlight import training
-from evenlight.code_digest import library_versions
 from evenlight.configuration.trainings import Training
+from evenlight.core.errors import InputError
+from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.errors import InputError
 from evenlight.explainers import explain
+from evenlight.jobs.code_digest import library_versions
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_classifier, load_network, pick_device
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer

@@ -20,8 +20,8 @@ from transformers import (
 )
 
 from evenlight import explain, load_classifier, probabilities, score
+from evenlight.core.errors import InputError
 from evenlight.datasets.words import split_words
-from evenlight.errors import InputError
 from evenlight.models.fast_layers import use_fast_layers
 from evenlight.models.service import save_service
 from evenlight.models.tokenizers import pieces_of

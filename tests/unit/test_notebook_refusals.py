@@ -8,7 +8,7 @@ import pytest
 from models_for_tests import MAX_TOKENS, tiny_classifier
 
 from evenlight import compare, explain, load_classifier, plot, probabilities, score
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 
 TEXTS = ["He waits .", "They find the lighthouse ."]
 

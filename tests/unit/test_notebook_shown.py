@@ -15,9 +15,9 @@ from test_notebook_models import MODELS, saved
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 import evenlight
-from evenlight import training
+from evenlight.core.errors import InputError
 from evenlight.datasets.words import split_words
-from evenlight.errors import InputError
+from evenlight.engine import training
 from evenlight.notebook import progress as bars
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "notebook.md"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import evenlight
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 
 
 def test_what_differs_surely_is_told_and_what_does_not_is_not():

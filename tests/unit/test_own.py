@@ -12,13 +12,14 @@ from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 from own_parts import CODE, write_examples
 
 import evenlight
-from evenlight import configuration, own_files
+from evenlight import configuration
 from evenlight.configuration.explainers import Lime
 from evenlight.configuration.own import REGISTRIES
+from evenlight.core.errors import InputError
 from evenlight.datasets import load, reader_for
 from evenlight.datasets.importing import named_resources
-from evenlight.errors import InputError
 from evenlight.explainers import explain
+from evenlight.jobs import own_files
 from evenlight.metrics import explanation_of, score
 
 LAST, CAPTUM = "parts/last_layer.py:LastLayer", "parts/by_captum.py:ByCaptum"

@@ -11,10 +11,10 @@ from urllib.request import Request, build_opener
 
 import pytest
 
+from evenlight.core.errors import InputError
 from evenlight.corpus.browser import Answer, Policy, Unreachable, fetching, polite, remembering
 from evenlight.corpus.local_site import Fault, read_faults, serving
 from evenlight.corpus.pages import Page, Refused, keep, normal, read_index, read_page, stored
-from evenlight.errors import InputError
 
 DEMO = Path(__file__).parents[2] / "resources/demo/pages"
 URL = "https://example.org/wiki/Emma"

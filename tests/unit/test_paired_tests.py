@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, permutation_test, rankdata, wilcoxon
 
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 from evenlight.statistics import blocks
 from evenlight.statistics.paired_tests import SignFlips, sign_flip_p, signed_rank_p
 

@@ -7,12 +7,12 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
+from evenlight.core.errors import InputError
 from evenlight.corpus import parse as syntax
 from evenlight.corpus import parsers
 from evenlight.corpus.mending import mended
 from evenlight.corpus.parser_training import scores, train
 from evenlight.corpus.treebank import Tree, read_conllu
-from evenlight.errors import InputError
 
 TREEBANK = Path(__file__).parents[2] / "resources/demo/treebank.conllu"
 TEXT = "The widow opens the door. He is a poor judge."

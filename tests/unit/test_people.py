@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from evenlight.core.errors import InputError
 from evenlight.corpus.people import licence_of, person_nouns, read_lexicon
-from evenlight.errors import InputError
 
 LEXICON = Path(__file__).parents[2] / "resources/lexicons/person_nouns.txt"
 

@@ -17,7 +17,7 @@ from evenlight.explainers.own_work import own_seconds
 from evenlight.explainers.planned import planned_of_classes, planned_rows, rows_of
 from evenlight.metrics import explanation_of, score
 from evenlight.metrics.planned import planned_rows as planned_of_scores
-from evenlight.predictions import Sentence
+from evenlight.texts.predictions import Sentence
 
 # Of each method: settings, and by how much of the rows the plan may be off; null where it decides as it goes.
 METHODS = {

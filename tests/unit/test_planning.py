@@ -16,8 +16,8 @@ from simulate_verdicts import LAYOUTS, Row, study, verdicts
 from study_files import StudyFiles
 
 from evenlight.configuration import complete
-from evenlight.errors import InputError
-from evenlight.seeds import generator_for
+from evenlight.core.errors import InputError
+from evenlight.core.seeds import generator_for
 from evenlight.statistics import planning
 from evenlight.statistics.cells import ExplainerScores, ModelScores
 from evenlight.statistics.designs import Design, Side

@@ -9,8 +9,8 @@ from scipy.stats import t, ttest_ind, ttest_rel
 from statsmodels.api import OLS
 from statsmodels.stats.weightstats import ttost_paired
 
-from evenlight import resamples
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
+from evenlight.statistics import resamples
 from evenlight.statistics.effect_sizes import pooled_sd
 from evenlight.statistics.pooled import farthest, pooled_effects
 

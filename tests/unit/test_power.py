@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm, t
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.familywise import normal_deviate
 from evenlight.statistics.paired_tests import signed_rank_p
 from evenlight.statistics.power import (

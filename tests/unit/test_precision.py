@@ -22,13 +22,13 @@ from transformers.pytorch_utils import Conv1D
 
 from evenlight.configuration import complete, explainer_families
 from evenlight.engine.evaluator import LEAST_ON_CPU, NUMBERS_ON_CPU, Evaluator
+from evenlight.engine.training import HISTORY, save_classifier
 from evenlight.explainers import explain
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.models import fast_layers
 from evenlight.models.attention import attention_replaced, attention_weights, weighted_values
 from evenlight.models.classifier import Classifier, load_classifier, prepared
 from evenlight.models.fast_layers import FAST, linear_layers, use_fast_layers, whole_last_layer
-from evenlight.training import HISTORY, save_classifier
 
 IG = {"igxi": {"method": "integrated_gradients", "output": "logit", "layer": "word_embeddings", "steps": 8}}
 IG["igxi"]["baseline"] = "pad"

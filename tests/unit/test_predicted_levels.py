@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from evenlight import configuration
-from evenlight.checkpoints import Checkpoint
-from evenlight.contracts.texts import ITEMS
-from evenlight.tables import write_table
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.tables import write_table
+from evenlight.engine.checkpoints import Checkpoint
 
 SCRIPT = Path(__file__).parents[2] / "workflow/scripts/models/predict_levels.py"
 WORDS = {"negative": "bad", "positive": "good", "unknown": "some"}

@@ -8,12 +8,12 @@ import pytest
 from dataset_files import write_dataset
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
-from evenlight import tables
-from evenlight.contracts.texts import PREDICTIONS
-from evenlight.errors import InputError
-from evenlight.figures.pages import predictions as predictions_page
-from evenlight.figures.plots.roc import draw_roc
-from evenlight.figures.plots.sentence import chosen_sentence, draw_sentence, sentence_page
+from evenlight.core import tables
+from evenlight.core.contracts.texts import PREDICTIONS
+from evenlight.core.errors import InputError
+from evenlight.reports.pages import predictions as predictions_page
+from evenlight.reports.plots.roc import draw_roc
+from evenlight.reports.plots.sentence import chosen_sentence, draw_sentence, sentence_page
 from evenlight.statistics.files import Run, predictions_path
 from evenlight.statistics.model_quality import quality_per_seed, summarise_quality
 from evenlight.statistics.predictions import prediction_tables

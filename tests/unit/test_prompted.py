@@ -15,21 +15,22 @@ from hub_tokenizers import write_tokenizer
 from models_for_tests import TEXTS, WORDS, items_of
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, pipeline
 
-from evenlight import notebook, training
+from evenlight import notebook
 from evenlight.configuration import completed_entry, without_labels
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import Metric
+from evenlight.core.errors import InputError
 from evenlight.datasets.words import text_columns
+from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
-from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.prompted import _refuse_looking_ahead, kind_of, prompted_classifier
 from evenlight.models.tokenizers import token_ids
-from evenlight.rows import row_behind
-from evenlight.texts import Words
+from evenlight.texts.rows import row_behind
+from evenlight.texts.words import Words
 
 CLASSES = ["sea", "land"]
 # Of one token and of several in every vocabulary, in every class.

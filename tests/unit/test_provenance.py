@@ -13,10 +13,10 @@ import pytest
 from docutils.core import publish_parts
 from jinja2 import Environment
 
-from evenlight import provenance
-from evenlight.environment import environment_in, print_environment
-from evenlight.errors import InputError
-from evenlight.provenance import Record, Records
+from evenlight.core.errors import InputError
+from evenlight.jobs import provenance
+from evenlight.jobs.environment import environment_in, print_environment
+from evenlight.jobs.provenance import Record, Records
 
 CODE = "1c59" * 16
 SETTINGS = '{"steps": 3}'

@@ -14,13 +14,13 @@ from rendering import COMPARED, page_of, run_result, shown, tabulated
 from statsmodels.stats.inter_rater import cohens_kappa
 from study_files import asked
 
-from evenlight import tables
-from evenlight.contracts.results import PUBLISHED as PUBLISHED_CONTRACT
-from evenlight.contracts.results import PUBLISHED_AGREEMENT, PUBLISHED_QUALITY, QUALITY, SUMMARY
-from evenlight.errors import InputError
-from evenlight.figures.html_table import render
-from evenlight.figures.latex_table import latex
-from evenlight.figures.pages.published import NOTES
+from evenlight.core import tables
+from evenlight.core.contracts.results import PUBLISHED as PUBLISHED_CONTRACT
+from evenlight.core.contracts.results import PUBLISHED_AGREEMENT, PUBLISHED_QUALITY, QUALITY, SUMMARY
+from evenlight.core.errors import InputError
+from evenlight.reports.html_table import render
+from evenlight.reports.latex_table import latex
+from evenlight.reports.pages.published import NOTES
 from evenlight.statistics.published import (
     AGREEMENT,
     COMPARISON,

@@ -13,9 +13,9 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import AutoConfig, BertForPreTraining, BertForSequenceClassification, GPT2Model, RobertaForMaskedLM
 
-from evenlight import training
 from evenlight.configuration.trainings import Training
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
+from evenlight.engine import training
 from evenlight.explainers import explain
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import load_classifier, load_network

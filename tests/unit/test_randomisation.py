@@ -10,20 +10,20 @@ from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
 from scipy.stats import spearmanr
 from torch import nn
 
-from evenlight import tables
-from evenlight.chance import rank_correlation
 from evenlight.configuration import completed_entry
-from evenlight.contracts.explanations import RANDOMISED
-from evenlight.contracts.results import RANDOMISATION
+from evenlight.core import tables
+from evenlight.core.chance import rank_correlation
+from evenlight.core.contracts.explanations import RANDOMISED
+from evenlight.core.contracts.results import RANDOMISATION
+from evenlight.core.errors import InputError
+from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
-from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.explainers.randomisation import randomisation_rows, sampled_items, stages
-from evenlight.figures.pages import randomisation as randomisation_page
-from evenlight.figures.plots.randomisation import draw_randomisation
 from evenlight.models.classifier import Classifier
 from evenlight.models.randomised import Layer, layers_of, randomise
-from evenlight.seeds import generator_for
+from evenlight.reports.pages import randomisation as randomisation_page
+from evenlight.reports.plots.randomisation import draw_randomisation
 from evenlight.statistics.files import Run, randomised_path
 from evenlight.statistics.randomisation import summarise_randomisation
 

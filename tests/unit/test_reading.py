@@ -26,19 +26,19 @@ from transformers import (
     RobertaConfig,
 )
 
-from evenlight import training
+from evenlight.core.errors import InputError
 from evenlight.datasets.words import text_columns
+from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
-from evenlight.errors import InputError
 from evenlight.metrics import Explanation
 from evenlight.metrics.correctness import DEFINITIONS
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, read_words, special_token_id, token_ids
-from evenlight.predictions import SPECIAL
-from evenlight.texts import Words, single_texts, written
+from evenlight.texts.predictions import SPECIAL
+from evenlight.texts.words import Words, single_texts, written
 
 SENTENCE = ["She", "is", "also", "representative", "of", "creativity", "in", "1984", ",", "isn't", "she", "?"]
 SENTENCES = [*WORDS, SENTENCE]

@@ -14,13 +14,14 @@ from models_for_tests import TEXTS, WORDS, items_of
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
-from evenlight import notebook, training
+from evenlight import notebook
+from evenlight.core.errors import InputError
+from evenlight.core.sources import digest, model_files
+from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
-from evenlight.errors import InputError
 from evenlight.models.classifier import load_classifier
 from evenlight.models.ready import loaded_files, matched_labels, ready_classifier
-from evenlight.sources import digest, model_files
 from models import load_model, train
 
 CLASSES = ["negative", "neutral", "positive"]

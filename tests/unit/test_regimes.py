@@ -12,8 +12,8 @@ from test_training import assert_same, of_a_training, run, run_until, weights_of
 from tiny_models import write_model
 from transformers import BartConfig, BartForSequenceClassification, OPTConfig, OPTForSequenceClassification
 
-from evenlight import training
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
+from evenlight.engine import training
 from evenlight.models import regimes
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier

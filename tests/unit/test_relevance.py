@@ -11,7 +11,7 @@ from scipy.special import erf
 from torch import nn
 from transformers import BertConfig, BertForSequenceClassification
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.attribution import note_of
 from evenlight.explainers.relevance import (

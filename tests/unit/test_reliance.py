@@ -7,11 +7,11 @@ import statsmodels.api as sm
 from dataset_files import as_dataset
 from scipy.stats import spearmanr
 
-from evenlight import tables
-from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
-from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.figures.pages import reliance as reliance_page
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.reports.pages import reliance as reliance_page
 from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.reliance import clustered_mean, compared, distance, measure_reliance, words_naming
 

@@ -7,9 +7,9 @@ from foreign_classifiers import foreign_classifier
 from models_for_tests import TEXTS
 
 from evenlight.concepts.question import Head
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import represented
-from evenlight.errors import InputError
 from evenlight.models.tokenizers import token_ids
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from evenlight import tables
-from evenlight.annotation.annotations import annotation
-from evenlight.annotation.resolution import METHODS, majority, resolve, unanimous
-from evenlight.contracts.corpus import ANNOTATIONS
-from evenlight.errors import InputError
-from evenlight.tables import read_arrow, write_table
+from evenlight.core import tables
+from evenlight.core.contracts.corpus import ANNOTATIONS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_arrow, write_table
+from evenlight.corpus.annotation.annotations import annotation
+from evenlight.corpus.annotation.resolution import METHODS, majority, resolve, unanimous
 
-SCRIPTS = Path(tables.__file__).parents[1]
+SCRIPTS = Path(tables.__file__).parents[2]
 SOURCE = ["He", "sees", "him", "."]
 
 

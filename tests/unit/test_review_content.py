@@ -12,12 +12,12 @@ import yaml
 from jsonschema import Draft202012Validator
 from review_samples import FORMS, candidate_rows, draft_rows, write_samples
 
-from evenlight.annotation import GROUPS, SCOPES
-from evenlight.annotation.review_content import content_digest, review_sentences
-from evenlight.annotation.review_page import render
-from evenlight.contracts.corpus import CANDIDATES
-from evenlight.errors import InputError
-from evenlight.tables import write_table
+from evenlight.core.contracts.corpus import CANDIDATES
+from evenlight.core.errors import InputError
+from evenlight.core.tables import write_table
+from evenlight.corpus.annotation import GROUPS, SCOPES
+from evenlight.corpus.annotation.review_content import content_digest, review_sentences
+from evenlight.corpus.annotation.review_page import render
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 from scipy.stats import t as student
 from statsmodels.regression.linear_model import OLS
 
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.robustness import robustness_value
 
 

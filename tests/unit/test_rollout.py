@@ -7,7 +7,7 @@ from foreign_classifiers import foreign_classifier
 from models_for_tests import context_of, sentences_of, tiny_classifier
 from torch.nn import functional
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.explainers import explain
 from evenlight.explainers.attention import rolled_out
 from evenlight.models.attention import FURTHER_TYPES, REPLACEMENT, attention_replaced

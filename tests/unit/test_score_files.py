@@ -5,9 +5,9 @@ import re
 import pandas as pd
 import pytest
 
-from evenlight import tables
-from evenlight.contracts.explanations import SCORES
-from evenlight.errors import InputError
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import SCORES
+from evenlight.core.errors import InputError
 from evenlight.statistics.files import Run, runs, score_path
 from evenlight.statistics.score_files import explainer_notes, left_out_notes, read_scores, score_notes
 from evenlight.statistics.study import StudyScores

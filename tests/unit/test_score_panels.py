@@ -13,9 +13,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from rendering import COMPARED, shown
 from study_files import StudyFiles
 
-from evenlight.figures.plots.score_panels import draw_score_panels
-from evenlight.figures.study_figures import grid_shape
-from evenlight.figures.style import draw
+from evenlight.reports.plots.score_panels import draw_score_panels
+from evenlight.reports.study_figures import grid_shape
+from evenlight.reports.style import draw
 from evenlight.statistics.study import Metric
 
 SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "figures/draw_score_panels.py"

@@ -25,17 +25,17 @@ from test_ready import CLASSES, saved, settings_for, taken_over
 from transformers import AutoModelForSequenceClassification
 from transformers.integrations import hub_kernels
 
-from evenlight.annotation.review_content import review_sentences
-from evenlight.annotation.review_page import render as render_review
-from evenlight.checkpoints import open_checkpoint
 from evenlight.configuration import complete
-from evenlight.errors import InputError
-from evenlight.figures.html_table import Cell, Page, Table
-from evenlight.figures.html_table import render as render_page
+from evenlight.core.errors import InputError
+from evenlight.core.sources import PICKLES, SOURCES
+from evenlight.corpus.annotation.review_content import review_sentences
+from evenlight.corpus.annotation.review_page import render as render_review
+from evenlight.engine.checkpoints import open_checkpoint
 from evenlight.models.adapters import adapted_network
 from evenlight.models.classifier import load_network, untrained_network
 from evenlight.models.tokenizers import loaded_tokenizer
-from evenlight.sources import PICKLES, SOURCES
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.html_table import render as render_page
 
 REPOSITORY = Path(__file__).parents[2]
 CODE = sorted(path for folder in ("workflow", "bench") for path in (REPOSITORY / folder).rglob("*.py"))
@@ -79,7 +79,7 @@ def test_no_code_of_ours_reads_a_pickle_or_runs_what_it_reads():
     assert len(CODE) > 100
     found = {f"{path.relative_to(REPOSITORY)}: {name}" for path in CODE for name, of in calls(path) if unsafe(name, of)}
     # The code that a study names as its own, and nothing that came with an archive (docs/own_parts.md#trust).
-    assert found == {"workflow/scripts/evenlight/own_files.py: exec"}
+    assert found == {"workflow/scripts/evenlight/jobs/own_files.py: exec"}
     imported = {
         f"{path.relative_to(REPOSITORY)}: {name}"
         for path in CODE

@@ -14,8 +14,8 @@ from hypothesis.extra.numpy import arrays
 from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
 
 from evenlight.configuration import completed_entry, family_of, tags
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.errors import InputError
 from evenlight.explainers import explain, starts
 from evenlight.metrics import Explanation, Origin, explanation_of, score
 from evenlight.metrics import worst_change as worst_change_family

@@ -11,17 +11,17 @@ import pytest
 from http_services import scored, serving
 
 from evenlight import configuration
+from evenlight.core.errors import InputError
 from evenlight.datasets.words import text_columns
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.sentences import encoded
-from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.metrics import explanation_of, score
+from evenlight.metrics.questions import questions_of
 from evenlight.models.service import load_service, save_service
+from evenlight.models.services.shapes import HUGGING_FACE
 from evenlight.models.tokenizers import read_words
-from evenlight.questions import questions_of
-from evenlight.services.shapes import HUGGING_FACE
-from evenlight.texts import Words
+from evenlight.texts.words import Words
 
 pytest.importorskip(
     "jmespath", reason="the shapes of requests and answers are expressions of jmespath (envs/models.txt)"
@@ -150,7 +150,7 @@ METHODS = {
 
 def test_all_that_asks_for_probabilities_works_and_its_questions_are_estimated(opened, served):
     """The stand-in is asked what the service is asked, but for what depends on the answers."""
-    from evenlight.questions import with_foils
+    from evenlight.metrics.questions import with_foils
 
     evaluator, sentences = opened()
     sentences = with_foils(sentences, 2)

@@ -15,13 +15,13 @@ from http_services import answered, scored, serving
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenlight.errors import InputError
-from evenlight.services import client
-from evenlight.services.addresses import checked_address
-from evenlight.services.asking import Service
-from evenlight.services.client import Policy
-from evenlight.services.shapes import HUGGING_FACE, UnusableAnswer, body_of, compiled, parsed, probabilities_in
-from evenlight.services.store import Answers
+from evenlight.core.errors import InputError
+from evenlight.models.services import client
+from evenlight.models.services.addresses import checked_address
+from evenlight.models.services.asking import Service
+from evenlight.models.services.client import Policy
+from evenlight.models.services.shapes import HUGGING_FACE, UnusableAnswer, body_of, compiled, parsed, probabilities_in
+from evenlight.models.services.store import Answers
 
 pytest.importorskip(
     "jmespath", reason="the shapes of requests and answers are expressions of jmespath (envs/models.txt)"
@@ -256,8 +256,8 @@ def test_answers_that_change_are_noted_and_the_first_counts(served, ask):
 KILLED = """
 import sys
 sys.path[:0] = sys.argv[4:]
-from evenlight.services.asking import Service
-from evenlight.services.client import Policy
+from evenlight.models.services.asking import Service
+from evenlight.models.services.client import Policy
 import json
 settings = json.loads(sys.argv[1])
 Service(settings, sys.argv[2], Policy(batch=1, asked_again=0)).probabilities(json.loads(sys.argv[3]))
@@ -303,7 +303,7 @@ def test_jobs_at_the_same_time_ask_nothing_twice(served, ask):
 KEEPING = """
 import sys
 sys.path[:0] = sys.argv[2:]
-from evenlight.services.store import Answers
+from evenlight.models.services.store import Answers
 for line in sys.stdin:
     answers = Answers(line.strip(), {})
     answers.keep({sys.argv[1]: {"dull": 0.25, "eager": 0.75}})

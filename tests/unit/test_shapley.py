@@ -20,7 +20,7 @@ from models_for_tests import (
 from tokenizers import decoders
 
 from evenlight.configuration import complete
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.explainers import explain, shapley, shapley_sampling, surrogate
 from evenlight.explainers.hiding import reduced_rows
 from evenlight.explainers.kernel_shap.paper import (

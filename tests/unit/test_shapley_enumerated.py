@@ -12,7 +12,7 @@ import torch
 from foreign_classifiers import FOREIGN, foreign_classifier
 from models_for_tests import context_of, sentences_of, tiny_classifier
 
-from evenlight.chance import agreement
+from evenlight.core.chance import agreement
 from evenlight.explainers import explain
 from evenlight.explainers.kernel_shap.paper import efficient_regression, shapley_kernel
 from evenlight.explainers.shapley import all_subsets

@@ -22,7 +22,7 @@ from simulate_verdicts import (
     study,
 )
 
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.designs import Design
 from evenlight.statistics.pooled import Estimate, Variance
 

@@ -11,8 +11,8 @@ from models_for_tests import additive, sentences_of, tiny_classifier
 from scipy.optimize import brentq
 
 from evenlight.configuration import completed_entry
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.errors import InputError
 from evenlight.metrics import Explanation, Origin, score
 from evenlight.metrics.soft import in_random_order, kept_numbers, kept_share, unit_scores, with_mean
 

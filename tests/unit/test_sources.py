@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from evenlight import sources
-from evenlight.errors import InputError
+from evenlight.core import sources
+from evenlight.core.errors import InputError
 
 NAME = "made_up/sentences.txt"
 CONTENT = b"He goes.\nShe goes.\n" * 10_000
-SCRIPTS = Path(sources.__file__).parents[1]
+SCRIPTS = Path(sources.__file__).parents[2]
 
 
 @dataclass
@@ -161,7 +161,7 @@ def test_a_killed_download_leaves_no_output(server, output, sent, leaves_tempora
     code = f"""
         import signal
         from pathlib import Path
-        from evenlight import sources
+        from evenlight.core import sources
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sources.SOURCES["{NAME}"] = sources.Source("{server.url}", "{sources.SOURCES[NAME].sha256}")
         sources.fetch("{NAME}", Path("{output}"))

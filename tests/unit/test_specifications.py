@@ -12,13 +12,13 @@ from rendering import page_of, run_result, run_script, shown, tabulated
 from scipy.stats import kstest, mannwhitneyu, norm
 from study_files import StudyFiles, called
 
-from evenlight import tables
-from evenlight.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
-from evenlight.contracts.texts import PREDICTIONS
-from evenlight.figures.plots.specifications import BETTER, NEITHER, WORSE, draw_specifications
-from evenlight.figures.settings import keywords
-from evenlight.figures.style import draw
-from evenlight.seeds import generator_for
+from evenlight.core import tables
+from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
+from evenlight.core.contracts.texts import PREDICTIONS
+from evenlight.core.seeds import generator_for
+from evenlight.reports.plots.specifications import BETTER, NEITHER, WORSE, draw_specifications
+from evenlight.reports.settings import keywords
+from evenlight.reports.style import draw
 from evenlight.statistics import control
 from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, Side

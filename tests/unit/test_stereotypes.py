@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from evenlight.core.errors import InputError
 from evenlight.datasets import load, stereotypes
-from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items, groups_kept_together
+from evenlight.texts.items import assign_validation, check_items, groups_kept_together
 
 REPOSITORY = Path(__file__).parents[2]
 CORPUS = REPOSITORY / stereotypes.THEMES

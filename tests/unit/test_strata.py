@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, norm, rankdata
 from study_files import StudyFiles, called
 
-from evenlight import tables
-from evenlight.contracts.texts import ITEMS, PREDICTIONS
-from evenlight.errors import InputError
-from evenlight.seeds import generator_for
+from evenlight.core import tables
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
+from evenlight.core.errors import InputError
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.cells import read_models
 from evenlight.statistics.control import permuted_labels, permuted_rates
 from evenlight.statistics.designs import Design, Side, design_of

@@ -12,15 +12,15 @@ from disparity_rows import disparity_rows
 from rendering import COMPARED, page_of, run_result, shown, tabulated
 from study_files import StudyFiles, asked, called, computed
 
-from evenlight import tables
-from evenlight.contracts.explanations import SCORES as SCORES_CONTRACT
-from evenlight.contracts.results import DISPARITY, SCORE_SUMMARY, SUMMARY, TEST_COUNTS
-from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.errors import InputError
-from evenlight.figures.contrast import contrast_ratio
-from evenlight.figures.html_table import INK, Cell, Page, Table, render
-from evenlight.figures.page_parts import BETTER_COLOURS, initials, shade
-from evenlight.figures.text import mean_sd, signed
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import SCORES as SCORES_CONTRACT
+from evenlight.core.contracts.results import DISPARITY, SCORE_SUMMARY, SUMMARY, TEST_COUNTS
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.errors import InputError
+from evenlight.reports.contrast import contrast_ratio
+from evenlight.reports.html_table import INK, Cell, Page, Table, render
+from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
+from evenlight.reports.text import mean_sd, signed
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.counts import count_tests
 from evenlight.statistics.files import units_path

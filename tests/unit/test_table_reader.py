@@ -13,13 +13,13 @@ import yaml
 
 from evenlight import configuration, datasets
 from evenlight.configuration.readers import Reader
-from evenlight.contracts.texts import ITEMS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_metadata, read_table
 from evenlight.datasets.rows import csv_rows
 from evenlight.datasets.words import split_words
-from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items, groups_kept_together, units_of
-from evenlight.tables import read_metadata, read_table
-from evenlight.texts import texts_in, written
+from evenlight.texts.items import assign_validation, check_items, groups_kept_together, units_of
+from evenlight.texts.words import texts_in, written
 
 ROOT = Path(__file__).parents[2]
 ROWS = [

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenlight import tables
-from evenlight.contracts import corpus, explanations, results, texts
-from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
-from evenlight.contracts.results import DISPARITY, EFFECTS, SUMMARY
-from evenlight.contracts.texts import ATTRIBUTE, ITEMS, PREDICTIONS, UNITS
-from evenlight.errors import InputError
+from evenlight.core import tables
+from evenlight.core.contracts import corpus, explanations, results, texts
+from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
+from evenlight.core.contracts.results import DISPARITY, EFFECTS, SUMMARY
+from evenlight.core.contracts.texts import ATTRIBUTE, ITEMS, PREDICTIONS, UNITS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import Contract, checked, read_arrow, write_table
 from evenlight.statistics.disparity import STRATIFIED
-from evenlight.tables import Contract, checked, read_arrow, write_table
 
 CONTRACTS = [
     value

@@ -15,13 +15,13 @@ from tiny_models import write_model
 from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 
-from evenlight import checkpoints, training
 from evenlight.configuration.trainings import Training
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
+from evenlight.core.seeds import generator_for
+from evenlight.engine import checkpoints, training
 from evenlight.models import adapters
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import device_name, load_classifier
-from evenlight.seeds import generator_for
 from models import train
 
 # Ten texts of 3 to 21 words.

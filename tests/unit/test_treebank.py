@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evenlight.core.errors import InputError
 from evenlight.corpus.treebank import read_conllu
-from evenlight.errors import InputError
 
 TREEBANK = Path(__file__).parents[2] / "resources/demo/treebank.conllu"
 

@@ -17,19 +17,19 @@ from test_windows import attributions, metric_values, softmax, windows_by_hand
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, XLNetConfig, XLNetForSequenceClassification
 
-from evenlight import training
-from evenlight.contracts.texts import ITEMS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_table, write_table
 from evenlight.datasets.table import read
+from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
-from evenlight.errors import InputError
-from evenlight.items import check_items
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, token_ids
 from evenlight.models.two_parts import require_reads_parts
-from evenlight.predictions import SPECIAL
-from evenlight.tables import read_table, write_table
+from evenlight.texts.items import check_items
+from evenlight.texts.predictions import SPECIAL
 from models import load_model
 
 # A premise and a hypothesis each.

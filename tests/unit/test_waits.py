@@ -24,13 +24,13 @@ from evenlight.configuration import completed_entry, family_of
 from evenlight.configuration.trainings import Training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
+from evenlight.engine.training import train
 from evenlight.metrics import Origin, explanation_of
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.language_model import DECODER, Prompt, as_classifier
 from evenlight.models.model_inputs import ModelInputs
 from evenlight.models.transfers import sent
 from evenlight.models.windows import windows_of_text
-from evenlight.training import train
 
 aten = torch.ops.aten
 CARD = torch.device("meta")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evenlight import warm_start
+from evenlight.jobs import warm_start
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="warm starts are for Linux")
 
@@ -144,7 +144,7 @@ def test_a_command_sees_what_its_client_was_given(command, tmp_path, threads):
             states[forked]["variables"].pop(name, None)
     # The client that found no server has imported what looks for one.
     assert states["True"].pop("ours") == []
-    assert set(states["False"].pop("ours")) <= {"evenlight", "evenlight.warm_start"}
+    assert set(states["False"].pop("ours")) <= {"evenlight", "evenlight.jobs", "evenlight.jobs.warm_start"}
     assert states["True"] == states["False"]
     assert states["True"]["threads"][0] == 1
 
@@ -165,7 +165,7 @@ print(os.environ.get("JE_ARROW_MALLOC_CONF"), torch.get_num_threads())
 def test_a_process_with_a_second_thread_does_not_fork():
     text = """
 import threading
-from evenlight.warm_start import _may_fork
+from evenlight.jobs.warm_start import _may_fork
 assert _may_fork()
 more = threading.Event()
 threading.Thread(target=more.wait, daemon=True).start()
@@ -281,7 +281,7 @@ def test_it_can_be_switched_off(monkeypatch):
 
 
 def test_nothing_is_left_when_the_workflow_is_killed(command):
-    text = "import time\nfrom evenlight import warm_start\nserver = warm_start.start()\n"
+    text = "import time\nfrom evenlight.jobs import warm_start\nserver = warm_start.start()\n"
     text += "print(os.environ[warm_start.SOCKET_VARIABLE], server.pid, flush=True)\ntime.sleep(3600)\n"
     line = [sys.executable, "-c", f"import os\n{text}"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as workflow:

@@ -6,7 +6,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from evenlight.contracts.corpus import ARTICLES, PARAGRAPHS
+from evenlight.core.contracts.corpus import ARTICLES, PARAGRAPHS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import checked
 from evenlight.corpus import gutenberg, wikipedia
 from evenlight.corpus.pages import Page, Refused, normal, stored
 from evenlight.corpus.wikipedia import (
@@ -27,8 +29,6 @@ from evenlight.corpus.wikipedia import (
     status_of,
     title_similarity,
 )
-from evenlight.errors import InputError
-from evenlight.tables import checked
 
 DEMO = Path(__file__).parents[2] / "resources/demo/pages"
 SETTINGS = {"resolvers": ["search", "title"], "candidates": 3, "matched": 0.82, "doubtful": 0.5}

@@ -17,9 +17,10 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from evenlight.configuration import complete, completed_entry, family_of
 from evenlight.configuration.trainings import Training
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, tokenize
-from evenlight.errors import InputError
+from evenlight.engine.training import train
 from evenlight.explainers import explain
 from evenlight.explainers.attention import mean_attention, rolled_out
 from evenlight.explainers.relevance import relevances
@@ -27,9 +28,8 @@ from evenlight.metrics import Origin, explanation_of, score
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.windows import windows_of_text
-from evenlight.predictions import SPECIAL
-from evenlight.rows import ids_of, marks_of, replaced, row_of, windows_of
-from evenlight.training import train
+from evenlight.texts.predictions import SPECIAL
+from evenlight.texts.rows import ids_of, marks_of, replaced, row_of, windows_of
 
 OVERLAP = 4
 LONG = [WORDS[2] + WORDS[3], WORDS[6] + WORDS[7] + WORDS[4], [*WORDS[5], *WORDS[0]]]

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from evenlight import datasets
+from evenlight.core.errors import InputError
 from evenlight.datasets import WINOBIAS_TYPES, winobias_file
 from evenlight.datasets.winobias import GENDERS, items_of, marked_words
-from evenlight.errors import InputError
-from evenlight.items import check_items
-from evenlight.texts import Words, texts_in, written
+from evenlight.texts.items import check_items
+from evenlight.texts.words import Words, texts_in, written
 
 
 def settings_for(sentences: str = "type1") -> dict:

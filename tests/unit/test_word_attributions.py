@@ -7,16 +7,16 @@ from dataset_files import write_dataset
 from scipy.stats import wilcoxon
 from statsmodels.stats.multitest import multipletests
 
-from evenlight import tables
-from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.texts import PREDICTIONS
-from evenlight.figures.pages import attribution_differences as differences_page
-from evenlight.figures.plots.attribution_differences import draw_attribution_differences
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.metrics import explanation_of
 from evenlight.metrics.correctness.paper import mass_accuracy
-from evenlight.predictions import Sentence
+from evenlight.reports.pages import attribution_differences as differences_page
+from evenlight.reports.plots.attribution_differences import draw_attribution_differences
 from evenlight.statistics.files import Run, attribution_path, predictions_path
 from evenlight.statistics.word_attributions import attribution_differences, read_word_shares, word_shares
+from evenlight.texts.predictions import Sentence
 
 LEVELS = ("male", "female", "neutral")
 SENTENCES = 12

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import regex
 
+from evenlight.core.errors import InputError
+from evenlight.core.sources import mirror_folder
 from evenlight.datasets import words
 from evenlight.datasets.words import SEGMENTERS, split_words
-from evenlight.errors import InputError
-from evenlight.sources import mirror_folder
 
 # What words were before other scripts counted: no English text may have other ones.
 ENGLISH = re.compile(r"['’]s\b|\d+(?:[.,]\d+)+|\w+(?:['’-]\w+)*|[^\w\s]")

@@ -15,7 +15,7 @@ from running import SMALLER, all_jobs, chosen, contents, copy_of_project, enviro
 from running import snakemake as run_snakemake
 from test_environments import needed_distributions, requirements
 
-from evenlight import archive, provenance
+from evenlight.jobs import archive, provenance
 
 # Run by the interpreter that has roc-validator: what it finds in a crate, an issue a line. The one address that it asks
 # for, the context of RO-Crate 1.1, is answered from a file; no other is.
@@ -205,7 +205,7 @@ def test_a_figure_is_drawn_where_no_environment_is_active(clone, tmp_path, warm)
 
 def test_where_no_python_can_run_jobs_none_is_started(clone):
     """But a dry run needs none."""
-    module = clone / "workflow/scripts/evenlight/interpreter.py"
+    module = clone / "workflow/scripts/evenlight/jobs/interpreter.py"
     text = module.read_text()
     module.write_text(text.replace('NEEDED = ("pandas"', 'NEEDED = ("a_package_that_nobody_has"'))
     assert module.read_text() != text

@@ -159,7 +159,9 @@ EDITS = {
         {"resolve_annotations", "import_dataset"},
     ),
     "review page drawn otherwise": (
-        lambda project: (project / "workflow/scripts/evenlight/annotation/review.html").open("a").write("<!-- -->"),
+        lambda project: (
+            (project / "workflow/scripts/evenlight/corpus/annotation/review.html").open("a").write("<!-- -->")
+        ),
         {"write_review_page"},
     ),
 }

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from running import SMALLER, contents, copy_of_project, edited, results, run_study
 
-from evenlight.gpus import DEVICES_VARIABLE
-from evenlight.warm_start import SWITCH_VARIABLE
+from evenlight.jobs.gpus import DEVICES_VARIABLE
+from evenlight.jobs.warm_start import SWITCH_VARIABLE
 
 LOGS = "logs/tiny"
 GPU_JOBS = ("train/", "read_texts/", "attribute/", "score/demo/ola_cea/seed0/faithfulness")

@@ -30,7 +30,7 @@ from running import (
     snakemake,
 )
 
-from evenlight import provenance
+from evenlight.jobs import provenance
 
 MODEL_FILES = (
     "config.json",

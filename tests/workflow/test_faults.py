@@ -28,7 +28,7 @@ from slurm import Cluster, running_cluster
 from stages import STAGES, started, wait_for_end, wait_until
 from test_slurm import PATIENCE, said, start_on_cluster, wait_for
 
-from evenlight.warm_start import SWITCH_VARIABLE
+from evenlight.jobs.warm_start import SWITCH_VARIABLE
 
 PLENTY = 500_000_000  # bytes
 COLD = {SWITCH_VARIABLE: "0"}  # jobs are started by themselves, so that they can outlive their run

@@ -8,8 +8,8 @@ import pandas as pd
 import yaml
 from running import PROJECT, SMALLER, TINY, all_jobs, chosen, configure, planned_jobs, results, run_study
 
-from evenlight.contracts.explanations import SCORES
-from evenlight.tables import read_table
+from evenlight.core.contracts.explanations import SCORES
+from evenlight.core.tables import read_table
 
 THEIRS = SMALLER | {
     "explainers": SMALLER["explainers"] | {"theirs": {"method": "imported", "file": "theirs/{model}-{seed}.jsonl"}}

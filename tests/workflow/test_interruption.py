@@ -103,8 +103,8 @@ def test_second_run_is_refused_while_one_is_at_work(finished_smaller, copy_of):
 
 HALF_WRITTEN = """
 import argparse, time
-from evenlight.command_line import run
-from evenlight.tables import replacing
+from evenlight.jobs.command_line import run
+from evenlight.core.tables import replacing
 
 def write(arguments):
     with replacing("results/table.csv") as temporary:

@@ -9,7 +9,7 @@ import pytest
 from running import PROJECT, SMALLER, environment, results
 
 import evenlight
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 
 RUN = "demo/ola_cea/seed0"
 

@@ -24,10 +24,10 @@ from running import (
 )
 from test_archived_study import tool
 
-from evenlight.contracts.explanations import SCORES
-from evenlight.contracts.results import EFFECTS
-from evenlight.own_files import family_of
-from evenlight.tables import read_table
+from evenlight.core.contracts.explanations import SCORES
+from evenlight.core.contracts.results import EFFECTS
+from evenlight.core.tables import read_table
+from evenlight.jobs.own_files import family_of
 
 LAST, TOP, LINES = "parts/last_layer.py:LastLayer", "parts/top_share.py:TopShare", "parts/reviews.py:JsonLines"
 COLUMNS = {"text": "review", "label": "stars", "classes": ["bad", "good"], "test_share": 0.5}

@@ -154,7 +154,7 @@ def test_report_has_the_captions_of_the_commit(study, requirements, tmp_path):
 
 def test_another_commit_reruns_what_its_code_changes(study, requirements, import_from, changed, tmp_path):
     folder = Path(shutil.copytree(study, tmp_path / "copy"))
-    comment = changed("workflow/scripts/evenlight/items.py", "\n# A remark.\n")
+    comment = changed("workflow/scripts/evenlight/texts/items.py", "\n# A remark.\n")
     import_from(folder, comment)
     assert planned_jobs(folder, **requirements) == set()
     code = changed("workflow/scripts/figures/draw_scores.py", "\nADDED = 1\n")

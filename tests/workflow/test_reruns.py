@@ -263,14 +263,14 @@ EDITS = {
     ),
     "code of one kind of figure": (
         text(
-            f"{LIBRARY}/figures/plots/scores.py",
+            f"{LIBRARY}/reports/plots/scores.py",
             '"linewidth": 0.8},\n        capprops',
             '"linewidth": 1.8},\n        capprops',
         ),
         of(*BOXES),
     ),
     "code of one plot": (
-        text(f"{LIBRARY}/figures/plots/control.py", "ROW_HEIGHT = 0.26", "ROW_HEIGHT = 0.28"),
+        text(f"{LIBRARY}/reports/plots/control.py", "ROW_HEIGHT = 0.26", "ROW_HEIGHT = 0.28"),
         of("draw_control"),
     ),
     "code of one result": (
@@ -278,11 +278,11 @@ EDITS = {
         of("count_tests", "tabulate_effects"),
     ),
     "code of one page": (
-        text(f"{LIBRARY}/figures/pages/control.py", '"p of the study"]', '"p of all"]'),
+        text(f"{LIBRARY}/reports/pages/control.py", '"p of the study"]', '"p of all"]'),
         of("tabulate_control"),
     ),
     "code of most pages": (
-        text(f"{LIBRARY}/figures/page_parts.py", "strength = 0.25 + 0.75", "strength = 0.35 + 0.65"),
+        text(f"{LIBRARY}/reports/page_parts.py", "strength = 0.25 + 0.75", "strength = 0.35 + 0.65"),
         of(
             "draw_disparity",
             "tabulate_disparity",
@@ -292,9 +292,9 @@ EDITS = {
             "tabulate_models",
         ),
     ),
-    "code of all figures": (text(f"{LIBRARY}/figures/style.py", '"font.size": 10', '"font.size": 11'), of("draw_")),
+    "code of all figures": (text(f"{LIBRARY}/reports/style.py", '"font.size": 10', '"font.size": 11'), of("draw_")),
     "code of the training": (
-        text(f"{LIBRARY}/training.py", "1.0 if schedule", "0.5 if schedule"),
+        text(f"{LIBRARY}/engine/training.py", "1.0 if schedule", "0.5 if schedule"),
         both(of(*OF_A_MODEL), of(*FROM_SCORES, *QUALITY, *COSTS)),
     ),
     # What the project wrote itself

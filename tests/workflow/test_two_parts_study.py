@@ -6,9 +6,9 @@ from running import copy_of_project, results, run_study
 from transformers import AutoTokenizer
 
 import evenlight
-from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.texts import ITEMS, PREDICTIONS
-from evenlight.tables import read_metadata, read_table
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
+from evenlight.core.tables import read_metadata, read_table
 
 RELATIONS = ["contradiction", "neutral", "entailment"]
 STUDY = {

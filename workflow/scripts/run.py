@@ -12,10 +12,10 @@ if __name__ == "__main__":
     if not sys.argv or not os.path.isfile(sys.argv[0]):
         sys.exit("usage: python run.py STAGE/COMMAND.py FLAGS; --help after the command lists its flags")
     if os.environ.get("EVENLIGHT_WARM_START_SOCKET"):
-        from evenlight import warm_start
+        from evenlight.jobs import warm_start
 
         warm_start.hand_over()
     runpy.run_path(sys.argv[0], run_name="__main__")
-    from evenlight.environment import print_environment
+    from evenlight.jobs.environment import print_environment
 
     print_environment()

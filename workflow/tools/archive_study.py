@@ -20,10 +20,10 @@ import yaml
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from evenlight import archive, command_line, own_files, provenance
 from evenlight.configuration.own import BUILTIN
-from evenlight.errors import InputError
-from evenlight.sources import SOURCES, digest
+from evenlight.core.errors import InputError
+from evenlight.core.sources import SOURCES, digest
+from evenlight.jobs import archive, command_line, own_files, provenance
 
 REPOSITORY = Path(__file__).parents[2]
 PROFILES = {

@@ -22,8 +22,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import yaml
 
-from evenlight import command_line
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
+from evenlight.jobs import command_line
 
 SECTIONS = ("tables", "columns", "values")
 # What earlier versions named otherwise.

@@ -23,10 +23,10 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 
-from evenlight.command_line import run
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
+from evenlight.core.tables import replacing
 from evenlight.explainers.imported import read_rows
-from evenlight.tables import replacing
+from evenlight.jobs.command_line import run
 
 AGGREGATIONS = {
     "sum": lambda values: values.sum(-1),

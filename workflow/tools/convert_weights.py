@@ -14,10 +14,10 @@ import torch
 from huggingface_hub import snapshot_download
 from safetensors.torch import save_file
 
-from evenlight import command_line
-from evenlight.errors import InputError, first_line
-from evenlight.sources import tokenizer_files
-from evenlight.tables import replacing
+from evenlight.core.errors import InputError, first_line
+from evenlight.core.sources import tokenizer_files
+from evenlight.core.tables import replacing
+from evenlight.jobs import command_line
 
 # Of a whole model and of an adapter of peft.
 NAMES = {"pytorch_model*.bin": "model.safetensors", "adapter_model.bin": "adapter_model.safetensors"}

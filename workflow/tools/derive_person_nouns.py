@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from evenlight import command_line
+from evenlight.core.tables import replacing
 from evenlight.corpus.people import licence_of, person_nouns
-from evenlight.tables import replacing
+from evenlight.jobs import command_line
 
 _HEADER = """\
 # Nouns that mean people, derived from WordNet 3.0 (Princeton University, https://wordnet.princeton.edu) by

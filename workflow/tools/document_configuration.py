@@ -8,12 +8,12 @@ from pathlib import Path
 
 import yaml
 
-from evenlight import own_files
-from evenlight.command_line import run
 from evenlight.configuration import Study
 from evenlight.configuration.problems import allowed_values, is_mapping
 from evenlight.configuration.schema import schema_of
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
+from evenlight.jobs import own_files
+from evenlight.jobs.command_line import run
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "config" / "README.md"

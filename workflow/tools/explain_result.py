@@ -11,9 +11,9 @@ import json
 import textwrap
 from pathlib import Path
 
-from evenlight import command_line, provenance
-from evenlight.errors import InputError
-from evenlight.sources import digest
+from evenlight.core.errors import InputError
+from evenlight.core.sources import digest
+from evenlight.jobs import command_line, provenance
 
 WIDTH = 118
 

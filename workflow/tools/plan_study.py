@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from evenlight import command_line, configuration
+from evenlight import configuration
+from evenlight.jobs import command_line
 from evenlight.statistics.planning import PARTS, TOO_WIDE, planned_studies, units_to_tell
 from evenlight.statistics.study import StudyScores, VerdictSettings, taken
 

@@ -6,7 +6,7 @@ make unpack ARCHIVE=demo.zip
 import argparse
 from pathlib import Path
 
-from evenlight import archive, command_line
+from evenlight.jobs import archive, command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight import datasets, sources
-from evenlight.command_line import run, settings_argument
-from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight import datasets
+from evenlight.core import sources
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.errors import InputError
+from evenlight.core.findings import Findings
+from evenlight.core.tables import write_table
 from evenlight.datasets.importing import import_dataset, named_resources
-from evenlight.errors import InputError
-from evenlight.findings import Findings
-from evenlight.tables import write_table
+from evenlight.jobs.command_line import run, settings_argument
 
 # Where the published files are that the workflow has fetched.
 FETCHED = Path("results", "sources")

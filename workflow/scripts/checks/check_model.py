@@ -7,26 +7,26 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight import sources
-from evenlight.command_line import add_compared_flag, add_device_flags, of_model, run, settings_argument
-from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.core import sources
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.errors import InputError
+from evenlight.core.findings import Findings
+from evenlight.core.tables import read_metadata, read_table
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import check_explained, encoded, unexplained
 from evenlight.engine.taking_over import ARCHITECTURES, taken_over
 from evenlight.engine.untrained import untrained
-from evenlight.errors import InputError
 from evenlight.explainers import Context, explain, training_items
-from evenlight.findings import Findings
+from evenlight.jobs.command_line import add_compared_flag, add_device_flags, of_model, run, settings_argument
+from evenlight.jobs.own_files import module_of
+from evenlight.metrics.questions import StandIn, with_foils
 from evenlight.models.classifier import Classifier, on_device
 from evenlight.models.processor import use_processor
 from evenlight.models.service import ServedClassifier, word_tokenizer
+from evenlight.models.services.client import Client, Policy
 from evenlight.models.tokenizers import loaded_tokenizer
-from evenlight.own_files import module_of
-from evenlight.predictions import Sentence
-from evenlight.questions import StandIn, with_foils
-from evenlight.services.client import Client, Policy
-from evenlight.tables import read_metadata, read_table
-from evenlight.texts import texts_in
+from evenlight.texts.predictions import Sentence
+from evenlight.texts.words import texts_in
 
 # Classes of a dataset that cannot be read, for models that any will do.
 UNKNOWN = ("one class", "another class")

@@ -4,9 +4,9 @@ import argparse
 import shutil
 from pathlib import Path
 
-from evenlight.command_line import run, settings_argument
-from evenlight.errors import InputError
-from evenlight.findings import joined, others_said, problems_said
+from evenlight.core.errors import InputError
+from evenlight.core.findings import joined, others_said, problems_said
+from evenlight.jobs.command_line import run, settings_argument
 
 
 def paths_of(folder: Path, settings: dict) -> list[Path]:

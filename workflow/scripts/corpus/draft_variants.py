@@ -4,11 +4,11 @@ import argparse
 
 import pandas as pd
 
-from evenlight import command_line
-from evenlight.annotation.drafting import draft_rows
-from evenlight.annotation.lexicon import read_lexicon
-from evenlight.contracts.corpus import CANDIDATES, DRAFTS
-from evenlight.tables import read_arrow, write_table
+from evenlight.core.contracts.corpus import CANDIDATES, DRAFTS
+from evenlight.core.tables import read_arrow, write_table
+from evenlight.corpus.annotation.drafting import draft_rows
+from evenlight.corpus.annotation.lexicon import read_lexicon
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

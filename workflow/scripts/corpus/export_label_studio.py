@@ -3,10 +3,10 @@
 import argparse
 import json
 
-from evenlight import command_line
-from evenlight.annotation.label_studio import labelling_configuration, tasks
-from evenlight.annotation.review_content import review_sentences
-from evenlight.tables import replacing
+from evenlight.core.tables import replacing
+from evenlight.corpus.annotation.label_studio import labelling_configuration, tasks
+from evenlight.corpus.annotation.review_content import review_sentences
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from evenlight import command_line
-from evenlight.contracts.corpus import ARTICLES, BOOKS, PARAGRAPHS
+from evenlight.core.contracts.corpus import ARTICLES, BOOKS, PARAGRAPHS
+from evenlight.core.tables import read_table, write_table
 from evenlight.corpus import wikipedia
 from evenlight.corpus.pages import stored
-from evenlight.tables import read_table, write_table
+from evenlight.jobs import command_line
 
 REMEDY = "run again with --forcerun find_articles, which fetches what is missing"
 

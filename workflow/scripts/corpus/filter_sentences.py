@@ -2,11 +2,11 @@
 
 import argparse
 
-from evenlight import command_line
-from evenlight.contracts.corpus import CANDIDATES
+from evenlight.core.contracts.corpus import CANDIDATES
+from evenlight.core.tables import replacing, write_table
 from evenlight.corpus.filtering import apply_rules, candidates, context_of, read_sentences
 from evenlight.corpus.people import read_lexicon
-from evenlight.tables import replacing, write_table
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

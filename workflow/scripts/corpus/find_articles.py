@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from evenlight import command_line
-from evenlight.contracts.corpus import ARTICLES, BOOKS
+from evenlight.core.contracts.corpus import ARTICLES, BOOKS
+from evenlight.core.tables import read_table, replacing, write_table
 from evenlight.corpus import browser, wikipedia
-from evenlight.tables import read_table, replacing, write_table
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

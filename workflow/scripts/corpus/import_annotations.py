@@ -5,12 +5,13 @@ from functools import partial
 
 import pyarrow as pa
 
-from evenlight import command_line, sources
-from evenlight.annotation.geco_annotation import NameLists, read_labelling, read_name_list
-from evenlight.annotation.imports import READERS, import_annotations
-from evenlight.contracts.corpus import ANNOTATIONS
-from evenlight.errors import InputError
-from evenlight.tables import write_table
+from evenlight.core import sources
+from evenlight.core.contracts.corpus import ANNOTATIONS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import write_table
+from evenlight.corpus.annotation.geco_annotation import NameLists, read_labelling, read_name_list
+from evenlight.corpus.annotation.imports import READERS, import_annotations
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

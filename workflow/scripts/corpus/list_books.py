@@ -2,11 +2,11 @@
 
 import argparse
 
-from evenlight import command_line
-from evenlight.contracts.corpus import BOOKS
+from evenlight.core.contracts.corpus import BOOKS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import write_table
 from evenlight.corpus import browser, gutenberg
-from evenlight.errors import InputError
-from evenlight.tables import write_table
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -2,10 +2,10 @@
 
 import argparse
 
-from evenlight import command_line
-from evenlight.annotation.agreement import agreement_table, disagreements
-from evenlight.annotation.annotations import read_annotations
-from evenlight.tables import write_csv
+from evenlight.core.tables import write_csv
+from evenlight.corpus.annotation.agreement import agreement_table, disagreements
+from evenlight.corpus.annotation.annotations import read_annotations
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

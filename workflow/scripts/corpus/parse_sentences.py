@@ -5,10 +5,10 @@ from dataclasses import asdict
 
 import pandas as pd
 
-from evenlight import command_line
-from evenlight.contracts.corpus import PARAGRAPHS, SENTENCES
+from evenlight.core.contracts.corpus import PARAGRAPHS, SENTENCES
+from evenlight.core.tables import read_table, write_table
 from evenlight.corpus import parsers
-from evenlight.tables import read_table, write_table
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

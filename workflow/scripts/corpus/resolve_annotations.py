@@ -4,13 +4,13 @@ import argparse
 
 import pyarrow as pa
 
-from evenlight import command_line
-from evenlight.annotation.annotations import read_annotations
-from evenlight.annotation.imports import import_annotations
-from evenlight.annotation.resolution import METHODS, resolve
-from evenlight.contracts.corpus import ANNOTATIONS
-from evenlight.errors import InputError
-from evenlight.tables import write_csv, write_table
+from evenlight.core.contracts.corpus import ANNOTATIONS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import write_csv, write_table
+from evenlight.corpus.annotation.annotations import read_annotations
+from evenlight.corpus.annotation.imports import import_annotations
+from evenlight.corpus.annotation.resolution import METHODS, resolve
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

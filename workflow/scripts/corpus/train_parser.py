@@ -5,9 +5,9 @@ import contextlib
 import tempfile
 from pathlib import Path
 
-from evenlight import command_line
 from evenlight.corpus.parser_training import scores, train
 from evenlight.corpus.treebank import read_conllu
+from evenlight.jobs import command_line
 
 _HELD_OUT = 10  # every tenth sentence is kept for the scores
 

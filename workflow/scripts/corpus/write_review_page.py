@@ -2,9 +2,9 @@
 
 import argparse
 
-from evenlight import command_line
-from evenlight.annotation.review_content import review_sentences
-from evenlight.annotation.review_page import write_review_page
+from evenlight.corpus.annotation.review_content import review_sentences
+from evenlight.corpus.annotation.review_page import write_review_page
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

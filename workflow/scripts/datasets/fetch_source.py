@@ -2,7 +2,8 @@
 
 import argparse
 
-from evenlight import command_line, sources
+from evenlight.core import sources
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

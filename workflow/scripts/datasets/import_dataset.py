@@ -3,8 +3,10 @@
 import argparse
 from pathlib import Path
 
-from evenlight import command_line, datasets, sources
+from evenlight import datasets
+from evenlight.core import sources
 from evenlight.datasets.importing import import_dataset, named_resources
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight import command_line
 from evenlight.concepts.labels import predicted_levels, said_of_levels
-from evenlight.contracts.explanations import CONCEPT_LABELS, PREDICTED_LEVELS
-from evenlight.contracts.texts import ITEMS
-from evenlight.tables import read_table, write_table
+from evenlight.core.contracts.explanations import CONCEPT_LABELS, PREDICTED_LEVELS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.tables import read_table, write_table
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from evenlight import command_line
 from evenlight.concepts.changes import compared_changes, listed_changes
-from evenlight.contracts.explanations import CHANGES
-from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.tables import read_metadata, read_table, write_table
+from evenlight.core.contracts.explanations import CHANGES
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.tables import read_metadata, read_table, write_table
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -2,10 +2,10 @@
 
 import argparse
 
-from evenlight import command_line
-from evenlight.co_occurrence import co_occurrence_bias
-from evenlight.contracts.texts import ITEMS
-from evenlight.tables import read_table, replacing
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.tables import read_table, replacing
+from evenlight.jobs import command_line
+from evenlight.statistics.co_occurrence import co_occurrence_bias
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -2,10 +2,10 @@
 
 import argparse
 
-from evenlight import command_line
-from evenlight.contracts.texts import ITEMS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.tables import read_arrow, read_metadata, write_table
 from evenlight.datasets.swapped import swapped
-from evenlight.tables import read_arrow, read_metadata, write_table
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

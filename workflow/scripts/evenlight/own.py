@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evenlight.explainers import Context
     from evenlight.explainers.attribution import Attribution
     from evenlight.metrics import Explanation
-    from evenlight.predictions import Sentence
+    from evenlight.texts.predictions import Sentence
 
 
 class Explainer(explainers.Explainer):

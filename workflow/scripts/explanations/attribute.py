@@ -9,21 +9,21 @@ import time
 from functools import partial
 from pathlib import Path
 
-from evenlight.chance import note_on_chance
-from evenlight.code_digest import LIBRARIES, library_versions
-from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
-from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.texts import PREDICTIONS
+from evenlight.core.chance import note_on_chance
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.texts import PREDICTIONS
+from evenlight.core.tables import read_metadata
 from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.explainers import Context, explain, explained_again, module_named, training_items
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
 from evenlight.explainers.costs import complete_costs, device_used, write_cost
 from evenlight.explainers.planned import planned_rows
-from evenlight.parts import Parts, digest_of, is_done, make_in_parts, write_part
-from evenlight.predictions import explained_items, read_explained, sentences_of
-from evenlight.tables import read_metadata
-from evenlight.texts import TEXT
+from evenlight.jobs.code_digest import LIBRARIES, library_versions
+from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
+from evenlight.jobs.parts import Parts, digest_of, is_done, make_in_parts, write_part
+from evenlight.texts.predictions import explained_items, read_explained, sentences_of
+from evenlight.texts.words import TEXT
 
 
 def libraries(arguments: argparse.Namespace) -> dict[str, str]:

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.concepts.attributed import texts_to_attribute
-from evenlight.contracts.explanations import CHANGES, WORD_ATTRIBUTIONS
-from evenlight.contracts.texts import ITEMS
+from evenlight.core.contracts.explanations import CHANGES, WORD_ATTRIBUTIONS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.tables import read_table, write_table
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import tokenize
 from evenlight.explainers import Context, explain, training_items
 from evenlight.explainers.attribution import note_of
 from evenlight.explainers.planned import planned_of_classes
-from evenlight.tables import read_table, write_table
+from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight import command_line
 from evenlight.concepts import estimated
 from evenlight.concepts.attributed import read_attributed
 from evenlight.concepts.files import read_question
-from evenlight.contracts.explanations import CHANGE_EFFECTS
-from evenlight.tables import write_table
+from evenlight.core.contracts.explanations import CHANGE_EFFECTS
+from evenlight.core.tables import write_table
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

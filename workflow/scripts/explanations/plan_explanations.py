@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evenlight.command_line import add_model_flags, run, settings_argument
+from evenlight.core.tables import replacing
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.pace import seconds_per_row
@@ -15,10 +15,10 @@ from evenlight.explainers import Context, training_items
 from evenlight.explainers.explained_again import estimating, sampled_items
 from evenlight.explainers.own_work import own_seconds
 from evenlight.explainers.planned import planned_rows
+from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.metrics.planned import planned_rows as planned_of_scores
-from evenlight.predictions import read_explained, sentences_of
-from evenlight.tables import replacing
-from evenlight.texts import TEXT
+from evenlight.texts.predictions import read_explained, sentences_of
+from evenlight.texts.words import TEXT
 
 # A pass that is differentiated takes about as many products of matrices backwards as forwards.
 BACKWARD = 2

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.command_line import add_model_flags, run, settings_argument
-from evenlight.contracts.explanations import ATTRIBUTIONS, RANDOMISED
+from evenlight.core.contracts.explanations import ATTRIBUTIONS, RANDOMISED
+from evenlight.core.tables import read_arrow, write_table
 from evenlight.engine.opening import open_evaluator
 from evenlight.explainers import Context, training_items
 from evenlight.explainers.randomisation import randomisation_rows, sampled_items
+from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.models.randomised import Layer, layers_of, randomise
-from evenlight.predictions import explained_items, read_explained, sentences_of
-from evenlight.tables import read_arrow, write_table
+from evenlight.texts.predictions import explained_items, read_explained, sentences_of
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -11,17 +11,17 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from evenlight.code_digest import LIBRARIES, library_versions
-from evenlight.command_line import add_group_flag, add_model_flags, run, settings_argument
-from evenlight.contracts.explanations import ATTRIBUTIONS, SCORES
-from evenlight.contracts.texts import PREDICTIONS
+from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
+from evenlight.core.contracts.texts import PREDICTIONS
+from evenlight.core.tables import count_rows, read_groups, read_metadata
 from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
+from evenlight.jobs.code_digest import LIBRARIES, library_versions
+from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
+from evenlight.jobs.parts import Parts, digest_of, digest_of_rows, is_done, make_in_parts, write_part
 from evenlight.metrics import Explanation, explanations_of, other_items, read_origin, score
 from evenlight.metrics.planned import planned_rows
-from evenlight.parts import Parts, digest_of, digest_of_rows, is_done, make_in_parts, write_part
-from evenlight.predictions import explained_items, read_explained, sentences_of
-from evenlight.tables import count_rows, read_groups, read_metadata
+from evenlight.texts.predictions import explained_items, read_explained, sentences_of
 
 # Rows of a table of scores that are written, and read, together.
 ROWS_PER_GROUP = 2**16

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight import command_line
 from evenlight.concepts.effects import errors
-from evenlight.contracts.explanations import CHANGE_EFFECTS, CHANGES, REPRESENTATIONS, SCORES
-from evenlight.tables import read_table, write_table
+from evenlight.core.contracts.explanations import CHANGE_EFFECTS, CHANGES, REPRESENTATIONS, SCORES
+from evenlight.core.tables import read_table, write_table
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

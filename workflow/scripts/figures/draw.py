@@ -1,19 +1,20 @@
-"""Draw one figure of a study from one of its tables: a module of ``evenlight.figures.plots``."""
+"""Draw one figure of a study from one of its tables: a module of ``evenlight.reports.plots``."""
 
 import argparse
 from importlib import import_module
 from pkgutil import iter_modules
 
-from evenlight import command_line, tables
-from evenlight.errors import InputError
-from evenlight.figures import plots
-from evenlight.figures.settings import keywords
-from evenlight.figures.style import draw
+from evenlight.core import tables
+from evenlight.core.errors import InputError
+from evenlight.jobs import command_line
+from evenlight.reports import plots
+from evenlight.reports.settings import keywords
+from evenlight.reports.style import draw
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the figure, titled by what it shows and, of one dataset, where."""
-    module = import_module(f"evenlight.figures.plots.{arguments.figure}")
+    module = import_module(f"evenlight.reports.plots.{arguments.figure}")
     settings, title = keywords(arguments.settings), module.SHOWS
     if arguments.dataset:
         title += f" on {settings.pop('dataset')}"
@@ -30,7 +31,7 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     names = [module.name for module in iter_modules(plots.__path__)]
-    parser.add_argument("--figure", choices=names, required=True, help="a module of evenlight.figures.plots")
+    parser.add_argument("--figure", choices=names, required=True, help="a module of evenlight.reports.plots")
     parser.add_argument("--table", required=True, metavar="PARQUET", help="the table that it is drawn of")
     parser.add_argument("--dataset", metavar="NAME", help="whose rows are drawn; default: all")
     command_line.add_figure_flag(parser)

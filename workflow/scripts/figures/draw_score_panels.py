@@ -2,11 +2,11 @@
 
 import argparse
 
-from evenlight import command_line
-from evenlight.figures.model_scores import FOLDERS, model_scores
-from evenlight.figures.plots.score_panels import draw_score_panels
-from evenlight.figures.settings import keywords
-from evenlight.figures.style import draw
+from evenlight.jobs import command_line
+from evenlight.reports.model_scores import FOLDERS, model_scores
+from evenlight.reports.plots.score_panels import draw_score_panels
+from evenlight.reports.settings import keywords
+from evenlight.reports.style import draw
 
 
 def main(arguments: argparse.Namespace) -> None:

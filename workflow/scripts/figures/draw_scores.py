@@ -2,11 +2,11 @@
 
 import argparse
 
-from evenlight import command_line
-from evenlight.figures.model_scores import FOLDERS, model_scores
-from evenlight.figures.plots.scores import draw_scores
-from evenlight.figures.settings import keywords
-from evenlight.figures.style import draw
+from evenlight.jobs import command_line
+from evenlight.reports.model_scores import FOLDERS, model_scores
+from evenlight.reports.plots.scores import draw_scores
+from evenlight.reports.settings import keywords
+from evenlight.reports.style import draw
 
 
 def main(arguments: argparse.Namespace) -> None:

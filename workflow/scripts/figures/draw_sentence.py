@@ -2,10 +2,11 @@
 
 import argparse
 
-from evenlight import command_line, tables
-from evenlight.contracts.texts import ITEMS
-from evenlight.figures.plots.sentence import chosen_sentence, draw_sentence, has_truth, sentence_page
-from evenlight.figures.style import draw
+from evenlight.core import tables
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.jobs import command_line
+from evenlight.reports.plots.sentence import chosen_sentence, draw_sentence, has_truth, sentence_page
+from evenlight.reports.style import draw
 from evenlight.statistics.files import Run, items_path
 from evenlight.statistics.word_attributions import read_word_shares
 

@@ -2,12 +2,13 @@
 
 import argparse
 
-from evenlight import command_line, tables
-from evenlight.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
-from evenlight.figures.plots.specifications import draw_specifications
-from evenlight.figures.settings import keywords
-from evenlight.figures.style import draw
-from evenlight.figures.text import common_words
+from evenlight.core import tables
+from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
+from evenlight.jobs import command_line
+from evenlight.reports.plots.specifications import draw_specifications
+from evenlight.reports.settings import keywords
+from evenlight.reports.style import draw
+from evenlight.reports.text import common_words
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -4,15 +4,16 @@ import argparse
 from dataclasses import replace
 from importlib import import_module
 
-from evenlight import command_line, tables
-from evenlight.figures.html_table import write_page
-from evenlight.figures.latex_table import write_latex
-from evenlight.figures.settings import keywords
+from evenlight.core import tables
+from evenlight.jobs import command_line
+from evenlight.reports.html_table import write_page
+from evenlight.reports.latex_table import write_latex
+from evenlight.reports.settings import keywords
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the page, with the notes of its tables."""
-    module = import_module(f"evenlight.figures.pages.{arguments.page}")
+    module = import_module(f"evenlight.reports.pages.{arguments.page}")
     read = list(zip(arguments.tables, module.TABLES, strict=True))
     shown = [tables.read_exactly(path, contract) for path, contract in read]
     notes = [note for path, contract in read for note in tables.read_metadata(path, contract).get("notes", [])]
@@ -26,7 +27,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
-    parser.add_argument("--page", required=True, metavar="NAME", help="a module of evenlight.figures.pages")
+    parser.add_argument("--page", required=True, metavar="NAME", help="a module of evenlight.reports.pages")
     parser.add_argument("--tables", nargs="+", required=True, metavar="PARQUET", help="those that the page reads")
     parser.add_argument("--csv", nargs="+", required=True, metavar="CSV", help="one for each table")
     parser.add_argument("--html", required=True)

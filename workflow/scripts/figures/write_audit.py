@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from evenlight import command_line
-from evenlight.figures.audit.content import audit_content, manifests_of, read_found
-from evenlight.figures.audit.page import write_audit
+from evenlight.jobs import command_line
+from evenlight.reports.audit.content import audit_content, manifests_of, read_found
+from evenlight.reports.audit.page import write_audit
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -2,10 +2,11 @@
 
 import argparse
 
-from evenlight import command_line, tables
-from evenlight.contracts.results import EFFECTS
-from evenlight.figures.explorer.content import Folders, Store, study_content
-from evenlight.figures.explorer.page import write_explorer
+from evenlight.core import tables
+from evenlight.core.contracts.results import EFFECTS
+from evenlight.jobs import command_line
+from evenlight.reports.explorer.content import Folders, Store, study_content
+from evenlight.reports.explorer.page import write_explorer
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from evenlight.command_line import run, settings_argument
-from evenlight.contracts.texts import ITEMS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.tables import read_metadata, read_table
+from evenlight.jobs.command_line import run, settings_argument
 from evenlight.models.service import save_service
-from evenlight.tables import read_metadata, read_table
-from evenlight.texts import TEXT, texts_in
+from evenlight.texts.words import TEXT, texts_in
 
 
 def main(arguments: argparse.Namespace) -> None:

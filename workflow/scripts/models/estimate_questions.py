@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight.command_line import add_service_flags, run, settings_argument
-from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.tables import read_table, replacing
 from evenlight.engine.sentences import encoded, left_out, token_counts
 from evenlight.explainers.explained_again import sampled_items
+from evenlight.jobs.command_line import add_service_flags, run, settings_argument
+from evenlight.metrics.questions import Step, questions_of, with_foils
 from evenlight.models.service import ServedClassifier, load_service
-from evenlight.questions import Step, questions_of, with_foils
-from evenlight.services.asking import kept_answers
-from evenlight.tables import read_table, replacing
-from evenlight.texts import TEXT
+from evenlight.models.services.asking import kept_answers
+from evenlight.texts.words import TEXT
 
 # Texts about which the stand-in is asked: from the shortest to the longest, evenly.
 SAMPLE = 16

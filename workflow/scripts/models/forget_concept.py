@@ -6,22 +6,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight.checkpoints import add_checkpoint_flags, open_checkpoint
-from evenlight.code_digest import LIBRARIES, library_versions
-from evenlight.command_line import add_model_flags, run, settings_argument
 from evenlight.concepts.counterfactual import control_of, told
 from evenlight.concepts.files import read_question
-from evenlight.contracts.explanations import COUNTERFACTUALS
-from evenlight.contracts.texts import ITEMS
+from evenlight.concepts.forgetting import forget
+from evenlight.core.contracts.explanations import COUNTERFACTUALS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.seeds import generator_for
+from evenlight.core.tables import read_table, write_table
+from evenlight.engine.checkpoints import add_checkpoint_flags, open_checkpoint
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import represented
 from evenlight.engine.sentences import encoded
-from evenlight.forgetting import forget
+from evenlight.engine.training import digest_of_training, make_reproducible
+from evenlight.jobs.code_digest import LIBRARIES, library_versions
+from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.models.classifier import device_name, load_classifier
 from evenlight.models.processor import use_processor
-from evenlight.seeds import generator_for
-from evenlight.tables import read_table, write_table
-from evenlight.training import digest_of_training, make_reproducible
 
 # Texts by which a training is seen to go astray.
 VALIDATED = 64

@@ -3,15 +3,15 @@
 import argparse
 from pathlib import Path
 
-from evenlight.code_digest import library_versions
-from evenlight.command_line import run, settings_argument
-from evenlight.contracts.texts import ITEMS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.tables import read_metadata, read_table
 from evenlight.engine.taking_over import taken_over
+from evenlight.engine.training import save_classifier
+from evenlight.jobs.code_digest import library_versions
+from evenlight.jobs.command_line import run, settings_argument
 from evenlight.models.processor import use_processor
 from evenlight.models.ready import loaded_files
-from evenlight.tables import read_metadata, read_table
-from evenlight.texts import TEXT
-from evenlight.training import save_classifier
+from evenlight.texts.words import TEXT
 
 
 def main(arguments: argparse.Namespace) -> None:

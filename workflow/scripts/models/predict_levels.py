@@ -7,20 +7,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight.checkpoints import add_checkpoint_flags, open_checkpoint
-from evenlight.code_digest import LIBRARIES, library_versions
-from evenlight.command_line import add_device_flags, run, settings_argument
-from evenlight.contracts.explanations import PREDICTED_LEVELS
-from evenlight.contracts.texts import ITEMS
+from evenlight.core.contracts.explanations import PREDICTED_LEVELS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.tables import read_table, write_table
+from evenlight.engine.checkpoints import add_checkpoint_flags, open_checkpoint
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import parts_of, tokenize
-from evenlight.items import learned_levels
+from evenlight.engine.training import digest_of_training, make_reproducible, train
+from evenlight.jobs.code_digest import LIBRARIES, library_versions
+from evenlight.jobs.command_line import add_device_flags, run, settings_argument
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import device_name, pick_device
 from evenlight.models.processor import use_processor
-from evenlight.tables import read_table, write_table
-from evenlight.texts import single_texts, texts_in
-from evenlight.training import digest_of_training, make_reproducible, train
+from evenlight.texts.items import learned_levels
+from evenlight.texts.words import single_texts, texts_in
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -10,17 +10,17 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenlight.command_line import add_compared_flag, add_model_flags, run, settings_argument
-from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_arrow, read_groups, read_metadata, read_table, regrouped, write_groups
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.sentences import check_explained, encoded, left_out, require_reads, token_counts
-from evenlight.errors import InputError
 from evenlight.explainers.empty_texts import empty_texts
+from evenlight.jobs.command_line import add_compared_flag, add_model_flags, run, settings_argument
 from evenlight.models.classifier import Classifier
-from evenlight.predictions import RUNNER_UP, TOO_LONG, foils, predictions_table, token_table
-from evenlight.tables import read_arrow, read_groups, read_metadata, read_table, regrouped, write_groups
-from evenlight.texts import TEXT
+from evenlight.texts.predictions import RUNNER_UP, TOO_LONG, foils, predictions_table, token_table
+from evenlight.texts.words import TEXT
 
 # So many texts at once, since those of a large dataset need not fit into memory: the model is asked about more than the
 # tokenizer, which needs more memory for each.

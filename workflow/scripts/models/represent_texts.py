@@ -5,16 +5,16 @@ from pathlib import Path
 
 import numpy as np
 
-from evenlight.command_line import add_model_flags, run, settings_argument
-from evenlight.contracts.explanations import REPRESENTATIONS
-from evenlight.contracts.texts import ITEMS
+from evenlight.core.contracts.explanations import REPRESENTATIONS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_table, write_table
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import represented
 from evenlight.engine.sentences import encoded, token_counts
-from evenlight.errors import InputError
+from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.models.classifier import load_classifier
 from evenlight.models.processor import use_processor
-from evenlight.tables import read_table, write_table
 
 
 def main(arguments: argparse.Namespace) -> None:

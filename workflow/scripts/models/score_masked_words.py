@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight import tables
-from evenlight.command_line import add_model_flags, run, settings_argument
-from evenlight.contracts.masked_words import MASKED_WORDS
-from evenlight.contracts.texts import ITEMS
+from evenlight.core import tables
+from evenlight.core.contracts.masked_words import MASKED_WORDS
+from evenlight.core.contracts.texts import ITEMS
 from evenlight.engine.masked_words import masked_evaluator, masked_scores, why_without_head
 from evenlight.engine.sentences import parts_of
+from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.models.processor import use_processor
 from evenlight.models.tokenizers import read_words
-from evenlight.predictions import explained_items
-from evenlight.texts import TEXT, texts_in
+from evenlight.texts.predictions import explained_items
+from evenlight.texts.words import TEXT, texts_in
 
 
 def main(arguments: argparse.Namespace) -> None:

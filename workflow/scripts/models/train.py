@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.checkpoints import add_checkpoint_flags, open_checkpoint
-from evenlight.code_digest import LIBRARIES, library_versions
-from evenlight.command_line import add_compared_flag, add_device_flags, run, settings_argument
-from evenlight.contracts.texts import ITEMS, UNITS
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_metadata, read_table, write_csv
+from evenlight.engine.checkpoints import add_checkpoint_flags, open_checkpoint
 from evenlight.engine.sentences import check_explained, tokenize, unexplained
+from evenlight.engine.training import Diverged, digest_of_training, make_reproducible, save_classifier, train
 from evenlight.engine.untrained import untrained
-from evenlight.errors import InputError
-from evenlight.items import groups_kept_together
+from evenlight.jobs.code_digest import LIBRARIES, library_versions
+from evenlight.jobs.command_line import add_compared_flag, add_device_flags, run, settings_argument
 from evenlight.models.classifier import Classifier, device_name, name_classes, pick_device
 from evenlight.models.processor import use_processor
-from evenlight.tables import read_metadata, read_table, write_csv
-from evenlight.training import Diverged, digest_of_training, make_reproducible, save_classifier, train
+from evenlight.texts.items import groups_kept_together
 
 
 def refuse_test(arguments: argparse.Namespace, classifier: Classifier, test: pd.DataFrame, units: pd.DataFrame) -> None:

@@ -3,8 +3,9 @@
 import argparse
 from pathlib import Path
 
-from evenlight import command_line, tables
-from evenlight.contracts.explanations import AGREEMENT
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import AGREEMENT
+from evenlight.jobs import command_line
 from evenlight.statistics.explainer_agreement import agreement_table
 
 

@@ -4,7 +4,9 @@ import argparse
 from importlib import import_module
 from pkgutil import iter_modules
 
-from evenlight import command_line, results, tables
+from evenlight import results
+from evenlight.core import tables
+from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -3,7 +3,7 @@
 An explainer is a function from a :class:`~evenlight.concepts.question.Question` to one estimated effect per change,
 float (changes, classes): the difference that the change makes to the model's probabilities. None asks the model: they
 work from what is kept of one forward pass per text, of another explainer's attributions, or of the answers of networks
-that are trained for it (:mod:`evenlight.forgetting`).
+that are trained for it (:mod:`evenlight.concepts.forgetting`).
 """
 
 from collections.abc import Callable

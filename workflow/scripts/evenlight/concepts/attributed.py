@@ -11,10 +11,10 @@ from scipy.special import softmax
 from evenlight.concepts.files import numbered_levels, peoples_levels
 from evenlight.concepts.question import Attributed, Question
 from evenlight.concepts.words import Reach, learned_lexicon, read_lexicon, shares
-from evenlight.contracts.explanations import WORD_ATTRIBUTIONS
-from evenlight.contracts.texts import ITEMS
-from evenlight.seeds import generator_for
-from evenlight.tables import read_table
+from evenlight.core.contracts.explanations import WORD_ATTRIBUTIONS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.seeds import generator_for
+from evenlight.core.tables import read_table
 
 
 def summed_attributions(question: Question, output: Literal["logit", "probability"]) -> np.ndarray:

@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pandas as pd
 
-from evenlight.contracts.explanations import CHANGES
-from evenlight.contracts.texts import ATTRIBUTE, UNITS
+from evenlight.core.contracts.explanations import CHANGES
+from evenlight.core.contracts.texts import ATTRIBUTE, UNITS
+from evenlight.core.errors import InputError
 from evenlight.datasets import change_name
-from evenlight.errors import InputError
-from evenlight.items import EDIT, FORM, ORIGINAL
+from evenlight.texts.items import EDIT, FORM, ORIGINAL
 
 # By what changes are compared besides the groups of their texts.
 CONCEPT, CHANGE = "concept", "change"

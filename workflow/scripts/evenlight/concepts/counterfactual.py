@@ -1,7 +1,7 @@
 """CausaLM: the answer to a representation from which a network of its own has learned to leave a concept out.
 
 Here is what needs no network: the estimate, the concept that is kept, and how much was left out. The training is
-:mod:`evenlight.forgetting`.
+:mod:`evenlight.concepts.forgetting`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ Abraham et al. (2022), "CEBaB", Section 3. Effects are differences of probabilit
 import numpy as np
 
 from evenlight.concepts.question import Changes
-from evenlight.resamples import drawn_counts, mean_ends, means_of_draws
+from evenlight.statistics.resamples import drawn_counts, mean_ends, means_of_draws
 
 # Effects are compared after rounding, as in the released code.
 DECIMALS = 4
@@ -88,7 +88,7 @@ def over_seeds(values: np.ndarray) -> tuple[float, float]:
 def mean_interval(
     values: np.ndarray, cluster: np.ndarray, confidence: float, draws: int, generator: np.random.Generator
 ) -> tuple[float, float]:
-    """The interval of the mean of ``values`` (changes,), of :func:`evenlight.resamples.mean_ends`.
+    """The interval of the mean of ``values`` (changes,), of :func:`evenlight.statistics.resamples.mean_ends`.
 
     ``cluster`` names what each change belongs to, (changes,): its original review. All changes of one original share
     its texts. NaN where what varies rests on one or two originals.

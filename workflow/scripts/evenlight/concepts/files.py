@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from evenlight.concepts.question import UNLABELLED, Changes, Head, Question, Texts
-from evenlight.contracts.explanations import CHANGES, CONCEPT_LABELS, COUNTERFACTUALS, REPRESENTATIONS
-from evenlight.contracts.texts import ATTRIBUTE, ITEMS
-from evenlight.items import ASIDE
-from evenlight.tables import read_metadata, read_table
+from evenlight.core.contracts.explanations import CHANGES, CONCEPT_LABELS, COUNTERFACTUALS, REPRESENTATIONS
+from evenlight.core.contracts.texts import ATTRIBUTE, ITEMS
+from evenlight.core.tables import read_metadata, read_table
+from evenlight.texts.items import ASIDE
 
 
 def texts_of(table: pd.DataFrame, levels: pd.DataFrame, concepts: Mapping[str, Sequence[str]]) -> Texts:

@@ -6,7 +6,7 @@ import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from evenlight.items import known_levels, learned_levels
+from evenlight.texts.items import known_levels, learned_levels
 
 ITERATIONS = 1000
 

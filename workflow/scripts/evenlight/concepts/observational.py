@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from evenlight.concepts.effects import directions
 from evenlight.concepts.question import Question, Texts, true_effects
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 
 Definition = Literal["paper", "released"]
 Matching = Literal["representation", "propensity"]

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from evenlight.concepts.effects import directions
 from evenlight.concepts.observational import ITERATIONS, Definition, one_hot
 from evenlight.concepts.question import Question
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 
 POSITIVE = 1  # the level that the released TCAV separates from all others
 HELD_OUT = 0.2

@@ -18,12 +18,12 @@ from evenlight.concepts.effects import (
 )
 from evenlight.concepts.files import changes_of, peoples_levels, texts_of
 from evenlight.concepts.question import Changes, Texts, true_effects
-from evenlight.contracts.explanations import CHANGE_EFFECTS, CHANGES, COUNTERFACTUALS, REPRESENTATIONS, SCORES
-from evenlight.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
-from evenlight.contracts.texts import ITEMS
+from evenlight.core.contracts.explanations import CHANGE_EFFECTS, CHANGES, COUNTERFACTUALS, REPRESENTATIONS, SCORES
+from evenlight.core.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.seeds import generator_for
+from evenlight.core.tables import read_metadata, read_table
 from evenlight.datasets import change_name
-from evenlight.seeds import generator_for
-from evenlight.tables import read_metadata, read_table
 
 ALL = "all"
 # Not an error, and of texts, not of changes: more is better.

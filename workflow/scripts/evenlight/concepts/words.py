@@ -11,7 +11,7 @@ import yaml
 from scipy.stats import chi2_contingency
 
 from evenlight.concepts.question import UNLABELLED
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 
 Reach = Literal["word", "clause"]
 # Were labels drawn by lot, a concept would get any word so often.

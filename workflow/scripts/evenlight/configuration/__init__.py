@@ -10,7 +10,6 @@ from pathlib import Path
 import yaml
 from pydantic import ValidationError, create_model
 
-from evenlight import own_files
 from evenlight.configuration.architectures import OF_RUNS, Architecture, seeds_of
 from evenlight.configuration.architectures import is_trained_here as is_trained_here
 from evenlight.configuration.architectures import services_of as services_of
@@ -31,7 +30,8 @@ from evenlight.configuration.readers import TEST_SHARE, Reader
 from evenlight.configuration.schema import schema_of
 from evenlight.configuration.settings import Entry, Settings, shown
 from evenlight.configuration.study import Study
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
+from evenlight.jobs import own_files
 
 # What jobs are told of explainers, since they import no configuration.
 TAGS = ("asks_model", "needs_internals", "needs_training", "is_made_elsewhere", "asks_once")
@@ -48,7 +48,7 @@ REGISTRIES: dict[str, type[Entry]] = {
 def complete(config: dict) -> dict:
     """Check ``config`` and return a new dict in which every key that was left out has its default.
 
-    Code of one's own that it names is imported, see :mod:`evenlight.own` and :func:`evenlight.own_files.locate`.
+    Code of one's own that it names is imported, see :mod:`evenlight.own` and :func:`evenlight.jobs.own_files.locate`.
 
     Numbers are brought to the type of their key (``0`` to ``0.0``, ``"1e-3"`` to ``0.001``), so that two spellings of
     one value are one setting. Raises InputError with every problem found, each with its dotted key, the value found

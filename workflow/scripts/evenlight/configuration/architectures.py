@@ -18,9 +18,9 @@ from evenlight.configuration.settings import (
     refusal,
     shown,
 )
-from evenlight.errors import InputError
-from evenlight.services.addresses import checked_address
-from evenlight.services.shapes import HUGGING_FACE, compiled
+from evenlight.core.errors import InputError
+from evenlight.models.services.addresses import checked_address
+from evenlight.models.services.shapes import HUGGING_FACE, compiled
 
 Dropout = Annotated[
     float, Field(ge=0, lt=1, description="Probability with which an activation is set to zero in training.")

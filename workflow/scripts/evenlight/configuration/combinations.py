@@ -13,8 +13,8 @@ from evenlight.configuration.explainers import FILE_FIELDS, Explainer
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
 from evenlight.configuration.settings import shown
+from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TOKENS
 from evenlight.datasets import change_factors, concept_levels, levels_of, reader_for
-from evenlight.kinds import EFFECTS, KINDS, MODALITIES, TOKENS
 
 # Columns of the score tables that are no metric (``tables.SCORES``, which this module does without because
 # it would bring pandas into every start of the workflow; a test holds the two in agreement).
@@ -411,7 +411,7 @@ def modality(section: str, settings: dict) -> str:
 
 
 def modalities(config: dict) -> list[str]:
-    """What the explanations of a study are, in the order of :data:`evenlight.kinds.MODALITIES`."""
+    """What the explanations of a study are, in the order of :data:`evenlight.core.kinds.MODALITIES`."""
     there = {modality("explainers", settings) for settings in config["explainers"].values()}
     return [name for name in MODALITIES if name in there]
 

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
 from evenlight.configuration.settings import Entry, Heading, Location, LocationWithFields, Name, Text, refusal, shown
-from evenlight.kinds import EFFECTS, TOKENS
+from evenlight.core.kinds import EFFECTS, TOKENS
 
 
 class Explainer(Entry):
@@ -17,7 +17,7 @@ class Explainer(Entry):
 
     Attributes:
         family: what is computed together: one module of the library, one job.
-        modality: what its explanations are, see :data:`evenlight.kinds.MODALITIES`.
+        modality: what its explanations are, see :data:`evenlight.core.kinds.MODALITIES`.
         asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
         needs_internals: False where probabilities are all that it asks the model for, so that it explains services too.
         needs_training: whether it learns from the texts of the training split.

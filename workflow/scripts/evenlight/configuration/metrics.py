@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from evenlight.configuration.explainers import AskedOutput, HiddenToken
 from evenlight.configuration.settings import Different, Entry, Heading, refusal, shown
-from evenlight.kinds import EFFECTS, TOKENS
+from evenlight.core.kinds import EFFECTS, TOKENS
 
 
 class Metric(Entry):
@@ -18,7 +18,7 @@ class Metric(Entry):
 
     Attributes:
         family: what is computed together: one module of the library, one job.
-        modality: which explanations it scores, see :data:`evenlight.kinds.MODALITIES`.
+        modality: which explanations it scores, see :data:`evenlight.core.kinds.MODALITIES`.
         asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
         needs_internals: False where probabilities are all that it asks for, so that it judges explanations of services
             too.

@@ -7,12 +7,12 @@ from typing import Annotated, Literal, Union, get_args, get_origin
 from pydantic import create_model
 from pydantic.errors import PydanticUserError
 
-from evenlight import own_files
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.readers import Reader
 from evenlight.configuration.settings import Entry, Settings
-from evenlight.errors import InputError, first_line
+from evenlight.core.errors import InputError, first_line
+from evenlight.jobs import own_files
 
 REGISTRIES: dict[str, type[Entry]] = {"datasets": Reader, "explainers": Explainer, "metrics": Metric}
 BUILTIN = {section: frozenset(registry.entries) for section, registry in REGISTRIES.items()}

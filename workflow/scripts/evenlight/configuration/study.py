@@ -11,7 +11,7 @@ from evenlight.configuration.metrics import Metric
 from evenlight.configuration.readers import Reader
 from evenlight.configuration.settings import LARGEST_SEED, Different, Location, Name, NumberPerDataset, Settings, Text
 from evenlight.configuration.trainings import Training
-from evenlight.kinds import KINDS
+from evenlight.core.kinds import KINDS
 
 
 class Explain(Settings):

@@ -23,10 +23,10 @@ from selenium.webdriver.firefox.service import Service as FirefoxService
 from selenium.webdriver.remote.webdriver import WebDriver
 from urllib3.exceptions import HTTPError
 
+from evenlight.core.errors import InputError
+from evenlight.core.waiting import asked_wait
 from evenlight.corpus.local_site import Site, serving
 from evenlight.corpus.pages import Fetch, Page, Refused, enter, keep, normal, read_index, read_page, stored
-from evenlight.errors import InputError
-from evenlight.services.waiting import asked_wait
 
 PROGRAM = "Evenlight"
 DEFINITIVE = (200, 404, 410)  # statuses that will not be others tomorrow

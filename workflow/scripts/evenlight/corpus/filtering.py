@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.contracts.corpus import SENTENCES
+from evenlight.core.contracts.corpus import SENTENCES
+from evenlight.core.tables import read_table
 from evenlight.corpus import parse as syntax
 from evenlight.corpus.parse import Parse
-from evenlight.tables import read_table
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 from bs4 import BeautifulSoup
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 
 URL = "https://www.gutenberg.org/browse/scores/top"
 # The lists of the page, by the period that they count: the identifier of the heading above each.

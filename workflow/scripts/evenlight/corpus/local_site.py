@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from evenlight.core.errors import InputError
 from evenlight.corpus.pages import INDEX, normal, read_index, read_page
-from evenlight.errors import InputError
 
 FAULTS = "faults.yaml"
 

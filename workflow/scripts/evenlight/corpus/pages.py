@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
-from evenlight.errors import InputError
-from evenlight.tables import replacing
+from evenlight.core.errors import InputError
+from evenlight.core.tables import replacing
 
 INDEX = "index.jsonl"
 

@@ -8,8 +8,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import fix_random_seed
 
+from evenlight.core.seeds import derived_seed, generator_for
 from evenlight.corpus.treebank import Tree
-from evenlight.seeds import derived_seed, generator_for
 
 _LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 64}
 _SENTENCES_PER_TEXT = 6  # parsers learn where sentences end only from texts with several

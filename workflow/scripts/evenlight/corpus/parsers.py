@@ -7,9 +7,9 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
+from evenlight.core.errors import InputError
 from evenlight.corpus.mending import mended
 from evenlight.corpus.parse import Parse
-from evenlight.errors import InputError
 
 # Labels that only one of the schemes has.
 _LABELS = {"ud": {"obj", "obl"}, "clear": {"dobj", "pobj"}}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 
 # Offset of the synset person.n.01 in WordNet 3.0; everything below it by hyponymy means people.
 _PERSON = 7846

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 
 
 @dataclass(frozen=True)

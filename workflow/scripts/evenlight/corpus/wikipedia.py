@@ -12,8 +12,8 @@ from urllib.parse import quote, unquote, urlencode, urljoin
 import pandas as pd
 from bs4 import BeautifulSoup, Tag
 
+from evenlight.core.errors import InputError
 from evenlight.corpus.pages import Fetch, Page, Refused, normal
-from evenlight.errors import InputError
 
 SITE = "https://en.wikipedia.org"
 

@@ -12,11 +12,12 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenlight import annotation, own_files
+from evenlight.core.errors import InputError
+from evenlight.core.factors import JOINT, PLACEBO, PLACEBO_LEVELS
+from evenlight.corpus import annotation
 from evenlight.datasets.hatecheck_levels import DIRECTED, ENGLISH, GENERAL, functionalities
 from evenlight.datasets.hatecheck_levels import GROUPS as GROUPS_NAMED
-from evenlight.errors import InputError
-from evenlight.factors import JOINT, PLACEBO, PLACEBO_LEVELS
+from evenlight.jobs import own_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,8 +76,8 @@ CEBAB_GROUPS = {
 class Dataset:
     """A dataset as its reader gives it.
 
-    ``items`` and ``units`` have the columns of ``ITEMS`` and ``UNITS`` in :mod:`evenlight.contracts.texts`, ``classes``
-    the class names in the order of the labels, and ``notes`` what the reader had to correct in the files.
+    ``items`` and ``units`` have the columns of ``ITEMS`` and ``UNITS`` in :mod:`evenlight.core.contracts.texts`,
+    ``classes`` the class names in the order of the labels, and ``notes`` what the reader had to correct in the files.
     """
 
     items: pd.DataFrame
@@ -90,11 +91,11 @@ class Reader:
     """A kind of dataset.
 
     ``module`` offers ``read(files, settings) -> Dataset``. ``sources`` gives the names in
-    :data:`evenlight.sources.SOURCES`, and ``factors`` the factors with their levels, that the settings ask for;
+    :data:`evenlight.core.sources.SOURCES`, and ``factors`` the factors with their levels, that the settings ask for;
     ``resources`` are files of this repository. ``files`` gives the paths that the settings themselves name: files of
     the user's own, or what another rule of the workflow makes. A reader is given the path of each of them, by its name.
     ``unbalanced`` names the factors of which a unit may have any number of items of a level, see
-    :func:`evenlight.items.check_items`.
+    :func:`evenlight.texts.items.check_items`.
 
     ``concepts`` gives the factors that are concepts: their units are changes of what a text says, and every item has
     an attribute with its level. ``groups`` gives other attributes of items, with their levels, that all texts of a
@@ -122,7 +123,7 @@ def setting(settings: dict, key: str, choices: dict):
 def levels_of(factors: dict[str, list[str]], name: str) -> list[str]:
     """The levels of a factor, or of an intersection of ``factors`` such as ``gender+race``; none of an unknown one.
 
-    Every dataset has the factor :data:`evenlight.factors.PLACEBO`, unless it has one of this name itself.
+    Every dataset has the factor :data:`evenlight.core.factors.PLACEBO`, unless it has one of this name itself.
 
     >>> levels_of({"gender": ["male", "female"], "race": ["asian", "other"]}, "gender+race")
     ['male+asian', 'male+other', 'female+asian', 'female+other']
@@ -355,7 +356,7 @@ def load(files: dict[str, Path], settings: dict) -> Dataset:
     """Read the dataset that ``settings`` describe.
 
     ``files`` maps the reader's sources, resources and files to paths. Items and units are as in the files: neither
-    checked against each other nor with a validation split, see :mod:`evenlight.items`.
+    checked against each other nor with a validation split, see :mod:`evenlight.texts.items`.
     """
     reader = reader_for(settings)
     declared = reader.factors(settings)

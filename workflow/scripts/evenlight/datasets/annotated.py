@@ -1,17 +1,17 @@
 """A dataset of one's own: the resolved annotations of sentences, as items in the style of GECO.
 
-The file is a table of :data:`evenlight.contracts.corpus.ANNOTATIONS` with one accepted row per sentence; what stands in
-its rejected rows is not used.
+The file is a table of :data:`evenlight.core.contracts.corpus.ANNOTATIONS` with one accepted row per sentence; what
+stands in its rejected rows is not used.
 """
 
 from pathlib import Path
 
 import pandas as pd
 
-from evenlight.annotation.annotations import read_annotations
+from evenlight.core.errors import InputError
+from evenlight.corpus.annotation.annotations import read_annotations
 from evenlight.datasets import GECO_LABELS, SCOPES, Dataset, reader_for, setting
-from evenlight.errors import InputError
-from evenlight.items import assign_test, separated
+from evenlight.texts.items import assign_test, separated
 
 
 def read(files: dict[str, Path], settings: dict) -> Dataset:
@@ -43,7 +43,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
 def items_of(annotation: dict, groups: list[str], scope: str) -> list[dict]:
     """The items of an accepted sentence in the order of ``groups``, all for training; none where a form is missing.
 
-    Rows as :func:`evenlight.items.separated` takes them.
+    Rows as :func:`evenlight.texts.items.separated` takes them.
 
     Words lose the white space around them, and empty ones are left out together with their ground truth. A mark is
     taken away where these groups' words are the same and only the form of another group differs: verbs that agree

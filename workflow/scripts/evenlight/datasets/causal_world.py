@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.contracts.texts import ATTRIBUTE, UNITS
+from evenlight.core.contracts.texts import ATTRIBUTE, UNITS
+from evenlight.core.seeds import generator_for
 from evenlight.datasets import CAUSAL_CONCEPTS, CONCEPTS, GROUPS, Dataset, world_file
 from evenlight.datasets.world_texts import GROUP, Carried, Language, read_language
-from evenlight.items import FORM
-from evenlight.seeds import generator_for
+from evenlight.texts.items import FORM
 
 CLASSES = ["declined", "promoted"]  # in the order of the labels
 LEVELS = {GROUP: GROUPS["binary"], **CONCEPTS}

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from evenlight.contracts.texts import ATTRIBUTE, UNITS
+from evenlight.core.contracts.texts import ATTRIBUTE, UNITS
+from evenlight.core.errors import InputError
 from evenlight.datasets import ASPECTS, CEBAB, CEBAB_GROUPS, Dataset
 from evenlight.datasets.rows import PUBLISHED
-from evenlight.errors import InputError
-from evenlight.items import ASIDE, EDIT, ORIGINAL
-from evenlight.texts import spaces_around
+from evenlight.texts.items import ASIDE, EDIT, ORIGINAL
+from evenlight.texts.words import spaces_around
 
 FOLDER = "CEBaB-v1.1"
 # Parts of the archive, and the split that each of them is here; what is trained on is a matter of the settings.

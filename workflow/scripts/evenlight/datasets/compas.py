@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.contracts.texts import ATTRIBUTE
+from evenlight.core.contracts.texts import ATTRIBUTE
+from evenlight.core.errors import InputError
 from evenlight.datasets import COMPAS, COMPAS_LEVELS, Dataset, reader_for
 from evenlight.datasets.matching import balance, matched_pairs
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.datasets.words import text_columns
-from evenlight.errors import InputError
-from evenlight.items import assign_test, separated
+from evenlight.texts.items import assign_test, separated
 
 CLASSES = ["no_recidivism", "recidivism"]  # within two years, in the order of the labels in the file
 LABELS = {"0": 0, "1": 1}

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.annotation.lexicon import Lexicon, read_lexicon
+from evenlight.core.errors import InputError
+from evenlight.corpus.annotation.lexicon import Lexicon, read_lexicon
 from evenlight.datasets import CROWS_PAIRS, CROWS_PAIRS_ATTRIBUTES, LEXICON, Dataset, reader_for, setting
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.datasets.words import split_words
-from evenlight.errors import InputError
-from evenlight.items import assign_test, separated
-from evenlight.texts import spaces_around
+from evenlight.texts.items import assign_test, separated
+from evenlight.texts.words import spaces_around
 
 CLASSES = ["less_stereotypical", "more_stereotypical"]  # in the order of the labels
 FIELDS = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type")

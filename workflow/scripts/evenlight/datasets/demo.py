@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.annotation import GROUPS
+from evenlight.core.errors import InputError
+from evenlight.corpus.annotation import GROUPS
 from evenlight.datasets import DEMO, GECO_LABELS, SCOPES, Dataset, reader_for, setting
 from evenlight.datasets.resources import read_yaml
-from evenlight.errors import InputError
-from evenlight.items import separated
+from evenlight.texts.items import separated
 
 _MARKING = re.compile(r"(\{[^{}\[\]]*\}|\[[^{}\[\]]*\])")
 _WORD = re.compile(r"(?:Mr|Mrs|Mx)\.|'s\b|\w+(?:-\w+)*|[^\w\s]")

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from evenlight.core.errors import InputError
 from evenlight.datasets import GECO_LABELS, Dataset, reader_for
 from evenlight.datasets.rows import PUBLISHED
-from evenlight.errors import InputError
-from evenlight.items import separated
+from evenlight.texts.items import separated
 
 FIELDS = {"sentence": list, "ground_truth": list, "gender": str, "target": int, "sentence_idx": int}
 

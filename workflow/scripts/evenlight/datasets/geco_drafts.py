@@ -14,11 +14,11 @@ from pathlib import Path
 import pandas as pd
 
 from evenlight import datasets
-from evenlight.annotation import GROUPS
-from evenlight.annotation.drafting import Draft, drafts
-from evenlight.annotation.grammar import gender_of_pronoun, plural_verb, pronoun, pronoun_case
-from evenlight.annotation.lexicon import Lexicon
-from evenlight.annotation.reference import is_gendered_noun
+from evenlight.corpus.annotation import GROUPS
+from evenlight.corpus.annotation.drafting import Draft, drafts
+from evenlight.corpus.annotation.grammar import gender_of_pronoun, plural_verb, pronoun, pronoun_case
+from evenlight.corpus.annotation.lexicon import Lexicon
+from evenlight.corpus.annotation.reference import is_gendered_noun
 from evenlight.corpus.filtering import ParsedSentence
 from evenlight.corpus.parse import Parse, noun_phrase, subjects
 
@@ -51,7 +51,7 @@ class Pair:
 def read_pairs(folder: str | Path, scope: str, split: str) -> pd.DataFrame:
     """The three-class GECO of one scope and split, below ``folder``: index unit_id, a column of items per level.
 
-    A cell is (words, ground truth). Raises :class:`~evenlight.errors.InputError` where a file is missing or wrong.
+    A cell is (words, ground truth). Raises :class:`~evenlight.core.errors.InputError` where a file is missing or wrong.
     """
     settings = {"reader": "geco", "classes": "three_class", "words": scope}
     names = datasets.reader_for(settings).sources(settings)

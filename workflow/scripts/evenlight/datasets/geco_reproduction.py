@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.annotation.geco_annotation import GENDERS, named_positions, read_labelling
+from evenlight.corpus.annotation.geco_annotation import GENDERS, named_positions, read_labelling
 from evenlight.datasets import geco
 from evenlight.datasets.annotated import items_of
 

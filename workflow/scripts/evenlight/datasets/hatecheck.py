@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.contracts.texts import ATTRIBUTE
+from evenlight.core.contracts.texts import ATTRIBUTE
+from evenlight.core.errors import InputError
 from evenlight.datasets import Dataset, reader_for
 from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.datasets.words import split_words
-from evenlight.errors import InputError
-from evenlight.items import assign_test, separated
-from evenlight.texts import spaces_around
+from evenlight.texts.items import assign_test, separated
+from evenlight.texts.words import spaces_around
 
 CLASSES = ["non_hateful", "hateful"]
 LABELS = {"non-hateful": 0, "hateful": 1}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from evenlight.core.errors import InputError, first_line
 from evenlight.datasets import Dataset
 from evenlight.datasets.table import REMEDY, dataset_of, named_columns
-from evenlight.errors import InputError, first_line
 
 # What ``save_to_disk`` writes of one split, and of several.
 SAVED = ("state.json", "dataset_dict.json")

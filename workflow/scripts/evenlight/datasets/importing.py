@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evenlight import datasets, sources
-from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.errors import InputError
-from evenlight.items import assign_validation, check_items, clusters_kept_together, groups_kept_together
-from evenlight.tables import write_table
+from evenlight import datasets
+from evenlight.core import sources
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import write_table
+from evenlight.texts.items import assign_validation, check_items, clusters_kept_together, groups_kept_together
 
 
 def import_dataset(

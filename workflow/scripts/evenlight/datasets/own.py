@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from evenlight import own_files
+from evenlight.core.errors import InputError
 from evenlight.datasets import Dataset, files_of_own
 from evenlight.datasets.rows import require_columns
 from evenlight.datasets.table import REMEDY, dataset_of, named_columns
-from evenlight.errors import InputError
+from evenlight.jobs import own_files
 
 
 def read(files: dict[str, Path], settings: dict) -> Dataset:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 
 MARKING = re.compile(r"\{(\w+)/(\w+)\}")  # a word in its male and its female form
 

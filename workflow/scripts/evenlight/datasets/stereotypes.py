@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from evenlight.core.errors import InputError
 from evenlight.datasets import GROUPS, THEMES, Dataset, setting
 from evenlight.datasets.resources import MARKING, read_yaml
-from evenlight.errors import InputError
-from evenlight.items import assign_test, separated
+from evenlight.texts.items import assign_test, separated
 
 GENDERS = GROUPS["binary"]  # the order of the forms in a marking
 CLASSES = ("anti_stereotype", "stereotype")  # in the order of the labels

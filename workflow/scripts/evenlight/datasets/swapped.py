@@ -8,7 +8,7 @@ import pyarrow as pa
 def swapped(items: pa.Table, classes: Sequence[str]) -> tuple[pa.Table, list[str]]:
     """Items and class names with the classes from the last to the first; which text has which class stays.
 
-    ``items`` have the columns of :data:`evenlight.contracts.texts.ITEMS`, ``classes`` the names by label.
+    ``items`` have the columns of :data:`evenlight.core.contracts.texts.ITEMS`, ``classes`` the names by label.
 
     >>> items, classes = swapped(pa.table({"label": [0, 2, 1]}), ["a", "b", "c"])
     >>> items["label"].to_pylist(), classes

@@ -10,13 +10,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evenlight.contracts.texts import ATTRIBUTE
+from evenlight.core.contracts.texts import ATTRIBUTE
+from evenlight.core.errors import InputError, all_of
 from evenlight.datasets import Dataset, reader_for
 from evenlight.datasets.rows import choice, csv_rows, require_columns
 from evenlight.datasets.words import split_words
-from evenlight.errors import InputError, all_of
-from evenlight.items import assign_test, joined_clusters, separated, texts_of
-from evenlight.texts import spaces_around
+from evenlight.texts.items import assign_test, joined_clusters, separated, texts_of
+from evenlight.texts.words import spaces_around
 
 REMEDY = "correct the table or the dataset's settings"
 OF_LEVELS = "correct the table, name the value among the `levels`, or leave the field empty, so that it is in no group"

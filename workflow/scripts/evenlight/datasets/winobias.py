@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from evenlight.core.errors import InputError
 from evenlight.datasets import WINOBIAS_TYPES, Dataset, setting, winobias_file
 from evenlight.datasets.rows import PUBLISHED
 from evenlight.datasets.words import split_words
-from evenlight.errors import InputError
-from evenlight.items import separated
-from evenlight.texts import spaces_around
+from evenlight.texts.items import separated
+from evenlight.texts.words import spaces_around
 
 CLASSES = ["anti_stereotyped", "pro_stereotyped"]  # in the order of the labels
 # The published parts. The test part comes first, so that it keeps the sentences that are in both.

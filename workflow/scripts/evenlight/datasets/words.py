@@ -10,8 +10,8 @@ from importlib import import_module
 
 import regex
 
-from evenlight.errors import InputError
-from evenlight.texts import spaces_around
+from evenlight.core.errors import InputError
+from evenlight.texts.words import spaces_around
 
 # Scripts in which spaces do not part words: Chinese and Japanese, and those of Thai, Lao, Khmer, Burmese and others.
 _NO_SPACES = r"[\p{Ideographic}\p{Hiragana}\p{Word_Break=Katakana}\p{Line_Break=SA}]"

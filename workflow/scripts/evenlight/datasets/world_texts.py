@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from evenlight.core.errors import InputError
 from evenlight.datasets.resources import MARKING, read_yaml
 from evenlight.datasets.words import split_words
-from evenlight.errors import InputError
 
 GROUP = "gender"  # the variable that the words of a marking carry
 EVIDENCE, ARTICLE = "<word>", "<a>"

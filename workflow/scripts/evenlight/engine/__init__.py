@@ -16,7 +16,7 @@ def open_evaluator(flags: Namespace, on_rows: Callable[[int], None]):
     without the engine. The rule of a job that asks names ``evenlight.engine.opening`` beside the command.
 
     Args:
-        flags: of :func:`evenlight.command_line.add_model_flags`, and ``settings`` (``max_tokens``, ``precision``).
+        flags: of :func:`evenlight.jobs.command_line.add_model_flags`, and ``settings`` (``max_tokens``, ``precision``).
         on_rows: called with the number of rows of every question.
     """
     return importlib.import_module(f"{__name__}.opening").open_evaluator(flags, on_rows) if flags.model else None

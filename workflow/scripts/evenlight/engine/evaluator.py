@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from transformers import Cache
 
-from evenlight.errors import first_line
+from evenlight.core.errors import first_line
 from evenlight.models.classifier import Classifier
 from evenlight.models.transfers import fetched
-from evenlight.rows import row_behind
+from evenlight.texts.rows import row_behind
 
 # What fills a graphics card.
 TOKENS_ON_CUDA = 32768

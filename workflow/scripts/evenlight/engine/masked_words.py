@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from transformers import AutoConfig
 
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier, load_network, pick_device
 from evenlight.models.hub import located
 from evenlight.models.language_model import KINDS, MASKED, PROMPT, Prompt, as_classifier

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier
 from evenlight.models.ready import last_layer
 

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from evenlight.errors import InputError
-from evenlight.items import check_compared, check_strata, groups_kept_together, sampled_units
+from evenlight.core.errors import InputError
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import Reading, read_words, token_ids
 from evenlight.models.two_parts import require_reads_parts, types_for
 from evenlight.models.windows import windows_of_text
-from evenlight.predictions import COUNTERPART_TOO_LONG, NOT_SAMPLED, TOO_LONG, Sentence
-from evenlight.texts import texts_in
+from evenlight.texts.items import check_compared, check_strata, groups_kept_together, sampled_units
+from evenlight.texts.predictions import COUNTERPART_TOO_LONG, NOT_SAMPLED, TOO_LONG, Sentence
+from evenlight.texts.words import texts_in
 
 
 def token_counts(classifier: Classifier, items: pd.DataFrame) -> np.ndarray:
@@ -40,7 +40,7 @@ def groups_to_drop(
 
     Args:
         item_id: names of the items, (items,).
-        groups: what must stay together with each, see :func:`evenlight.items.groups_kept_together`; (items,).
+        groups: what must stay together with each, see :func:`evenlight.texts.items.groups_kept_together`; (items,).
         tokens: of each item, (items,).
         max_tokens: the limit.
         drop_long: whether such units may be left out, with a note.
@@ -207,8 +207,8 @@ def tokenize(
         classifier: gives tokenizer and limit.
         items: the rows, in the order wanted.
         targets: class to explain, one per row.
-        groups: what must stay together with each row, see :func:`evenlight.items.groups_kept_together`. Where it is
-            given, items beyond the limit are left out with all of their unit, with a note, instead of being refused.
+        groups: what must stay together with each row, see :func:`evenlight.texts.items.groups_kept_together`. Where it
+            is given, items beyond the limit are left out with all of their unit, with a note, instead of being refused.
         overlap: of the windows in which items beyond the limit are read, see :func:`encoded`.
 
     Raises:

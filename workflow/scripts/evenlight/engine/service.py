@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Rows
-from evenlight.errors import InputError
 from evenlight.models.ready import matched_labels
 from evenlight.models.service import ServedClassifier
-from evenlight.services.asking import Service
-from evenlight.services.client import Policy
+from evenlight.models.services.asking import Service
+from evenlight.models.services.client import Policy
 
 
 class ServiceEvaluator:

@@ -8,7 +8,7 @@ from evenlight.engine.sentences import parts_of, require_reads
 from evenlight.models.classifier import Classifier
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.ready import ready_classifier
-from evenlight.texts import single_texts, texts_in
+from evenlight.texts.words import single_texts, texts_in
 
 
 def _with_own_head(settings: dict, classes: Sequence[str], sentences: Sequence) -> tuple[Classifier, dict]:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from evenlight.core.errors import InputError
 from evenlight.engine.sentences import parts_of, require_reads
-from evenlight.errors import InputError
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier
-from evenlight.texts import single_texts, texts_in
+from evenlight.texts.words import single_texts, texts_in
 
 
 def untrained(settings: dict, training: pd.DataFrame, classes: int, seed: int, origin: Path) -> Classifier:

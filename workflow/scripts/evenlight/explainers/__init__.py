@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenlight.contracts.texts import ITEMS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.tables import read_table
 from evenlight.explainers.attribution import Attribution, Remark, note_of
-from evenlight.own_files import module_of
-from evenlight.predictions import Sentence, require_foils
-from evenlight.tables import read_table
+from evenlight.jobs.own_files import module_of
+from evenlight.texts.predictions import Sentence, require_foils
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.hiding import explained_by_hiding, hideable, reduced_rows
 from evenlight.explainers.planned import steps_of
-from evenlight.predictions import explained_output
+from evenlight.texts.predictions import explained_output
 
 # How much of a text the AOPC metrics remove or keep.
 SHARES = np.arange(1, 11) / 10

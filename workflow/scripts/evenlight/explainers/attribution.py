@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.errors import InputError
-from evenlight.predictions import Sentence
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.errors import InputError
+from evenlight.texts.predictions import Sentence
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from evenlight.core.seeds import generator_for
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.predictions import Sentence
-from evenlight.seeds import generator_for
+from evenlight.texts.predictions import Sentence
 
 
 def uniform_random(sentences: Sequence[Sentence], name: str, context: Context) -> list[Attribution]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from evenlight.contracts.explanations import COSTS
-from evenlight.parts import is_made_of
-from evenlight.tables import write_table
+from evenlight.core.contracts.explanations import COSTS
+from evenlight.core.tables import write_table
+from evenlight.jobs.parts import is_made_of
 
 CPUINFO = Path("/proc/cpuinfo")
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
-from evenlight.errors import InputError
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
 
 # In which ways metrics and explainers hide a token.

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from evenlight.chance import agreement
+from evenlight.core.chance import agreement
+from evenlight.core.seeds import derived_seed
 from evenlight.explainers import Context, Explanations, explain
-from evenlight.predictions import Sentence
-from evenlight.seeds import derived_seed
+from evenlight.texts.predictions import Sentence
 
 # How many items are explained again: a part of them, which is what it costs, within bounds.
 SHARE, LEAST, MOST = 1 / 16, 4, 32
@@ -42,8 +42,8 @@ def agreements(
 ) -> dict[str, list[dict]]:
     """How the explanations agree with those of other draws, by the explainer's name; of each item explained again.
 
-    Each value is of :func:`evenlight.chance.agreement`. Special tokens, which many explainers always score 0, do not
-    count.
+    Each value is of :func:`evenlight.core.chance.agreement`. Special tokens, which many explainers always score 0, do
+    not count.
 
     Args:
         family: as for :func:`evenlight.explainers.explain`, like ``methods`` and ``context``.

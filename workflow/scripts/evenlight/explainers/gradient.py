@@ -5,10 +5,10 @@ from functools import partial
 
 import torch
 
+from evenlight.core.errors import InputError
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
-from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.aggregation import aggregated, aggregation_of
 from evenlight.explainers.attribution import Attribution, Remark

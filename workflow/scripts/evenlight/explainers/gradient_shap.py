@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from evenlight.core.seeds import generator_for
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
@@ -14,7 +15,6 @@ from evenlight.explainers.derivatives import target_gradient
 from evenlight.explainers.embedding_layers import EMBEDDING_LAYERS
 from evenlight.explainers.starts import path_ends, sound_baseline
 from evenlight.models.transfers import sent
-from evenlight.seeds import generator_for
 
 
 def gradient_shap(sentences: Sequence[Sentence], name: str, settings: dict, context: Context) -> Explanations:

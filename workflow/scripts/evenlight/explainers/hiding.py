@@ -8,8 +8,8 @@ from evenlight.engine.evaluator import Question, answer_in_lockstep
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.models.classifier import Classifier
-from evenlight.predictions import Tokenised
-from evenlight.rows import replaced
+from evenlight.texts.predictions import Tokenised
+from evenlight.texts.rows import replaced
 
 
 def replacement_token(classifier: Classifier, hidden_token: str) -> int | None:
@@ -45,7 +45,7 @@ def reduced_rows(
         replacement: id that stands in for a hidden token; None leaves it out.
 
     Returns:
-        The row of each copy, see :mod:`evenlight.rows`.
+        The row of each copy, see :mod:`evenlight.texts.rows`.
     """
     visible = np.ones((len(shown), len(sentence.token_id)), dtype=bool)
     visible[:, token_index] = shown

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.predictions import Sentence
-from evenlight.texts import spaces_of, written
+from evenlight.texts.predictions import Sentence
+from evenlight.texts.words import spaces_of, written
 
 UNITS = ("words", "tokens")
 # What tokenizers write before a token to say that a word begins there (byte-level, SentencePiece), that none does

@@ -9,7 +9,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.hiding import explained_by_hiding, hideable, reduced_rows
-from evenlight.predictions import explained_output
+from evenlight.texts.predictions import explained_output
 
 
 def _question(sentence: Sentence, settings: dict, replacement: int | None) -> Question:

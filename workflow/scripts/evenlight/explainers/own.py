@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from evenlight import own_files
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.predictions import Sentence
+from evenlight.jobs import own_files
+from evenlight.texts.predictions import Sentence
 
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:

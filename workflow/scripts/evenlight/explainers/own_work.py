@@ -8,8 +8,8 @@ import numpy as np
 
 from evenlight.engine.evaluator import Evaluator, Rows
 from evenlight.explainers import Context, explain
-from evenlight.own_files import module_of
-from evenlight.predictions import Sentence
+from evenlight.jobs.own_files import module_of
+from evenlight.texts.predictions import Sentence
 
 
 class _AnswersAtOnce(Evaluator):

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Question, answer_in_lockstep
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.token_tree import Node, token_texts, token_tree
-from evenlight.predictions import Sentence, explained_output
-from evenlight.rows import replaced
-from evenlight.seeds import generator_for
+from evenlight.texts.predictions import Sentence, explained_output
+from evenlight.texts.rows import replaced
 
 # shap's text masker asks for 5 rows at once, filled up two by two. More would be asked in another order.
 ROWS_PER_ROUND = 6

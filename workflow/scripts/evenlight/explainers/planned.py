@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 import numpy as np
 
 from evenlight.explainers.token_tree import contexts, token_texts, token_tree
-from evenlight.own_files import module_of
-from evenlight.predictions import Sentence
+from evenlight.jobs.own_files import module_of
+from evenlight.texts.predictions import Sentence
 
 # Adaptive integrated gradients begin with 9 points and double the intervals until the scores add up; most stop here.
 POINTS = 33

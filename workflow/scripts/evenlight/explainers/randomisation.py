@@ -10,12 +10,12 @@ from functools import cache
 
 import numpy as np
 
-from evenlight.chance import rank_correlation
-from evenlight.errors import InputError
+from evenlight.core.chance import rank_correlation
+from evenlight.core.errors import InputError
+from evenlight.core.seeds import derived_seed
 from evenlight.explainers import Context, explain
 from evenlight.models.randomised import Layer
-from evenlight.predictions import Sentence
-from evenlight.seeds import derived_seed
+from evenlight.texts.predictions import Sentence
 
 # The layers that are random at each stage, from all layers in the order from the head down.
 ORDERS: dict[str, Callable[[list[Layer], int], list[Layer]]] = {

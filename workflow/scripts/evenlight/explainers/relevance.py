@@ -20,9 +20,9 @@ from torch.overrides import TorchFunctionMode
 from transformers.activations import ACT2CLS
 from transformers.pytorch_utils import Conv1D
 
+from evenlight.core.errors import InputError
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
-from evenlight.errors import InputError
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.derivatives import sharing, target_output

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Question, answer_in_lockstep
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
-from evenlight.predictions import explained_output
-from evenlight.seeds import generator_for
+from evenlight.texts.predictions import explained_output
 
 # A method lays out a plan for so many features, by its settings, with a generator for its draws.
 Planner = Callable[[int, dict, np.random.Generator], "Plan"]

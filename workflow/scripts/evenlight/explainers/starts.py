@@ -3,10 +3,10 @@
 import numpy as np
 import torch
 
+from evenlight.core.errors import InputError
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
-from evenlight.errors import InputError
 from evenlight.explainers import Context
 from evenlight.explainers.attribution import Remark
 from evenlight.models.classifier import Classifier, EmbeddingLayer

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenlight.predictions import SPECIAL, Sentence
+from evenlight.texts.predictions import SPECIAL, Sentence
 
 
 @dataclass(frozen=True)

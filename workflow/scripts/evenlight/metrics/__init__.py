@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.errors import InputError
-from evenlight.own_files import module_of
-from evenlight.predictions import Sentence, Tokenised, require_foils, sentences_of
-from evenlight.tables import read_metadata
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_metadata
+from evenlight.jobs.own_files import module_of
+from evenlight.texts.predictions import Sentence, Tokenised, require_foils, sentences_of
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,14 @@ class Explanation(Tokenised):
         item_id: the explained item.
         target: the class that was explained.
         token_id: ids, special tokens included; int64 (tokens,).
-        word_id: word of each token, see :class:`evenlight.predictions.Sentence`; int64 (tokens,).
+        word_id: word of each token, see :class:`evenlight.texts.predictions.Sentence`; int64 (tokens,).
         token_score: signed scores; float64 (tokens,).
         ground_truth: 1 where a word carries the label; int8 (words,), or None.
         words: the item's words, for metrics that explain again.
         origin: what made it.
-        token_text: what each token stands for, see :class:`evenlight.predictions.Sentence`; (tokens,).
+        token_text: what each token stands for, see :class:`evenlight.texts.predictions.Sentence`; (tokens,).
         foil: the class that the target is held against, or None.
-        windows: see :class:`evenlight.predictions.Sentence`.
+        windows: see :class:`evenlight.texts.predictions.Sentence`.
         token_type: likewise.
     """
 
@@ -114,8 +114,8 @@ def explanations_of(
     """The rows of an attribution file, or of a part of it.
 
     Args:
-        texts: the same rows of :func:`evenlight.predictions.read_explained`, with ``ground_truth`` and, for metrics
-            that explain again, ``words``.
+        texts: the same rows of :func:`evenlight.texts.predictions.read_explained`, with ``ground_truth`` and, for
+            metrics that explain again, ``words``.
         attribution_file: of the contract ``attributions``.
         path: the attribution file's.
         origin: what made it.

@@ -9,7 +9,7 @@ import numpy as np
 from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
 from evenlight.metrics import Explanation
-from evenlight.predictions import explained_output
+from evenlight.texts.predictions import explained_output
 
 
 def top_tokens(score: np.ndarray, shares: Sequence[float], positive_only: bool) -> list[np.ndarray]:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
 from evenlight.metrics import Explanation
-from evenlight.predictions import explained_output
-from evenlight.seeds import generator_for
+from evenlight.texts.predictions import explained_output
 
 
 def drawn_subsets(explanation: Explanation, draws: int, tokens: int) -> np.ndarray:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenlight import own_files
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.explainers.own import copied, unchanged
+from evenlight.jobs import own_files
 from evenlight.metrics import Explanation
 
 

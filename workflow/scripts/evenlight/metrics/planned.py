@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evenlight.predictions import Sentence
+from evenlight.texts.predictions import Sentence
 
 
 def _sets(settings: dict, tokens: int) -> int:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
 from evenlight.metrics import Explanation
 from evenlight.models.transfers import sent
-from evenlight.seeds import generator_for
 
 
 def unit_scores(score: np.ndarray) -> np.ndarray:

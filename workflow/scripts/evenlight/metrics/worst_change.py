@@ -7,16 +7,16 @@ from itertools import chain
 import numpy as np
 import torch
 
+from evenlight.core.errors import InputError
+from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
-from evenlight.errors import InputError
 from evenlight.explainers import Context, explain
 from evenlight.metrics import Explanation, Origin
 from evenlight.metrics.moved_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
 from evenlight.models.transfers import fetched, sent
-from evenlight.predictions import Sentence
-from evenlight.rows import marks_of
-from evenlight.seeds import generator_for
+from evenlight.texts.predictions import Sentence
+from evenlight.texts.rows import marks_of
 
 # Sentences whose perturbed forms are explained together.
 SENTENCES_AT_ONCE = 64

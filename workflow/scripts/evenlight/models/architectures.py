@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerBase
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.models.classifier import Classifier, load_network, untrained_network
 from evenlight.models.limits import longest_text, refuse_beyond_limit
 from evenlight.models.lstm_attention import LstmAttention, LstmAttentionConfig

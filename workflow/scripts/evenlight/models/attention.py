@@ -13,7 +13,7 @@ from transformers import AttentionMaskInterface, PreTrainedModel
 from transformers.masking_utils import eager_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.models.language_model import ClassifyingLanguageModel
 from evenlight.models.padding import without_asking
 

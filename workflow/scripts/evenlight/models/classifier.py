@@ -14,8 +14,9 @@ from torch import nn
 from transformers import AutoConfig, AutoModelForSequenceClassification, Cache, PreTrainedTokenizerBase
 from transformers.integrations import hub_kernels
 
-from evenlight import gpus
-from evenlight.errors import InputError, first_line
+from evenlight.core.errors import InputError, first_line
+from evenlight.core.sources import WEIGHT_FILES, check_no_pickle, convert
+from evenlight.jobs import gpus
 from evenlight.models import lstm_attention, one_layer_attention  # noqa: F401 (registers the architectures)
 from evenlight.models.attention import FURTHER_TYPES, KNOWN_TYPES
 from evenlight.models.fast_layers import linear_layers, use_fast_layers
@@ -28,8 +29,7 @@ from evenlight.models.padding import padding_known
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.transfers import sent
 from evenlight.models.windows import Windows, are_windowed, split
-from evenlight.rows import ids_of, marks_of, types_of
-from evenlight.sources import WEIGHT_FILES, check_no_pickle, convert
+from evenlight.texts.rows import ids_of, marks_of, types_of
 
 SAFELY = NO_CODE | {"use_safetensors": True}
 # Else Transformers would ask a service for what a model lacks, and read weights that its commit does not have.
@@ -121,7 +121,7 @@ class Classifier:
         return required_token_id(self.tokenizer, role, self.network.config.model_type)
 
     def padded(self, rows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Token ids on the network's device and mask in main memory of some rows (:mod:`evenlight.rows`).
+        """Token ids on the network's device and mask in main memory of some rows (:mod:`evenlight.texts.rows`).
 
         Both are (rows, longest). The mask is 0 for padding and one more than its mark for a token, which is 1 in texts
         that are read as they are. What is asked of it makes nobody wait for the device.
@@ -454,7 +454,7 @@ def load_classifier(
     precision: str = "float32",
     change: Callable[[nn.Module], None] | None = None,
 ) -> Classifier:
-    """The classifier that :func:`evenlight.training.save_classifier` wrote to ``folder``, ready to be asked.
+    """The classifier that :func:`evenlight.engine.training.save_classifier` wrote to ``folder``, ready to be asked.
 
     Args:
         folder: the model's.

@@ -9,8 +9,8 @@ from huggingface_hub import constants
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import get_session
 
-from evenlight.errors import InputError
-from evenlight.sources import is_missing_folder, nearest_folder
+from evenlight.core.errors import InputError
+from evenlight.core.sources import is_missing_folder, nearest_folder
 
 # How often the hub is asked for an answer, and the seconds in which it is not asked again where it gave none.
 ATTEMPTS, SILENCE = 2, 60.0

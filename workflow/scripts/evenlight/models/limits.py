@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.models.classifier import Classifier
 
 SHORTEST = 3  # the least that a configuration may allow

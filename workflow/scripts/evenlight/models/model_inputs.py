@@ -17,11 +17,11 @@ import torch
 from torch import nn
 from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.models.language_model import ClassifyingLanguageModel
 from evenlight.models.networks import embedded, evaluating, word_table
 from evenlight.models.tokenizers import read_words, required_token_id
-from evenlight.rows import common_beginning
+from evenlight.texts.rows import common_beginning
 
 # How far logits may be apart, as a share of the largest: rounding is a hundred times smaller, a text that is moved or
 # mixed with padding a hundred times larger.

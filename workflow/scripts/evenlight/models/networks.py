@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 
 
 def embedded(network: nn.Module, token_id: torch.Tensor) -> torch.Tensor:

@@ -15,7 +15,7 @@ import torch
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.models.architectures import MOST_TOKENS, Sentences, checked_classifier
 from evenlight.models.classifier import Classifier, load_network, name_classes
 from evenlight.models.hub import located
@@ -31,8 +31,8 @@ from evenlight.models.tokenizers import (
     special_token_id,
     token_ids,
 )
-from evenlight.rows import common_beginning
-from evenlight.texts import written
+from evenlight.texts.rows import common_beginning
+from evenlight.texts.words import written
 
 TEXT, LABEL = "{text}", "{label}"
 NAMES = {DECODER: MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MASKED: MODEL_FOR_MASKED_LM_MAPPING_NAMES}

@@ -7,8 +7,8 @@ from functools import partial
 import torch
 from torch import nn
 
+from evenlight.core.seeds import generator_for
 from evenlight.models.networks import evaluating
-from evenlight.seeds import generator_for
 
 # The ends of a network whose layers stand in a list.
 EMBEDDINGS, HEAD = "embeddings", "head"

@@ -10,13 +10,13 @@ from torch import nn
 from transformers import PreTrainedTokenizerBase
 from transformers.utils import cached_file
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
+from evenlight.core.sources import adapter_files, digest, model_files
 from evenlight.models.adapters import adapted_network
 from evenlight.models.architectures import checked_classifier
 from evenlight.models.classifier import MULTI_LABEL, Classifier, load_network, name_classes
 from evenlight.models.hub import located
 from evenlight.models.tokenizers import loaded_tokenizer, special_token_id, token_ids
-from evenlight.sources import adapter_files, digest, model_files
 
 # What Transformers calls labels that nobody has named.
 NO_NAME = re.compile(r"LABEL_\d+")

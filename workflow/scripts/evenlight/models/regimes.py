@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from transformers import AutoModelForSequenceClassification
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.models.classifier import belongs_to_head
 from evenlight.models.networks import word_table
 from evenlight.models.randomised import EMBEDDINGS, HEAD, layers_of

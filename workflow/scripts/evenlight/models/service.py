@@ -16,10 +16,10 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.models.in_a_line import in_a_line
 from evenlight.models.tokenizers import BEGINNING, BY_WORDS, pieces_of
-from evenlight.rows import ids_of
+from evenlight.texts.rows import ids_of
 
 # What rule ``describe_service`` writes: the service, the words of the texts that it is asked about, and for readers, as
 # of any model, where it is from.
@@ -88,7 +88,7 @@ class ServedClassifier:
         return words
 
     def texts(self, rows: Sequence[np.ndarray]) -> list[str]:
-        """The texts of rows (:mod:`evenlight.rows`): their words, and what stands before each.
+        """The texts of rows (:mod:`evenlight.texts.rows`): their words, and what stands before each.
 
         Hidden words are what the settings say, behind a space, or left out. A text that lacks its first word does not
         begin with a space. One without any word is ``empty_text``.

@@ -1,8 +1,8 @@
 """Tokenizers: learned from the training split, or loaded with a pre-trained model; and how they read words.
 
-What a model reads of an item is its text as it came (:mod:`evenlight.texts`), exactly as Transformers' own call on that
-text gives it; of an item that came as words they are joined by spaces. Which token belongs to which word follows from
-the characters that it stands for.
+What a model reads of an item is its text as it came (:mod:`evenlight.texts.words`), exactly as Transformers' own call
+on that text gives it; of an item that came as words they are joined by spaces. Which token belongs to which word
+follows from the characters that it stands for.
 """
 
 import tempfile
@@ -33,10 +33,10 @@ from transformers.models.auto.tokenization_auto import get_tokenizer_config
 from transformers.tokenization_utils_base import TOKENIZER_CONFIG_FILE
 from transformers.utils import CONFIG_NAME
 
-from evenlight.errors import InputError, first_line
+from evenlight.core.errors import InputError, first_line
 from evenlight.models.hub import located
-from evenlight.predictions import PROMPT, SPECIAL
-from evenlight.texts import of_part, spaces_of, written
+from evenlight.texts.predictions import PROMPT, SPECIAL
+from evenlight.texts.words import of_part, spaces_of, written
 
 SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
@@ -263,7 +263,7 @@ def token_ids(
 def pieces_of(words: Sequence[str]) -> list[str]:
     """Each word of a text with what stands before it, the last also with what stands behind it; (words,).
 
-    >>> from evenlight.texts import Words
+    >>> from evenlight.texts.words import Words
     >>> pieces_of(Words(["Failed", ",", "again"], [" ", "", " ", "\\n"]))
     ['\\x02 Failed', ',', ' again\\n']
     """
@@ -297,8 +297,8 @@ def read_words(
 
     Args:
         tokenizer: a fast one.
-        sentences: the words of each text, with what stands between them (:class:`evenlight.texts.Words`); of lists of
-            words a space.
+        sentences: the words of each text, with what stands between them (:class:`evenlight.texts.words.Words`); of
+            lists of words a space.
         names: of the texts, for messages.
         parts: of texts of two parts, which are read as the tokenizer reads a pair of texts.
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.models.classifier import Classifier
 from evenlight.models.model_inputs import CLOSE, reason_of
 from evenlight.models.tokenizers import Reading, read_words
-from evenlight.predictions import SPECIAL
-from evenlight.rows import row_of
+from evenlight.texts.predictions import SPECIAL
+from evenlight.texts.rows import row_of
 
 # Words of each part that are tried.
 TRIED = 3

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.models.transfers import sent
-from evenlight.rows import FIRST, MOST_WINDOWS, windows_of
+from evenlight.texts.rows import FIRST, MOST_WINDOWS, windows_of
 
 # Of places between tokens, which are shares of a text.
 ROUNDING = 1e-9

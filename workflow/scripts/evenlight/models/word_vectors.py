@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedTokenizerBase
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 
 # What tokenizers write before a token that begins a word, where they write anything; WordPiece marks all others.
 BEGINNINGS = "\N{LATIN CAPITAL LETTER G WITH DOT ABOVE}\N{LOWER ONE EIGHTH BLOCK}"

@@ -16,10 +16,10 @@ from evenlight.configuration import asks_model, beyond_probabilities, completed_
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
 from evenlight.configuration.settings import Entry
+from evenlight.core.errors import InputError
+from evenlight.core.kinds import TOKENS
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
-from evenlight.errors import InputError
-from evenlight.kinds import TOKENS
 from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.models.classifier import Classifier
 from evenlight.notebook.explained import Explanations, TextExplanation
@@ -28,8 +28,8 @@ from evenlight.notebook.loading import AskedService, in_words_of_a_notebook
 from evenlight.notebook.loading import load_classifier as load_classifier
 from evenlight.notebook.progress import Progress, counted
 from evenlight.notebook.reading import Text, check_marks, check_one_per_text, sentences_of
-from evenlight.predictions import Sentence, runner_up
 from evenlight.statistics.one_cell import one_cell
+from evenlight.texts.predictions import Sentence, runner_up
 
 Asked = Classifier | AskedService
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from evenlight.errors import InputError
-from evenlight.figures.word_scores import Page, rows_of_pages, word_scores_page
+from evenlight.core.errors import InputError
 from evenlight.metrics import Explanation
+from evenlight.reports.word_scores import Page, rows_of_pages, word_scores_page
 
 # So many are drawn where a list ends a cell, and so many words of a text stand in a line about it.
 MOST_DRAWN, MOST_WORDS = 20, 8

@@ -15,7 +15,7 @@ from transformers import PreTrainedTokenizerBase
 
 from evenlight import configuration
 from evenlight.configuration import OF_RUNS
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.models import classifier as classifiers
 from evenlight.models.architectures import MOST_TOKENS
 from evenlight.models.classifier import Classifier
@@ -23,9 +23,9 @@ from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.ready import ready_classifier
 from evenlight.models.service import ServedClassifier, is_service, load_service, word_tokenizer
+from evenlight.models.services.asking import Service
+from evenlight.models.services.client import Policy
 from evenlight.models.tokenizers import checked_tokenizer, loaded_tokenizer, special_token_id, token_ids
-from evenlight.services.asking import Service
-from evenlight.services.client import Policy
 
 Source = str | Path | tuple[nn.Module, PreTrainedTokenizerBase]
 # What a study says of each model, and a notebook of each call.
@@ -44,7 +44,7 @@ class AskedService(ServedClassifier):
 
     Attributes:
         answers_folder: of the answers of all services.
-        asking: how it is asked, see :class:`evenlight.services.client.Policy`.
+        asking: how it is asked, see :class:`evenlight.models.services.client.Policy`.
     """
 
     answers_folder: Path = Path()

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pandas as pd
 
+from evenlight.core.errors import InputError
 from evenlight.datasets.words import text_columns
 from evenlight.engine.sentences import encoded
-from evenlight.errors import InputError
 from evenlight.models.classifier import Classifier
 from evenlight.models.limits import longest_text
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.notebook.loading import AskedService
-from evenlight.predictions import Sentence
-from evenlight.texts import Words, spaces_of, texts_in
+from evenlight.texts.predictions import Sentence
+from evenlight.texts.words import Words, spaces_of, texts_in
 
 Text = str | Sequence[str]
 # Words of a text that a message shows.

@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenlight.kinds import MODALITIES
+from evenlight.core.kinds import MODALITIES
 from evenlight.statistics.study import StudyScores, VerdictSettings, taken
 
 # Folders below <results> in which a result may find what runs have made, and that of published figures.

@@ -1,6 +1,6 @@
 """How large is every disparity, adjusted for length, confidence or correctness?"""
 
-from evenlight.contracts.results import COVARIATE_ADJUSTED
+from evenlight.core.contracts.results import COVARIATE_ADJUSTED
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.covariate_adjusted import covariate_adjusted_table
 from evenlight.statistics.score_files import score_notes

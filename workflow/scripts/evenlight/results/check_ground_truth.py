@@ -1,6 +1,6 @@
 """Hold the ground truth of the datasets against the words that are associated with their labels."""
 
-from evenlight.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
+from evenlight.core.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.ground_truth import ground_truth_tables
 

@@ -1,6 +1,6 @@
 """Which class does each model have for texts without words?"""
 
-from evenlight.contracts.results import WITHOUT_WORDS
+from evenlight.core.contracts.results import WITHOUT_WORDS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.without_words import classes_without_words
 

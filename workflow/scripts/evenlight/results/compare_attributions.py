@@ -1,6 +1,6 @@
 """Compare what explanations give to the ground-truth words of both forms of a sentence, run by run."""
 
-from evenlight.contracts.results import ATTRIBUTION_DIFFERENCES
+from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.word_attributions import attribution_differences
 

@@ -1,6 +1,6 @@
 """Say whether explainers that challenge all others are better than each of them."""
 
-from evenlight.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
+from evenlight.core.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.challengers import challenger_tables
 from evenlight.statistics.score_files import score_notes

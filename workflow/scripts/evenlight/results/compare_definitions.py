@@ -1,6 +1,6 @@
 """Count what each definition of a disputed metric finds and how far two of them agree."""
 
-from evenlight.contracts.results import DEFINITIONS, SUMMARY
+from evenlight.core.contracts.results import DEFINITIONS, SUMMARY
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.definitions import definitions_table
 

@@ -1,6 +1,6 @@
 """Test sets of more than two groups: Kruskal-Wallis, Friedman, and Dunn's comparisons of their pairs."""
 
-from evenlight.contracts.results import GROUP_PAIRS, GROUPS
+from evenlight.core.contracts.results import GROUP_PAIRS, GROUPS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.groups import group_tables
 from evenlight.statistics.score_files import score_notes

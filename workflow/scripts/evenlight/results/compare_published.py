@@ -1,6 +1,6 @@
 """Lay this study's disparities beside the published ones: cell by cell, and how far both agree."""
 
-from evenlight.contracts.results import PUBLISHED, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY, QUALITY, SUMMARY
+from evenlight.core.contracts.results import PUBLISHED, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY, QUALITY, SUMMARY
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.published import agreement_beside, lay_beside, quality_beside, read_published
 

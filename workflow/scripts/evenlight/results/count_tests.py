@@ -1,6 +1,6 @@
 """Count what each way of testing single seeds finds, per dataset and metric."""
 
-from evenlight.contracts.results import DISPARITY, TEST_COUNTS
+from evenlight.core.contracts.results import DISPARITY, TEST_COUNTS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.counts import count_tests
 

@@ -1,6 +1,6 @@
 """How many texts are audited: of each dataset and group, explained ones, and copies of others."""
 
-from evenlight.contracts.results import AUDITED_GROUPS, AUDITED_TEXTS, DIFFERENT_TEXTS
+from evenlight.core.contracts.results import AUDITED_GROUPS, AUDITED_TEXTS, DIFFERENT_TEXTS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.text_counts import count_texts
 

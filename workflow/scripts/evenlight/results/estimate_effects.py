@@ -1,6 +1,6 @@
 """Estimate the effects of all cells over their seeds, with intervals, and say what can be claimed."""
 
-from evenlight.contracts.results import EFFECTS
+from evenlight.core.contracts.results import EFFECTS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.score_files import score_notes

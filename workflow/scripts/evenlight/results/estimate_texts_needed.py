@@ -1,6 +1,6 @@
 """How many texts would decide each question that is open?"""
 
-from evenlight.contracts.results import EFFECTS, TEXTS_NEEDED
+from evenlight.core.contracts.results import EFFECTS, TEXTS_NEEDED
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.texts_needed import texts_needed
 

@@ -1,7 +1,7 @@
 """Which pairs of texts differ most in the question of each comparison whose answer is clearest?"""
 
-from evenlight.contracts.results import EFFECTS, EXAMPLES
-from evenlight.kinds import TOKENS
+from evenlight.core.contracts.results import EFFECTS, EXAMPLES
+from evenlight.core.kinds import TOKENS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.examples import example_pairs
 

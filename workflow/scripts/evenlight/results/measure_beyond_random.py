@@ -1,6 +1,6 @@
 """What is left of every disparity beyond that of random explanations?"""
 
-from evenlight.contracts.results import BEYOND_RANDOM
+from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.beyond_random import beyond_random_table
 from evenlight.statistics.score_files import score_notes

@@ -1,6 +1,6 @@
 """Test, run by run, whether two groups get explanations of the same quality."""
 
-from evenlight.contracts.results import DISPARITY
+from evenlight.core.contracts.results import DISPARITY
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.disparity import disparity_table
 

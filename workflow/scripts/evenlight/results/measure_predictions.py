@@ -1,6 +1,6 @@
 """Measure what models take for what: confusions, and curves of true and false positives."""
 
-from evenlight.contracts.results import CONFUSIONS, ROC_CURVES
+from evenlight.core.contracts.results import CONFUSIONS, ROC_CURVES
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.predictions import prediction_tables
 

@@ -1,6 +1,6 @@
 """Measure how well the models classify each group, per seed and over the seeds, and whether they have learnt."""
 
-from evenlight.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY_PER_SEED
+from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY_PER_SEED
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.model_quality import balanced_accuracies, quality_per_seed, summarise_quality

@@ -1,6 +1,6 @@
 """On which words a model relies, by group: pairs of forms, words that name the group, and a table of words."""
 
-from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
+from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.reliance import measure_reliance
 

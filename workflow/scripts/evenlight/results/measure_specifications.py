@@ -1,6 +1,6 @@
 """Ask the same question in every way that the study has, and again with permuted groups: the specification curves."""
 
-from evenlight.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
+from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.specifications import specification_tables

@@ -1,6 +1,6 @@
 """Test again with permuted groups: is the number of significant cells more than chance?"""
 
-from evenlight.contracts.results import CONTROL
+from evenlight.core.contracts.results import CONTROL
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.control import permuted_rates
 from evenlight.statistics.score_files import score_notes

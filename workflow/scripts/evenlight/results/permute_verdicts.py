@@ -1,6 +1,6 @@
 """Make all verdicts again with the groups' labels permuted."""
 
-from evenlight.contracts.results import VERDICT_CONTROL
+from evenlight.core.contracts.results import VERDICT_CONTROL
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.verdict_control import permuted_verdicts
 

@@ -1,6 +1,6 @@
 """Sum up how far the explainers agree, over texts and seeds and between groups."""
 
-from evenlight.contracts.results import AGREEMENT_SUMMARY
+from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.explainer_agreement import summarise_agreement
 

@@ -1,6 +1,6 @@
 """How many seconds and rows through the model does each explainer take, per text?"""
 
-from evenlight.contracts.results import COST_SUMMARY
+from evenlight.core.contracts.results import COST_SUMMARY
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.costs import summarise_costs
 

@@ -1,6 +1,6 @@
 """Count the seeds with a significant disparity and average their effect sizes: a row per cell."""
 
-from evenlight.contracts.results import DISPARITY, SUMMARY
+from evenlight.core.contracts.results import DISPARITY, SUMMARY
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.summary import direction_notes, summarise_disparity
 

@@ -1,6 +1,6 @@
 """Put the trainings with several learning rates into a table, and say which rate is best."""
 
-from evenlight.contracts.results import LEARNING_RATES
+from evenlight.core.contracts.results import LEARNING_RATES
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.learning_rates import learning_rates
 

@@ -1,6 +1,6 @@
 """Sum up how probable masked language models find the texts of every group, before and after training."""
 
-from evenlight.contracts.results import MASKED_SUMMARY
+from evenlight.core.contracts.results import MASKED_SUMMARY
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.masked_words import masked_summary
 

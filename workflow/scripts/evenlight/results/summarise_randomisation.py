@@ -1,6 +1,6 @@
 """Sum up how the scores of every explainer change by random layers."""
 
-from evenlight.contracts.results import RANDOMISATION
+from evenlight.core.contracts.results import RANDOMISATION
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.randomisation import summarise_randomisation
 

@@ -1,6 +1,6 @@
 """Say how correct the explanations are in every regime, beside the baseline and beside random scores."""
 
-from evenlight.contracts.results import REGIMES
+from evenlight.core.contracts.results import REGIMES
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.regime_summary import regime_table
 from evenlight.statistics.score_files import score_notes

@@ -1,6 +1,6 @@
 """Average every metric per group over the seeds."""
 
-from evenlight.contracts.results import SCORE_SUMMARY
+from evenlight.core.contracts.results import SCORE_SUMMARY
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.summary import summarise_scores

@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from evenlight.contracts.results import BEYOND_RANDOM
+from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.statistics.cells import CELL, ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effects import PooledRows, gathered, pooled_rows

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight import tables
-from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.errors import InputError
-from evenlight.items import check_strata, forms_of
+from evenlight.core import tables
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.core.errors import InputError
 from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.score_files import read_scores
 from evenlight.statistics.study import Comparison, StudyScores, pairs_of
+from evenlight.texts.items import check_strata, forms_of
 
 # By what a dataset may be stratified: its labels, what a model predicts, and whether that is right.
 STRATA = ("label", "prediction", "correct")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evenlight.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
+from evenlight.core.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
 from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows

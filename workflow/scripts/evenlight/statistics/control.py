@@ -22,7 +22,7 @@ significant together or not at all, a share α of the permutations makes them so
 import numpy as np
 import pandas as pd
 
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, numbered
 from evenlight.statistics.disparity import shared_flips, strata_of_rows, sums_of_clusters, within_strata

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight import tables
-from evenlight.contracts.explanations import COSTS
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import COSTS
 from evenlight.statistics.files import cost_path, runs
 
 # What the costs of an explainer stand apart by: times on two devices have no mean.

@@ -25,17 +25,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight import tables
-from evenlight.contracts.texts import ITEMS, PREDICTIONS
-from evenlight.errors import InputError
-from evenlight.kinds import TOKENS
-from evenlight.resamples import LEAST_CARRIERS, carriers, reserve
-from evenlight.seeds import generator_for
+from evenlight.core import tables
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
+from evenlight.core.errors import InputError
+from evenlight.core.kinds import TOKENS
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.cells import CELL, ExplainerScores, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import pooled_sd
 from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.jackknife import interval, without_each
+from evenlight.statistics.resamples import LEAST_CARRIERS, carriers, reserve
 from evenlight.statistics.rounding import OF_SUMS
 from evenlight.statistics.study import StudyScores
 

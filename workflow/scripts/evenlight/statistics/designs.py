@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from evenlight.items import forms_of
 from evenlight.statistics.study import Comparison
+from evenlight.texts.items import forms_of
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,9 @@ def design_of(
 ) -> Design | None:
     """The design of a comparison, or None where a level has no item.
 
-    ``rows`` are the units' of one dataset and factor (:func:`evenlight.items.forms_of`); ``items`` has ``item_id`` and
-    ``cluster`` of the items whose scores stand in the columns, in this order, and ``strata`` their stratum, int (seeds,
-    items), -1 where it is not known.
+    ``rows`` are the units' of one dataset and factor (:func:`evenlight.texts.items.forms_of`); ``items`` has
+    ``item_id`` and ``cluster`` of the items whose scores stand in the columns, in this order, and ``strata`` their
+    stratum, int (seeds, items), -1 where it is not known.
     """
     column = pd.Series(np.arange(len(items)), index=items["item_id"])
     rows = rows[rows["item_id"].isin(column.index)]

@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
-from evenlight.contracts.results import DISPARITY
-from evenlight.errors import InputError
-from evenlight.items import check_compared
+from evenlight.core.contracts.results import DISPARITY
+from evenlight.core.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores, rows_by_comparison
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import cohens_d, defined, hedges_g, stratified_d
@@ -27,6 +26,7 @@ from evenlight.statistics.regimes import read_compared
 from evenlight.statistics.rounding import differences, settled
 from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import StudyScores
+from evenlight.texts.items import check_compared
 
 # Each is adjusted over all rows of the study. The sign-flip test is not: its p cannot be lower than one over the
 # number of its draws, which no study of thousands of tests can be adjusted by.

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from evenlight.contracts.results import EFFECTS
-from evenlight.items import check_compared
-from evenlight.seeds import generator_for
+from evenlight.core.contracts.results import EFFECTS
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.blocks import NUMBERS
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design
@@ -26,6 +25,7 @@ from evenlight.statistics.regimes import read_compared
 from evenlight.statistics.robustness import robustness_value
 from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import check_level, family_of, few_of, judged, reason_of
+from evenlight.texts.items import check_compared
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evenlight import tables
-from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.texts import ITEMS, PREDICTIONS
-from evenlight.errors import InputError
-from evenlight.predictions import PROMPT
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
+from evenlight.core.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores
 from evenlight.statistics.designs import Side, levels_there, side_of
 from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path
 from evenlight.statistics.study import ALL
+from evenlight.texts.predictions import PROMPT
 
 # In the place of a class: the runs explain different ones.
 SEVERAL = 255

@@ -13,19 +13,19 @@ import pandas as pd
 import pyarrow as pa
 from scipy.stats import rankdata
 
-from evenlight import tables
-from evenlight.contracts.explanations import AGREEMENT, ATTRIBUTIONS
-from evenlight.contracts.results import AGREEMENT_SUMMARY
-from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.errors import InputError
-from evenlight.items import forms_of
-from evenlight.predictions import Sentence, read_explained, sentences_of
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import AGREEMENT, ATTRIBUTIONS
+from evenlight.core.contracts.results import AGREEMENT_SUMMARY
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.errors import InputError
 from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.effect_sizes import cohens_d, defined
 from evenlight.statistics.files import Run, agreement_path, items_path, units_path
 from evenlight.statistics.rank_sum import mann_whitney
 from evenlight.statistics.study import pairs_of
 from evenlight.statistics.summary import population_sd
+from evenlight.texts.items import forms_of
+from evenlight.texts.predictions import Sentence, read_explained, sentences_of
 
 RANK, TOP, SIGN = MEASURES = ("rank_correlation", "top_agreement", "sign_agreement")
 # Between the names in a column: two explainers and a measure.

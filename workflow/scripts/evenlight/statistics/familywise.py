@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import poisson
 
-from evenlight.seeds import derived_seed
+from evenlight.core.seeds import derived_seed
 from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.pooled import Estimate, Part
 

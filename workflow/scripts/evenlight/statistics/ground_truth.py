@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from evenlight import tables
-from evenlight.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
-from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.seeds import generator_for
+from evenlight.core import tables
+from evenlight.core.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.files import items_path, units_path
 
 # Permutations that are computed together.

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from evenlight.contracts.results import GROUP_PAIRS, GROUPS
-from evenlight.errors import InputError
+from evenlight.core.contracts.results import GROUP_PAIRS, GROUPS
+from evenlight.core.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Side, side_of
 from evenlight.statistics.disparity import with_adjusted_p

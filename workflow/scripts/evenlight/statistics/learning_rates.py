@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.contracts.results import LEARNING_RATES
+from evenlight.core.contracts.results import LEARNING_RATES
 
 FILE = "{dataset}/{model}/rate{rate}.csv"
 

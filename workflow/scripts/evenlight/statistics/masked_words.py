@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight import tables
-from evenlight.contracts.masked_words import MASKED_WORDS
-from evenlight.contracts.results import MASKED_SUMMARY
-from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.items import forms_of
+from evenlight.core import tables
+from evenlight.core.contracts.masked_words import MASKED_WORDS
+from evenlight.core.contracts.results import MASKED_SUMMARY
+from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.statistics.designs import design_of
 from evenlight.statistics.files import Run, items_path, masked_path, notes_of_runs, units_path
 from evenlight.statistics.pooled import Estimate, pooled_effects
 from evenlight.statistics.study import pairs_of
+from evenlight.texts.items import forms_of
 
 SCORES = ("likelihood", "released")
 

@@ -13,15 +13,15 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from evenlight import tables
-from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.errors import InputError
-from evenlight.items import forms_of
-from evenlight.predictions import COUNTERPART_TOO_LONG, TOO_LONG
+from evenlight.core import tables
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.core.errors import InputError
 from evenlight.statistics.files import items_path, notes_of_runs, predictions_path, runs, units_path
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import ALL, Comparison, ordered_levels, pairs_of
 from evenlight.statistics.summary import summarise_over_seeds
+from evenlight.texts.items import forms_of
+from evenlight.texts.predictions import COUNTERPART_TOO_LONG, TOO_LONG
 
 COLUMNS = ["measure", "factor", "subset", "size", "value"]
 ROUNDING = 1e-12

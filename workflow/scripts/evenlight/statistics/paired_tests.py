@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm, rankdata
 
-from evenlight.seeds import generator_for
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.blocks import row_blocks
 
 # Differences that are as equal as this, relative to the largest, are ties: those of scores k/n are seldom equal in

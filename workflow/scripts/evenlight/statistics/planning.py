@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from evenlight.errors import InputError
-from evenlight.seeds import derived_seed, generator_for
+from evenlight.core.errors import InputError
+from evenlight.core.seeds import derived_seed, generator_for
 from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows

@@ -25,8 +25,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
 
-from evenlight.resamples import carriers, reserve
 from evenlight.statistics.effect_sizes import stratum_weight
+from evenlight.statistics.resamples import carriers, reserve
 from evenlight.statistics.rounding import threshold
 
 # A seed counts in a cell where it has scores of so many units, and of this share of the most of any seed.

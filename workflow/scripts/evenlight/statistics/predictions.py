@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight import tables
-from evenlight.contracts.results import CONFUSIONS, ROC_CURVES
-from evenlight.contracts.texts import ITEMS
+from evenlight.core import tables
+from evenlight.core.contracts.results import CONFUSIONS, ROC_CURVES
+from evenlight.core.contracts.texts import ITEMS
 from evenlight.metrics.correctness.paper import roc_auc, thresholds
 from evenlight.statistics.files import items_path, predictions_path, runs
 from evenlight.statistics.model_quality import predicted_items

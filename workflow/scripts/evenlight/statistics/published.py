@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 
 RUNS = 5  # seeds of every published cell
 GROUPS = ("male", "female")  # a positive published d means that male sentences have the higher scores (Eq. 7)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight import tables
-from evenlight.contracts.explanations import RANDOMISED
-from evenlight.contracts.results import RANDOMISATION
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import RANDOMISED
+from evenlight.core.contracts.results import RANDOMISATION
 from evenlight.statistics.files import Run, notes_of_runs, randomised_path, runs
 from evenlight.statistics.summary import population_sd
 

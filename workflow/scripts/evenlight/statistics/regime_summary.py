@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from evenlight import tables
-from evenlight.contracts.results import REGIMES
-from evenlight.contracts.texts import ITEMS, PREDICTIONS
-from evenlight.predictions import PROMPT
-from evenlight.resamples import clusters_known, drawn_counts, ends, mean_ends, mean_of_known, means_of_draws
-from evenlight.seeds import generator_for
+from evenlight.core import tables
+from evenlight.core.contracts.results import REGIMES
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
+from evenlight.core.seeds import generator_for
 from evenlight.statistics.designs import numbered
 from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.regimes import SUBSETS, Regimes, read_regimes, run_of_seed
+from evenlight.statistics.resamples import clusters_known, drawn_counts, ends, mean_ends, mean_of_known, means_of_draws
 from evenlight.statistics.study import StudyScores
+from evenlight.texts.predictions import PROMPT
 
 COLUMNS = REGIMES.schema.names
 
@@ -28,8 +28,8 @@ def regime_table(
 
     - ``seeds``, ``texts``: runs, and texts with a score, mean over runs;
     - ``mean``, ``sd``: mean over runs of the mean over texts, and the population standard deviation of these;
-    - ``low``, ``high``: the interval (:func:`evenlight.resamples.mean_ends`, :func:`weights_of_draws`), for these
-      trained models;
+    - ``low``, ``high``: the interval (:func:`evenlight.statistics.resamples.mean_ends`, :func:`weights_of_draws`), for
+      these trained models;
     - ``ratio`` with its interval: the mean over that of the baseline, which for mass accuracy is GECOBench's relative
       mass accuracy (Eq. 4);
     - ``log_excess``: as GECOBench's code has it, log(ratio − 1) of each text, mean over the texts that have a higher

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight import tables
-from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.errors import InputError
+from evenlight.core import tables
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.core.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.files import Run, items_path, predictions_path, runs, units_path

@@ -14,18 +14,18 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from evenlight import tables
-from evenlight.chance import rank_correlation
-from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
-from evenlight.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.factors import JOINT
-from evenlight.items import forms_of
+from evenlight.core import tables
+from evenlight.core.chance import rank_correlation
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.core.factors import JOINT
 from evenlight.metrics import Explanation, explanations_of
-from evenlight.predictions import read_explained
 from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.study import ALL
 from evenlight.statistics.word_attributions import ROWS, forms_together, pairs_of_forms
+from evenlight.texts.items import forms_of
+from evenlight.texts.predictions import read_explained
 
 # Fewest words that two forms must share for a rank correlation.
 LEAST_WORDS = 3
@@ -195,7 +195,8 @@ def measure_reliance(
     texts: int,
     confidence: float,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """The tables of :mod:`the contracts <evenlight.contracts.results>` pair invariance, group reliance, words by group.
+    """The tables of :mod:`the contracts <evenlight.core.contracts.results>` pair invariance, group reliance, words by
+    group.
 
     Args:
         attributions, datasets_folder, predictions: folders (:mod:`evenlight.statistics.files`).

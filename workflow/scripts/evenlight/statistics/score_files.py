@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight import tables
-from evenlight.chance import note_on_chance
-from evenlight.contracts.explanations import SCORES
-from evenlight.errors import InputError
+from evenlight.core import tables
+from evenlight.core.chance import note_on_chance
+from evenlight.core.contracts.explanations import SCORES
+from evenlight.core.errors import InputError
 from evenlight.statistics.files import Run, notes_of_runs, runs, score_path
 from evenlight.statistics.study import StudyScores
 

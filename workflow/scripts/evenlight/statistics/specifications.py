@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from evenlight.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
-from evenlight.items import forms_of
+from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
 from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.control import permuted_labels
@@ -27,6 +26,7 @@ from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.rank_sum import van_elteren
 from evenlight.statistics.rounding import settled
 from evenlight.statistics.study import ALL, StudyScores, pairs_of
+from evenlight.texts.items import forms_of
 
 LEAST = 3  # specifications of a curve
 TIE = 1e-9  # effects from -1 to 1 that are as near to each other are equal

@@ -64,8 +64,8 @@ class StudyScores:
         claims: of regimes, by name (:func:`evenlight.statistics.regimes.compared_regimes`).
         together: the explainers whose mean is a further one, in a study of regimes.
         modalities: where explanations are of several modalities, what each has of them
-            (:data:`evenlight.kinds.MODALITIES`): names of ``explainers`` and ``metrics``, the factors that are compared
-            (``compared``), and the folder of its ``units``.
+            (:data:`evenlight.core.kinds.MODALITIES`): names of ``explainers`` and ``metrics``, the factors that are
+            compared (``compared``), and the folder of its ``units``.
     """
 
     scores: Path

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from evenlight import tables
-from evenlight.contracts.texts import UNITS
-from evenlight.errors import InputError
-from evenlight.items import forms_of
+from evenlight.core import tables
+from evenlight.core.contracts.texts import UNITS
+from evenlight.core.errors import InputError
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.files import Run, runs, units_path
 from evenlight.statistics.score_files import STANDARD_ERROR, read_scores
 from evenlight.statistics.study import ALL, StudyScores
+from evenlight.texts.items import forms_of
 
 COMPUTED = [
     "seeds",

@@ -6,13 +6,13 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 
-from evenlight import tables
-from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.factors import JOINT, PLACEBO
-from evenlight.items import forms_of, texts_of, units_of
-from evenlight.sources import digest
+from evenlight.core import tables
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.factors import JOINT, PLACEBO
+from evenlight.core.sources import digest
 from evenlight.statistics.files import Run, items_path, score_path, units_path
 from evenlight.statistics.study import Comparison, pairs_of
+from evenlight.texts.items import forms_of, texts_of, units_of
 
 GROUPS = ["dataset", "factor", "level", "texts", "compared"]
 DIFFERENT = ["dataset", *Comparison._fields, "paired", "different_a", "different_b"]

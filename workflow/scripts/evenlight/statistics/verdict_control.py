@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from evenlight.contracts.results import VERDICT_CONTROL
+from evenlight.core.contracts.results import VERDICT_CONTROL
 from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows

@@ -5,11 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from evenlight.errors import InputError
-from evenlight.factors import JOINT, PLACEBO
-from evenlight.resamples import LEAST_CARRIERS
+from evenlight.core.errors import InputError
+from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.statistics.familywise import critical_deviate, deviate_of, scales, step_down_p
 from evenlight.statistics.many_groups import holm
+from evenlight.statistics.resamples import LEAST_CARRIERS
 from evenlight.statistics.study import UNDECIDABLE, UNDECIDED
 
 # Families of cells, each with the level alpha to itself.

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight import tables
-from evenlight.contracts.texts import ITEMS, PREDICTIONS
+from evenlight.core import tables
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.statistics.files import items_path, predictions_path, runs
 
 COLUMNS = ["dataset", "model", "seed", "hidden", "class", "probability"]

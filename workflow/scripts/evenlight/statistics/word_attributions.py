@@ -11,18 +11,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight import tables
-from evenlight.contracts.explanations import ATTRIBUTIONS
-from evenlight.contracts.results import ATTRIBUTION_DIFFERENCES
-from evenlight.contracts.texts import ITEMS, UNITS
-from evenlight.items import forms_of
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
+from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.metrics import explanations_of
-from evenlight.predictions import read_explained
 from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, runs, units_path
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.paired_tests import signed_rank_p
 from evenlight.statistics.rounding import differences
 from evenlight.statistics.study import Comparison
+from evenlight.texts.items import forms_of
+from evenlight.texts.predictions import read_explained
 
 # Texts that are read together.
 ROWS = 2**12

@@ -7,7 +7,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers.hiding import reduced_rows
 from evenlight.explainers.kernel_shap.paper import independent_subsets
 from evenlight.explainers.shapley import Plan, attribution, exact, with_ends
-from evenlight.predictions import explained_output
+from evenlight.texts.predictions import explained_output
 
 
 def kernel_shap(features: int, evaluations: int, generator: np.random.Generator) -> Plan:

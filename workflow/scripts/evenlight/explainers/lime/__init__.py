@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import answer_in_lockstep
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.lime import paper, released
-from evenlight.seeds import generator_for
 
 # Their copies, thousands for a long sentence, fill the batches; those of more sentences would fill the memory.
 SENTENCES_AT_ONCE = 64

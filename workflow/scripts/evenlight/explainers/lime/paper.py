@@ -12,7 +12,7 @@ from evenlight.explainers import surrogate
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.hiding import hideable, reduced_rows
 from evenlight.models.classifier import Classifier
-from evenlight.predictions import explained_output
+from evenlight.texts.predictions import explained_output
 
 
 def kept_tokens(generator: np.random.Generator, samples: int, tokens: int) -> np.ndarray:

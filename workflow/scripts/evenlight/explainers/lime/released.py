@@ -4,9 +4,9 @@ import re
 
 import numpy as np
 
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Question, Rows
 from evenlight.engine.sentences import Sentence
-from evenlight.errors import InputError
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.lime.paper import bag_of_words, coefficients
 from evenlight.models.classifier import Classifier

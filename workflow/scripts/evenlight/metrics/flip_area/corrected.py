@@ -158,7 +158,7 @@ class Read:
     """A sentence as an attack reads it.
 
     Attributes:
-        row: see :mod:`evenlight.rows`; int64 (tokens,).
+        row: see :mod:`evenlight.texts.rows`; int64 (tokens,).
         token_index: the tokens that may be moved, int64 (inner,).
         tops: for 1, 2 … tokens, the places in ``row`` that an explanation ranks first.
     """

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from evenlight.errors import InputError
+from evenlight.core.errors import InputError
 from evenlight.metrics import Explanation
 from evenlight.metrics.flip_area.corrected import Search
 from evenlight.models.classifier import Classifier

@@ -1,0 +1,109 @@
+"""Explanations and their scores, and what else is computed of single texts."""
+
+import pyarrow as pa
+
+from evenlight.core.contracts.fields import columns, required
+from evenlight.core.tables import Contract
+
+ATTRIBUTIONS = Contract(
+    "attributions",
+    "attribute",
+    pa.schema(
+        [
+            required("item_id", pa.string()),
+            required("token_score", pa.list_(pa.float64())),
+            pa.field("completeness_gap", pa.float64()),
+            required("forward_rows", pa.int64()),
+        ]
+    ),
+)
+# A row for each part that a job computed at once; none where the cost is not known.
+COSTS = Contract(
+    "costs",
+    "attribute",
+    pa.schema(
+        [
+            required("texts", pa.int64()),
+            required("seconds", pa.float64()),  # of all explainers that were computed together
+            required("rows", pa.int64()),  # through the model for this explainer, those shared with others included
+            required("rows_asked", pa.int64()),  # of the model, for all of them
+            required("device", pa.string()),
+            required("threads", pa.int64()),
+        ]
+    ),
+)
+AGREEMENT = Contract(
+    "agreement of explainers",
+    "compare_explainers",
+    pa.schema([required("item_id", pa.string())]),
+    extra_columns=pa.float64(),
+)
+RANDOMISED = Contract(
+    "scores by random layers",
+    "randomise_layers",
+    pa.schema(
+        [
+            required("item_id", pa.string()),
+            required("order", pa.string()),  # cascading or independent
+            required("stage", pa.int64()),  # how far down from the head, 0 for the model as it is
+            required("layer", pa.string()),
+            pa.field("rank_correlation", pa.float64()),
+            pa.field("rank_correlation_absolute", pa.float64()),
+        ]
+    ),
+)
+SCORES = Contract("scores", "score", pa.schema([required("item_id", pa.string())]), extra_columns=pa.float64())
+# Changes of what a text says of one concept, and what is computed of them.
+CHANGES = Contract(
+    "changes",
+    "list_changes",
+    pa.schema(
+        [
+            *columns(pa.string(), "change_id", "split", "concept", "before", "after"),
+            *columns(pa.string(), "base", "edit"),  # the item that is changed, and its real counterfactual
+        ]
+    ),
+)
+CONCEPT_LABELS = Contract(
+    "predicted levels of concepts",
+    "label_concepts",
+    pa.schema([required("item_id", pa.string())]),
+    extra_columns=pa.string(),
+)
+PREDICTED_LEVELS = Contract(
+    "levels of a concept as a network predicts them",
+    "predict_levels",
+    pa.schema([*columns(pa.string(), "item_id", "level")]),
+)
+REPRESENTATIONS = Contract(
+    "representations",
+    "represent_texts",
+    pa.schema(
+        [
+            *columns(pa.string(), "item_id", "split"),
+            required("probability", pa.list_(pa.float64())),  # of the classes
+            required("representation", pa.list_(pa.float32())),  # what the last linear layer is given
+        ]
+    ),
+)
+WORD_ATTRIBUTIONS = Contract(
+    "attributions of words to every class",
+    "attribute_changes",
+    pa.schema(
+        [
+            required("item_id", pa.string()),
+            required("class", pa.int64()),
+            required("word_score", pa.list_(pa.float64())),
+        ]
+    ),
+)
+COUNTERFACTUALS = Contract(
+    "answers of a network that has forgotten a concept",
+    "forget_concept",
+    pa.schema([required("item_id", pa.string()), required("probability", pa.list_(pa.float64()))]),
+)
+CHANGE_EFFECTS = Contract(
+    "effects of changes",
+    "estimate_changes",
+    pa.schema([required("change_id", pa.string()), required("effect", pa.list_(pa.float64()))]),
+)

@@ -1,0 +1,699 @@
+"""Tables of results: what is computed over all scores of a study."""
+
+import pyarrow as pa
+
+from evenlight.core.contracts.fields import columns, required, with_interval
+from evenlight.core.tables import Contract
+
+# Of a cell over its seeds; the factor is that by which the two levels differ: gender, race.
+_CELL = columns(pa.string(), "dataset", "model", "explainer", "metric", "factor", "level_a", "level_b")
+DISPARITY = Contract(
+    "disparity",
+    "measure_disparity",
+    pa.schema(
+        [
+            required("dataset", pa.string()),
+            required("model", pa.string()),
+            required("seed", pa.int64()),
+            required("explainer", pa.string()),
+            required("metric", pa.string()),
+            required("factor", pa.string()),  # by which the two levels differ: gender, race
+            required("level_a", pa.string()),
+            required("level_b", pa.string()),
+            required("size_a", pa.int64()),
+            required("size_b", pa.int64()),
+            required("mean_a", pa.float64()),
+            required("mean_b", pa.float64()),
+            required("u", pa.float64()),  # Mann-Whitney, and its p
+            required("p", pa.float64()),
+            required("p_holm", pa.float64()),  # adjusted over all rows
+            required("p_bh", pa.float64()),
+            required("cohens_d", pa.float64()),
+            required("hedges_g", pa.float64()),
+            required("cliffs_delta", pa.float64()),
+            required("common_language_effect", pa.float64()),
+            *columns(pa.float64(), "shift", "shift_low", "shift_high"),  # Hodges-Lehmann, in units of the scores
+            required("pairs", pa.int64()),  # with both scores; 0 where items do not come in pairs
+            pa.field("rank_biserial", pa.float64()),  # what the signed-rank test is about
+            pa.field("p_signed_rank", pa.float64()),
+            pa.field("p_signed_rank_holm", pa.float64()),
+            pa.field("p_signed_rank_bh", pa.float64()),
+            pa.field("p_sign_flip", pa.float64()),
+            pa.field("p_equivalence", pa.float64()),
+            # Within strata, where the dataset is stratified: how many have both levels, and the scores in no such one.
+            *columns(pa.float64(), "strata", "unused_stratified", missing=True),
+            *columns(pa.float64(), "p_stratified", "cliffs_delta_stratified", "cohens_d_stratified", missing=True),
+            pa.field("p_signed_rank_stratified", pa.float64()),
+        ]
+    ),
+)
+
+
+EFFECTS = Contract(
+    "effects",
+    "estimate_effects",
+    pa.schema(
+        [
+            *_CELL,
+            required("family", pa.string()),  # the cells among which it is adjusted
+            required("seeds", pa.int64()),
+            required("left_out_seeds", pa.string()),  # those that have too few scores, by name
+            required("paired", pa.bool_()),
+            pa.field("correlation", pa.float64()),
+            *with_interval("cohens_d"),
+            *with_interval("hedges_g"),
+            *with_interval("cliffs_delta"),
+            *with_interval("common_language_effect"),
+            # The pooled difference, for these trained models and across retraining, in the metric's units and in sds.
+            pa.field("difference", pa.float64()),
+            *columns(pa.float64(), "models_low", "models_high", "low", "high", missing=True),
+            *columns(pa.float64(), "family_low", "family_high", "sd", missing=True),
+            pa.field("standardised", pa.float64()),
+            *columns(pa.float64(), "standardised_models_low", "standardised_models_high", missing=True),
+            *columns(pa.float64(), "standardised_low", "standardised_high", missing=True),
+            *columns(pa.float64(), "standardised_family_low", "standardised_family_high", missing=True),
+            *columns(pa.float64(), "units_error", "reserve", "trainings_error", "degrees", missing=True),
+            *columns(pa.float64(), "lowest_seed", "highest_seed", missing=True),  # differences of single seeds
+            pa.field("apart_seed", pa.string()),  # the one that lies apart from the others
+            # Of the effect for these trained models, and of its significance: the strength of a confounder that
+            # explains it away.
+            *columns(pa.float64(), "robustness", "robustness_significance", missing=True),
+            *columns(pa.float64(), "p", "p_adjusted", "p_models", "p_models_adjusted", missing=True),
+            *columns(pa.float64(), "p_equivalence", "p_equivalence_adjusted", missing=True),
+            *columns(pa.float64(), "p_models_equivalence", "p_models_equivalence_adjusted", missing=True),
+            required("units_a", pa.int64()),
+            required("units_b", pa.int64()),
+            required("left_out_a", pa.int64()),
+            required("left_out_b", pa.int64()),
+            *columns(pa.float64(), "detectable_unpaired", "detectable_paired", "detectable_pooled", missing=True),
+            required("verdict", pa.string()),
+            pa.field("reason", pa.string()),  # why a cell is not decidable
+        ]
+    ),
+)
+
+
+VERDICT_CONTROL = Contract(
+    "verdict_control",
+    "permute_verdicts",
+    pa.schema(
+        [
+            required("permutation", pa.int64()),
+            required("family", pa.string()),
+            *columns(pa.int64(), "cells", "disparities", "disparities_of_models"),
+        ]
+    ),
+)
+
+
+# Of a cell over its seeds, selected by significance and not; an effect may be undefined, or infinite.
+_MEANS = columns(pa.float64(), "mean_d_significant", "sd_d_significant", "mean_d", "sd_d", missing=True)
+SUMMARY = Contract(
+    "the summary of disparities",
+    "summarise_disparity",
+    pa.schema(
+        [
+            *_CELL,
+            *columns(pa.int64(), "seeds", "significant_seeds"),
+            *columns(pa.int64(), "significant_seeds_a_better", "significant_seeds_b_better"),
+            *_MEANS,
+            *columns(pa.float64(), "mean_delta_significant", "mean_delta", "mean_shift", missing=True),
+            pa.field("better_group", pa.string()),  # of the two levels, by delta
+            required("contradicted", pa.bool_()),  # whether d has the other direction
+            required("considerable", pa.bool_()),
+            # Where the dataset is stratified.
+            *columns(pa.float64(), "significant_seeds_stratified", "mean_delta_stratified", missing=True),
+        ]
+    ),
+)
+TEST_COUNTS = Contract(
+    "counts of tests",
+    "count_tests",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "metric"),
+            required("tests", pa.int64()),
+            *columns(pa.float64(), "mann_whitney", "mann_whitney_bh", "mann_whitney_holm", "van_elteren", missing=True),
+            *columns(pa.float64(), "signed_rank", "signed_rank_bh", "signed_rank_holm", missing=True),
+            *columns(pa.float64(), "sign_flip", "equivalent", "mean_d_significant", "mean_d_all", missing=True),
+        ]
+    ),
+)
+SCORE_SUMMARY = Contract(
+    "the summary of scores",
+    "summarise_scores",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer"),
+            pa.field("factor", pa.string()),  # none of all texts together
+            *columns(pa.string(), "group", "metric"),
+            required("seeds", pa.int64()),
+            *columns(pa.float64(), "mean", "sd", "monte_carlo_error", missing=True),
+        ]
+    ),
+)
+COST_SUMMARY = Contract(
+    "the summary of costs",
+    "summarise_costs",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer"),
+            *columns(pa.string(), "together", "device", missing=True),
+            pa.field("threads", pa.int64()),
+            *columns(pa.int64(), "seeds", "texts"),  # of which the cost is known
+            *columns(pa.float64(), "seconds", "rows", "rows_asked", missing=True),  # per text
+        ]
+    ),
+)
+# How well texts are explained in a regime, on a subset of them; beside the baseline regime, and beside random scores.
+REGIMES = Contract(
+    "the summary of regimes",
+    "summarise_regimes",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "architecture", "regime", "model", "explainer", "metric", "subset"),
+            required("seeds", pa.int64()),
+            pa.field("texts", pa.float64()),  # with a score, mean over seeds
+            *columns(pa.float64(), "mean", "sd", "low", "high", missing=True),
+            *columns(pa.float64(), "ratio", "ratio_low", "ratio_high", missing=True),  # of the means, to the baseline's
+            # Mean over texts of log(ratio - 1), where it is defined, and the share of the texts in which it is.
+            *columns(pa.float64(), "log_excess", "log_excess_share", missing=True),
+            pa.field("expected", pa.float64()),  # of scores that are drawn at random, for mass accuracy
+        ]
+    ),
+)
+# How differently words of the ground truth are explained in both forms of a sentence.
+ATTRIBUTION_DIFFERENCES = Contract(
+    "differences of attributions",
+    "compare_attributions",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model"),
+            required("seed", pa.int64()),
+            *columns(pa.string(), "explainer", "factor", "level_a", "level_b"),
+            *columns(pa.int64(), "pairs", "words"),
+            *columns(pa.float64(), "mean_absolute", "mean_difference", missing=True),
+            *columns(pa.float64(), "p", "p_holm", "p_pairs", "p_pairs_holm", missing=True),
+        ]
+    ),
+)
+# Whether an explainer is better than all others, and its difference from each of them.
+CHALLENGERS = Contract(
+    "the verdicts on challengers",
+    "compare_challengers",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "metric", "family"),
+            required("others", pa.int64()),
+            required("best_other", pa.string()),
+            *columns(pa.float64(), "p_best_models", "p_best", "p_behind_models", "p_behind", missing=True),
+            *columns(pa.float64(), "p_best_models_adjusted", "p_best_adjusted", missing=True),
+            *columns(pa.float64(), "p_behind_models_adjusted", "p_behind_adjusted", missing=True),
+            required("verdict", pa.string()),
+        ]
+    ),
+)
+CHALLENGER_PAIRS = Contract(
+    "challengers beside the others",
+    "compare_challengers",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "other", "metric"),
+            *columns(pa.int64(), "seeds", "texts"),
+            *columns(pa.float64(), "mean", "mean_other", "difference"),
+            *columns(pa.float64(), "models_low", "models_high", "low", "high", "p_models", "p", missing=True),
+        ]
+    ),
+)
+# How improbable a masked language model finds the words of texts: means, and differences of two levels.
+MASKED_SUMMARY = Contract(
+    "the summary of masked words",
+    "summarise_masked_words",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "score", "factor", "level_a"),
+            pa.field("level_b", pa.string()),  # null in the mean of a level
+            *columns(pa.int64(), "seeds", "units"),
+            *columns(pa.float64(), "value", "models_low", "models_high", "low", "high", "p_models", "p", missing=True),
+        ]
+    ),
+)
+PAIR_INVARIANCE = Contract(
+    "invariance of pairs",
+    "measure_reliance",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "factor", "level_a", "level_b"),
+            *columns(pa.int64(), "seeds", "pairs"),
+            required("words", pa.float64()),  # that the forms of a pair share, mean
+            *with_interval("distance"),
+            *with_interval("rank_correlation"),
+            pa.field("null", pa.string()),  # repeated: by other draws; fixed: nothing is drawn; null: not known
+            *columns(pa.float64(), "null_distance", "null_rank_correlation", missing=True),
+            *with_interval("beyond_null"),  # distance − null_distance
+        ]
+    ),
+)
+GROUP_RELIANCE = Contract(
+    "reliance on the group's name",
+    "measure_reliance",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "factor", "level"),
+            required("texts", pa.int64()),
+            required("tokens", pa.float64()),  # the share of tokens that name the group: that of equal scores
+            *with_interval("absolute"),
+            *with_interval("signed"),
+        ]
+    ),
+)
+WORDS_BY_GROUP = Contract(
+    "words by group",
+    "measure_reliance",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "factor", "level", "class", "word"),
+            required("texts", pa.int64()),
+            *with_interval("share"),
+        ]
+    ),
+)
+WORD_ASSOCIATIONS = Contract(
+    "associations of words",
+    "check_ground_truth",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "word", "class"),
+            *columns(pa.int64(), "texts", "marked", "unmarked"),
+            pa.field("correlation", pa.float64()),  # of tf-idf with the class; none where one of them is constant
+            *columns(pa.float64(), "z", "p"),
+        ]
+    ),
+)
+GROUND_TRUTH = Contract(
+    "the check of the ground truth",
+    "check_ground_truth",
+    pa.schema(
+        [
+            required("dataset", pa.string()),
+            *columns(pa.int64(), "texts", "without_truth", "units", "unequal_units", "places", "marked_places"),
+            *columns(pa.int64(), "unmarked_differences", "marked_equals", "words", "associated_words"),
+            *columns(pa.int64(), "associated_unmarked", "marked_words", "marked_unassociated", "both_ways"),
+        ]
+    ),
+)
+# How often each class is predicted for each, and the curve of true against false positives of a class.
+CONFUSIONS = Contract(
+    "confusions",
+    "measure_predictions",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model"),
+            required("seed", pa.int64()),
+            *columns(pa.string(), "label", "predicted"),
+            required("texts", pa.int64()),
+            pa.field("share", pa.float64()),  # of the texts with this label
+        ]
+    ),
+)
+ROC_CURVES = Contract(
+    "curves of true and false positives",
+    "measure_predictions",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model"),
+            required("seed", pa.int64()),
+            required("class", pa.string()),
+            pa.field("auc", pa.float64()),
+            required("false_positives", pa.list_(pa.float64())),  # shares, from the highest threshold down
+            required("true_positives", pa.list_(pa.float64())),
+        ]
+    ),
+)
+RANDOMISATION = Contract(
+    "the summary of randomisation",
+    "summarise_randomisation",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "order", "layer"),
+            *columns(pa.int64(), "stage", "seeds", "texts"),
+            *columns(pa.float64(), "rank_correlation", "rank_correlation_sd", missing=True),
+            *columns(pa.float64(), "rank_correlation_absolute", "rank_correlation_absolute_sd", missing=True),
+        ]
+    ),
+)
+AGREEMENT_SUMMARY = Contract(
+    "the summary of agreement",
+    "summarise_agreement",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer_a", "explainer_b", "measure"),
+            *columns(pa.string(), "factor", "level_a", "level_b", missing=True),  # none of all texts together
+            required("seeds", pa.int64()),
+            *columns(pa.float64(), "mean", "sd", missing=True),  # of all texts, from here on of two levels
+            *columns(pa.float64(), "mean_a", "mean_b", "mean_d", "sd_d", missing=True),
+            pa.field("significant_seeds", pa.int64()),
+        ]
+    ),
+)
+# The factor of a level or of two; none of all items, and of classes.
+_QUALITY = [required("measure", pa.string()), pa.field("factor", pa.string()), required("subset", pa.string())]
+QUALITY = Contract(
+    "the quality of models",
+    "measure_quality",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model"),
+            *_QUALITY,
+            required("seeds", pa.int64()),
+            *columns(pa.float64(), "mean", "sd", missing=True),
+        ]
+    ),
+)
+# One training for each rate; of a diverged one there is no epoch.
+LEARNING_RATES = Contract(
+    "the trainings by learning rate",
+    "summarise_learning_rates",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model"),
+            required("learning_rate", pa.float64()),
+            pa.field("epoch", pa.int64()),
+            *columns(pa.float64(), "validation_loss", "validation_accuracy", missing=True),
+            required("chosen", pa.bool_()),
+        ]
+    ),
+)
+QUALITY_PER_SEED = Contract(
+    "the quality of models per seed",
+    "measure_quality",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model"),
+            required("seed", pa.int64()),
+            *_QUALITY,
+            required("size", pa.int64()),
+            pa.field("value", pa.float64()),
+        ]
+    ),
+)
+# How a run classifies the test texts, every class counted alike: guessing is right about `chance` of them.
+BALANCED_ACCURACY = Contract(
+    "the balanced accuracies",
+    "measure_quality",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model"),
+            required("seed", pa.int64()),
+            *columns(pa.int64(), "size", "clusters"),
+            *columns(pa.float64(), "value", "low", "high", "chance"),
+        ]
+    ),
+)
+CONTROL = Contract(
+    "the control",
+    "permute_groups",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "test"),  # `all` for all datasets or models
+            required("cells", pa.int64()),
+            *columns(pa.float64(), "real_rate", "null_rate", "null_low", "null_high", missing=True),
+            required("alpha", pa.float64()),
+            pa.field("study_p", pa.float64()),
+        ]
+    ),
+)
+COVARIATE_ADJUSTED = Contract(
+    "covariate-adjusted disparities",
+    "adjust_for_covariates",
+    pa.schema(
+        [
+            *_CELL,
+            required("covariate", pa.string()),
+            required("seeds", pa.int64()),
+            pa.field("undecided", pa.string()),  # why there is no split; none where there is one
+            *columns(pa.float64(), "support", "total", missing=True),
+            *with_interval("covariate_part"),
+            *with_interval("adjusted"),
+            *with_interval("shuffled"),
+        ]
+    ),
+)
+
+
+def _beyond_random(part: str, judged: bool = True, missing: bool = False) -> list[pa.Field]:
+    """A difference in the metric's units and in standard deviations of the scores, and what can be said of it."""
+    ends = ("_difference", "", "_models_low", "_models_high", "_low", "_high")
+    fields = columns(pa.float64(), *(part + end for end in ends), missing=True)
+    if judged:
+        p = ("p_models", "p", "p_models_equivalence", "p_equivalence")
+        fields += columns(pa.float64(), *(f"{part}_{name}_adjusted" for name in p), missing=True)
+        fields += [pa.field(f"{part}_verdict", pa.string(), missing), pa.field(f"{part}_reason", pa.string())]
+    return fields
+
+
+BEYOND_RANDOM = Contract(
+    "effects beyond random explanations",
+    "measure_beyond_random",
+    pa.schema(
+        [
+            *_CELL,
+            required("family", pa.string()),  # the cells among which it is adjusted
+            *columns(pa.int64(), "seeds", "units_a", "units_b"),
+            pa.field("sd", pa.float64()),
+            *_beyond_random("plain"),
+            *_beyond_random("random", judged=False),
+            *_beyond_random("beyond"),
+            pa.field("outcome", pa.string()),  # where there is a disparity: what becomes of it beyond random
+            *columns(pa.float64(), "draws_share", "score_a", "score_b", "random_a", "random_b", missing=True),
+            *columns(pa.float64(), "attainable_a", "attainable_b", missing=True),
+            *columns(pa.float64(), "reached_a", "reached_b", missing=True),
+            *with_interval("reached_difference"),
+            *_beyond_random("own", missing=True),
+            pa.field("own_p_lesser_adjusted", pa.float64()),  # that it is less than half of the disparity
+            pa.field("made_by", pa.string()),  # where there is a disparity: the model, the explainer, both, undecided
+        ]
+    ),
+)
+_SET = [
+    *columns(pa.string(), "dataset", "model"),
+    required("seed", pa.int64()),
+    *columns(pa.string(), "explainer", "metric", "factor", "groups"),
+]
+GROUPS = Contract(
+    "tests of more than two groups",
+    "compare_many_groups",
+    pa.schema(
+        [
+            *_SET,
+            required("size", pa.int64()),
+            required("h", pa.float64()),
+            required("degrees", pa.int64()),
+            *columns(pa.float64(), "p", "epsilon_squared"),
+            required("blocks", pa.int64()),
+            pa.field("p_friedman", pa.float64()),  # where items come in all groups
+            *columns(pa.float64(), "p_holm", "p_bh"),
+            *columns(pa.float64(), "p_friedman_holm", "p_friedman_bh", missing=True),
+            # Where the dataset is stratified:
+            *columns(pa.float64(), "h_stratified", "degrees_stratified", "p_stratified", missing=True),
+            *columns(pa.float64(), "unused_stratified", "p_friedman_stratified", missing=True),
+            *columns(pa.float64(), "p_stratified_holm", "p_stratified_bh", missing=True),
+        ]
+    ),
+)
+GROUP_PAIRS = Contract(
+    "Dunn's tests",
+    "compare_many_groups",
+    pa.schema(
+        [
+            *_SET,
+            *columns(pa.string(), "level_a", "level_b"),
+            *columns(pa.int64(), "size_a", "size_b"),
+            *columns(pa.float64(), "z", "p_dunn", "p_dunn_holm"),
+            *columns(pa.float64(), "p_stratified", "p_stratified_holm", "cliffs_delta_stratified", missing=True),
+        ]
+    ),
+)
+CONCEPT_ERRORS = Contract(
+    "errors of estimated effects",
+    "summarise_concepts",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "metric", "concept", "change"),  # `all` for all
+            *columns(pa.int64(), "changes", "seeds"),
+            *columns(pa.float64(), "mean", "sd", "low", "high", missing=True),
+        ]
+    ),
+)
+CONCEPT_EFFECTS = Contract(
+    "effects of concepts",
+    "summarise_concepts",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "concept", "before", "after"),
+            *columns(pa.int64(), "changes", "seeds"),
+            required("label_effect", pa.float64()),  # of the labels, in steps from class to class
+            *columns(pa.float64(), "predicted_effect", "predicted_effect_sd", "moved"),
+            required("effect", pa.list_(pa.float64())),  # of the probabilities
+        ]
+    ),
+)
+DEFINITIONS = Contract(
+    "definitions",
+    "compare_definitions",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "factor", "level_a", "level_b", "kind", "metric", "other"),
+            *columns(pa.int64(), "cells", "significant", "considerable", "opposed"),
+            *columns(pa.float64(), "same_direction", "correlation", missing=True),
+        ]
+    ),
+)
+SPECIFICATIONS = Contract(
+    "specifications",
+    "measure_specifications",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "factor", "level_a", "level_b", "kind"),
+            required("rank", pa.int64()),  # by estimate, from below
+            *columns(pa.string(), "method", "explainer", "metric", "model"),
+            required("seed", pa.int64()),
+            required("effect", pa.string()),  # cohens_d or cliffs_delta
+            *columns(pa.float64(), "estimate", "error", "z", "p", "null_low", "null_high"),
+        ]
+    ),
+)
+SPECIFICATION_CURVES = Contract(
+    "specification curves",
+    "measure_specifications",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "factor", "level_a", "level_b", "kind", "method"),
+            *columns(pa.int64(), "specifications", "undecided", "a_better", "b_better"),
+            *columns(pa.float64(), "median", "p_median"),
+            required("significant", pa.int64()),
+            *columns(pa.float64(), "null_significant", "p_significant", "mean_z", "p_mean_z"),
+            required("permutations", pa.int64()),
+        ]
+    ),
+)
+PUBLISHED = Contract(
+    "published disparities",
+    "compare_published",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "metric", "training", "published_model"),
+            *columns(pa.int64(), "seeds", "significant_seeds"),
+            *_MEANS,
+            *columns(pa.int64(), "published_significant"),
+            *columns(pa.float64(), "published_d", "published_sd_d", missing=True),
+            *columns(pa.int64(), "table", "effects_table", missing=True),  # numbers of the printed tables
+            required("within_one", pa.bool_()),
+            *columns(pa.bool_(), "same_direction", "same_direction_all_seeds", missing=True),
+        ]
+    ),
+)
+_DIRECTIONS = ("same_direction", "same_direction_by_chance", "kappa")
+PUBLISHED_AGREEMENT = Contract(
+    "the agreement with published disparities",
+    "compare_published",
+    pa.schema(
+        [
+            *columns(pa.string(), "part", "name"),
+            required("cells", pa.int64()),
+            *columns(pa.float64(), "within_one", "within_one_by_chance"),
+            required("directed", pa.int64()),
+            *columns(pa.float64(), *_DIRECTIONS, missing=True),
+            required("directed_all_seeds", pa.int64()),
+            *columns(pa.float64(), *(f"{name}_all_seeds" for name in _DIRECTIONS), missing=True),
+        ]
+    ),
+)
+PUBLISHED_QUALITY = Contract(
+    "published quality of models",
+    "compare_published",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "published_model", "measure"),
+            *columns(pa.float64(), "seeds", "mean", "sd", "published_mean", "published_sd", missing=True),
+        ]
+    ),
+)
+
+
+# What an audit shows beside the verdicts.
+AUDITED_TEXTS = Contract(
+    "audited texts",
+    "count_texts",
+    pa.schema(
+        [
+            required("dataset", pa.string()),
+            *columns(pa.list_(pa.string()), "files", "files_sha256"),  # of what it was read from
+            required("sha256", pa.string()),  # of the texts as they were read
+            required("classes", pa.list_(pa.string())),
+            *columns(pa.int64(), "texts", "test_texts", "explained_texts", "repeated_texts"),
+            required("repeated_apart", pa.bool_()),  # whether copies lie in different clusters
+        ]
+    ),
+)
+AUDITED_GROUPS = Contract(
+    "audited groups",
+    "count_texts",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "factor", "level"),
+            required("texts", pa.int64()),
+            required("compared", pa.bool_()),
+        ]
+    ),
+)
+DIFFERENT_TEXTS = Contract(
+    "different texts",
+    "count_texts",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "factor", "level_a", "level_b"),
+            required("paired", pa.bool_()),
+            *columns(pa.int64(), "different_a", "different_b"),  # texts of either level, or pairs
+        ]
+    ),
+)
+TEXTS_NEEDED = Contract(
+    "needed texts",
+    "estimate_texts_needed",
+    pa.schema(
+        [
+            *_CELL,
+            required("paired", pa.bool_()),
+            required("units", pa.int64()),
+            required("hardly_varies", pa.bool_()),
+            pa.field("detectable", pa.float64()),
+            required("wanted", pa.float64()),
+            pa.field("needed", pa.float64()),
+        ]
+    ),
+)
+WITHOUT_WORDS = Contract(
+    "classes of texts without words",
+    "classify_empty_texts",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model"),
+            required("seed", pa.int64()),
+            *columns(pa.string(), "hidden", "class"),
+            required("probability", pa.float64()),
+        ]
+    ),
+)
+EXAMPLES = Contract(
+    "example pairs",
+    "find_examples",
+    pa.schema(
+        [
+            *_CELL,
+            *columns(pa.string(), "verdict", "unit_id", "level", "item_id"),
+            required("score", pa.float64()),
+            required("word_shares", pa.list_(pa.float64())),
+        ]
+    ),
+)

@@ -1,0 +1,67 @@
+"""Texts, what is compared of them, and how a model reads them."""
+
+import pyarrow as pa
+
+from evenlight.core.contracts.fields import required
+from evenlight.core.tables import Contract
+
+# How the columns begin that say what a text has of each attribute, such as attribute.gender.
+ATTRIBUTE = "attribute."
+ITEMS = Contract(
+    "items",
+    "import_dataset",
+    pa.schema(
+        [
+            required("item_id", pa.string()),
+            required("words", pa.list_(pa.string())),
+            # Before each word and behind the last, of each part; null where a text came as words
+            # (evenlight.texts.words).
+            pa.field("spaces", pa.list_(pa.string())),
+            pa.field("ground_truth", pa.list_(pa.int8())),
+            pa.field("part", pa.list_(pa.int8())),  # 0 or 1 for each word of a text of two parts; null where it is one
+            pa.field("carries", pa.list_(pa.string())),  # the variable that each word tells, where known
+            required("label", pa.int64()),
+            required("split", pa.string()),
+            required("cluster", pa.string()),  # what items share beyond a unit: a theme, a source; else the unit
+        ]
+    ),
+    extra_columns=pa.string(),
+    extra_prefix=ATTRIBUTE,
+    optional=("spaces", "part", "carries"),
+)
+UNITS = Contract(
+    "units",
+    "import_dataset",
+    pa.schema(
+        [
+            required("unit_id", pa.string()),
+            required("item_id", pa.string()),
+            required("role", pa.string()),  # form, original or edit
+            required("factor", pa.string()),  # gender
+            required("level", pa.string()),  # male
+        ]
+    ),
+)
+PREDICTIONS = Contract(
+    "predictions",
+    "read_texts",
+    pa.schema(
+        [
+            required("item_id", pa.string()),
+            required("split", pa.string()),
+            required("token_id", pa.list_(pa.int64())),
+            required("word_id", pa.list_(pa.int64())),  # null for a special token, -2 in a prompt
+            required("token_text", pa.list_(pa.string())),  # as the text writes it, empty for a special token
+            # The windows of a long text that each token is read in; null where the text is read as it is.
+            pa.field("first_window", pa.list_(pa.int64())),
+            pa.field("last_window", pa.list_(pa.int64())),
+            # What the model is told of each token of a text of two parts; null where it is told nothing.
+            pa.field("token_type", pa.list_(pa.int64())),
+            pa.field("target", pa.int64()),  # the class that is explained, null where none is
+            pa.field("foil", pa.int64()),  # the class that it is held against, null where nothing is contrasted
+            pa.field("left_out", pa.string()),  # why the text is not explained, see evenlight.texts.predictions
+            pa.field("probability", pa.list_(pa.float64())),  # of the classes; null where the text is too long
+            pa.field("predicted", pa.int64()),
+        ]
+    ),
+)

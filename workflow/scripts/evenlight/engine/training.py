@@ -1,0 +1,399 @@
+"""Training a classifier, and keeping it."""
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from safetensors.torch import save_model
+from torch import nn
+from torch.nn import functional
+from torch.optim.lr_scheduler import LambdaLR
+from tqdm import tqdm
+
+from evenlight.core.errors import InputError
+from evenlight.core.seeds import generator_for
+from evenlight.engine.checkpoints import Checkpoint
+from evenlight.engine.sentences import Sentence
+from evenlight.models.adapters import add_adapters
+from evenlight.models.classifier import Classifier
+from evenlight.models.model_inputs import reason_of
+from evenlight.models.regimes import train_only
+from evenlight.models.transfers import fetched, sent
+
+OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+# Steps in whose texts like lengths are looked for.
+BUCKET = 50
+WEIGHTS = "model.safetensors"
+HISTORY = ["epoch", "training_loss", "validation_loss", "validation_accuracy", "learning_rate", "seconds"]
+
+
+def make_reproducible() -> None:
+    """Called before a device is used, lets CUDA's matrix products be the same from run to run."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+
+
+def learning_rate_factor(step: int, steps: int, warmup: int, schedule: str) -> float:
+    """Factor on the learning rate at ``step`` of ``steps``: a linear rise over ``warmup`` steps, then constant or a
+    linear fall to zero. A rise that is longer than the training is not completed."""
+    if step < warmup:
+        return (step + 1) / warmup
+    return 1.0 if schedule == "constant" else (steps - step) / (steps - warmup)
+
+
+def steps_of_epoch(lengths: Sequence[int], size: int, by_length: bool, seed: int, epoch: int) -> list[np.ndarray]:
+    """The texts of each step of an epoch, as positions; every text is in one step, and the order is drawn.
+
+    Args:
+        lengths: tokens of each text.
+        size: texts of a step; one step has what is left over.
+        by_length: whether the texts of a step are of like length. As Transformers' ``group_by_length`` does, texts are
+            sorted within buckets that are drawn at random, of :data:`BUCKET` steps or a quarter of a smaller dataset;
+            other than there, the steps then come in an order of their own, so that long texts do not come in a row.
+        seed: the study seed.
+        epoch: counted from 0.
+    """
+    order = generator_for(seed, "training order", epoch).permutation(len(lengths))
+    if not by_length:
+        return _in_pieces(order, size)
+    length = np.asarray(lengths)
+    buckets = _in_pieces(order, size * max(1, min(BUCKET, len(order) // (4 * size))))
+    order = np.concatenate([bucket[length[bucket].argsort(kind="stable")] for bucket in buckets])
+    steps = _in_pieces(order, size)
+    return [steps[place] for place in generator_for(seed, "order of steps", epoch).permutation(len(steps))]
+
+
+def _in_pieces(values: Sequence, size: int) -> list:
+    return [values[start : start + size] for start in range(0, len(values), size)]
+
+
+def _loss(
+    classifier: Classifier, sentences: Sequence[Sentence], reduction: str, precision: str = "float32"
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Cross-entropy against the sentences' targets, and the logits."""
+    token_id, mask = classifier.padded([sentence.row for sentence in sentences])
+    label = sent([sentence.target for sentence in sentences], classifier.device)
+    mixed = precision != "float32"
+    with torch.autocast(classifier.device.type, torch.bfloat16, enabled=mixed):
+        logits = classifier.logits(classifier.embed(token_id), mask)
+    logits = logits.float() if mixed else logits
+    return functional.cross_entropy(logits, label, reduction=reduction), logits
+
+
+@torch.no_grad()
+def validate(classifier: Classifier, sentences: Sequence[Sentence], batch_size: int) -> tuple[float, float]:
+    """Mean cross-entropy and accuracy on ``sentences`` whose targets are the labels."""
+    classifier.network.eval()
+    found = [_loss(classifier, batch, "sum") for batch in _in_pieces(sentences, batch_size)]
+    *losses, predicted = fetched([*(loss for loss, _ in found), torch.cat([logits for _, logits in found]).argmax(-1)])
+    correct = np.equal(predicted, [sentence.target for sentence in sentences])
+    return float(sum(losses)) / len(sentences), float(correct.mean())
+
+
+class Diverged(InputError):
+    """A training whose validation loss is not a number in any epoch; ``history`` is that of :func:`train`."""
+
+    def __init__(self, history: pd.DataFrame):
+        super().__init__(
+            "training diverged: the validation loss was never a number; lower trainings.<training>.learning_rate"
+        )
+        self.history = history
+
+
+class Beside(nn.Module):
+    """What is trained along with a network: weights of its own, and its part of the loss.
+
+    Attributes:
+        learning_rate: highest of its own weights; it has the course of the network's.
+    """
+
+    learning_rate: float
+
+    def forward(self, sentences: Sequence[Sentence], logits: torch.Tensor) -> torch.Tensor:
+        """What is added to the mean loss of a batch, whose logits (batch, classes) the network has just given."""
+        raise NotImplementedError
+
+
+@dataclass
+class Course:
+    """Where a training is, beside which it has weights, optimizer, learning rate and generators.
+
+    Attributes:
+        epoch: that is going on, from 0.
+        step: how many of its steps are done.
+        loss: over the texts of these steps, as a sum (nats); on the device, where no step waits for it.
+        seconds: that they took.
+        best_epoch: the epoch with the lowest validation loss.
+        best_loss: that loss.
+        history: a row per epoch that is over.
+    """
+
+    epoch: int = 0
+    step: int = 0
+    loss: float | torch.Tensor = 0.0
+    seconds: float = 0.0
+    best_epoch: int = 0
+    best_loss: float = float("inf")
+    history: list[dict] = field(default_factory=list)
+
+
+def train(
+    classifier: Classifier,
+    training: Sequence[Sentence],
+    validation: Sequence[Sentence],
+    settings: dict,
+    seed: int,
+    checkpoint: Checkpoint | None = None,
+    beside: Beside | None = None,
+) -> pd.DataFrame:
+    """Train in place; afterwards the weights are those of the epoch with the lowest validation loss, or of the last.
+
+    The same seed gives the same weights on the same kind of device: the weights' initialisation, the order
+    of the items and the dropout all derive from it. They are the same where a training was stopped and goes on.
+
+    Adapters are merged into the weights in the end. In ``bfloat16``, torch's autocast chooses what is computed in half
+    the bits; weights, gradients and optimizer are float32, and so is the validation, as the model is used.
+
+    Args:
+        classifier: new, see :func:`evenlight.models.architectures.new_classifier`.
+        training: tokenised items whose targets are the labels.
+        validation: likewise, to choose the epoch by.
+        settings: the training of ``configuration.recipe``.
+        seed: the study seed.
+        checkpoint: where the training goes on, if it was stopped, and what it writes for the next time.
+        beside: what is trained along with the network, and its part of the loss.
+
+    Returns:
+        One row per epoch: losses (nats per item; that of the training with the part of ``beside``), accuracy (share),
+        learning rate after it, seconds.
+
+    Raises:
+        Diverged: the validation loss is not a number in any epoch.
+        InputError: the network takes no adapters or no bfloat16, or has not the parts that are to be trained.
+    """
+    torch.manual_seed(seed)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    network = classifier.network
+    merge = add_adapters(network, settings["lora"]) if settings["lora"] else None
+    if settings["trained"]:
+        train_only(network, settings["trained"])
+    _refuse_recipe(classifier, training[:1], settings)
+    optimizer, scheduler = _optimizer(network, settings, len(training), beside)
+    size = settings["batch_size"] * settings["gradient_accumulation_steps"]
+    lengths = [len(sentence.token_id) for sentence in training]
+    course, kept_weights = Course(), None
+    if checkpoint and (state := checkpoint.read()):
+        network.load_state_dict(state["weights"], strict=False)
+        if beside is not None:
+            beside.load_state_dict(state["beside"])
+        optimizer.load_state_dict(state["optimizer"])
+        scheduler.load_state_dict(state["scheduler"])
+        for name, weight in network.named_parameters():
+            weight.grad = state["gradients"].get(name)
+        _set_generators(classifier.device, state["generators"])
+        course, kept_weights = Course(**state["course"]), state["kept_weights"]
+        print(f"goes on after step {course.step} of epoch {course.epoch}", flush=True)
+    progress = tqdm(
+        range(course.epoch, settings["epochs"]),
+        desc="epochs",
+        mininterval=5,
+        initial=course.epoch,
+        total=settings["epochs"],
+    )
+    for epoch in progress:
+        course.epoch, started = epoch, time.perf_counter() - course.seconds
+        network.train(settings["dropout"])
+        of_steps = steps_of_epoch(lengths, size, settings["group_by_length"], seed, epoch)
+        for texts in of_steps[course.step :]:
+            course.loss += _take_step(classifier, optimizer, [training[text] for text in texts], settings, beside)
+            scheduler.step()
+            course.step += 1
+            course.seconds = time.perf_counter() - started
+            if checkpoint and checkpoint.is_due():
+                checkpoint.write(
+                    {
+                        "weights": _trained_weights(network),
+                        "beside": {} if beside is None else beside.state_dict(),
+                        "optimizer": optimizer.state_dict(),
+                        "scheduler": scheduler.state_dict(),
+                        "gradients": _gradients(network) if settings["gradients"] == "kept" else {},
+                        "generators": _generators(classifier.device),
+                        "course": vars(course) | {"loss": float(course.loss)},
+                        "kept_weights": kept_weights,
+                    }
+                )
+        validation_loss, accuracy = validate(classifier, validation, settings["batch_size"])
+        seconds = time.perf_counter() - started
+        rate = scheduler.get_last_lr()[0]
+        row = (epoch, float(course.loss) / len(training), validation_loss, accuracy, rate, seconds)
+        course.history.append(dict(zip(HISTORY, row, strict=True)))
+        progress.set_postfix(validation_loss=f"{validation_loss:.4f}", accuracy=f"{accuracy:.3f}")
+        course.step, course.loss, course.seconds = 0, 0.0, 0.0
+        is_best = validation_loss < course.best_loss
+        if is_best:
+            course.best_epoch, course.best_loss = epoch, validation_loss
+        if is_best or (settings["kept_epoch"] == "last" and np.isfinite(validation_loss)):
+            kept_weights = {name: weight.detach().clone() for name, weight in _trained_weights(network).items()}
+        if settings["patience"] is not None and epoch - course.best_epoch >= settings["patience"]:
+            break
+    history = pd.DataFrame(course.history, columns=HISTORY)
+    if kept_weights is None:
+        raise Diverged(history)
+    network.load_state_dict(kept_weights, strict=False)
+    network.eval()
+    if merge:
+        merge()
+    return history
+
+
+def _optimizer(
+    network: nn.Module, settings: dict, texts: int, beside: Beside | None
+) -> tuple[torch.optim.Optimizer, LambdaLR]:
+    """The optimizer of what is trained of the network, and the course of its learning rate."""
+    weights = [{"params": [weight for weight in network.parameters() if weight.requires_grad]}]
+    if beside is not None:
+        weights.append({"params": list(beside.parameters()), "lr": beside.learning_rate})
+    optimizer = OPTIMIZERS[settings["optimizer"]](
+        weights,
+        lr=settings["learning_rate"],
+        weight_decay=settings["weight_decay"],
+    )
+    steps = settings["epochs"] * -(-texts // (settings["batch_size"] * settings["gradient_accumulation_steps"]))
+    warmup = settings["warmup_steps"]
+    if warmup is None:
+        warmup = int(settings["warmup_share"] * steps)
+    if warmup >= steps:
+        print(f"warm-up: {warmup} steps, but the training has only {steps}, so the rate never is at its highest")
+    return optimizer, LambdaLR(optimizer, lambda step: learning_rate_factor(step, steps, warmup, settings["schedule"]))
+
+
+def _take_step(
+    classifier: Classifier,
+    optimizer: torch.optim.Optimizer,
+    sentences: Sequence[Sentence],
+    settings: dict,
+    beside: Beside | None,
+) -> torch.Tensor:
+    """Change the weights once, by the mean loss over all sentences, in batches; the loss as a sum, on the device."""
+    are_kept, longest = settings["gradients"] == "kept", settings["gradient_clipping"]
+    if not are_kept:
+        optimizer.zero_grad(set_to_none=True)
+    total = torch.zeros((), dtype=torch.float64, device=classifier.device)
+    for batch in _in_pieces(sentences, settings["batch_size"]):
+        loss, logits = _loss(classifier, batch, "mean", settings["precision"])
+        if beside is not None:
+            loss = loss + beside(batch, logits)
+        # The mean over texts, of which the last batch may have fewer.
+        (loss * (len(batch) / len(sentences))).backward()
+        total += loss.detach().double() * len(batch)
+    # Behind a step, only gradients that are kept have a use for it.
+    if longest is not None and not are_kept:
+        nn.utils.clip_grad_norm_(classifier.network.parameters(), longest)
+    optimizer.step()
+    if longest is not None and are_kept:
+        nn.utils.clip_grad_norm_(classifier.network.parameters(), longest)
+    return total
+
+
+@torch.no_grad()
+def _refuse_recipe(classifier: Classifier, sentences: Sequence[Sentence], settings: dict) -> None:
+    """Refuse adapters of layers that do more than they are called for, and half the bits where types are mixed."""
+    classifier.network.eval()
+    for key, precision, remedy in (
+        ("lora", "float32", "name other target_modules"),
+        ("precision", "bfloat16", "set it to float32"),
+    ):
+        if settings[key] in (None, "float32"):
+            continue
+        try:
+            _loss(classifier, sentences, "mean", precision)
+        except Exception as error:  # whatever a foreign network says
+            network = f"this {classifier.network.config.model_type} model does not work with it ({reason_of(error)})"
+            raise InputError(f"trainings.<training>.{key}: {network}; {remedy}") from None
+
+
+def _trained_weights(network: nn.Module) -> dict[str, torch.Tensor]:
+    """The weights that a training changes, and buffers, by name."""
+    frozen = {name for name, weight in network.named_parameters(remove_duplicate=False) if not weight.requires_grad}
+    return {name: weight for name, weight in network.state_dict().items() if name not in frozen}
+
+
+def _gradients(network: nn.Module) -> dict[str, torch.Tensor]:
+    return {name: weight.grad for name, weight in network.named_parameters() if weight.grad is not None}
+
+
+def _generators(device: torch.device) -> dict[str, torch.Tensor]:
+    """The state of torch's generators, from which dropout is drawn."""
+    states = {"cpu": torch.get_rng_state()}
+    return states | ({"cuda": torch.cuda.get_rng_state(device)} if device.type == "cuda" else {})
+
+
+def _set_generators(device: torch.device, states: dict[str, torch.Tensor]) -> None:
+    torch.set_rng_state(states["cpu"])
+    if "cuda" in states:
+        torch.cuda.set_rng_state(states["cuda"], device)
+
+
+def digest_of_training(
+    classifier: Classifier, training: Sequence[Sentence], validation: Sequence[Sentence], about: dict
+) -> str:
+    """SHA-256 (hexadecimal) of everything that the weights after a training depend on.
+
+    Args:
+        classifier: before it.
+        training: tokenised items.
+        validation: likewise.
+        about: JSON values: settings, seed, code, versions, device, threads.
+    """
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    digest.update(classifier.network.config.to_json_string().encode())
+    for sentences in (training, validation):
+        texts = [(sentence.row.tolist(), sentence.target) for sentence in sentences]
+        digest.update(json.dumps(texts).encode())
+    for name, weight in classifier.network.state_dict().items():
+        digest.update(name.encode())
+        digest.update(weight.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return digest.hexdigest()
+
+
+def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame | None, manifest: dict) -> None:
+    """Write weights, tokenizer, history and manifest; the weights, which readers ask for, come last.
+
+    Every file is replaced whole: a killed workflow may leave a job behind that writes the same model once more
+    while its successor is already read.
+
+    Args:
+        classifier: trained.
+        folder: what else it holds is deleted.
+        history: as :func:`train` returns it; None where nothing was trained.
+        manifest: JSON values: settings, data digest, versions.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
+        unfinished = Path(temporary)
+        # A model that was loaded from such a folder is written as it was: nothing says where it was loaded from.
+        classifier.network.config.dtype = classifier.network.dtype
+        for loading in ("is_local", "local_files_only"):
+            classifier.tokenizer.init_kwargs.pop(loading, None)
+        classifier.network.config.save_pretrained(unfinished)
+        classifier.tokenizer.save_pretrained(unfinished)
+        if history is not None:
+            history.to_csv(unfinished / "history.csv", index=False)
+        (unfinished / "manifest.json").write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+        # Shared weights are stored once; load_network ties them again.
+        save_model(classifier.network, str(unfinished / WEIGHTS), metadata={"format": "pt"})
+        (unfinished / WEIGHTS).chmod(0o644)  # safetensors lets nobody but the owner read it
+        names = sorted((path.name for path in unfinished.iterdir()), key=lambda name: (name == WEIGHTS, name))
+        for path in folder.iterdir():
+            # A file that another tokenizer left here would be read together with these.
+            if path.is_file() and path.name not in names:
+                path.unlink(missing_ok=True)
+        for name in names:
+            (unfinished / name).replace(folder / name)

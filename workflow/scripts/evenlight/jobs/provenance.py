@@ -1,0 +1,342 @@
+"""What made a file: the chain from a figure, a table or an attribution file back to the sources.
+
+Snakemake keeps a record of every file that it has made, below ``.snakemake/metadata``: the rule, its inputs, its
+parameters and when it ran. An archive of a study has the same in :data:`RECORDS`. On which machine a job ran, and with
+which libraries, its log says in the last line. But for costs, none of it stands in the results, which are the same byte
+for byte wherever and whenever they are made.
+"""
+
+import ast
+import base64
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from evenlight.core.errors import InputError
+from evenlight.core.sources import SOURCES, digest
+from evenlight.jobs.environment import environment_in
+
+METADATA = Path(".snakemake", "metadata")
+# Of an unpacked study, below results/<study>/.
+ARCHIVE = "archive"
+RECORDS = "provenance.json"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Record:
+    """How one file was made.
+
+    Attributes:
+        rule: the rule's name.
+        inputs: the files that it read, without the project's scripts.
+        settings: its parameters: settings as JSON, and other texts.
+        code: digests of the code that it ran, by what they stand for ("" where there is one).
+        checksums: SHA-256 of the inputs when they were read, of those of up to a megabyte.
+        logs: its logs.
+        started, ended: in seconds since 1970.
+        environment: machine and libraries, as the log has them; empty where it has none.
+        sha256: of the file itself, where it was kept.
+    """
+
+    rule: str
+    inputs: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    code: dict[str, str] = field(default_factory=dict)
+    checksums: dict[str, str] = field(default_factory=dict)
+    logs: tuple[str, ...] = ()
+    started: float = 0.0
+    ended: float = 0.0
+    environment: str = ""
+    sha256: str = ""
+
+    @property
+    def job(self) -> tuple:
+        """What the files of one job have in common."""
+        return self.rule, self.logs
+
+
+class Records:
+    """The records of a project: Snakemake's, and those of the studies that were unpacked in it.
+
+    Args:
+        project: the folder in which Snakemake is started.
+
+    Attributes:
+        folder: the same.
+    """
+
+    def __init__(self, project: str | Path = ".") -> None:
+        self.folder = Path(project)
+        self._archived: dict[str, dict[str, Record]] = {}
+
+    def of(self, path: str) -> Record | None:
+        """The record of a file, by its path from the project's folder; None of one that no rule made here."""
+        made_here = (self._made_here(path, store) for store in ("", *self.stores))
+        return next(filter(None, made_here), None) or self._archive_of(path).get(path)
+
+    @cached_property
+    def stores(self) -> tuple[str, ...]:
+        """Addresses below which a storage (``--default-storage-provider``) keeps what was made here: s3://evenlight/."""
+        metadata, found = self.folder / METADATA, set()
+        for folder, _, files in os.walk(metadata):
+            # A long name is cut into folders, each with an @ before it.
+            beginning = "".join(part[1:] for part in Path(folder).relative_to(metadata).parts)
+            for address in (_decoded(beginning + name) for name in files):
+                if "://" in address:
+                    found |= {address[: place.start()] for place in re.finditer(r"(?<=/)results/", address)}
+        return tuple(sorted(found))
+
+    def address_of(self, path: str) -> str:
+        """Under which address a storage keeps a file of this project; empty where none does."""
+        return next((f"{store}{path}" for store in self.stores if self._made_here(path, store)), "")
+
+    def _made_here(self, path: str, store: str = "") -> Record | None:
+        folder = self.folder / METADATA
+        try:
+            longest = os.pathconf(folder, "PC_NAME_MAX") - 1
+            name = base64.urlsafe_b64encode(f"{store}{path}".encode()).decode()
+            parts = [name[start : start + longest] for start in range(0, len(name), longest)]
+            text = folder.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1]).read_text(encoding="utf-8")
+            return self._record(json.loads(text), store)
+        except (OSError, ValueError):
+            return None
+
+    def _record(self, kept: dict, store: str) -> Record | None:
+        if kept.get("incomplete") or not kept.get("rule"):
+            return None
+        # Where a storage keeps a file, the address stands for it, or the place of its copy.
+        copies = f".snakemake/storage/{store.replace('://', '/')}"
+
+        def here(path: str) -> str:
+            return path.removeprefix(store).removeprefix(copies) if store else path
+
+        checksums = {
+            here(name): value.removeprefix("sha256:") for name, value in (kept.get("input_checksums") or {}).items()
+        }
+        code, settings = _code_and_settings(kept.get("params") or [], kept["rule"])
+        logs = tuple(here(log) for log in kept.get("log") or ())
+        return Record(
+            rule=kept["rule"],
+            inputs=tuple(here(path) for path in kept.get("input") or () if not _is_script(path)),
+            settings=settings,
+            code=code,
+            checksums={path: value for path, value in checksums.items() if not _is_script(path)},
+            logs=logs,
+            started=kept.get("starttime") or 0.0,
+            ended=kept.get("endtime") or 0.0,
+            environment=next(filter(None, map(self._environment, logs)), ""),
+        )
+
+    def _environment(self, log: str) -> str:
+        try:
+            return environment_in((self.folder / log).read_text(encoding="utf-8", errors="replace"))
+        except OSError:
+            return ""
+
+    def _archive_of(self, path: str) -> dict[str, Record]:
+        parts = Path(path).parts
+        study = parts[1] if len(parts) > 2 and parts[0] == "results" else ""
+        if study not in self._archived:
+            kept = self.folder / "results" / study / ARCHIVE / RECORDS
+            self._archived[study] = read_records(kept) if study and kept.is_file() else {}
+        return self._archived[study]
+
+
+def read_records(path: str | Path) -> dict[str, Record]:
+    """The records of an archive, by file. Raises InputError for a file that is none of ours."""
+    try:
+        kept = json.loads(Path(path).read_text(encoding="utf-8"))
+        return {
+            name: Record(**{key: tuple(value) if isinstance(value, list) else value for key, value in record.items()})
+            for name, record in kept.items()
+        }
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{path}: no records of an archive ({error}); unpack the archive again") from None
+
+
+def written(records: dict[str, Record]) -> str:
+    """Records as the text of a file that :func:`read_records` reads."""
+    return json.dumps({name: asdict(records[name]) for name in sorted(records)}, indent=1, sort_keys=True) + "\n"
+
+
+def _decoded(name: str) -> str:
+    """The path that the name of a record stands for."""
+    try:
+        return base64.urlsafe_b64decode(name).decode()
+    except ValueError:  # no record
+        return ""
+
+
+def _is_script(path: str) -> bool:
+    return path.startswith("workflow/scripts/") or "/workflow/scripts/" in path
+
+
+def _code_and_settings(params: Iterable[str], rule: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Snakemake's parameters, of which it keeps the representations, told apart by what they look like."""
+    code, settings = {}, []
+    for shown in params:
+        try:
+            value = ast.literal_eval(shown)
+        except (ValueError, SyntaxError):
+            value = shown
+        if isinstance(value, str) and _DIGEST.fullmatch(value) and rule != "fetch_source":
+            code[""] = value
+        elif isinstance(value, str) and (of := _digests(value)):
+            code |= of
+        elif value not in ("", [], None):
+            settings.append(value if isinstance(value, str) else json.dumps(value, default=str))
+    return code, tuple(settings)
+
+
+def _digests(text: str) -> dict[str, str]:
+    """The digests of a parameter that has one for each explainer."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}
+    whole = isinstance(value, dict) and all(
+        isinstance(each, str) and _DIGEST.fullmatch(each) for each in value.values()
+    )
+    return value if whole else {}
+
+
+def chain(path: str, records: Records) -> Iterator[tuple[str, Record | None]]:
+    """A file and everything that it was made of, with their records, each after all that were made of it."""
+    children: dict[str, set[str]] = {path: set()}
+    known: dict[str, Record | None] = {}
+    waiting = [path]
+    while waiting:
+        name = waiting.pop()
+        if name in known:
+            continue
+        known[name] = records.of(name)
+        for source in known[name].inputs if known[name] else ():
+            children.setdefault(source, set()).add(name)
+            waiting.append(source)
+    ready = [path]
+    while ready:
+        name = ready.pop(0)
+        yield name, known[name]
+        for source in dict.fromkeys(known[name].inputs if known[name] else ()):
+            children[source].discard(name)
+            if not children[source]:
+                ready.append(source)
+
+
+def summed_up(paths: Iterable[str], records: Records) -> dict:
+    """All that is behind some files, for a reader of their report.
+
+    Args:
+        paths: from the project's folder.
+        records: of the same folder.
+
+    Returns:
+        ``jobs``: how many; where there are none, nothing else says anything. ``started``, ``ended``: times in UTC.
+        ``seconds``: their wall times, added up. ``rules``: of each its ``rule``, ``jobs``, ``seconds`` and the digests
+        of its ``code``. ``machines``: of each, and of each GPU that was used there, Python and libraries with versions.
+        ``sources``: what no rule made or was downloaded, each with its ``path``, ``origin`` and ``sha256``, which is
+        empty of a file that is no longer here.
+    """
+    known: dict[str, Record | None] = {}
+    waiting = list(paths)
+    while waiting:
+        name = waiting.pop()
+        if name not in known:
+            known[name] = records.of(name)
+            waiting.extend(known[name].inputs if known[name] else ())
+    jobs = {record.job: record for record in known.values() if record}
+    by_rule: dict[str, list[Record]] = {}
+    machines: dict[str, dict[str, None]] = {}
+    for record in sorted(jobs.values(), key=lambda job: (job.started, job.job)):
+        by_rule.setdefault(record.rule, []).append(record)
+        if record.environment:
+            machine, _, libraries = record.environment.partition(" with ")
+            machines.setdefault(machine, {}).update(dict.fromkeys(libraries.split(", ")))
+    rules = [
+        {
+            "rule": rule,
+            "jobs": len(of_rule),
+            "seconds": sum(job.ended - job.started for job in of_rule),
+            "code": list(dict.fromkeys(digest for job in of_rule for digest in job.code.values())),
+        }
+        for rule, of_rule in by_rule.items()
+    ]
+    fetched = [name for name, record in known.items() if record is None or record.rule == "fetch_source"]
+    return {
+        "jobs": len(jobs),
+        "seconds": sum(rule["seconds"] for rule in rules),
+        "started": time_of(min((job.started for job in jobs.values()), default=0)),
+        "ended": time_of(max((job.ended for job in jobs.values()), default=0)),
+        "rules": rules,
+        "machines": {machine: list(libraries) for machine, libraries in machines.items()},
+        "sources": [
+            {
+                "path": name,
+                "origin": origin(name),
+                "sha256": digest(records.folder / name) if (records.folder / name).is_file() else "",
+            }
+            for name in sorted(fetched)
+        ],
+    }
+
+
+def stored_elsewhere(path: str, records: Records) -> str:
+    """What to do before a file can be looked at that a storage keeps."""
+    address = records.address_of(path).removesuffix(path)
+    folders = ("results", "logs", "benchmarks")
+    commands = "; ".join(f"aws s3 sync {address}{folder} {folder}" for folder in folders)
+    fetch = f"`{commands}`" if address.startswith("s3://") else f"{', '.join(folders)} from {address}, dates included"
+    return f"lies in a storage and not here; fetch the study first: {fetch}"
+
+
+def time_of(seconds: float) -> str:
+    """A time of the clock, in UTC.
+
+    >>> time_of(0)
+    '1970-01-01T00:00:00+00:00'
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def of_content(path: Path) -> dict:
+    """What a file says itself of how it was made: seed, libraries, device; empty for one that says nothing."""
+    if path.suffix == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            text = (pq.read_schema(path).metadata or {}).get(b"evenlight", b"{}")
+        except (OSError, pa.ArrowException):
+            return {}
+    elif path.name == "manifest.json":
+        text = path.read_bytes()
+    else:
+        return {}
+    try:
+        said = json.loads(text)
+    except ValueError:
+        return {}
+    return {key: said[key] for key in ("seed", "device", "threads", "libraries", "files") if key in said}
+
+
+def origin(path: str) -> str:
+    """Where a file comes from that no rule has made."""
+    name = path.removeprefix("results/sources/")
+    if name in SOURCES:
+        return f"{SOURCES[name].url}, SHA-256 {SOURCES[name].sha256}"
+    return "a file of this repository" if path.startswith("resources/") else "no rule made it here"
+
+
+def changed(record: Record, project: Path = Path(".")) -> list[str]:
+    """The inputs that are no longer what the job has read, as far as their checksums were kept."""
+    return [
+        path
+        for path, checksum in sorted(record.checksums.items())
+        if (project / path).is_file() and digest(project / path) != checksum
+    ]

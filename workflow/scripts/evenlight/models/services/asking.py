@@ -1,0 +1,163 @@
+"""A service that is asked about each text once."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from evenlight.core.errors import InputError
+from evenlight.models.services.client import Client, Policy
+from evenlight.models.services.store import Answers
+
+# Keys of a service's settings that its answers depend on.
+IDENTITY = ("address", "request", "answers", "version")
+# Probabilities that differ by less are the same; services round.
+SAME = 1e-6
+
+
+def kept_answers(settings: Mapping, folder: str | Path) -> Answers:
+    """The answers of the service that ``settings`` describe."""
+    return Answers(folder, {name: settings[name] for name in IDENTITY})
+
+
+class Service:
+    """Answers texts with the probabilities of labels, those that were answered before without asking.
+
+    Args:
+        settings: ``address``, ``request``, ``answers``, ``version``, ``plain_http`` and ``classes``, of which a label
+            of null says that labels do not exclude each other.
+        folder: of the answers of all services.
+        policy: how it is asked.
+        on_texts: called with the number of texts of every answer that was asked for.
+
+    Attributes:
+        asked: texts that it was asked about, those that were kept not counted.
+        notes: what readers of the results must know of its answers.
+    """
+
+    def __init__(
+        self,
+        settings: Mapping,
+        folder: str | Path,
+        policy: Policy,
+        on_texts: Callable[[int], None] | None = None,
+    ):
+        self.store = kept_answers(settings, folder)
+        self.policy, self.on_texts = policy, on_texts
+        self._limit = _Limit(self.store, policy.requests_per_minute)
+        self.client = Client(
+            settings["address"],
+            settings["request"],
+            settings["answers"],
+            policy,
+            excluding=None not in settings["classes"].values(),
+            plain_http=settings["plain_http"],
+            before=self._limit.wait,
+        )
+        self.asked = 0
+        self.notes: list[str] = []
+        self._was_asked_again = False
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of the answers, in the order of :meth:`probabilities`; none before the first."""
+        return self.store.labels
+
+    def probabilities(self, texts: Sequence[str]) -> np.ndarray:
+        """Probabilities, float64 (texts, labels), as the service gave them.
+
+        Raises:
+            InputError: it does not answer, or says nothing that can be used; answers until then are kept.
+        """
+        distinct = list(dict.fromkeys(texts))
+        known = self.store.known(distinct)
+        if len(known) < len(distinct):
+            with self.store.alone():
+                # Another job may have asked meanwhile.
+                known |= self.store.known([text for text in distinct if text not in known])
+                new = [text for text in distinct if text not in known]
+                if new:
+                    known |= self._answers(new)
+                    self._ask_again(known)
+        return np.array([known[text] for text in texts])
+
+    def _answers(self, texts: list[str]) -> dict[str, np.ndarray]:
+        """The answers to texts, kept as they come."""
+        size = self.policy.batch
+        batches = [texts[start : start + size] for start in range(0, len(texts), size)]
+        # One alone shows what the labels are, and what is wrong, before others are on their way.
+        first = batches.pop(0)
+        self._keep(first, self.client.ask(first, self.labels))
+        labels, left = self.labels, iter(batches)
+        waiting: dict[Future, list[str]] = {}
+        failed: InputError | None = None
+        pool = ThreadPoolExecutor(self.policy.connections)
+        try:
+            while True:
+                # The next one leaves when an answer is kept: more than these are never lost.
+                for batch in islice(left, 0 if failed else self.policy.connections - len(waiting)):
+                    waiting[pool.submit(self.client.ask, batch, labels)] = batch
+                if not waiting:
+                    break
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    batch = waiting.pop(future)
+                    try:
+                        self._keep(batch, future.result())
+                    except InputError as error:
+                        failed = failed or error
+                        self.client.stop()
+        finally:
+            self.client.stop()
+            pool.shutdown(wait=True, cancel_futures=True)
+            self.client.stopped.clear()
+        if failed:
+            raise failed
+        return self.store.known(texts)
+
+    def _keep(self, texts: list[str], answers: list[dict[str, float]]) -> None:
+        self.store.keep(dict(zip(texts, answers, strict=True)))
+        self.asked += len(texts)
+        if self.on_texts:
+            self.on_texts(len(texts))
+
+    def _ask_again(self, known: Mapping[str, np.ndarray]) -> None:
+        """Ask about some texts a second time, once in a job, and note what has changed; the first answer counts."""
+        if self._was_asked_again or not self.policy.asked_again:
+            return
+        self._was_asked_again = True
+        # Those that were answered before are as good as new ones: a service may change from one day to the next.
+        texts, labels = list(known)[: self.policy.asked_again], self.labels
+        change = []
+        for start in range(0, len(texts), self.policy.batch):
+            some = texts[start : start + self.policy.batch]
+            for text, answer in zip(some, self.client.ask(some, labels), strict=True):
+                second = np.array([answer[label] for label in labels])
+                change.append(np.abs(second - known[text]).max())
+        changed = sum(each > SAME for each in change)
+        print(f"{changed} of {len(texts)} texts that were asked again have other probabilities", flush=True)
+        if changed:
+            self.notes.append(
+                f"the service changes its answers: of {len(texts)} texts that it was asked again, {changed} had other "
+                f"probabilities, by up to {max(change):.2g}; the first answer counts, and scores hold this chance"
+            )
+
+
+class _Limit:
+    """Waits until the next request may be sent, that of another job included."""
+
+    def __init__(self, store: Answers, requests_per_minute: float | None):
+        self.store = store
+        self.seconds = 60 / requests_per_minute if requests_per_minute else 0.0
+        self._one_at_a_time = threading.Lock()
+
+    def wait(self) -> None:
+        if not self.seconds:
+            return
+        with self._one_at_a_time:
+            # A clock that was set back must not stop everything.
+            time.sleep(min(self.seconds, max(0.0, self.store.last_request + self.seconds - time.time())))
+            self.store.note_request()

@@ -1,0 +1,222 @@
+"""Sending texts to a service, with patience: attempts, waits, and no faster than allowed."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from evenlight.core.errors import InputError, first_line
+from evenlight.core.waiting import asked_wait
+from evenlight.models.services.addresses import checked_address, is_loopback
+from evenlight.models.services.shapes import UnusableAnswer, beginning, body_of, parsed, probabilities_in, with_labels
+
+# Seconds before the second attempt, which double from one to the next, and the most that is waited.
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
+# A service that asks for more patience than this is left alone for now.
+LONGEST_ASKED_WAIT = 300.0
+# Seconds in which a connection must come about.
+CONNECT = 10.0
+# The most bytes of an answer.
+LARGEST_ANSWER = 64 * 2**20
+# States of HTTP, beside those of 500 and more, after which another attempt may end better.
+MAY_PASS = {408, 425, 429}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How a service is asked, which changes no answer.
+
+    Attributes:
+        batch: most texts of a request.
+        connections: requests that are on their way at the same time.
+        requests_per_minute: no more than these; None for no limit.
+        retries: further attempts where a request fails.
+        timeout: seconds within which an answer must be there.
+        key_variable: the environment variable that holds the key; None where there is none.
+        key_header: the header that the key is sent in, with ``{key}`` for it.
+        asked_again: texts that each job which asks something asks about a second time.
+    """
+
+    batch: int = 32
+    connections: int = 1
+    requests_per_minute: float | None = None
+    retries: int = 5
+    timeout: float = 60.0
+    key_variable: str | None = None
+    key_header: str = "Authorization: Bearer {key}"
+    asked_again: int = 8
+
+
+class _Failed(Exception):
+    """A request without an answer; ``wait`` is how many seconds the service asks for, or None."""
+
+    def __init__(self, said: str, wait: float | None = None):
+        super().__init__(said)
+        self.wait = wait
+
+
+class Client:
+    """Asks one service; its methods may be called by several threads.
+
+    Args:
+        address: of the service.
+        request: expression that makes the body of a request, see :func:`evenlight.models.services.shapes.body_of`.
+        answers: expression that finds the probabilities, see :func:`evenlight.models.services.shapes.probabilities_in`.
+        policy: how it is asked.
+        excluding: whether a text has exactly one of the labels.
+        plain_http: whether texts may be sent unencrypted.
+        before: called before each request, which waits for it.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        request: str,
+        answers: str,
+        policy: Policy,
+        excluding: bool = True,
+        plain_http: bool = False,
+        before: Callable[[], None] = lambda: None,
+    ):
+        try:
+            self.address = checked_address(address, plain_http)
+        except InputError as error:
+            raise InputError(f"models.<model>.address: {address} {error}") from None
+        self.request, self.answers, self.policy, self.excluding = request, answers, policy, excluding
+        self.before = before
+        self.stopped = threading.Event()
+        self._own = threading.local()
+
+    def stop(self) -> None:
+        """Let threads that wait for another attempt give up."""
+        self.stopped.set()
+
+    def ask(self, texts: list[str], labels: Sequence[str] = ()) -> list[dict[str, float]]:
+        """Probabilities by label of each text, by one request that is sent again where it fails.
+
+        Args:
+            texts: of one request.
+            labels: that each answer must have; where there are none, those of the first text's.
+
+        Raises:
+            InputError: no attempt had a usable answer, or none can have; with what the service said.
+        """
+        body = body_of(self.request, texts)
+        unusable = False
+        for attempt in range(self.policy.retries + 1):
+            try:
+                found = probabilities_in(parsed(self._sent(body)), self.answers, len(texts), self.excluding)
+                return with_labels(found, labels)
+            except (_Failed, UnusableAnswer) as error:
+                said, wait = str(error), getattr(error, "wait", None)
+                # Nonsense is paid for, so that it has a second chance and no more.
+                is_last = attempt == self.policy.retries or (unusable and isinstance(error, UnusableAnswer))
+                unusable = isinstance(error, UnusableAnswer)
+            if wait is None:
+                wait = min(FIRST_WAIT * 2**attempt, LONGEST_WAIT)
+            elif wait > LONGEST_ASKED_WAIT:
+                is_last, said = True, f"{said}, and it asks to be left alone for {wait:.0f} s"
+            if is_last:
+                raise self._refused(f"{said}, after {attempt + 1} attempts")
+            print(f"service {self.address}: {self._without_key(said)}; next attempt in {wait:.0f} s", flush=True)
+            if self.stopped.wait(wait):
+                break
+        raise self._refused("stopped")
+
+    def _refused(self, said: str) -> InputError:
+        return InputError(
+            f"service {self.address}: {self._without_key(said)}. What it has answered is kept; run the workflow again "
+            "to go on from there"
+        )
+
+    def _without_key(self, said: str) -> str:
+        key = os.environ.get(self.policy.key_variable or "", "").strip()
+        return said.replace(key, "<key>") if key else said
+
+    def header(self) -> tuple[str, str] | None:
+        """The header with the key, its name and its value; None where there is none.
+
+        Raises:
+            InputError: the environment variable holds no key.
+        """
+        variable = self.policy.key_variable
+        if variable is None:
+            return None
+        key = os.environ.get(variable, "").strip()
+        if not key or not key.isascii() or not key.isprintable():
+            found = "holds what is no key" if key else "is not set"
+            raise InputError(
+                f"service {self.address}: the environment variable {variable} (models.<model>.asking.key_variable) "
+                f"{found}; let it hold the key of the service"
+            )
+        name, _, value = self.policy.key_header.partition(":")
+        return name.strip(), value.strip().replace("{key}", key)
+
+    def _session(self):
+        """The connection of this thread."""
+        import requests
+
+        if not hasattr(self._own, "session"):
+            session = requests.Session()
+            # Neither through a proxy nor with a password that a file names for this host.
+            session.trust_env = not is_loopback(urlsplit(self.address).hostname)
+            header = self.header()
+
+            def with_key(prepared):
+                if header:
+                    prepared.headers[header[0]] = header[1]
+                return prepared
+
+            session.auth = with_key
+            self._own.session = session
+        return self._own.session
+
+    def _sent(self, body: object) -> bytes:
+        """What the service answers to one request."""
+        import requests
+
+        session = self._session()
+        self.before()
+        end = time.monotonic() + self.policy.timeout
+        try:
+            with session.post(
+                self.address,
+                json=body,
+                headers={"Accept": "application/json"},
+                timeout=(CONNECT, self.policy.timeout),
+                stream=True,
+                # The key and the texts are for this address.
+                allow_redirects=False,
+            ) as response:
+                content = b""
+                for block in response.iter_content(2**16):
+                    content += block
+                    if len(content) > LARGEST_ANSWER:
+                        raise UnusableAnswer(f"its answer has more than {LARGEST_ANSWER >> 20} MiB")
+                    if time.monotonic() > end:
+                        raise requests.Timeout(f"the answer is not complete after {self.policy.timeout:g} s")
+        except requests.RequestException as error:
+            raise _Failed(f"no answer ({_reason(error)})") from None
+        status = response.status_code
+        if status < 300:
+            return content
+        said = f"HTTP {status} {response.reason or ''}".strip()
+        if content:
+            said += f": {beginning(content)}"
+        if status in MAY_PASS or status >= 500:
+            raise _Failed(said, asked_wait(response.headers.get("Retry-After")))
+        if "Location" in response.headers:
+            said += f"; it leads to {response.headers['Location']}: where that is right, write it as the address"
+        if status in (401, 403):
+            said += "; look at the key (models.<model>.asking.key_variable)"
+        if status == 413:
+            said += "; ask about fewer texts at once (models.<model>.asking.batch)"
+        raise self._refused(said)
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, without the wrapping that repeats the address."""
+    reason = getattr(error.args[0], "reason", error) if error.args else error
+    return first_line(str(reason).split(": ", 1)[-1])

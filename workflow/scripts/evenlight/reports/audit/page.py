@@ -1,0 +1,78 @@
+"""An audit as one HTML file without scripts, as JSON, and as a section for a model card."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined
+
+from evenlight.core.tables import replacing
+from evenlight.reports.text import signed
+from evenlight.reports.word_scores import word_scores
+
+HERE = Path(__file__).parent
+# What Markdown or HTML would take for markup.
+_MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
+
+
+def page(content: Mapping) -> str:
+    """The page of :func:`evenlight.reports.audit.content.audit_content`; no text of the data is markup in it."""
+    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    factors = {entry["factor"] for entry in content["found"]}
+    return environment.from_string(_file("page.html")).render(
+        **content,
+        several_factors=len(factors) > 1,
+        style=_file("page.css"),
+        coloured=_coloured,
+        signed=_signed,
+        interval=_interval,
+    )
+
+
+def card(content: Mapping) -> str:
+    """The audit as a section of a model card, in Markdown; names of the study are no markup in it.
+
+    No text of the data stands there.
+    """
+    environment = Environment(autoescape=False, undefined=StrictUndefined, keep_trailing_newline=True)
+    return environment.from_string(_file("card.md")).render(**content, plain=plain)
+
+
+def plain(text: str) -> str:
+    r"""A text in which Markdown finds no markup.
+
+    >>> plain("a_b | <i>")
+    'a\\_b \\| \\<i\\>'
+    """
+    return _MARKS.sub(r"\\\1", " ".join(text.split()))
+
+
+def write_audit(content: Mapping, html: str | Path, as_json: str | Path, markdown: str | Path) -> None:
+    """Write the three files, each whole or not at all."""
+    texts = {html: page(content), as_json: json.dumps(content, indent=1) + "\n", markdown: card(content)}
+    for path, text in texts.items():
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _coloured(text: Mapping) -> str:
+    """One text of a pair, its words coloured; :func:`word_scores` escapes them."""
+    title = f"{text['level']}: {text['score']:.3g}"
+    return word_scores(text["words"], text["shares"], title)
+
+
+def _signed(number: float | None) -> str:
+    return "–" if number is None else signed(number)
+
+
+def _interval(value: Mapping[str, float | None] | None) -> str:
+    """A value with its interval, where it has one."""
+    if value is None or value["mean"] is None:
+        return "–"
+    ends = "" if value["low"] is None else f" [{signed(value['low'])},\N{NO-BREAK SPACE}{signed(value['high'])}]"
+    return signed(value["mean"]) + ends
+
+
+def _file(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")

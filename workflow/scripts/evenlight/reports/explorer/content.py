@@ -1,0 +1,292 @@
+"""What the explorer holds of a study: scores, explanations and texts as small arrays, and a tree that names them.
+
+The page keeps each array once, compressed, and unpacks what a view needs.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evenlight.core import tables
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.reports.pages.effects import VERDICTS, effect_cell, meanings
+from evenlight.statistics.cells import ModelScores, read_models
+from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
+from evenlight.statistics.files import items_path
+from evenlight.statistics.score_files import score_notes
+from evenlight.statistics.study import StudyScores, comparisons_in
+
+# A score is one of so many steps between the least and the largest of its metric; the last number says "undefined".
+STEPS = 2**16 - 2
+UNDEFINED = STEPS + 1
+# The strongest word of a text has this share.
+FULL = 127
+KINDS = ("int8", "uint8", "uint16", "uint32")
+
+
+@dataclass
+class Store:
+    """Arrays (kinds of :data:`KINDS`) and JSON values by number, as (kind, bytes, little-endian)."""
+
+    parts: list[tuple[str, bytes]] = field(default_factory=list)
+
+    def add(self, values: object) -> int:
+        """Keep an array or a JSON value; its number."""
+        if isinstance(values, np.ndarray):
+            assert values.dtype.name in KINDS, f"{values.dtype} has no place in the page"
+            self.parts.append((values.dtype.name, values.astype(values.dtype.newbyteorder("<")).tobytes()))
+        else:
+            self.parts.append(("json", json.dumps(values, separators=(",", ":")).encode()))
+        return len(self.parts) - 1
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where a study's files lie; ``attributions`` is None where no text is shown; only texts need ``predictions``."""
+
+    scores: Path
+    datasets: Path
+    attributions: Path | None = None
+    predictions: Path | None = None
+
+
+def study_content(
+    folders: Folders,
+    effects: pd.DataFrame | None,
+    store: Store,
+    *,
+    study: str,
+    datasets: Mapping[str, str],
+    models: Mapping[str, str],
+    explainers: Mapping[str, str],
+    metrics: Mapping[str, Mapping[str, str]],
+    seeds: Mapping[str, Sequence[int]],
+    families: Mapping[str, str],
+    comparisons: Mapping[str, list[list[str]]],
+    target: str,
+    formats: Sequence[str],
+    equivalence_bound: float,
+    alpha: float,
+) -> dict:
+    """The tree of a study's explorer (JSON values); numbers of arrays are those in ``store``, which is filled.
+
+    Args:
+        folders: of the study's files.
+        effects: of the contract ``EFFECTS``; None where the study tells no verdicts.
+        store: receives the arrays.
+        study: its name.
+        datasets, models, explainers: names to labels, in the order in which they are offered.
+        metrics: names to ``label`` and ``better``, ``higher`` or ``lower``.
+        seeds: of each model.
+        families: of the metrics.
+        comparisons: factors to sets of levels; where there are none, all levels of every factor stand side by side.
+        target: ``label`` or ``prediction``, the class that is explained.
+        formats: of the study's figures.
+        equivalence_bound, alpha: of the verdicts.
+    """
+    named = {
+        "datasets": list(datasets),
+        "models": dict(seeds),
+        "explainers": list(explainers),
+        "metrics": dict(families),
+    }
+    texts = {dataset: _Texts() for dataset in datasets}
+    content = {
+        name: {"label": label, "comparisons": [], "models": {}, "effects": store.add(_effect_rows(effects, name))}
+        for name, label in datasets.items()
+    }
+    offered: dict[str, dict[tuple, None]] = {dataset: {} for dataset in datasets}
+    scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **named)
+    for model in read_models(scored):
+        levels = shown_levels(model, comparisons)
+        offered[model.dataset] |= dict.fromkeys(_compared(levels, comparisons))
+        content[model.dataset]["models"][model.model] = _model(
+            folders, model, levels, texts[model.dataset], store, list(metrics)
+        )
+    for dataset, of_dataset in content.items():
+        # Those of which there is a verdict first.
+        told = (
+            [] if effects is None else [tuple(pair) for pair in comparisons_in(effects[effects["dataset"] == dataset])]
+        )
+        pairs = dict.fromkeys([pair for pair in told if pair in offered[dataset]]) | offered[dataset]
+        of_dataset["comparisons"] = [list(pair) for pair in pairs]
+        of_dataset["units"] = store.add(texts[dataset].units)
+        if folders.attributions:
+            of_dataset |= texts[dataset].stored(items_path(folders.datasets, dataset), store)
+    return {
+        "study": study,
+        "models": dict(models),
+        "explainers": dict(explainers),
+        "metrics": {name: dict(entry) for name, entry in metrics.items()},
+        "runs": {name: len(of_model) for name, of_model in seeds.items()},
+        "content": content,
+        "texts": folders.attributions is not None,
+        "target": target,
+        "formats": list(formats),
+        "alpha": alpha,
+        "verdicts": {
+            verdict: {"sign": sign, "colour": colour, "meaning": _meaning(verdict, meanings(equivalence_bound))}
+            for verdict, (sign, colour) in VERDICTS.items()
+        },
+        "notes": score_notes(scored),
+    }
+
+
+class _Texts:
+    """The texts and units of a dataset that its models have scores of, numbered in the order in which they come."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, int] = {}
+        self._units: dict[str, int] = {}
+
+    def items_of(self, names: pd.Series) -> np.ndarray:
+        return _numbers(self._items, names)
+
+    def units_of(self, names: pd.Index) -> np.ndarray:
+        return _numbers(self._units, names)
+
+    @property
+    def units(self) -> list[str]:
+        return list(self._units)
+
+    def stored(self, path: Path, store: Store) -> dict:
+        """The words of all texts, and where the second part of a text begins."""
+        table = tables.read_arrow(path, ITEMS.only("item_id", "words", "part"))
+        rows = pd.Index(table["item_id"].to_pandas()).get_indexer(list(self._items))
+        words = table["words"].combine_chunks().take(pa.array(rows))
+        numbers = words.flatten().dictionary_encode()
+        parts = table["part"].combine_chunks().take(pa.array(rows))
+        found = {
+            "classes": tables.read_metadata(path, ITEMS).get("classes", []),
+            "vocabulary": store.add(numbers.dictionary.to_pylist()),
+            "words": store.add(numbers.indices.to_numpy().astype(np.uint32)),
+            "lengths": store.add(pc.list_value_length(words).to_numpy().astype(np.uint32)),
+        }
+        if parts.null_count < len(parts):
+            begins = [0 if part is None else part.count(0) for part in parts.to_pylist()]
+            found["second"] = store.add(np.array(begins, np.uint32))
+        return found
+
+
+def _numbers(known: dict[str, int], names: Sequence[str]) -> np.ndarray:
+    """The number of each name, the next free one where it is new."""
+    return np.array([known.setdefault(name, len(known)) for name in names], np.uint32)
+
+
+def _compared(levels: list[Level], comparisons: Mapping[str, list[list[str]]]) -> list[tuple]:
+    """(factor, level, level) of what can be held side by side; the second level is None where there is none."""
+    there = {(level.factor, level.name) for level in levels}
+    sets = comparisons or {
+        factor: [[level.name for level in levels if level.factor == factor]] for factor in {x.factor: 0 for x in levels}
+    }
+    pairs = [(factor, *pair) for factor, lists in sets.items() for names in lists for pair in combinations(names, 2)]
+    pairs = [pair for pair in pairs if {(pair[0], pair[1]), (pair[0], pair[2])} <= there]
+    return pairs or [(level.factor, level.name, None) for level in levels]
+
+
+def _model(
+    folders: Folders, model: ModelScores, levels: list[Level], texts: _Texts, store: Store, metrics: Sequence[str]
+) -> dict:
+    """What the tree has of a model on a dataset."""
+    items = texts.items_of(model.items["item_id"])
+    found: dict = {"items": store.add(items), "levels": {}, "explainers": {}}
+    start = 0
+    for level in levels:
+        first = np.full(len(level.units), -1)
+        first[level.side.unit_index[::-1]] = level.side.columns[::-1]
+        entry = {
+            "start": start,
+            "units": store.add(texts.units_of(level.units)),
+            "first": store.add(first.astype(np.uint32)),
+        }
+        counts = np.bincount(level.side.unit_index, minlength=len(level.units))
+        if (counts > 1).any():
+            entry["counts"] = store.add(counts.astype(np.uint32))
+            entry["all"] = store.add(np.unique(level.side.columns).astype(np.uint32))
+        found["levels"].setdefault(level.factor, {})[level.name] = entry
+        start += len(level.units)
+    spoken = (
+        Explained(model, folders.attributions, folders.datasets, folders.predictions) if folders.attributions else None
+    )
+    if spoken:
+        found["explained"] = store.add(spoken.classes)
+    for scores in model.explainers:
+        codes, ranges = stepped(unit_means(scores, levels))
+        entry = {"ranges": dict(zip(metrics, ranges, strict=True)), "scores": store.add(codes)}
+        if spoken:
+            entry["shares"] = store.add(_shares(spoken, scores.explainer))
+        found["explainers"][scores.explainer] = entry
+    return found
+
+
+def _shares(explained: Explained, explainer: str) -> np.ndarray:
+    """Each word's score over the largest absolute one of its text, mean over the runs, int8 (words of all texts,).
+
+    :data:`FULL` is 1.
+    """
+    of_runs = [relative(sums, explained.starts) for sums in explained.sums(explainer)]
+    return np.round(FULL * np.nan_to_num(known_mean(np.array(of_runs), axis=0))).astype(np.int8)
+
+
+def stepped(values: np.ndarray) -> tuple[np.ndarray, list[list[float]]]:
+    """Values (rows, columns) as steps between the least and the largest of their row, uint16, and these two.
+
+    >>> stepped(np.array([[0.5, np.nan, 1.5]]))
+    (array([[    0, 65535, 65534]], dtype=uint16), [[0.5, 1.5]])
+    """
+    codes, ranges = np.full(values.shape, UNDEFINED, np.uint16), []
+    for row, into in zip(values, codes, strict=True):
+        known = ~np.isnan(row)
+        low, high = (float(row[known].min()), float(row[known].max())) if known.any() else (0.0, 0.0)
+        into[known] = np.round((row[known] - low) / ((high - low) or 1) * STEPS)
+        ranges.append([low, high])
+    return codes, ranges
+
+
+def _effect_rows(effects: pd.DataFrame | None, dataset: str) -> list[dict]:
+    """What is shown of each cell of a dataset."""
+    if effects is None:
+        return []
+    cells = effects.loc[effects["reason"].isna(), "family"].value_counts()
+    return [
+        {name: getattr(row, name) for name in ("model", "explainer", "metric", "factor", "level_a", "level_b")}
+        | {name: _number(getattr(row, name)) for name in _DRAWN}
+        | {
+            "verdict": row.verdict,
+            "reason": None if pd.isna(row.reason) else row.reason,
+            "family": row.family,
+            "cells": int(cells.get(row.family, 0)),
+            "effect": effect_cell(row).text,
+            "said": effect_cell(row).title,
+        }
+        for row in effects[effects["dataset"] == dataset].itertuples(index=False)
+    ]
+
+
+def _meaning(verdict: str, known: Mapping[str, str]) -> str:
+    """What a verdict says; one for these trained models says the same as its namesake, of fewer."""
+    ending = " for these trained models"
+    if verdict.endswith(ending):
+        return f"{known[verdict.removesuffix(ending)]}; said for these trained models, not across retraining"
+    return known[verdict]
+
+
+_DRAWN = (
+    "standardised",
+    "standardised_models_low",
+    "standardised_models_high",
+    "standardised_low",
+    "standardised_high",
+)
+
+
+def _number(value: float) -> float | None:
+    """A number that JSON has, rounded to what can be drawn."""
+    return round(float(value), 5) if np.isfinite(value) else None

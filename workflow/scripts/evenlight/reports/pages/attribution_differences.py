@@ -1,0 +1,63 @@
+"""How differently the forms of a sentence are explained as a page: sizes, and how many runs a test finds."""
+
+import pandas as pd
+
+from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.text import signed
+from evenlight.statistics.study import comparisons_in
+
+TABLES = (ATTRIBUTION_DIFFERENCES,)
+
+
+def page(
+    table: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    explainers: dict[str, str],
+    regimes: dict[str, dict[str, str]],
+    alpha: float,
+) -> Page:
+    """A table per dataset and pair of levels, from
+    :func:`evenlight.statistics.word_attributions.attribution_differences`; the CSV file has every run."""
+    tables = [
+        _table(f"{' and '.join(pair.levels)} on {label}", pair.rows(part), explainers, regimes, alpha)
+        for dataset, label in datasets.items()
+        for part in [table[table["dataset"] == dataset]]
+        for pair in comparisons_in(part)
+    ]
+    introduction = (
+        "How differently are the words of the ground truth explained in two forms of a sentence? A word's score is its "
+        "share in the absolute scores of the sentence. Each cell has the mean absolute difference over words and runs, "
+        f"and in how many runs Wilcoxon's signed-rank test of the words finds a difference at {alpha:g}, adjusted over "
+        "the pairs of forms where there are several; in brackets, the same test of pairs of sentences, each with the "
+        "mean over its words, which does not take words of one sentence for independent. A pointer on a cell tells the "
+        "mean difference with its sign. Tests are not adjusted for the number of explainers, regimes and runs."
+    )
+    return Page("Differences between forms", introduction, tables)
+
+
+def _table(
+    caption: str, rows: pd.DataFrame, explainers: dict[str, str], regimes: dict[str, dict[str, str]], alpha: float
+) -> Table:
+    of_names = dict(iter(rows.groupby(["model", "explainer"])))
+    of_architectures = [
+        (
+            architecture,
+            [
+                (regime, [_cell(of_names.get((model, explainer)), alpha) for explainer in explainers])
+                for regime, model in models.items()
+            ],
+        )
+        for architecture, models in regimes.items()
+    ]
+    return Table(caption, ("Architecture", "Regime"), [("Explainer", list(explainers.values()))], of_architectures)
+
+
+def _cell(rows: pd.DataFrame | None, alpha: float) -> Cell:
+    if rows is None:
+        return Cell("–", "no pairs with scores")
+    words, pairs = ((rows[name] <= alpha).sum() for name in ("p_holm", "p_pairs_holm"))
+    title = f"mean difference {signed(rows['mean_difference'].mean(), 4)}; {rows['words'].iloc[0]:,} words"
+    text = f"{signed(rows['mean_absolute'].mean(), 3)}, {words} ({pairs}) of {len(rows)} runs"
+    return Cell(text, title, bold=bool(words == len(rows)))

@@ -1,0 +1,91 @@
+"""Explainers that challenge all others as a page: the verdict on each, and its difference from every other one."""
+
+import math
+
+import pandas as pd
+
+from evenlight.core.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.text import signed
+from evenlight.statistics.study import ALL, Metric
+
+TABLES = (CHALLENGERS, CHALLENGER_PAIRS)
+ALL_MODELS = "all models together"
+
+
+def page(
+    verdicts: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    challengers: list[str],
+    regimes: dict[str, dict[str, str]],
+    confidence: float,
+) -> Page:
+    """A table per dataset and metric, from :func:`evenlight.statistics.challengers.challenger_tables`."""
+    models = {ALL: ALL_MODELS} | {
+        model: f"{architecture} {regime}" for architecture, of in regimes.items() for regime, model in of.items()
+    }
+    keys = ["dataset", "metric", "explainer", "model"]
+    rows = {tuple(getattr(row, key) for key in keys): row for row in verdicts.itertuples(index=False)}
+    beside = {tuple(getattr(row, key) for key in [*keys, "other"]): row for row in pairs.itertuples(index=False)}
+    others = [name for name in explainers if name not in challengers]
+    tables = []
+    for dataset, label in datasets.items():
+        for name, metric in metrics.items():
+            of_challengers = []
+            for challenger in challengers:
+                of_models = [
+                    (said, _cells(rows.get(cell), [beside.get((*cell, other)) for other in others], explainers))
+                    for model, said in models.items()
+                    for cell in [(dataset, name, challenger, model)]
+                    if cell in rows
+                ]
+                of_challengers += [(explainers[challenger], of_models)] if of_models else []
+            columns = [
+                ("", ["verdict", "mean", "best rival"]),
+                ("Difference from", [explainers[o] for o in others]),
+            ]
+            caption = f"{metric.label_with_direction} on {label}"
+            tables.append(Table(caption, ("Explainer", "Model"), columns, of_challengers))
+    introduction = (
+        "Is an explainer better than all others that ask the model? It is where it is better than each of them, so "
+        "that the least convincing of these comparisons decides, and it is not the best where any of them is better, "
+        "which is adjusted for their number. Random explanations and yardsticks stand beside it and do not count. "
+        "Differences are of the same texts, run by run; they are bold where the "
+        f"{confidence:.0%} interval in brackets, for these trained models and further texts, has not 0. A pointer on a "
+        "cell tells the p of this pair alone, or those of a verdict, which are adjusted over challengers and datasets "
+        "for all models together in the primary metrics, and over everything else as exploratory. Not decidable is "
+        "what so few texts could not show among so many rows."
+    )
+    return Page("Challengers", introduction, tables)
+
+
+def _cells(row, pairs: list, explainers: dict[str, str]) -> list[Cell]:
+    best = next(pair for pair in pairs if pair is not None and pair.other == row.best_other)
+    title = (
+        f"better than all others: p {_p(row.p_best_models_adjusted)} for these trained models, "
+        f"{_p(row.p_best_adjusted)} across retraining; not the best: {_p(row.p_behind_models_adjusted)}, "
+        f"{_p(row.p_behind_adjusted)}"
+    )
+    return [
+        Cell(row.verdict, f"{row.family}; {title}"),
+        Cell(signed(best.mean, 3), f"{best.texts:,} texts, {best.seeds} seeds"),
+        Cell(f"{explainers[row.best_other]}, {signed(best.mean_other, 3)}"),
+        *map(_difference, pairs),
+    ]
+
+
+def _difference(pair) -> Cell:
+    if pair is None:
+        return Cell("–", "no texts with both scores")
+    ends = f" [{signed(pair.models_low, 3)}, {signed(pair.models_high, 3)}]"
+    text = signed(pair.difference, 3) + ("" if math.isnan(pair.models_low) else ends)
+    title = f"p {_p(pair.p_models)} for these trained models, {_p(pair.p)} across retraining"
+    return Cell(text, title, None, pair.models_low > 0 or pair.models_high < 0)
+
+
+def _p(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3g}"

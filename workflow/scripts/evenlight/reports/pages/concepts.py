@@ -1,0 +1,101 @@
+"""How far estimates of concept effects are off, and what the effects are, as a page."""
+
+import pandas as pd
+
+from evenlight.core.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.text import mean_over_seeds, signed
+from evenlight.statistics.study import ALL, Metric
+
+TABLES = (CONCEPT_ERRORS, CONCEPT_EFFECTS)
+ORDER, ORDER_LABEL = "order_faithfulness", "Order faithfulness\N{NO-BREAK SPACE}↑"
+
+
+def page(
+    errors: pd.DataFrame,
+    effects: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    confidence: float,
+    published: dict[str, dict[str, list[float]]],
+) -> Page:
+    """A table of errors for each dataset, over all changes and by concept, and one of effects (CEBaB, Table 4).
+
+    ``published`` has what is printed of a dataset's changes: of the labels and of BERT's predictions, in stars.
+    """
+    tables = []
+    for dataset, label in datasets.items():
+        tables.append(_errors(errors[errors["dataset"] == dataset], label, models, explainers, metrics, confidence))
+        tables.append(_effects(effects[effects["dataset"] == dataset], label, models, published.get(dataset, {})))
+    introduction = (
+        "Which explanations tell what a model does when a concept changes? ICaCE-Error is how far the estimated effect "
+        "on the probabilities is from that of the real edit, mean ± standard deviation over seeds; cosine sees its "
+        "direction, the norm difference its size. Order faithfulness is the share of each text's pairs of concepts "
+        "that are ranked rightly by the size of their effects; 0.5 is chance." + said_of_single_runs(errors, models)
+    )
+    return Page("Effects of concepts", introduction, tables)
+
+
+def _errors(
+    table: pd.DataFrame,
+    dataset: str,
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    confidence: float,
+) -> Table:
+    table = table[table["change"] == ALL]
+    concepts = list(table["concept"].unique())
+    columns = [(metric, concept) for metric in metrics for concept in concepts] + [(ORDER, ALL)]
+    cells = {
+        (row.model, row.explainer, row.metric, row.concept): Cell(
+            mean_over_seeds(row.mean, row.sd, row.seeds, 3),
+            title=f"{confidence:.0%} interval {row.low:.3f} to {row.high:.3f}, {row.changes} changes"
+            if row.low == row.low
+            else "no interval: what varies rests on one or two texts",
+        )
+        for row in table.itertuples(index=False)
+    }
+
+    def cells_of(model: str, explainer: str) -> list[Cell]:
+        return [cells.get((model, explainer, *column), Cell("–")) for column in columns]
+
+    headings = [(metric.label_with_direction, concepts) for metric in metrics.values()] + [(ORDER_LABEL, [ALL])]
+    rows = rows_by_model(models, explainers, cells_of)
+    return Table(f"Errors of estimated effects, {dataset}", ("Model", "Explainer"), headings, rows)
+
+
+def _effects(table: pd.DataFrame, dataset: str, models: dict[str, str], printed: dict[str, list[float]]) -> Table:
+    columns = ["Changes", "Labels", "Predictions", "Probability moved"]
+    beside = ["Labels", "BERT's predictions"] if printed else []
+    rows = []
+    for model, label in models.items():
+        part = table[table["model"] == model]
+        rows.append(
+            (
+                label,
+                [
+                    (
+                        _change(row),
+                        [
+                            Cell(str(row.changes)),
+                            Cell(signed(row.label_effect)),
+                            Cell(mean_over_seeds(row.predicted_effect, row.predicted_effect_sd, row.seeds, 2)),
+                            Cell(f"{row.moved:.3f}"),
+                            *(Cell(signed(value)) for value in printed.get(_change(row), [])),
+                        ],
+                    )
+                    for row in part.itertuples(index=False)
+                ],
+            )
+        )
+    headings = [("Effect", columns)] + ([("Printed", beside)] if printed else [])
+    return Table(f"Effects in steps from class to class, {dataset}", ("Model", "Change"), headings, rows)
+
+
+def _change(row) -> str:
+    return f"{row.concept}: {row.before} to {row.after}"

@@ -1,0 +1,62 @@
+"""The control with permuted labels as a page: the real share of significant cells beside that of chance."""
+
+import pandas as pd
+
+from evenlight.core.contracts.results import CONTROL
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.text import TESTS
+from evenlight.statistics.study import ALL
+
+TABLES = (CONTROL,)
+HEADINGS = ["Cells", "Real", "Permuted", "95 % of permutations", "p of the study"]
+
+
+def page(
+    table: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str], alpha: float, control_draws: int
+) -> Page:
+    """One table of every dataset, model and test, from :func:`evenlight.statistics.control.permuted_rates`."""
+    introduction = (
+        "Are there more significant disparities than chance gives? A cell is one explainer, metric and pair of groups "
+        f"in one run of a model; real is the share of cells with p ≤ {alpha:g}. Permuted is the same share after the "
+        "two forms of random pairs have exchanged their groups (or, in datasets without pairs, after the groups were "
+        f"shuffled), mean over {control_draws:,} permutations: a valid test finds "
+        f"{alpha:.0%}, or fewer where scores are often equal. The Mann–Whitney test takes the forms of a pair for "
+        "independent and finds fewer where their scores are positively correlated: it then misses disparities. Cells "
+        "are not independent of one another, so that the share varies much from one permutation to the next; the p of "
+        "the study is the share of permutations, the real labels counted as one, with at least as many significant "
+        "cells as there really are."
+    )
+    tests = [test for test in TESTS if test in set(table["test"])]
+    by_names = {(row.dataset, row.model, row.test): row for row in table.itertuples(index=False)}
+    rows = []
+    for dataset, dataset_label in (datasets | {ALL: "All datasets"}).items():
+        lines = [
+            (label, [cell for test in tests for cell in _cells(by_names.get((dataset, model, test)))])
+            for model, label in (models | {ALL: "All models"}).items()
+            if any((dataset, model, test) in by_names for test in tests)
+        ]
+        if lines:
+            rows.append((dataset_label, lines))
+    columns = [(TESTS[test], HEADINGS) for test in tests]
+    legend = [
+        (Cell("bold", bold=True), f"more significant cells than chance gives: p of the study ≤ {alpha:g}"),
+        (Cell("–"), "no test: the dataset has no pairs"),
+    ]
+    return Page(
+        "Control with permuted groups",
+        introduction,
+        [Table("Share of significant cells", ("Dataset", "Model"), columns, rows)],
+        legend,
+    )
+
+
+def _cells(row) -> list[Cell]:
+    if row is None or row.cells == 0:
+        return [Cell("–") for _ in HEADINGS]
+    return [
+        Cell(f"{row.cells:,}"),
+        Cell(f"{row.real_rate:.1%}", bold=row.study_p <= row.alpha),
+        Cell(f"{row.null_rate:.1%}"),
+        Cell(f"{row.null_low:.1%} – {row.null_high:.1%}"),
+        Cell(f"{row.study_p:.3f}"),
+    ]

@@ -1,0 +1,42 @@
+"""What explanations cost as a page: seconds and rows through the model, per text."""
+
+import pandas as pd
+
+from evenlight.core.contracts.results import COST_SUMMARY
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.text import three_digits
+
+TABLES = (COST_SUMMARY,)
+COLUMNS = ["Seconds", "Rows", "Rows asked", "Computed together", "Device", "Threads"]
+
+
+def page(costs: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str], explainers: dict[str, str]) -> Page:
+    """One table per dataset, from :func:`evenlight.statistics.costs.summarise_costs`."""
+    parts = []
+    for dataset, label in datasets.items():
+        of_models = [
+            (of_model, costs[(costs["dataset"] == dataset) & (costs["model"] == name)])
+            for name, of_model in models.items()
+        ]
+        rows = [
+            (of_model, [(explainers[row.explainer], _cells(row, explainers)) for row in part.itertuples(index=False)])
+            for of_model, part in of_models
+        ]
+        parts.append(Table(f"Cost of a text of {label}", ("Model", "Explainer"), [("Per text", COLUMNS)], rows))
+    introduction = (
+        "How long does an explanation take? Explainers that are computed together share their passes through the "
+        "model, so they have one time. Rows are what the model reads for one explainer, with what it shares with "
+        "others. Rows asked are what it read for all of them. Loading and reading are not counted, nor is a group of "
+        "texts that a killed job had begun. – where nothing is known: the explanations were made elsewhere, or before "
+        "times were kept. Times differ from run to run."
+    )
+    return Page("Cost of explanations", introduction, parts)
+
+
+def _cells(row, explainers: dict[str, str]) -> list[Cell]:
+    if not row.texts:
+        return [Cell("–")] * len(COLUMNS)
+    others = [explainers[name] for name in row.together.split(", ")]
+    together = ", ".join(others) if len(others) > 1 else "alone"
+    rows = (f"{value:,.1f}" for value in (row.rows, row.rows_asked))
+    return [Cell(text) for text in (three_digits(row.seconds), *rows, together, row.device, f"{row.threads:.0f}")]

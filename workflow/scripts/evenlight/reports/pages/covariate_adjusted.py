@@ -1,0 +1,132 @@
+"""Covariate-adjusted disparities, as a page."""
+
+from math import isnan
+
+import pandas as pd
+
+from evenlight.core.contracts.results import COVARIATE_ADJUSTED
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import rows_by_model
+from evenlight.reports.text import signed
+from evenlight.statistics.covariate_adjusted import CALIPER, FEWEST
+from evenlight.statistics.study import Metric, comparisons_in
+
+TABLES = (COVARIATE_ADJUSTED,)
+COVARIATES = {
+    "tokens": "number of tokens",
+    "ground_truth_tokens": "tokens of ground-truth words",
+    "confidence": "confidence",
+    "correct": "correct prediction",
+}
+# Why a cell is not split: its sign, and what the legend says.
+UNDECIDED = {
+    "hardly varies": ("·", "not decidable: the covariate hardly varies, between the forms of a pair or between texts"),
+    "no overlap": ("|", "not decidable: too few pairs or texts of both groups have equal values of the covariate"),
+    "part of the metric": ("p", "not split: the probability is part of the metric itself"),
+    "constant scores": ("c", "not split: the scores are constant"),
+    "too few": ("–", "not split: too few scores"),
+}
+
+
+def page(
+    table: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    confidence: float,
+) -> Page:
+    """A summary by dataset and covariate, and a table for each dataset and covariate that splits a cell there.
+
+    ``table`` comes from :func:`evenlight.statistics.covariate_adjusted.covariate_adjusted_table`.
+    """
+    parts = []
+    for pair in comparisons_in(table):
+        of_pair = pair.rows(table)
+        versus = f"{pair.level_a} against {pair.level_b}"
+        parts.append(_summary(f"Covariate-adjusted disparities, {versus}", of_pair, datasets))
+        for dataset, dataset_label in datasets.items():
+            for covariate, label in COVARIATES.items():
+                cells = of_pair[(of_pair["dataset"] == dataset) & (of_pair["covariate"] == covariate)]
+                caption = f"{dataset_label}, {versus}: {label}"
+                if (cells["seeds"] > 0).any():
+                    parts.append(_table(caption, cells, models, explainers, metrics))
+    introduction = (
+        "How large is a disparity, adjusted for another difference between the groups' texts than the group itself? "
+        "Of pairs, the mean difference of all pairs stands beside that of the pairs whose forms are equal in the "
+        f"covariate, within {CALIPER:g} of its usual difference (at least {FEWEST} pairs, and as many that are not "
+        "equal); of texts without counterparts, differences within strata of the covariate beside differences of the "
+        "strata's shares (Kitagawa 1955). In standard deviations of the scores, as Cohen’s d, positive where the "
+        f"first-named group has the higher scores; means over seeds, {confidence:.0%} intervals by the jackknife for "
+        "further texts and these trained models, each by itself; those of adjusted disparities have a reserve for "
+        "texts that nobody saw. The control shuffles the covariate over the texts: then nothing "
+        "is associated with it. Each covariate is taken by itself: the parts do not add up. It is no causal claim: "
+        "confidence is the model’s own output and may pass a disparity on, and what is associated with length may be "
+        "due to something else that long texts have."
+    )
+    legend = [
+        (
+            Cell("bold", bold=True),
+            "the interval of the covariate part is without 0, each cell tested by itself",
+        ),
+        *((Cell(sign), said) for sign, said in UNDECIDED.values()),
+    ]
+    return Page("Covariate-adjusted disparities", introduction, parts, legend)
+
+
+def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str]) -> Table:
+    rows = []
+    for dataset, label in datasets.items():
+        lines = []
+        for covariate, heading in COVARIATES.items():
+            cells = table[(table["dataset"] == dataset) & (table["covariate"] == covariate)]
+            if len(cells):
+                lines.append((heading, _summary_cells(cells)))
+        if lines:
+            rows.append((label, lines))
+    columns = [
+        ("Cells, each tested by itself", ["split", "covariate part is not 0", "adjusted is not 0"]),
+        ("Mean of absolute values", ["disparity of all", "covariate part", "when shuffled", "adjusted"]),
+        ("Not split", list(UNDECIDED)),
+    ]
+    return Table(caption, ("Dataset", "Covariate"), columns, rows)
+
+
+def _summary_cells(cells: pd.DataFrame) -> list[Cell]:
+    split = cells[cells["seeds"] > 0]
+    sides = {part: split[[f"{part}_low", f"{part}_high"]] for part in ("covariate_part", "adjusted")}
+    found = {part: int(((ends > 0).all(axis=1) | (ends < 0).all(axis=1)).sum()) for part, ends in sides.items()}
+    counts = [len(split), found["covariate_part"], found["adjusted"]]
+    means = [signed(split[name].abs().mean()) for name in ("total", "covariate_part", "shuffled", "adjusted")]
+    reasons = cells["undecided"].value_counts()
+    return [Cell(str(text)) for text in (*counts, *means, *(reasons.get(reason, 0) for reason in UNDECIDED))]
+
+
+def _table(
+    caption: str, cells: pd.DataFrame, models: dict[str, str], explainers: dict[str, str], metrics: dict[str, Metric]
+) -> Table:
+    by_names = {(row.model, row.explainer, row.metric): row for row in cells.itertuples(index=False)}
+    rows = rows_by_model(models, explainers, lambda *row: [_cell(by_names[*row, metric]) for metric in metrics])
+    columns = [("Disparity → adjusted", [metric.label_with_direction for metric in metrics.values()])]
+    return Table(caption, ("Model", "Explainer"), columns, rows)
+
+
+def _cell(row) -> Cell:
+    if row.seeds == 0:
+        sign, said = UNDECIDED[row.undecided]
+        return Cell(sign, said)
+    intervals = {part: _interval(row, part) for part in ("covariate_part", "adjusted", "shuffled")}
+    said = (
+        f"covariate part {intervals['covariate_part']}, shuffled {intervals['shuffled']}; adjusted "
+        f"{intervals['adjusted']}; {row.support:.0%} with equal values; seeds: {row.seeds}"
+    )
+    there = row.covariate_part_low > 0 or row.covariate_part_high < 0
+    return Cell(f"{signed(row.total)} → {signed(row.adjusted)}", said, bold=there)
+
+
+def _interval(row, part: str) -> str:
+    value, low, high = (getattr(row, f"{part}{end}") for end in ("", "_low", "_high"))
+    if isnan(low):
+        return f"{signed(value)} (no interval: what differs rests on one or two pairs or texts)"
+    return f"{signed(value)} [{signed(low)}, {signed(high)}]"

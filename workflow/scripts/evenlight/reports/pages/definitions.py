@@ -1,0 +1,75 @@
+"""The table of disputed definitions as a page: what each finds, and how far two of them agree."""
+
+import pandas as pd
+
+from evenlight.core.contracts.results import DEFINITIONS
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.text import common_words, signed
+from evenlight.statistics.study import Metric, comparisons_in
+
+TABLES = (DEFINITIONS,)
+
+
+def page(
+    table: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    metrics: dict[str, Metric],
+    disputed: dict[str, list[str]],
+    alpha: float,
+    considerable_effect: float,
+) -> Page:
+    """Per pair of groups a table of single definitions and one of pairs of definitions, from
+    :func:`evenlight.statistics.definitions.definitions_table`. ``disputed``: each kind of metric and its entries."""
+    alone, paired = table[table["metric"] == table["other"]], table[table["metric"] != table["other"]]
+    layout = datasets, {name: metric.label for name, metric in metrics.items()}, disputed
+    parts = []
+    for pair in comparisons_in(table):
+        versus = f"{pair.level_a} against {pair.level_b}"
+        parts += [
+            _table(f"What each definition finds, {versus}", pair.rows(alone), layout, ALONE),
+            _table(f"Where two definitions agree, {versus}", pair.rows(paired), layout, PAIRED),
+        ]
+    introduction = (
+        "Does a disparity survive another definition of its metric? A cell is a model with an explainer. Significant: "
+        f"p ≤ {alpha:g} in most seeds (Mann–Whitney U, not corrected for the number "
+        "of tests). Considerable: |mean d| over the significant seeds of at least "
+        f"{considerable_effect:g}. Of two definitions, a cell counts as significant "
+        "or considerable in both where it also has the same direction, which is that of the mean of Cliff's delta over "
+        "all seeds; correlation is Pearson's, of the means of d over the cells."
+    )
+    return Page("Disputed definitions", introduction, parts)
+
+
+# Headings, and how the cell below each is printed.
+ALONE = {
+    "Cells": lambda row: str(row.cells),
+    "Significant": lambda row: str(row.significant),
+    "Considerable": lambda row: str(row.considerable),
+}
+PAIRED = {
+    "Cells": lambda row: str(row.cells),
+    "Significant in both": lambda row: str(row.significant),
+    "Considerable in both": lambda row: str(row.considerable),
+    "Significant, opposed": lambda row: str(row.opposed),
+    "Same direction": lambda row: "–" if pd.isna(row.same_direction) else f"{row.same_direction:.0%}",
+    "Correlation of d": lambda row: signed(row.correlation),
+}
+
+
+def _table(caption: str, table: pd.DataFrame, layout: tuple, headings: dict) -> Table:
+    datasets, variants, disputed = layout
+    compared = set(table["dataset"])
+    datasets = {name: label for name, label in datasets.items() if name in compared}
+    by_names = {(row.dataset, row.metric, row.other): row for row in table.itertuples(index=False)}
+    rows = []
+    for kind, names in disputed.items():
+        kind_rows = table.loc[table["kind"] == kind, ["metric", "other"]].drop_duplicates()
+        lines = []
+        for metric, other in kind_rows.itertuples(index=False, name=None):
+            heading = variants[metric] if metric == other else f"{variants[metric]} – {variants[other]}"
+            entries = [by_names[dataset, metric, other] for dataset in datasets]
+            lines.append((heading, [Cell(text(row)) for row in entries for text in headings.values()]))
+        rows.append((common_words(kind, [variants[name] for name in names]), lines))
+    columns = [(label, list(headings)) for label in datasets.values()]
+    return Table(caption, ("Metric", "Definition"), columns, rows)

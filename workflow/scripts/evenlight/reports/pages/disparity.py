@@ -1,0 +1,153 @@
+"""Disparities as a page: how many seeds are significant, and how large the effect is."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from evenlight.core.contracts.results import SUMMARY
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import BETTER_COLOURS, initials, rows_by_model, said_of_single_runs, shade
+from evenlight.reports.text import mean_sd, signed
+from evenlight.statistics.study import Comparison, Metric, comparisons_in, said_of
+from evenlight.statistics.summary import seeds_that_disagree
+
+TABLES = (SUMMARY,)
+DISAGREE, CONTRADICTED = "*", "†"
+# Of a cell that is not significant: white would look like a test that was passed.
+OPEN = "#e4e6e9"
+
+
+def page(
+    summary: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    alpha: float,
+    considerable_effect: float,
+) -> Page:
+    """Per pair of groups the table of counts and the table of effect sizes, laid out as Tables 3 and 8 of Dhaini et
+    al. (2025), from :func:`evenlight.statistics.summary.summarise_disparity`."""
+    pairs = comparisons_in(summary)
+    layout = datasets, models, explainers, metrics
+    parts = []
+    for pair in pairs:
+        of_pair = pair.rows(summary)
+        versus = f"{pair.level_a} against {pair.level_b}{said_of(pair, pairs)}"
+        parts += [
+            _disparity_table(f"Significant seeds, {versus}", of_pair, layout, _count_text),
+            _disparity_table(f"Cohen's d over the significant seeds, {versus}", of_pair, layout, _effect_text),
+        ]
+        stratified = of_pair[of_pair["significant_seeds_stratified"].notna()]
+        if len(stratified):
+            caption = f"Significant seeds and Cliff's delta within strata, {versus}"
+            parts.append(_disparity_table(caption, stratified, layout, None))
+    introduction = (
+        "Are the explanations of one group better than those of the other? Per seed, the scores of the two groups are "
+        "compared by a two-sided Mann–Whitney U test (significant at "
+        f"p ≤ {alpha:g}, not corrected for the number of tests: of tests without any disparity as large a share would "
+        "be significant). Which group is better follows the ranks as the test does, by Cliff's delta. "
+        "The first table counts the significant seeds. The second adds mean ± standard deviation of Cohen's d over "
+        "these seeds, as the published study prints it; d is positive where the first-named group has the higher mean. "
+        "An arrow beside a metric says which scores are the better ones, higher (↑) or lower (↓)."
+        + _agreement_of_seeds(summary)
+        + _on_strata(summary)
+        + " P-values adjusted by Holm and by Benjamini and Hochberg stand in the table of single seeds. Their family "
+        "is all of its rows: every dataset, model, seed, explainer and metric, definitions of one and the same metric "
+        "and deliberate repetitions included." + said_of_single_runs(summary, models)
+    )
+    return Page("Disparity of explanations", introduction, parts, _legend(pairs, considerable_effect))
+
+
+def _agreement_of_seeds(summary: pd.DataFrame) -> str:
+    several, opposed = seeds_that_disagree(summary)
+    if not several:
+        return ""
+    return (
+        f" Of {several:,} cells with at least two significant seeds, {opposed:,} have significant seeds in opposite "
+        f"directions ({opposed / several:.0%})."
+    )
+
+
+def _on_strata(summary: pd.DataFrame) -> str:
+    if summary["significant_seeds_stratified"].isna().all():
+        return ""
+    return (
+        " A further table has the datasets that the configuration stratifies: the same test within strata (van "
+        "Elteren), of texts with the same label or prediction, and the mean over all seeds of Cliff's delta within "
+        "strata. What is significant in the first table alone may be a matter of how the groups differ in their strata."
+    )
+
+
+def _disparity_table(caption: str, summary: pd.DataFrame, layout: tuple, text: Callable[[Any], str] | None) -> Table:
+    datasets, models, explainers, metrics = layout
+    compared = set(summary["dataset"])
+    datasets = {name: label for name, label in datasets.items() if name in compared}
+    by_names = {row[:4]: row for row in summary.itertuples(index=False)}
+
+    def cells(model: str, explainer: str) -> list[Cell]:
+        keys = [(dataset, model, explainer, metric) for dataset in datasets for metric in metrics]
+        return [_disparity_cell(by_names.get(key), text) for key in keys]
+
+    headings = [metric.label_with_direction for metric in metrics.values()]
+    columns = [(label, headings) for label in datasets.values()]
+    return Table(caption, ("Model", "Explainer"), columns, rows_by_model(models, explainers, cells))
+
+
+def _legend(pairs: list[Comparison], considerable_effect: float) -> list[tuple[Cell, str]]:
+    legend = []
+    for pair in pairs:
+        for group, letters, colour in zip(pair.levels, initials(*pair.levels), BETTER_COLOURS, strict=True):
+            level = pair.level_b if group == pair.level_a else pair.level_a
+            legend.append((Cell(letters, background=shade(colour, 1)), f"{group} has better explanations than {level}"))
+    return [
+        *legend,
+        (Cell("bold", bold=True), f"considerable effect, |mean d| ≥ {considerable_effect:g}"),
+        (Cell(DISAGREE), "the significant seeds do not agree on which group is better; letter and colour: mean delta"),
+        (
+            Cell(CONTRADICTED),
+            "the mean of d has the other direction than that of delta, which letter and colour follow",
+        ),
+        (Cell("0", background=OPEN), "no significant seed, which does not show that there is no disparity"),
+        (Cell("–"), "not tested, the metric is undefined here"),
+    ]
+
+
+def _count_text(row) -> str:
+    return str(row.significant_seeds)
+
+
+def _effect_text(row) -> str:
+    return f"({row.significant_seeds}) {mean_sd(row.mean_d_significant, row.sd_d_significant, 2)}"
+
+
+def _disparity_cell(row, text) -> Cell:
+    """One cell; ``row`` is a row of the summary, or None where nothing was tested; without ``text`` within strata."""
+    if row is None:
+        return Cell("–", "not tested: the metric has no defined scores")
+    if text is None:
+        count = int(row.significant_seeds_stratified)
+        title = f"{count} of {row.seeds} seeds significant within strata, {row.significant_seeds} without strata"
+        return Cell(f"{count} ({signed(row.mean_delta_stratified)})", title)
+    disagree = row.significant_seeds_a_better > 0 and row.significant_seeds_b_better > 0
+    mark = (DISAGREE if disagree else "") + (CONTRADICTED if row.contradicted else "")
+    title = f"{row.significant_seeds} of {row.seeds} seeds significant"
+    effects = (
+        f"over all seeds mean d {signed(row.mean_d)}, delta {signed(row.mean_delta)}, shift {row.mean_shift:.3g} "
+        "in units of the metric"
+    )
+    if not isinstance(row.better_group, str):
+        return Cell(f"{text(row)}{mark}", f"{title}; {effects}", OPEN if row.significant_seeds == 0 else None)
+    side = (row.level_a, row.level_b).index(row.better_group)
+    counts = (
+        f"{row.level_a} better in {row.significant_seeds_a_better}, {row.level_b} in {row.significant_seeds_b_better}"
+    )
+    return Cell(
+        f"{text(row)} {initials(row.level_a, row.level_b)[side]}{mark}",
+        f"{title}, {counts}; over the significant seeds mean d {signed(row.mean_d_significant)}, delta "
+        f"{signed(row.mean_delta_significant)}; {effects}",
+        shade(BETTER_COLOURS[side], row.significant_seeds / row.seeds),
+        row.considerable,
+    )

@@ -1,0 +1,46 @@
+"""The quality of the models as a page."""
+
+import pandas as pd
+
+from evenlight.core.contracts.results import QUALITY, QUALITY_PER_SEED
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import said_of_single_runs
+from evenlight.reports.text import mean_over_seeds
+
+TABLES = (QUALITY, QUALITY_PER_SEED)
+MEASURES = {
+    "accuracy": "Accuracy",
+    "recall": "Recall",
+    "average_prediction_difference": "Average prediction difference",
+}
+
+
+def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str]) -> Page:
+    """Mean ± standard deviation over seeds of every measure, from
+    :func:`evenlight.statistics.model_quality.summarise_quality`; the values per seed stand in their CSV file only."""
+    by_names = {
+        (row.dataset, row.model, row.measure, row.subset): mean_over_seeds(row.mean, row.sd, row.seeds, 3)
+        for row in summary.itertuples(index=False)
+    }
+    subsets = {name: list(summary.loc[summary["measure"] == name, "subset"].unique()) for name in MEASURES}
+    columns = [(name, subset) for name in MEASURES for subset in subsets[name]]
+    rows = [
+        (
+            dataset_label,
+            [
+                (label, [Cell(by_names.get((dataset, model, *column), "–")) for column in columns])
+                for model, label in models.items()
+            ],
+        )
+        for dataset, dataset_label in datasets.items()
+    ]
+    headings = [(label, subsets[name]) for name, label in MEASURES.items() if subsets[name]]
+    introduction = (
+        "How well do the models classify each group? Test items, mean ± standard deviation over seeds; – where a "
+        "dataset has no such group, class or pair. Recall is the accuracy on the texts of one class. "
+        "Average prediction difference: how far apart, on average, the "
+        "probabilities of the true class are in the two forms of one sentence; 0 is equal treatment."
+        + said_of_single_runs(summary, models)
+    )
+    table = Table("Quality on the test items", ("Dataset", "Model"), headings, rows)
+    return Page("Quality of the models", introduction, [table])

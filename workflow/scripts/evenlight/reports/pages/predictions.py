@@ -1,0 +1,120 @@
+"""How models of every regime classify as a page: accuracy and bias beside published values, and confusion matrices."""
+
+import math
+
+import pandas as pd
+
+from evenlight.core.contracts.results import CONFUSIONS, QUALITY, ROC_CURVES
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.text import mean_over_seeds, signed
+
+TABLES = (CONFUSIONS, ROC_CURVES, QUALITY)
+
+
+def page(
+    confusions: pd.DataFrame,
+    curves: pd.DataFrame,
+    quality: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    regimes: dict[str, dict[str, str]],
+    published: dict[str, list[dict]],
+) -> Page:
+    """A table of models and one of confusions for each dataset.
+
+    ``published`` has, for datasets of which GECOBench prints values, rows with ``architecture``, ``regime``,
+    ``measure``, ``mean`` and ``sd`` in per cent. They stand beside the regimes of the same names; those of BERT beside
+    any architecture.
+    """
+    tables = []
+    for dataset, label in datasets.items():
+        parts = [table[table["dataset"] == dataset] for table in (quality, curves, confusions)]
+        tables.append(_model_table(label, *parts[:2], regimes, published.get(dataset, [])))
+        tables.append(_confusion_table(label, parts[2], regimes))
+    introduction = (
+        "How well do models of every regime classify, and alike for every group? Per cent of the test texts, mean ± "
+        "standard deviation over seeds. The accuracy of the texts of one level is, where the level is the label, the "
+        "true positive rate of that class. Average prediction difference: how far apart, on average, the probabilities "
+        "of the true class are in two forms of a sentence. AUC: the chance that a text of the class has a higher "
+        "probability of it than one of another class. Published values are those of the regime of the same name, "
+        "BERT's beside any architecture but that of its own name; they are as printed, and deviations of 0.00 to "
+        "0.06 beside rates by gender seem to be shares and not per cent. Confusions are means over seeds of the number "
+        "of texts; a pointer on one tells its share in the texts with this label."
+    )
+    return Page("Predictions by regime", introduction, tables)
+
+
+def _model_table(
+    label: str, quality: pd.DataFrame, curves: pd.DataFrame, regimes: dict[str, dict[str, str]], published: list[dict]
+) -> Table:
+    shown = quality[quality["measure"].isin(["accuracy", "average_prediction_difference"])]
+    measures = list(shown[["measure", "subset"]].drop_duplicates().itertuples(index=False, name=None))
+    cells = {(row.model, row.measure, row.subset): row for row in shown.itertuples(index=False)}
+    classes = list(curves["class"].unique())
+    aucs = curves.groupby(["model", "class"])["auc"].agg(["mean", "std", "size"])
+    headings = [_heading(*measure) for measure in measures] + [(f"AUC, {name}", ["here"]) for name in classes]
+    rows = []
+    for architecture, models in regimes.items():
+        of_regimes = []
+        for regime, model in models.items():
+            row = []
+            for measure, subset in measures:
+                row.append(_quality_cell(cells.get((model, measure, subset))))
+                row.append(Cell(_published(published, architecture, regime, measure, subset)))
+            for name in classes:
+                row.append(_auc_cell(aucs, model, name))
+            of_regimes.append((regime, row))
+        rows.append((architecture, of_regimes))
+    return Table(f"Models on {label}", ("Architecture", "Regime"), headings, rows)
+
+
+def _heading(measure: str, subset: str) -> tuple[str, list[str]]:
+    if measure == "average_prediction_difference":
+        return f"Average prediction difference, {subset}", ["here", "published"]
+    return ("Accuracy" if subset == "all" else f"Accuracy, {subset}"), ["here", "published"]
+
+
+def _quality_cell(row) -> Cell:
+    if row is None or math.isnan(row.mean):
+        return Cell("–")
+    return Cell(mean_over_seeds(100 * row.mean, 100 * row.sd, row.seeds, 1))
+
+
+def _auc_cell(aucs: pd.DataFrame, model: str, name: str) -> Cell:
+    if (model, name) not in aucs.index or math.isnan(aucs.loc[(model, name), "mean"]):
+        return Cell("–")
+    return Cell(signed(aucs.loc[(model, name), "mean"], 3))
+
+
+def _published(published: list[dict], architecture: str, regime: str, measure: str, subset: str) -> str:
+    """The printed value; that of an architecture of this name goes before BERT's."""
+    wanted = {"accuracy": "accuracy" if subset == "all" else subset}.get(measure, measure)
+    found = [row for row in published if row["regime"] == regime and row["measure"] == wanted]
+    same = [row for row in found if architecture.lower().startswith(row["architecture"].lower())]
+    for row in same or [row for row in found if row["architecture"] == "BERT"]:
+        return f"{row['mean']:g} ± {row['sd']:g}"
+    return "–"
+
+
+def _confusion_table(label: str, confusions: pd.DataFrame, regimes: dict[str, dict[str, str]]) -> Table:
+    classes = list(confusions["label"].unique())
+    means = confusions.groupby(["model", "label", "predicted"])[["texts", "share"]].mean()
+    rows = [
+        (
+            architecture,
+            [
+                (regime, [_confusion_cell(means, model, name, other) for name in classes for other in classes])
+                for regime, model in models.items()
+            ],
+        )
+        for architecture, models in regimes.items()
+    ]
+    columns = [(f"{name}, predicted", classes) for name in classes]
+    return Table(f"Confusions on {label}", ("Architecture", "Regime"), columns, rows)
+
+
+def _confusion_cell(means: pd.DataFrame, model: str, name: str, predicted: str) -> Cell:
+    if (model, name, predicted) not in means.index:
+        return Cell("–")
+    row = means.loc[(model, name, predicted)]
+    return Cell(f"{row['texts']:,.1f}", f"{row['share']:.1%} of the texts with this label", bold=name == predicted)

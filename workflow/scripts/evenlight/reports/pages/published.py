@@ -1,0 +1,234 @@
+"""This study beside the published one: agreement, then Tables 3-5, 8-11 and 7 of Dhaini et al. (2025) with both."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from evenlight.core.contracts.results import PUBLISHED, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
+from evenlight.reports.text import mean_sd, signed
+from evenlight.statistics.published import GROUPS, RUNS
+from evenlight.statistics.study import Metric
+
+TABLES = (PUBLISHED, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY)
+# The metrics in the order of Table 3, under the property that they measure.
+PROPERTIES = {
+    "Faithfulness": ["comprehensiveness", "sufficiency", "soft_comprehensiveness", "soft_sufficiency"],
+    "Complexity": ["gini", "sparsity"],
+    "Robustness": ["sensitivity"],
+}
+RATES = {
+    "tpr": "True positive rate",
+    "tnr": "True negative rate",
+    "apd": "Average prediction difference",
+}
+LETTERS = initials(*GROUPS)
+OPPOSITE = "≠"
+
+INTRODUCTION = (
+    "Do the disparities that Dhaini et al. (2025) print appear here as well? In every cell ours stands before the bar "
+    "and theirs after it: of how many seeds the difference between male and female sentences is significant, and which "
+    "of them have the higher scores on average over these seeds. Higher need not be better; an arrow beside a metric "
+    "says which scores are the better ones in this study. The first table sums up how often both agree and how often "
+    "chance would make them."
+)
+NOTHING = (
+    "This study and the published one have no cell in common. A cell is common where a dataset, a metric and an "
+    "explainer have the published names, male and female are compared, and statistics.published of the configuration "
+    "says which published model a model stands beside (from scratch: on GECO only)."
+)
+NOTES = [
+    "Equal names need not be equal definitions. The released code of the published study departs from its paper in the "
+    "threshold of sparsity, in the token sets of comprehensiveness and sufficiency and above all in sensitivity, and "
+    "the printed figures presumably come from that code. Which definition this study computes is a matter of its "
+    "configuration; docs/definitions.md of the project has both.",
+    "The paper marks lower soft sufficiency as better; by its formula a sentence that loses nothing has the highest "
+    "value, and here higher is better. What is compared is which group has the higher scores, so this makes no "
+    "difference to the agreement.",
+    "Within one: the shares of significant seeds differ by at most one run of five. With fewer than five seeds of ours "
+    "this is easier or harder to reach by chance, which the share by chance takes into account.",
+    "By chance: what would be expected if our cells were shuffled among those of the same row. Kappa is the agreement "
+    "beyond chance, 0 for none and 1 for all of it. The cells of one model share its training and its test items, so "
+    "they are far from independent and there is no test of agreement.",
+    "An effect over significant seeds is selected by its significance and therefore exaggerated; the published ones "
+    "are. All our seeds: the same with the mean of d over all seeds of this study.",
+    "The printed Tables 8 and 9 name their columns in another order than their values have. In the order of the values "
+    "that is used here every count is that of Table 3.",
+    "The printed counts of Tables 3 to 5 sum to 3,515 significant runs of 5,040, the text says 3,647. Many published "
+    "standard deviations on Stereotypes are .00 over several runs, as if the seed had made no difference; a count of 5 "
+    "there is less evidence than five independent runs.",
+]
+QUALITY_NOTE = (
+    "True positive and true negative rate are the accuracy of male and of female sentences on GECO, where the label is "
+    "the gender. On COMPAS and Stereotypes the printed rates, such as 0.000 and 1.000 in all runs, can only be the "
+    "recall of each class; ours are those of recidivism and no recidivism, of stereotype and anti-stereotype. The "
+    "average prediction difference needs both forms of a sentence. COMPAS has no such pairs and the paper does not say "
+    "what its values are, so there is none of ours."
+)
+
+
+def page(
+    comparison: pd.DataFrame,
+    agreement: pd.DataFrame,
+    quality: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    considerable_effect: float,
+) -> Page:
+    """The page of both studies, from :func:`evenlight.statistics.published.lay_beside`, ``agreement_beside`` and
+    ``quality_beside``. Without a cell in common it says so, and what would make one."""
+    layout = datasets, models, explainers, metrics
+    published_tables = [
+        *_by_table(comparison, "table", "Significant seeds", (_count_text, considerable_effect), layout),
+        *_by_table(
+            comparison,
+            "effects_table",
+            "Cohen's d over the significant seeds",
+            (_effect_text, considerable_effect),
+            layout,
+        ),
+    ]
+    parts = [_agreement_table(agreement, layout), *published_tables] if published_tables else []
+    parts += [_quality_table(quality, datasets, models)] if len(quality) else []
+    notes = (NOTES if published_tables else []) + ([QUALITY_NOTE] if len(quality) else [])
+    introduction = INTRODUCTION if published_tables else NOTHING
+    legend = _legend(considerable_effect) if published_tables else []
+    return Page("Published disparities", introduction, parts, legend, notes)
+
+
+def _legend(considerable: float) -> list[tuple[Cell, str]]:
+    higher = [
+        (Cell(letter, background=shade(colour, 1)), f"{group} sentences have the higher scores; colour: ours")
+        for group, letter, colour in zip(GROUPS, LETTERS, BETTER_COLOURS, strict=True)
+    ]
+    return [
+        *higher,
+        (Cell("2/3 | 5"), "2 of our 3 seeds, 5 of theirs; no letter where no direction is known, as in Table 5"),
+        (Cell(OPPOSITE), "the two studies have opposite directions"),
+        (Cell("bold", bold=True), f"considerable in the same direction in both studies, |mean d| ≥ {considerable:g}"),
+        (Cell("–"), "not in both studies"),
+    ]
+
+
+def _by_table(
+    comparison: pd.DataFrame, column: str, what: str, looks: tuple[Callable[[Any], str], float], layout: tuple
+) -> list[Table]:
+    """A table for each printed one whose number stands in ``column``, with the rows and columns that both have."""
+    text, considerable = looks
+    datasets, models, explainers, metrics = layout
+    parts = []
+    for number, part in comparison.dropna(subset=column).groupby(column):
+        by_names = {(row.model, row.explainer, row.dataset, row.metric): row for row in part.itertuples(index=False)}
+        columns = [
+            (dataset, heading, [metric for metric in of_property if metric in set(part["metric"])])
+            for dataset in part["dataset"].unique()
+            for heading, of_property in PROPERTIES.items()
+        ]
+        columns = [group for group in columns if group[2]]
+        keys = [(dataset, metric) for dataset, _, names in columns for metric in names]
+        rows = []
+        for (model, counterpart), of_model in part.groupby(["model", "published_model"], sort=False):
+            cells = [
+                (
+                    explainers[explainer],
+                    [_cell(by_names.get((model, explainer, *key)), text, considerable) for key in keys],
+                )
+                for explainer in of_model["explainer"].unique()
+            ]
+            rows.append((f"{models[model]} | {counterpart}", cells))
+        headings = [
+            (f"{datasets[dataset]}: {heading}", [metrics[metric].label_with_direction for metric in names])
+            for dataset, heading, names in columns
+        ]
+        caption = f"{what}: ours | Table {number} of the published study"
+        parts.append(Table(caption, ("Model", "Explainer"), headings, rows))
+    return parts
+
+
+def _letter(effect: float) -> str:
+    return f" {LETTERS[0 if effect > 0 else 1]}" if abs(effect) > 0 else ""
+
+
+def _count_text(row) -> str:
+    ours = f"{row.significant_seeds}/{row.seeds}{_letter(row.mean_d_significant)}"
+    return f"{ours} | {row.published_significant}{_letter(row.published_d)}"
+
+
+def _effect_text(row) -> str:
+    ours = f"({row.significant_seeds}) {mean_sd(row.mean_d_significant, row.sd_d_significant, 2)}"
+    return f"{ours} | ({row.published_significant}) {mean_sd(row.published_d, row.published_sd_d, 2)}"
+
+
+def _cell(row, text: Callable[[Any], str], considerable: float) -> Cell:
+    """One cell; ``row`` is a row of the comparison, or None where only one study has it."""
+    if row is None:
+        return Cell("–", "not in both studies")
+    directed = not pd.isna(row.same_direction)
+    effect = row.mean_d_significant
+    colour = BETTER_COLOURS[0 if effect > 0 else 1]
+    effects = min(abs(effect), abs(row.published_d))
+    return Cell(
+        f"{text(row)} {OPPOSITE}" if directed and not row.same_direction else text(row),
+        f"ours: {row.significant_seeds} of {row.seeds} seeds significant, mean d "
+        f"{signed(effect)} over these and {signed(row.mean_d)} over all; published: "
+        f"{row.published_significant} of {RUNS}, mean d {signed(row.published_d)}",
+        shade(colour, row.significant_seeds / row.seeds) if abs(effect) > 0 else None,
+        bool(directed and row.same_direction and effects >= considerable),
+    )
+
+
+def _agreement_table(agreement: pd.DataFrame, layout: tuple) -> Table:
+    datasets, models, explainers, metrics = layout
+    metric_labels = {name: metric.label for name, metric in metrics.items()}
+    labels = {"dataset": datasets, "model": models, "explainer": explainers, "metric": metric_labels}
+
+    def share(value: float) -> Cell:
+        return Cell(signed(value))
+
+    def cells(row) -> list[Cell]:
+        return [
+            Cell(str(row.cells)),
+            *map(share, (row.within_one, row.within_one_by_chance)),
+            Cell(str(row.directed)),
+            *map(share, (row.same_direction, row.same_direction_by_chance, row.kappa)),
+            Cell(str(row.directed_all_seeds)),
+            *map(share, (row.same_direction_all_seeds, row.same_direction_by_chance_all_seeds, row.kappa_all_seeds)),
+        ]
+
+    rows = []
+    for part, of_part in agreement.groupby("part", sort=False):
+        label = labels.get(part, {})
+        entries = [(label.get(row.name, row.name), cells(row)) for row in of_part.itertuples(index=False)]
+        rows.append((part.capitalize(), entries))
+    direction = ["cells", "same", "by chance", "kappa"]
+    columns = [
+        ("Counts", ["cells", "within one", "by chance"]),
+        ("Direction over significant seeds", direction),
+        ("Direction over all our seeds", direction),
+    ]
+    return Table("Agreement of both studies, as shares of the cells", ("Part", "Name"), columns, rows)
+
+
+def _quality_table(quality: pd.DataFrame, datasets: dict[str, str], models: dict[str, str]) -> Table:
+    by_names = {(row.dataset, row.model, row.measure): row for row in quality.itertuples(index=False)}
+
+    def cells(dataset: str, model: str) -> list[Cell]:
+        pairs = []
+        for measure in RATES:
+            row = by_names[dataset, model, measure]
+            pairs += [(row.mean, row.sd), (row.published_mean, row.published_sd)]
+        return [Cell(mean_sd(*pair, 3)) for pair in pairs]
+
+    rows = []
+    for dataset, part in quality.groupby("dataset", sort=False):
+        beside = part[["model", "published_model"]].drop_duplicates().itertuples(index=False, name=None)
+        entries = [(f"{models[model]} | {name}", cells(dataset, model)) for model, name in beside]
+        rows.append((datasets[dataset], entries))
+    headings = [(label, ["ours", "published"]) for label in RATES.values()]
+    caption = "Quality of the models, mean ± standard deviation over seeds: ours and Table 7 of the published study"
+    return Table(caption, ("Dataset", "Model"), headings, rows)

@@ -1,0 +1,57 @@
+"""The sanity check by random layers as a page."""
+
+import pandas as pd
+
+from evenlight.core.contracts.results import RANDOMISATION
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.text import mean_over_seeds
+
+TABLES = (RANDOMISATION,)
+ORDERS = {"cascading": "From the head down", "independent": "One layer alone"}
+VALUES = {"rank_correlation": "Scores", "rank_correlation_absolute": "Absolute scores"}
+# By order: the first stage, the one in the middle, and the last.
+STAGES = {
+    "cascading": ["head", "half of the layers", "all layers"],
+    "independent": ["head", "middle layer", "embeddings"],
+}
+
+
+def page(
+    summary: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str], explainers: dict[str, str]
+) -> Page:
+    """Mean ± standard deviation over seeds of the rank correlations at three stages, from
+    :func:`evenlight.statistics.randomisation.summarise_randomisation`; all stages stand in the CSV file."""
+    by_cell = dict(iter(summary.groupby(["dataset", "order", "model", "explainer"], sort=False)))
+
+    def cells(dataset: str, order: str, model: str, explainer: str) -> list[Cell]:
+        part = by_cell.get((dataset, order, model, explainer))
+        if part is None:
+            return [Cell("–")] * len(VALUES) * len(STAGES[order])
+        part = part.set_index("stage")
+        last = int(part.index.max())
+        chosen = part.loc[[1, (last + 1) // 2, last]]
+        return [
+            Cell(mean_over_seeds(row[value], row[f"{value}_sd"], row["seeds"], 2), title=row["layer"])
+            for value in VALUES
+            for _, row in chosen.iterrows()
+        ]
+
+    shown = [
+        Table(
+            f"{dataset_label}: {ORDERS[order].lower()}",
+            ("Model", "Explainer"),
+            [(label, STAGES[order]) for label in VALUES.values()],
+            rows_by_model(models, explainers, lambda *names, at=(dataset, order): cells(*at, *names)),
+        )
+        for dataset, dataset_label in datasets.items()
+        for order in ORDERS
+        if ((summary["dataset"] == dataset) & (summary["order"] == order)).any()
+    ]
+    introduction = (
+        "Do the explainers look at what the models have learned? Layers lose their weights (Adebayo et al. 2018), and "
+        "the scores are ranked beside those of the model as it is: Spearman's correlation over the tokens of words, "
+        "mean over texts, ± standard deviation over seeds. Near 1, the scores say nothing of these weights; near 0, "
+        "nothing is left of their order. – where no correlation is defined." + said_of_single_runs(summary, models)
+    )
+    return Page("Random layers", introduction, shown)

@@ -1,0 +1,104 @@
+"""How correct explanations are in every regime as a page: by explainer, and relative to the baseline."""
+
+import math
+
+import pandas as pd
+
+from evenlight.core.contracts.results import REGIMES
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.plots.regimes import SUBSETS
+from evenlight.reports.text import signed
+from evenlight.statistics.study import Metric
+
+TABLES = (REGIMES,)
+
+
+def page(
+    table: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    metrics: dict[str, Metric],
+    explainers: dict[str, str],
+    regimes: dict[str, dict[str, str]],
+    confidence: float,
+) -> Page:
+    """Means and ratios of every metric, from :func:`evenlight.statistics.regime_summary.regime_table`.
+
+    Of the metrics that have an expectation of random scores, which are those of mass accuracy, all subsets are shown
+    and the ratios; of others all texts. The CSV file has everything.
+    """
+    cells = {
+        (row.dataset, row.metric, row.subset, row.architecture, row.regime, row.explainer): row
+        for row in table.itertuples(index=False)
+    }
+    with_ratio = set(table.loc[table["expected"].notna(), "metric"]) or set(list(metrics)[:1])
+    shown = list(dict.fromkeys(name for name in explainers if name in set(table["explainer"])))
+    tables = []
+    for dataset, dataset_label in datasets.items():
+        for name, metric in metrics.items():
+            for subset in SUBSETS if name in with_ratio else ["all"]:
+                of_table = (dataset, name, subset)
+                words = f"{metric.label_with_direction} on {dataset_label}, {SUBSETS[subset]}"
+                tables.append(_table(words, cells, of_table, regimes, explainers, shown, _mean_cell, True))
+                if name in with_ratio:
+                    tables.append(
+                        _table(
+                            f"{words}, relative to the baseline",
+                            cells,
+                            of_table,
+                            regimes,
+                            explainers,
+                            shown,
+                            _ratio_cell,
+                        )
+                    )
+    introduction = (
+        "How correct are the explanations in every regime, which is a way to train a model? Every seed's mean over the "
+        f"test texts, then the mean over seeds, with its {confidence:.0%} interval for these trained models and "
+        "further texts: whole pairs are drawn again, with all their seeds, in all regimes alike, and there is room for "
+        "texts that nobody saw. Relative is the mean "
+        "over that of the first regime, the baseline. A text is read rightly where the regime's model predicts its "
+        "label; by all models, where every model of the study does in every run, for all forms of its sentence. The "
+        "column of random scores says what mass accuracy expects of scores that know nothing: the share of tokens that "
+        "are ground truth. – where there is no value. A pointer on a cell tells the spread over seeds and the number "
+        "of texts; on a ratio, the mean of log(ratio − 1) over the texts where it is defined, as the released code has "
+        "it. Whether a difference can be claimed, the page of effects says."
+    )
+    return Page("Correctness by regime", introduction, tables)
+
+
+def _table(caption, cells, of_table, regimes, explainers, shown, cell_of, with_chance=False) -> Table:
+    rows = []
+    for architecture, models in regimes.items():
+        of_regimes = []
+        for regime in models:
+            row = [cells.get((*of_table, architecture, regime, explainer)) for explainer in shown]
+            chance = [Cell(_expected(row))] if with_chance else []
+            of_regimes.append((regime, [*map(cell_of, row), *chance]))
+        rows.append((architecture, of_regimes))
+    columns = [explainers[name] for name in shown] + (["random scores, expected"] if with_chance else [])
+    return Table(caption, ("Architecture", "Regime"), [("Explainer", columns)], rows)
+
+
+def _expected(row: list) -> str:
+    known = [cell.expected for cell in row if cell is not None and not math.isnan(cell.expected)]
+    return signed(sum(known) / len(known), 3) if known else "–"
+
+
+def _mean_cell(row) -> Cell:
+    if row is None or math.isnan(row.mean):
+        return Cell("–", "no defined scores")
+    title = f"standard deviation over {row.seeds} seeds {row.sd:.3f}; {row.texts:,.0f} texts"
+    if math.isnan(row.low):
+        return Cell(signed(row.mean, 3), f"{title}; no interval: what varies rests on one or two texts")
+    return Cell(f"{signed(row.mean, 3)} [{signed(row.low, 3)}, {signed(row.high, 3)}]", title)
+
+
+def _ratio_cell(row) -> Cell:
+    if row is None or math.isnan(row.ratio):
+        return Cell("–", "no defined scores")
+    if math.isnan(row.ratio_low):
+        return Cell(signed(row.ratio, 2), "the baseline")
+    title = f"mean log(ratio − 1) {signed(row.log_excess, 2)}, defined in {row.log_excess_share:.0%} of the texts"
+    bold = row.ratio_low > 1 or row.ratio_high < 1
+    return Cell(f"{signed(row.ratio, 2)} [{signed(row.ratio_low, 2)}, {signed(row.ratio_high, 2)}]", title, None, bold)

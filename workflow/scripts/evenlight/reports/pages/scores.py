@@ -1,0 +1,67 @@
+"""Mean scores as a page, a table per dataset."""
+
+import pandas as pd
+
+from evenlight.core.contracts.results import SCORE_SUMMARY
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.text import mean_over_seeds
+from evenlight.statistics.study import Metric, ordered_levels
+
+TABLES = (SCORE_SUMMARY,)
+
+
+def page(
+    summary: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    levels: list[str],
+) -> Page:
+    """Mean ± standard deviation over seeds of every metric, one table per dataset, from
+    :func:`evenlight.statistics.summary.summarise_scores`. The groups of ``levels`` stand first, in this order."""
+    by_names = {
+        (row.dataset, row.model, row.explainer, row.metric, row.group): _score_cell(row)
+        for row in summary.itertuples(index=False)
+    }
+    parts = []
+    for dataset, dataset_label in datasets.items():
+        of_dataset = summary[summary["dataset"] == dataset]
+        # Metrics of another modality have groups of their own, and no score of the other explainers.
+        groups = {
+            metric: ordered_levels(of_dataset.loc[of_dataset["metric"] == metric, "group"], levels)
+            for metric in metrics
+        }
+        columns = [(metric, group) for metric, there in groups.items() for group in there]
+        rows = rows_by_model(
+            models,
+            explainers,
+            lambda *row, name=dataset, shown=columns: [
+                by_names.get((name, *row, *column), Cell("")) for column in shown
+            ],
+        )
+        headings = [(metrics[name].label_with_direction, there) for name, there in groups.items()]
+        parts.append(Table(f"Scores on {dataset_label}", ("Model", "Explainer"), headings, rows))
+    introduction = (
+        "How good are the explanations of each group? Every seed's mean over the test items, then mean ± standard "
+        "deviation over seeds; – where a metric is undefined. An arrow beside a metric says which scores are the "
+        "better ones, higher (↑) or lower (↓). Of metrics that draw at random, a cell's title has the error that the "
+        "draws leave in a seed's mean." + _said_of_modalities(parts) + said_of_single_runs(summary, models)
+    )
+    return Page("Scores of explanations", introduction, parts)
+
+
+def _said_of_modalities(parts: list[Table]) -> str:
+    """What an empty cell means, where there is one."""
+    cells = (cell for table in parts for _, rows in table.rows for _, row in rows for cell in row)
+    if all(cell.text for cell in cells):
+        return ""
+    return " A cell is empty where a metric scores another kind of explanation: that of texts, or of changes."
+
+
+def _score_cell(row) -> Cell:
+    drawn = not pd.isna(row.monte_carlo_error)
+    title = f"Monte-Carlo error of the mean {row.monte_carlo_error:.4f}" if drawn else ""
+    return Cell(mean_over_seeds(row.mean, row.sd, row.seeds, 3), title)

@@ -1,0 +1,50 @@
+"""The words that are associated with each class, and how far all others do (Wilming et al. 2025, Figure 3)."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from evenlight.core.contracts.results import WORD_ASSOCIATIONS
+from evenlight.reports.study_figures import grid, grid_shape
+from evenlight.reports.style import colour_of
+
+TABLE = WORD_ASSOCIATIONS
+SHOWS = "Words that are associated with a class"
+WORDS = 15
+MOST_COLUMNS = 3
+KINDS = ("ground truth in more than half of its places", "in fewer")
+
+
+def draw_associations(associations: pd.DataFrame, title: str) -> Figure:
+    """Pearson correlation of each word's tf-idf with each class of one dataset, the largest absolute ones.
+
+    ``associations`` are rows of :data:`evenlight.core.contracts.results.WORD_ASSOCIATIONS`. A panel for each class; the
+    grey band has all words that are not named. Of two classes there is one, since the other has the opposite signs.
+    """
+    classes = list(associations["class"].unique())
+    if not classes:
+        figure = Figure(figsize=(5, 1.4))
+        figure.suptitle(f"{title}: no text has ground truth", x=0.01, ha="left")
+        return figure
+    shape = grid_shape(len(classes), MOST_COLUMNS)
+    figure = Figure(figsize=(max(5.0, 3.2 * shape[1]), 1.4 + 3.6 * shape[0]), layout="constrained")
+    for name, axes in zip(classes, grid(figure, len(classes), shape), strict=True):
+        words = associations[(associations["class"] == name) & associations["correlation"].notna()]
+        words = words.sort_values("correlation", key=abs, ascending=False, kind="stable")
+        shown, others = words.iloc[:WORDS], words.iloc[WORDS:]
+        colours = [colour_of(int(row.marked <= row.unmarked)) for row in shown.itertuples(index=False)]
+        axes.barh(range(len(shown)), shown["correlation"], color=colours)
+        if len(others):
+            axes.axvspan(others["correlation"].min(), others["correlation"].max(), color="#999999", alpha=0.3, zorder=0)
+        axes.axvline(0, color="#1a1a1a", linewidth=0.6)
+        # Words of the data may hold what matplotlib takes for mathematics.
+        axes.set_yticks(range(len(shown)), shown["word"].str.replace("$", r"\$"), fontsize=8)
+        axes.invert_yaxis()
+        axes.set_title(f"{name}; in grey {len(others):,} more words", fontsize=9, loc="left")
+    for axes in figure.axes[-shape[1] :]:
+        axes.set_xlabel("correlation with the class")
+    figure.suptitle(title, x=0.01, ha="left")
+    for number, kind in enumerate(KINDS):
+        figure.axes[0].bar(0, 0, color=colour_of(number), label=kind)
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
+    return figure

@@ -1,0 +1,115 @@
+"""How differently two forms of a sentence are explained: sizes of the differences, and a map of the tests."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
+from evenlight.reports.contrast import ink_on
+from evenlight.reports.style import colour_of
+from evenlight.statistics.study import comparisons_in
+
+TABLE = ATTRIBUTION_DIFFERENCES.only(
+    "dataset", "model", "seed", "explainer", "factor", "level_a", "level_b", "mean_absolute", "p_holm"
+)
+SHOWS = "Differences between forms"
+# Of log10 p, beyond which a darker cell would say no more.
+LOWEST = -6
+# So wide is a column of the legend, with a long name.
+INCHES_PER_NAME = 2.0
+
+
+def models_of(regimes: dict[str, dict[str, str]]) -> dict[str, str]:
+    """The models of all regimes, each with what it is called."""
+    return {
+        model: f"{architecture} {regime}"
+        for architecture, models in regimes.items()
+        for regime, model in models.items()
+    }
+
+
+def draw_attribution_differences(
+    table: pd.DataFrame,
+    explainers: dict[str, str],
+    regimes: dict[str, dict[str, str]],
+    alpha: float,
+    view: str,
+    title: str,
+) -> Figure:
+    """A panel for each pair of levels, from one dataset's rows with :data:`TABLE`.
+
+    ``view`` is ``sizes``, bars of the mean absolute difference by regime and explainer with the range of the runs, or
+    ``tests``, a map of p-values with a column for each run, in which p ≤ ``alpha`` is bold.
+    """
+    models, pairs = models_of(regimes), comparisons_in(table)
+    present = [model for model in models if (table["model"] == model).any()]
+    runs = [(model, seed) for model in present for seed in sorted(table.loc[table["model"] == model, "seed"].unique())]
+    if view == "sizes":
+        width, height = max(7.5, 1.5 + 0.16 * (len(explainers) + 1) * len(present)), 1.2 + 2.6 * len(pairs)
+    else:
+        width, height = max(7.5, 2.6 + 0.45 * len(runs)), 1.6 + (1 + 0.28 * len(explainers)) * len(pairs)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    panels = figure.subplots(len(pairs), 1, squeeze=False, sharex=True)[:, 0]
+    for pair, axes in zip(pairs, panels, strict=True):
+        rows = pair.rows(table)
+        if view == "sizes":
+            _draw_sizes(axes, rows, explainers, present)
+        else:
+            _draw_tests(axes, rows, explainers, runs, alpha)
+        axes.set_title(" and ".join(pair.levels), loc="left", fontsize=10)
+    if view == "sizes":
+        panels[-1].set_xticks(range(len(present)), labels=[models[model] for model in present])
+        figure.supylabel("mean |s(a) − s(b)|\nof ground-truth words")
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=int(min(5, width / INCHES_PER_NAME)), frameon=False
+        )
+    else:
+        labels = [f"{models[model]}, seed {seed}" for model, seed in runs]
+        panels[-1].set_xticks(range(len(runs)), labels=labels, rotation=40, ha="right", rotation_mode="anchor")
+        figure.supxlabel(f"log10 p of the signed-rank test of the words; bold: p ≤ {alpha:g}", fontsize=9)
+    figure.suptitle(title, x=0.01, ha="left")
+    return figure
+
+
+def _draw_sizes(axes: Axes, rows: pd.DataFrame, explainers: dict[str, str], models: list[str]) -> None:
+    step = 0.8 / len(explainers)
+    for number, (explainer, label) in enumerate(explainers.items()):
+        of_models = [
+            rows.loc[(rows["model"] == model) & (rows["explainer"] == explainer), "mean_absolute"].dropna().to_numpy()
+            for model in models
+        ]
+        there = [(place, values) for place, values in enumerate(of_models) if len(values)]
+        means = np.array([values.mean() for _, values in there])
+        reach = np.array([[values.min(), values.max()] for _, values in there]).reshape(-1, 2)
+        places = [place - 0.4 + step * (number + 0.5) for place, _ in there]
+        bars = {"color": colour_of(number), "edgecolor": "black", "linewidth": 0.4, "hatch": "//" * (number > 7)}
+        axes.bar(places, means, step, yerr=np.abs(reach.T - means), label=label, error_kw={"elinewidth": 0.8}, **bars)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def _draw_tests(
+    axes: Axes, rows: pd.DataFrame, explainers: dict[str, str], runs: list[tuple[str, int]], alpha: float
+) -> None:
+    p = {(row.model, row.seed, row.explainer): row.p_holm for row in rows.itertuples(index=False)}
+    values = np.array([[p.get((*run, explainer), np.nan) for run in runs] for explainer in explainers])
+    with np.errstate(divide="ignore"):
+        logs = np.log10(values)
+    image = axes.imshow(np.clip(logs, LOWEST, 0), vmin=LOWEST, vmax=0, cmap="Blues_r", aspect="auto")
+    for y, row in enumerate(logs):
+        for x, value in enumerate(row):
+            colour = image.cmap(image.norm(max(value, LOWEST)))[:3] if not np.isnan(value) else (1, 1, 1)
+            weight = "bold" if values[y, x] <= alpha else "normal"
+            axes.text(
+                x, y, _printed(value), ha="center", va="center", fontsize=7, fontweight=weight, color=ink_on(colour)
+            )
+    axes.set_yticks(range(len(explainers)), labels=list(explainers.values()))
+    axes.tick_params(length=0)
+
+
+def _printed(log_p: float) -> str:
+    if np.isnan(log_p):
+        return "–"
+    return f"<{LOWEST}" if log_p < LOWEST else f"{log_p:.1f}"

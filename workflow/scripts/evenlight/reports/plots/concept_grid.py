@@ -1,0 +1,37 @@
+"""Errors of estimated concept effects as dots with intervals, by explainer: of every model and dataset of a study."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from evenlight.reports.plots.concepts import TABLE, draw_dots, finish
+from evenlight.statistics.study import Metric
+
+__all__ = ["TABLE", "draw_concept_grid"]
+SHOWS = "Errors of estimated concept effects, by model and dataset"
+
+
+def draw_concept_grid(
+    table: pd.DataFrame,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    title: str,
+) -> Figure:
+    """The errors over all changes, a row of panels per model and a column per dataset, from rows with :data:`TABLE`.
+
+    Each panel has all metrics, as Figure 2 of CEBaB, whose appendix has one for each model and number of classes.
+    """
+    labels = {name: metric.label_with_direction for name, metric in metrics.items()}
+    height = 1.2 + (0.5 + 0.2 * len(explainers)) * len(models)
+    figure = Figure(figsize=(3.0 * len(datasets) + 2.5, height), layout="constrained")
+    panels = figure.subplots(len(models), len(datasets), sharex=True, sharey=True, squeeze=False)
+    for row, (model, model_label) in zip(panels, models.items(), strict=True):
+        for axes, (dataset, dataset_label) in zip(row, datasets.items(), strict=True):
+            part = table[(table["dataset"] == dataset) & (table["model"] == model)]
+            draw_dots(axes, part, "metric", labels, explainers)
+            axes.set_title(f"{model_label}, {dataset_label}", fontsize=10)
+    for axes in panels[-1]:
+        axes.set_xlabel("mean over all changes")
+    finish(figure, panels[0, 0], explainers, title)
+    return figure

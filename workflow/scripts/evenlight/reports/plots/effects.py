@@ -1,0 +1,153 @@
+"""Forest plots of the pooled effects of one dataset: estimate, interval and verdict, a panel per metric."""
+
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from evenlight.core.contracts.results import EFFECTS
+from evenlight.reports.study_figures import (
+    direction_label,
+    draw_effect_axis,
+    draw_rows,
+    effect_limit,
+    grid,
+    grid_shape,
+    print_beyond,
+    row_labels_width,
+    row_places,
+)
+from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, Metric, comparisons_in, said_of
+
+TABLE = EFFECTS.only(
+    "dataset",
+    "model",
+    "explainer",
+    "metric",
+    "factor",
+    "level_a",
+    "level_b",
+    "standardised",
+    "standardised_models_low",
+    "standardised_models_high",
+    "standardised_low",
+    "standardised_high",
+    "verdict",
+)
+SHOWS = "Pooled effects"
+# Shape and colour, and whether filled: what is said for these trained models alone is hollow. No two kinds of verdict
+# share a shape, so that they are told apart without colours.
+VERDICTS = {
+    "disparity": ("o", "#D55E00", True),
+    "negligible disparity": ("D", "#CC79A7", True),
+    "equivalent": ("s", "#0072B2", True),
+    "disparity for these trained models": ("o", "#D55E00", False),
+    "negligible disparity for these trained models": ("D", "#CC79A7", False),
+    "equivalent for these trained models": ("s", "#0072B2", False),
+    UNDECIDED: ("^", "#555555", False),
+    UNDECIDABLE: ("x", "#555555", False),
+}
+BAND = "#dcdcdc"
+MOST_COLUMNS = 4
+PANEL_WIDTH = 2.6  # inches
+ROW_HEIGHT = 0.2
+LEGEND_WIDTH = 3.1  # of one column
+
+
+def draw_effects(
+    effects: pd.DataFrame,
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    equivalence_bound: float,
+    confidence: float,
+    title: str,
+    factors: Collection[str] | None = None,
+) -> Figure:
+    """The pooled standardised effects with their intervals, a panel per metric, for every pair of groups.
+
+    ``effects`` holds one dataset's rows with :data:`TABLE`: ``standardised`` in standard deviations (NaN where
+    undefined, which is left out), its interval for these trained models, a thick line, and that for the mean across
+    retraining, a thin one (NaN of a single run), and ``verdict``, one of :data:`VERDICTS`. Effects within
+    ``equivalence_bound`` of zero lie on the grey band. All panels of a pair have the same scale; what lies beyond its
+    end has an arrow, and an effect its value. With ``factors`` only comparisons by these are drawn.
+    """
+    if factors is not None:
+        effects = effects[effects["factor"].isin(factors)]
+    pairs = comparisons_in(effects)
+    rows, columns = shape = grid_shape(len(metrics), MOST_COLUMNS)
+    panel_height = 0.55 + ROW_HEIGHT * len(models) * len(explainers)
+    width = max(7.5, row_labels_width(models, explainers) + columns * PANEL_WIDTH)
+    handles = [Line2D([], [], label=verdict, **_look(verdict)) for verdict in VERDICTS]
+    handles.append(Patch(facecolor=BAND, label=f"within ±{equivalence_bound:g}"))
+    in_legend = int(width / LEGEND_WIDTH)
+    height = 1.0 + ROW_HEIGHT * -(-len(handles) // in_legend) + len(pairs) * (0.4 + panel_height * rows)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    for pair, block in zip(pairs, figure.subfigures(len(pairs), 1, squeeze=False)[:, 0], strict=True):
+        pair_rows = pair.rows(effects)
+        _draw_pair(block, pair_rows, (models, explainers, metrics), equivalence_bound, shape)
+        label = direction_label("Effect in standard deviations", pair)
+        block.supxlabel(f"{label}{said_of(pair, pairs)}", fontsize=10)
+    figure.suptitle(title, x=0.01, ha="left")
+    figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=in_legend,
+        frameon=False,
+        title=f"Thick line: {confidence:.0%} interval of the cell alone for these trained models;\n"
+        "thin: for the mean across retraining. Verdicts are adjusted for the number of cells.\n"
+        "Arrow: beyond the axis; of an effect, with the value.",
+    )
+    return figure
+
+
+def _draw_pair(
+    block: SubFigure, effects: pd.DataFrame, names, equivalence_bound: float, shape: tuple[int, int]
+) -> None:
+    models, explainers, metrics = names
+    rows = row_places(models, explainers)
+    # The intervals across retraining may be many times as long: with two runs they would flatten all else.
+    ends = effects.loc[effects["metric"].isin(list(metrics)), ["standardised_models_low", "standardised_models_high"]]
+    limit = effect_limit(ends.to_numpy().ravel(), 2 * equivalence_bound)
+    for metric, axes in zip(metrics.values(), grid(block, len(metrics), shape), strict=True):
+        draw_rows(axes, models, explainers, labelled=axes.get_subplotspec().is_first_col())
+        draw_effect_axis(axes, limit)
+        axes.axvspan(-equivalence_bound, equivalence_bound, color=BAND, linewidth=0, zorder=0)
+        _draw_panel(axes, effects[effects["metric"] == metric.name], rows, limit)
+        axes.set_title(metric.label_with_direction, fontsize=11)
+
+
+def _draw_panel(axes: Axes, effects: pd.DataFrame, rows: dict[tuple[str, str], int], limit: float) -> None:
+    effects = effects[effects["standardised"].notna()]
+    if effects.empty:
+        axes.text(0.5, 0.5, "undefined", ha="center", va="center", transform=axes.transAxes, backgroundcolor="white")
+    for cell in effects.itertuples(index=False):
+        y = rows[cell.model, cell.explainer]
+        look = _look(cell.verdict)
+        colour = look["markeredgecolor"]
+        for ends, width in (
+            ((cell.standardised_low, cell.standardised_high), 0.5),
+            ((cell.standardised_models_low, cell.standardised_models_high), 1.8),
+        ):
+            within = [min(max(value, -limit), limit) for value in ends]
+            axes.plot(within, [y, y], color=colour, linewidth=width, solid_capstyle="butt", zorder=2)
+            for end in sorted({np.copysign(limit, value) for value in ends if abs(value) > limit}):
+                axes.plot(end, y, marker=">" if end > 0 else "<", color=colour, markersize=3, clip_on=False, zorder=2)
+        estimate = min(max(cell.standardised, -limit), limit)
+        axes.plot(estimate, y, zorder=3, clip_on=False, **look)
+        print_beyond(axes, cell.standardised, y, limit)
+
+
+def _look(verdict: str) -> dict:
+    shape, colour, filled = VERDICTS[verdict]
+    return {
+        "marker": shape,
+        "markersize": 4.5,
+        "markerfacecolor": colour if filled else "white",
+        "markeredgecolor": colour,
+        "linestyle": "none",
+    }

@@ -1,0 +1,43 @@
+"""How improbable masked language models find the words of texts: a panel for each score, a mark for each group."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from evenlight.core.contracts.results import MASKED_SUMMARY
+from evenlight.reports.plots.attribution_differences import models_of
+from evenlight.reports.style import colour_of
+
+TABLE = MASKED_SUMMARY
+SHOWS = "Masked words"
+LABELS = {
+    "likelihood": "−Σ log p of the words' tokens",
+    "released": "−Σ log of the largest p (released code)",
+}
+MARKERS = "osD^vP*X"
+
+
+def draw_masked_words(table: pd.DataFrame, regimes: dict[str, dict[str, str]], title: str) -> Figure:
+    """Means of one dataset, rows of :data:`evenlight.core.contracts.results.MASKED_SUMMARY`, in every regime."""
+    means = table[table["level_b"].isna()]
+    models = {model: label for model, label in models_of(regimes).items() if (means["model"] == model).any()}
+    levels = list(means["level_a"].unique())
+    figure = Figure(figsize=(max(5, 1.5 + 1.1 * len(models)), 6), layout="constrained")
+    for (score, label), axes in zip(LABELS.items(), figure.subplots(2, 1, sharex=True), strict=True):
+        for number, level in enumerate(levels):
+            part = means[(means["score"] == score) & (means["level_a"] == level)].set_index("model")
+            part = part.reindex(list(models))
+            half = (part["models_high"] - part["value"]).fillna(0)
+            places = np.arange(len(models)) + 0.15 * (number - (len(levels) - 1) / 2)
+            axes.errorbar(
+                places, part["value"], half, fmt=MARKERS[number % len(MARKERS)], color=colour_of(number), label=level
+            )
+        axes.set_ylabel("nats")
+        axes.set_title(label, fontsize=9, loc="left")
+        axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.set_xticks(range(len(models)), labels=list(models.values()), rotation=30, ha="right")
+    figure.suptitle(title, x=0.01, ha="left")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
+    return figure

@@ -1,0 +1,97 @@
+"""One metric in every regime: dots with intervals, grouped by regime or by explainer, or relative to the baseline."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from evenlight.core.contracts.results import REGIMES
+from evenlight.reports.style import DOT, colour_of
+from evenlight.statistics.study import Metric
+
+TABLE = REGIMES.only(
+    *("dataset", "architecture", "regime", "explainer", "metric", "subset"),
+    *("mean", "low", "high", "ratio", "ratio_low", "ratio_high", "expected"),
+)
+SHOWS = "Correctness by regime"
+SUBSETS = {"all": "all texts", "right": "read rightly", "all_right": "read rightly by all models"}
+# So many series are told apart by shapes besides colours.
+MARKERS = "osD^vP*X<>"
+INCHES_PER_MARK = 0.11
+# So wide is a column of the legend, with a long name.
+INCHES_PER_NAME = 2.0
+
+
+def draw_regimes(
+    table: pd.DataFrame,
+    regimes: dict[str, dict[str, str]],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+    metric: str,
+    view: str,
+    title: str,
+    datasets: dict[str, str] | None = None,
+) -> Figure:
+    """A row of panels per subset of the texts, from one dataset's rows of the summary of regimes with :data:`TABLE`.
+
+    ``view`` says what stands on the axis and what beside each other there: ``by_regime`` and ``relative`` have the
+    regimes on the axis and a mark for each explainer, ``by_explainer`` the other way round. ``relative`` shows the
+    ratio to the baseline, which is left out. Means have a grey line where random scores are expected.
+    """
+    table = table[table["metric"] == metric]
+    models = {
+        (architecture, regime): f"{architecture} {regime}"
+        for architecture, of_architecture in regimes.items()
+        for position, regime in enumerate(of_architecture)
+        if position or view != "relative"
+    }
+    places, series = (explainers, models) if view == "by_explainer" else (models, explainers)
+    width = max(7.5, 1.5 + INCHES_PER_MARK * len(places) * (len(series) + 2))
+    figure = Figure(figsize=(width, 7.5), layout="constrained")
+    rows = figure.subplots(len(SUBSETS), 1, sharex=True, sharey=True)
+    for (subset, words), axes in zip(SUBSETS.items(), rows, strict=True):
+        part = table[table["subset"] == subset]
+        cells = {((row.architecture, row.regime), row.explainer): row for row in part.itertuples(index=False)}
+        _draw_panel(axes, cells, list(places), series, view)
+        axes.set_title(words, loc="left", fontsize=10)
+    slant = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if len(places) > 5 else {}
+    rows[-1].set_xticks(range(len(places)), labels=list(places.values()), **slant)
+    label = metrics[metric].label
+    figure.supylabel(f"{label}, relative to the baseline" if view == "relative" else label)
+    figure.suptitle(title, x=0.01, ha="left")
+    handles, labels = rows[0].get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=int(min(5, width / INCHES_PER_NAME)), frameon=False
+    )
+    return figure
+
+
+def _draw_panel(axes: Axes, cells: dict, places: list, series: dict, view: str) -> None:
+    value, low, high = ("ratio", "ratio_low", "ratio_high") if view == "relative" else ("mean", "low", "high")
+    steps = np.linspace(-0.38, 0.38, max(2, len(series)))
+    for number, (name, label) in enumerate(series.items()):
+        keys = [(name, place) if view == "by_explainer" else (place, name) for place in places]
+        rows = [cells.get(key) for key in keys]
+        there = [(place, row) for place, row in enumerate(rows) if row is not None and np.isfinite(getattr(row, value))]
+        x = [place + steps[number] for place, _ in there]
+        y = [getattr(row, value) for _, row in there]
+        ends = np.array([[getattr(row, low), getattr(row, high)] for _, row in there]).reshape(-1, 2)
+        error = np.abs(ends.T - np.array(y)) if len(y) else None
+        axes.errorbar(
+            x,
+            y,
+            None if error is None else np.nan_to_num(error),
+            fmt=MARKERS[number % len(MARKERS)],
+            color=colour_of(number),
+            label=label,
+            **DOT,
+        )
+    if view == "relative":
+        axes.axhline(1, color="#777777", linewidth=0.8)
+    for place, key in enumerate(places):
+        expected = [row.expected for name, row in cells.items() if key in name and np.isfinite(row.expected)]
+        if expected and view != "relative":
+            axes.hlines(np.mean(expected), place - 0.45, place + 0.45, color="#777777", linewidth=0.8)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.set_xlim(-0.6, len(places) - 0.4)

@@ -1,0 +1,96 @@
+"""One sentence with what its words get in every regime, as bars and as highlighted text."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from evenlight.core.errors import InputError
+from evenlight.reports.style import colour_of
+from evenlight.reports.word_scores import word_scores_page
+
+OTHER, TRUE = "#BBBBBB", colour_of(2)
+
+
+def chosen_sentence(items: pd.DataFrame, explained: set[str], dataset: str, named: str | None) -> pd.Series:
+    """The row of the sentence that is named, else of the first with ground truth, where the dataset has any.
+
+    Args:
+        items: with ``item_id`` and ``ground_truth``.
+        explained: the sentences that are explained for all models.
+        dataset: its name, for messages.
+        named: ``item_id`` of a sentence, or None.
+
+    Raises:
+        InputError: it is not explained, or none is.
+    """
+    there = items[items["item_id"].isin(explained)]
+    if there.empty:
+        raise InputError(f"dataset '{dataset}': no text is explained for all models; explain more texts")
+    if named is None:
+        return there.iloc[int(there["ground_truth"].map(has_truth).to_numpy().argmax())]
+    if named not in explained:
+        is_there = (items["item_id"] == named).any()
+        found = "not explained for all models" if is_there else "no text of the dataset that is explained"
+        listing = ", ".join(there["item_id"].head(3))
+        raise InputError(
+            f"figures.sentences.{dataset}: '{named}' is {found}; name one of those that are, such as {listing}"
+        )
+    return there[there["item_id"] == named].iloc[0]
+
+
+def has_truth(truth: list[int] | None) -> bool:
+    """Whether a text has a word of the ground truth."""
+    return truth is not None and any(truth)
+
+
+def draw_sentence(
+    words: Sequence[str], truth: Sequence[int], shares: Mapping[tuple[str, str], np.ndarray], title: str
+) -> Figure:
+    """A bar for each word, a row of panels for each explainer, a column for each regime (GECOBench, Figure 5).
+
+    Args:
+        words: of the sentence.
+        truth: 1 where a word is ground truth, whose bars are green and whose names are bold.
+        shares: of each word in the scores, (words,), by the labels of explainer and regime.
+        title: above the figure.
+    """
+    explainers, regimes = (list(dict.fromkeys(key[place] for key in shares)) for place in range(2))
+    size = (1.5 + 1.9 * len(regimes), 0.9 + len(explainers) * (0.35 + 0.14 * len(words)))
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(len(explainers), len(regimes), squeeze=False, sharex=True, sharey=True)
+    colours = [TRUE if is_true else OTHER for is_true in truth]
+    for explainer, row in zip(explainers, panels, strict=True):
+        for regime, axes in zip(regimes, row, strict=True):
+            if (explainer, regime) in shares:
+                axes.barh(range(len(words)), np.nan_to_num(shares[explainer, regime]), color=colours)
+            if explainer == explainers[0]:
+                axes.set_title(regime, fontsize=9)
+        row[0].set_ylabel(explainer, fontsize=9)
+        row[0].set_yticks(range(len(words)), labels=list(words), fontsize=7)
+        for label, is_true in zip(row[0].get_yticklabels(), truth, strict=True):
+            label.set_fontweight("bold" if is_true else "normal")
+    panels[0, 0].invert_yaxis()
+    figure.supxlabel("share in the absolute scores; green: ground truth", fontsize=9)
+    figure.suptitle(title, x=0.01, ha="left")
+    return figure
+
+
+def sentence_page(
+    words: Sequence[str], truth: Sequence[int], shares: Mapping[tuple[str, str], np.ndarray], title: str
+) -> str:
+    """The same as text: a line for each explainer and regime, words the bluer the larger their share."""
+    marked = [f"[{word}]" if is_true else word for word, is_true in zip(words, truth, strict=True)]
+    parts = [
+        word_scores_page(marked, np.nan_to_num(values), f"{explainer}, {regime}")
+        for (explainer, regime), values in shares.items()
+    ]
+    head = f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title></head>'
+    said = "Words in brackets are ground truth; the number is the word's score, the largest being 1."
+    return (
+        f'{head}\n<body style="font-family: sans-serif"><h1>{escape(title)}</h1><p>{said}</p>\n'
+        + "\n".join(parts)
+        + "\n</body></html>\n"
+    )

@@ -1,0 +1,99 @@
+"""Parts of figures with many panels: a grid, rows of models and explainers, and an axis of effect sizes."""
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+
+from evenlight.reports.text import signed
+from evenlight.statistics.study import Comparison
+
+# One effect of 8 would press all the others together: beyond this the axis ends and a number tells.
+LARGEST_LIMIT = 2.5
+INCHES_PER_LETTER = 0.077  # of a label at the default size, rather too much than too little
+MARGIN = 1.06  # of the axis beyond the largest effect, where half of a mark may stand
+
+
+def grid_shape(count: int, most_columns: int) -> tuple[int, int]:
+    """Rows and columns for ``count`` panels: as few rows as the columns allow, then as few columns.
+
+    >>> grid_shape(4, 3), grid_shape(13, 4)
+    ((2, 2), (4, 4))
+    """
+    rows = -(-count // most_columns)
+    return rows, -(-count // rows)
+
+
+def grid(figure: Figure | SubFigure, count: int, shape: tuple[int, int]) -> Iterator[Axes]:
+    """``count`` axes row by row.
+
+    The first row is the one that may be shorter: what stands below the last row needs no room elsewhere.
+    """
+    rows, columns = shape
+    first_row = count - (rows - 1) * columns
+    for index in range(count):
+        yield figure.add_subplot(rows, columns, 1 + index + (0 if index < first_row else columns - first_row))
+
+
+def row_places(models: dict[str, str], explainers: dict[str, str]) -> dict[tuple[str, str], int]:
+    """The y of each (model, explainer): 0, 1, 2 … through each model's explainers."""
+    return {row: y for y, row in enumerate(product(models, explainers))}
+
+
+def row_labels(models: dict[str, str], explainers: dict[str, str]) -> list[str]:
+    """The labels of the rows of :func:`row_places`."""
+    return [f"{model} · {explainer}" for model, explainer in product(models.values(), explainers.values())]
+
+
+def row_labels_width(models: dict[str, str], explainers: dict[str, str]) -> float:
+    """About how many inches the labels of rows take."""
+    return INCHES_PER_LETTER * max(map(len, row_labels(models, explainers)))
+
+
+def draw_rows(axes: Axes, models: dict[str, str], explainers: dict[str, str], labelled: bool) -> None:
+    """Rows from above at the places of :func:`row_places`, with labels or without, models set apart."""
+    rows = row_labels(models, explainers)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_yticks(range(len(rows)), labels=rows if labelled else [])
+    axes.tick_params(axis="y", length=0)
+    for boundary in range(1, len(models)):
+        axes.axhline(boundary * len(explainers) - 0.5, color="black", linewidth=0.8)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def effect_limit(effects: Iterable[float], least: float) -> float:
+    """Where an axis from -limit to limit ends: at the largest finite effect, within [least, LARGEST_LIMIT]."""
+    sizes = np.abs(np.fromiter(effects, dtype=float))
+    return float(max(least, min(LARGEST_LIMIT, max(sizes[np.isfinite(sizes)], default=0.0))))
+
+
+def draw_effect_axis(axes: Axes, limit: float) -> None:
+    """An axis of effects from -limit to limit with a line at zero."""
+    axes.set_xlim(-limit * MARGIN, limit * MARGIN)
+    axes.axvline(0, color="black", linewidth=0.8, zorder=1)
+
+
+def direction_label(measure: str, pair: Comparison) -> str:
+    """The label of an axis of effects: which group of the pair has the higher scores on which side."""
+    return f"{measure}: {pair.level_b} higher ← 0 → {pair.level_a} higher"
+
+
+def print_beyond(axes: Axes, effect: float, y: float, limit: float) -> None:
+    """The value of an effect beyond the axis's end, with an arrow, beside the mark that stands at the end."""
+    if not abs(effect) > limit:
+        return
+    right = effect > 0
+    axes.annotate(
+        f"{signed(effect)} →" if right else f"← {signed(effect)}",
+        (limit if right else -limit, y),
+        xytext=(-5 if right else 5, 0),
+        textcoords="offset points",
+        ha="right" if right else "left",
+        va="center_baseline",
+        fontsize=7,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+    )

@@ -1,0 +1,67 @@
+"""One look for all figures, and files that are byte for byte the same when drawn again."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from evenlight.core.errors import InputError
+from evenlight.core.tables import replacing
+
+# The palette of Okabe and Ito (2008), which readers with any colour vision can tell apart.
+GROUP_COLOURS = ["#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00", "#999999"]
+# Repeats the group where colours do not print; the first two stay plain and light.
+GROUP_HATCHES = ["", "////", "....", "xxxx", "\\\\\\\\", "----", "oooo", "++++"]
+
+SETTINGS = {
+    "font.family": ["DejaVu Sans", "sans-serif"],
+    "font.size": 10,
+    "axes.titlesize": 12,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.title_fontsize": 9,
+    "hatch.linewidth": 0.4,
+    "svg.fonttype": "none",  # text stays text: searchable, and readable by a screen reader
+    "svg.hashsalt": "evenlight",  # else the ids in the file are random
+    "pdf.fonttype": 42,
+    "savefig.dpi": 150,
+}
+# Without the date of drawing, the same data gives the same bytes.
+METADATA = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+
+
+def draw(paths: Sequence[str | Path], make: Callable[[], Figure], title: str) -> None:
+    """Write the figure that ``make`` returns to every path, as SVG, PDF or PNG by its suffix.
+
+    ``title`` is kept in the files' metadata.
+    """
+    for path in paths:
+        if _format(path) not in METADATA:
+            raise InputError(f"--output {path}: figures are written as .svg, .pdf or .png; change the file's suffix")
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # a reader's own matplotlibrc must not change the study's figures
+        matplotlib.rcParams.update(SETTINGS)
+        figure = make()
+        for path in paths:
+            with replacing(path) as temporary:
+                metadata = {"Title": title} | METADATA[_format(path)]
+                figure.savefig(temporary, format=_format(path), metadata=metadata)
+
+
+def _format(path: str | Path) -> str:
+    return Path(path).suffix.lstrip(".").lower()
+
+
+# How the dot and the interval of a mean look; options of errorbar().
+DOT = {"markeredgecolor": "black", "markeredgewidth": 0.4, "markersize": 4, "elinewidth": 0.9}
+
+
+def colour_of(position: int) -> str:
+    """The colour of the group at ``position``."""
+    return GROUP_COLOURS[position % len(GROUP_COLOURS)]
+
+
+def hatch_of(position: int) -> str:
+    """The hatch of the group at ``position``."""
+    return GROUP_HATCHES[position % len(GROUP_HATCHES)]
