@@ -20,11 +20,12 @@ from evenlight.reports.html_table import render
 from evenlight.reports.pages import regimes as regimes_page
 from evenlight.reports.plots.regimes import draw_regimes
 from evenlight.reports.settings import keywords
+from evenlight.statistics.compared import read_compared
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.regime_summary import regime_table, truth_share
-from evenlight.statistics.regimes import Regimes, as_levels, common_seeds, read_compared, read_regimes
+from evenlight.statistics.regimes import Regimes, as_levels, common_seeds, read_regimes
 from evenlight.statistics.resamples import clusters_known, ends, mean_ends, means_of_draws
 from evenlight.statistics.verdict_control import permuted_verdicts
 

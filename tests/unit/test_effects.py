@@ -22,7 +22,7 @@ from evenlight.statistics.effects import effect_table, gathered, pooled_rows, wi
 from evenlight.statistics.familywise import deviate_of
 from evenlight.statistics.power import detectable_effect_paired
 from evenlight.statistics.robustness import robustness_value
-from evenlight.statistics.study import Comparison, VerdictSettings
+from evenlight.statistics.study import REPETITIONS, TRAININGS, Comparison, VerdictSettings
 from evenlight.statistics.verdict_control import permuted_verdicts
 from evenlight.statistics.verdicts import few_of, judged, reason_of, verdict
 
@@ -408,6 +408,21 @@ def test_intervals_never_contradict_the_verdict(shape):
         table["family_high"] - table["family_low"]
         >= 0.99 * (table["models_high"] - table["models_low"]) * (table["family_low"] != 0)
     ).all()
+
+
+def test_a_verdict_says_what_is_repeated(monkeypatch):
+    """Of answers that are drawn, it is not said for trained models."""
+    monkeypatch.setitem(REPETITIONS, "answers", "these answers")
+    noise = np.random.default_rng(0).normal(size=(1, 1, 80)) + np.repeat([2, 0], 40)
+    units = np.array([f"unit {number}" for number in range(40)], dtype=object)
+    sides = (Side(units, units, first + np.arange(40), np.arange(40)) for first in (0, 40))
+    design = Design(Comparison("dialect", "a", "b"), True, *sides)
+    judging = VerdictSettings.plain(alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=400)
+    for repeated, said in (("answers", "these answers"), (TRAININGS, "these trained models")):
+        scores = ExplainerScores("texts", "m", "words", [0], ["length"], noise, noise[0] > -np.inf, repeated=repeated)
+        rows, deviates = gathered([pooled_rows([scores], [design], judging)])
+        [row] = judged(pd.DataFrame(rows).assign(family="study"), deviates, 0.05).to_dict("records")
+        assert (row["repeated"], row["verdict"]) == (repeated, f"disparity for {said}")
 
 
 def test_a_run_that_lies_apart_is_named(files):

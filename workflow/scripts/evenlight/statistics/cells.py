@@ -17,7 +17,7 @@ from evenlight.core.errors import InputError
 from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.score_files import read_scores
-from evenlight.statistics.study import Comparison, StudyScores, pairs_of
+from evenlight.statistics.study import TRAININGS, Comparison, StudyScores, pairs_of
 from evenlight.texts.items import check_strata, forms_of
 
 # By what a dataset may be stratified: its labels, what a model predicts, and whether that is right.
@@ -37,6 +37,7 @@ class ExplainerScores:
         present: bool (seeds, items), whether the item was scored.
         sd_of: the scores whose standard deviation within levels is the measure of effects, like ``values``, which they
             are by default.
+        repeated: what the seeds are, a name of :data:`evenlight.statistics.study.REPETITIONS`.
     """
 
     dataset: str
@@ -47,6 +48,7 @@ class ExplainerScores:
     values: np.ndarray
     present: np.ndarray
     sd_of: np.ndarray | None = None
+    repeated: str = TRAININGS
 
     def cells(self, comparison: Comparison) -> list[dict[str, str]]:
         """What stands in the first columns of every table of cells: a mapping for each metric."""

@@ -16,13 +16,13 @@ from statsmodels.stats.multitest import multipletests
 from evenlight.core.contracts.results import DISPARITY
 from evenlight.core.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores, rows_by_comparison
+from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import cohens_d, defined, hedges_g, stratified_d
 from evenlight.statistics.hodges_lehmann import shift
 from evenlight.statistics.paired_tests import SignFlips, rank_biserial, sign_flip_p, signed_rank_p
 from evenlight.statistics.pooled import pooled_effects
 from evenlight.statistics.rank_sum import mann_whitney, van_elteren
-from evenlight.statistics.regimes import read_compared
 from evenlight.statistics.rounding import differences, settled
 from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import StudyScores
@@ -48,7 +48,7 @@ def disparity_table(
     """Compare the levels in every run: the disparity table, and notes on what could not be compared.
 
     One row per dataset, model, seed, explainer, metric and pair of levels that the study compares
-    (:func:`evenlight.statistics.regimes.read_compared`); a pair is compared on the datasets that have both. A metric
+    (:func:`evenlight.statistics.compared.read_compared`); a pair is compared on the datasets that have both. A metric
     without any defined score in either level of a pair (word-level metrics on a dataset without ground truth) gives no
     row but a note, and so has an infinite d; those of all scores follow
     (:func:`evenlight.statistics.score_files.score_notes`). :class:`InputError` where a dataset has no compared levels,

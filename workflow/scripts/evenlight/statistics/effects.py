@@ -10,6 +10,7 @@ from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.seeds import generator_for
 from evenlight.statistics.blocks import NUMBERS
 from evenlight.statistics.cells import ExplainerScores
+from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
 from evenlight.statistics.familywise import (
     critical_deviates,
@@ -21,7 +22,6 @@ from evenlight.statistics.familywise import (
 from evenlight.statistics.intervals import bootstrap_intervals
 from evenlight.statistics.pooled import Estimate, Part, PooledEffects, cluster_names, farthest, pooled_effects
 from evenlight.statistics.power import detectable_effect_paired, detectable_effect_pooled, detectable_effect_unpaired
-from evenlight.statistics.regimes import read_compared
 from evenlight.statistics.robustness import robustness_value
 from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import check_level, family_of, few_of, judged, reason_of
@@ -82,13 +82,14 @@ def _alike(row: Mapping) -> tuple[str, str]:
 
 
 def effect_table(study: StudyScores, judging: VerdictSettings, *, power: float) -> pd.DataFrame:
-    """The effects of all cells of what a study compares (:func:`evenlight.statistics.regimes.read_compared`).
+    """The effects of all cells of what a study compares (:func:`evenlight.statistics.compared.read_compared`).
 
     One row per dataset, model, explainer, metric and pair of levels. Cells without a score of one of the levels under
     every seed give no row. Columns, besides the names:
 
     - ``family``: see :func:`evenlight.statistics.verdicts.family_of`;
     - ``seeds``, ``left_out_seeds``: how many count, and the names of those that have too few scores;
+    - ``repeated``: what they are (:data:`evenlight.statistics.study.REPETITIONS`);
     - ``paired``, ``correlation``: of the two forms of a pair, mean over seeds (NaN where unpaired);
     - ``cohens_d``, ``hedges_g``, ``cliffs_delta``, ``common_language_effect``: means over seeds, each with ``_low``
       and ``_high`` from :func:`evenlight.statistics.intervals.bootstrap_intervals`, for these trained models;
@@ -350,6 +351,7 @@ def _pooled(
         **{name: getattr(effects, name) for name in names},
         "seeds": effects.counted.sum(axis=1),
         "left_out_seeds": np.array(left_out, dtype=object),
+        "repeated": np.full(len(a), scores.repeated, dtype=object),
         "paired": np.full(len(a), design.paired),
         "difference": difference.value,
         "standardised": standardised,

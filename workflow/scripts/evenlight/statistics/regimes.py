@@ -208,19 +208,6 @@ def compared_regimes(
     return pairs + [entry for entry in named if set(entry[1] + entry[2]) <= set(models)]
 
 
-def read_compared(study: StudyScores) -> Iterator[ModelScores]:
-    """What a study compares: levels of texts, or, where it names ``regimes``, regimes of architectures.
-
-    Architectures with one regime are left out.
-    """
-    if study.regimes is None:
-        yield from read_models(study)
-        return
-    compared = {architecture: models for architecture, models in study.regimes.items() if len(models) > 1}
-    for of_regimes in read_regimes(replace(study, regimes=compared)):
-        yield as_levels(of_regimes, study.claims)
-
-
 def as_levels(regimes: Regimes, claims: Mapping[str, Sequence[Sequence[str]]]) -> ModelScores:
     """The regimes as levels: every comparison on every subset has a column of each text for either level.
 

@@ -14,6 +14,12 @@ UNDECIDABLE = "not decidable"  # for a reason that stands beside it
 UNDECIDED = "undecided"
 
 
+# What is repeated of the scores of a cell, and what verdicts call those repetitions that the study has. What they say
+# without it is for further ones.
+TRAININGS = "trainings"
+REPETITIONS = {TRAININGS: "these trained models"}
+
+
 @dataclass(frozen=True)
 class Metric:
     """A metric's name in the files, its name for readers, and which scores are the better ones."""

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import VERDICT_CONTROL
+from evenlight.statistics.compared import read_compared
 from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
-from evenlight.statistics.regimes import read_compared
 from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import check_level, family_of, is_disparity, judged
 

@@ -10,7 +10,7 @@ from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.statistics.familywise import critical_deviate, deviate_of, scales, step_down_p
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.resamples import LEAST_CARRIERS
-from evenlight.statistics.study import UNDECIDABLE, UNDECIDED
+from evenlight.statistics.study import REPETITIONS, TRAININGS, UNDECIDABLE, UNDECIDED
 
 # Families of cells, each with the level alpha to itself.
 STUDY, PRIMARY, EXPLORATORY, CONTROL = "study", "primary", "exploratory", "control"
@@ -104,9 +104,9 @@ def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.Data
     Args:
         table: a row per cell, with ``family``, ``reason``, the p-values, and, of the cell's units, ``rarest`` (see
             :class:`evenlight.statistics.pooled.Estimate`) and ``few``, the words for them; and ``metric``, without
-            which all cells are alike.
+            which all cells are alike; and ``repeated``, what the verdicts are about, trainings by default.
         statistics: of differences and of equivalence, (2, 1 + resamples, cells), from
-            :func:`evenlight.statistics.familywise.statistics`.
+            :func:`evenlight.statistics.familywise.resampled_deviates`.
         alpha: the level.
     """
     table = table.reset_index(drop=True)
@@ -129,10 +129,11 @@ def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.Data
             of_models, p = (table[f"{part}{name}"].to_numpy()[cells] for part in ("p_models", "p"))
             of_models, p = adjusted(statistics[claim][:, cells], of_models, p, metrics[cells])
             new[f"p_models{name}_adjusted"][cells], new[f"p{name}_adjusted"][cells] = of_models, p
-    columns = zip(*new.values(), reasons, strict=True)
+    repeated = table["repeated"] if "repeated" in table else np.full(len(table), TRAININGS)
+    columns = zip(*new.values(), reasons, repeated, strict=True)
     verdicts = [
-        UNDECIDABLE if reason else verdict(p, within, p_models, models_within, alpha)
-        for p_models, p, models_within, within, reason in columns
+        UNDECIDABLE if reason else verdict(p, within, p_models, models_within, alpha, REPETITIONS[what])
+        for p_models, p, models_within, within, reason, what in columns
     ]
     return table.assign(**new, critical=critical, reason=reasons, verdict=verdicts)
 
@@ -182,12 +183,20 @@ def is_disparity(verdicts: pd.Series, of_trainings: bool) -> pd.Series:
     return verdicts.str.endswith("disparity") if of_trainings else verdicts.str.contains("disparity")
 
 
-def verdict(p: float, p_equivalence: float, p_models: float, p_models_equivalence: float, alpha: float) -> str:
+def verdict(
+    p: float,
+    p_equivalence: float,
+    p_models: float,
+    p_models_equivalence: float,
+    alpha: float,
+    these: str = REPETITIONS[TRAININGS],
+) -> str:
     """What four adjusted p-values allow to say; a NaN says nothing.
 
     ``disparity``: the effect is not zero. ``equivalent``: it is within the bound. ``negligible disparity``: both, it
     is not zero and still within the bound. If none of these can be said of the mean across retraining, but of the
-    trained models, that is said. ``undecided``: the study is too small to tell.
+    trained models, that is said: of ``these``, where something else is repeated. ``undecided``: the study is too small
+    to tell.
 
     >>> nothing, surely = 0.4, 0.001
     >>> verdict(surely, nothing, surely, nothing, 0.05), verdict(nothing, nothing, surely, nothing, 0.05)
@@ -195,7 +204,7 @@ def verdict(p: float, p_equivalence: float, p_models: float, p_models_equivalenc
     >>> verdict(nothing, surely, nothing, surely, 0.05), verdict(nothing, nothing, nothing, surely, 0.05)
     ('equivalent', 'equivalent for these trained models')
     """
-    for claim, different, within in (("", p, p_equivalence), ("these trained models", p_models, p_models_equivalence)):
+    for claim, different, within in (("", p, p_equivalence), (these, p_models, p_models_equivalence)):
         if different <= alpha:
             name = "negligible disparity" if within <= alpha else "disparity"
             return f"{name} for {claim}" if claim else name
