@@ -105,7 +105,7 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
         shell:
             "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} {params.model:q} "
             "--settings {params.settings:q} --code {params.code} --device {resources.device} --threads {threads} "
-            "{resources.in_groups} --asking {resources.asking:q} --output {output.attribution files:q} --costs "
+            "{resources.in_groups} --asking {resources.asking:q} --output {output.attribution_files:q} --costs "
             "{output.costs:q} > {log:q} 2>&1"
 
 
