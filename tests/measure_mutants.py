@@ -70,6 +70,7 @@ TESTS = {
     "statistics/ground_truth": ("ground_truth",),
     "statistics/predictions": ("predictions",),
     "statistics/word_attributions": ("word_attributions",),
+    "statistics/compared": ("compared_regimes",),
     "statistics/regimes": ("compared_regimes",),
     "statistics/regime_summary": ("compared_regimes",),
     "statistics/challengers": ("challengers",),
