@@ -1,0 +1,43 @@
+"""Photograph pages of runs that are there, for the documentation, with Chromium and its driver.
+
+make pictures    # after `make demo`; runs the audit's example
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from selenium import webdriver
+
+# By the name of the picture: the page, and the size of the window.
+PICTURES = {
+    "audit": ("audit_example/audit.html", (900, 620)),
+    "effects": ("demo/tables/effects.html", (1000, 700)),
+}
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write all pictures, or say which page is missing."""
+    pages = {name: (arguments.results / page, size) for name, (page, size) in PICTURES.items()}
+    missing = [str(page) for page, _ in pages.values() if not page.is_file()]
+    if missing:
+        sys.exit(f"error: no page {', '.join(missing)}; run `make demo` and the audit's example first")
+    options = webdriver.ChromeOptions()
+    for flag in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--force-device-scale-factor=1"):
+        options.add_argument(flag)
+    driver = webdriver.Chrome(options=options)
+    try:
+        for name, (page, size) in pages.items():
+            driver.set_window_size(*size)
+            driver.get(page.resolve().as_uri())
+            driver.save_screenshot(str(arguments.output / f"{name}.png"))
+            print(arguments.output / f"{name}.png")
+    finally:
+        driver.quit()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--output", type=Path, default=Path("docs/pictures"))
+    main(parser.parse_args())
