@@ -482,7 +482,7 @@ def estimated(
                 products = PRODUCTS_WITH_LORA if training["lora"] else PRODUCTS
             of_text = float((rows_of_text * longest).mean())
             tasks["read_texts"] = {"forward": size.test * of_text}
-            if config["kind"] == "concepts":
+            if configuration.explains_effects(config):
                 everything = size.training + size.validation + size.test + size.aside
                 tasks["represent_texts"] = {"forward": everything * of_text}
                 tasks |= forgetting(config, model, size, of_text)
@@ -561,6 +561,9 @@ def markdown(table: pd.DataFrame, speeds: dict[str, Speed], config: dict, about:
     return "\n".join(lines) + "\n"
 
 
+LEFT_OUT = "Left out are attributions that are summed up, and explainers by concepts that ask no network."
+
+
 def left_out(config: dict) -> str:
     """What the estimate of a study is without, and what it counts in full."""
     models, trainings = config["models"].values(), config["trainings"].values()
@@ -577,9 +580,7 @@ def left_out(config: dict) -> str:
             model["long_items"] == "drop" for model in models
         ),
         "Nothing is compiled.": config["explain"]["compile"],
-        "Left out are attributions that are summed up, and explainers by concepts that ask no network.": (
-            config["kind"] == "concepts"
-        ),
+        LEFT_OUT: configuration.explains_effects(config),
     }
     return " ".join(sentence for sentence, is_so in said.items() if is_so)
 

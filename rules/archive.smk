@@ -5,8 +5,16 @@
 #
 # Comes in: <results>/archive/, which `make unpack` writes. Without that folder the study is one like any other.
 
-# Beginnings of the names of rules that compute nothing.
-RENDERING = ("draw_", "tabulate_", "write_")
+# Beginnings of the names of rules that compute nothing; and what only the audit's page asks for, of what an archive has.
+RENDERING = (
+    "draw_",
+    "tabulate_",
+    "write_",
+    "count_texts",
+    "estimate_texts_needed",
+    "classify_empty_texts",
+    "find_examples",
+)
 
 if ARCHIVED:
     for computing in [rule for rule in workflow.rules if rule.output and not rule.name.startswith(RENDERING)]:

@@ -31,8 +31,8 @@ RESULTS |= {
     "find_examples": Result(
         "Which pairs of texts differ most in the question of each comparison whose answer is clearest.",
         ["examples"],
-        json.dumps(scored() | {"comparisons": comparisons()}),
-        of_runs("scores", *EXPLAINED, "predictions", "attributions"),
+        json.dumps(scored(kinds.TOKENS) | {"comparisons": comparisons_of(kinds.TOKENS)}),
+        of_texts("attributions"),
         reads=["effects"],
         minutes=60,
     ),

@@ -210,22 +210,25 @@ def explainers_of(modality):
     return MODALITIES[modality]["explainers"] if modality in MODALITIES else []
 
 
-def families_of(modality, families):
-    """Those of some families whose explainers, or metrics, are of a modality."""
-    here = {name for names in MODALITIES.get(modality, {}).values() for name in names}
+def explainer_families(modality):
+    """The families whose explanations are of a modality, each with its explainers."""
+    return families_of(modality, "explainers", EXPLAINER_FAMILIES)
+
+
+def metric_families(modality):
+    """The families that score explanations of a modality, each with its metrics."""
+    return families_of(modality, "metrics", METRIC_FAMILIES)
+
+
+def families_of(modality, section, families):
+    """Those of some families whose entries of a section are of a modality."""
+    here = MODALITIES[modality][section] if modality in MODALITIES else ()
     return {family: names for family, names in families.items() if names[0] in here}
 
 
 def comparisons_of(modality):
-    """What is compared of the units that have explanations of a modality: factor to sets of levels."""
-    if modality not in MODALITIES:
-        return {}
-    of_datasets = [configuration.compared_by(modality, settings) for settings in config["datasets"].values()]
-    return {
-        factor: sets
-        for factor, sets in config["statistics"]["compare"].items()
-        if any(datasets.levels_of(factors, factor) for factors in of_datasets)
-    }
+    """What is compared of the units that have explanations of a modality, none where none has: factor to sets of levels."""
+    return configuration.comparisons_of(config, modality) if modality in MODALITIES else {}
 
 
 def gendered_datasets():

@@ -5,7 +5,17 @@ MANIFEST = "<results>/models/{dataset}/{model}/seed{seed}/manifest.json"
 # What every audit shows beside the verdicts.
 AUDITED = ("audited_texts", "audited_groups", "different_texts", "texts_needed", "without_words")
 # The pages that an audit names as its evidence, where the study has them.
-EVIDENCE = ("disparity", "effects", "control", "associated", "models", "costs", "groups", "beyond_random", "reliance")
+EVIDENCE = (
+    "disparity",
+    "effects",
+    "control",
+    "covariate_adjusted",
+    "models",
+    "costs",
+    "groups",
+    "beyond_random",
+    "reliance",
+)
 # The pages of tables that only some studies have, with the tables that the audit reads.
 SOMETIMES = {
     "beyond_random": ["beyond_random"],
@@ -38,6 +48,7 @@ def audit_settings():
     """As the explorer's, without figures; the probability at which it tells what would be found, and of words what may be told."""
     reliance = {"random": configuration.random_explainers(config), "words": config["explorer"]["texts"]}
     return whole_study(
+        of=kinds.TOKENS,
         pages=audited_pages(),
         reliance=reliance | of_statistics("confidence"),
         **of_statistics("alpha", "equivalence_bound", "smallest_effects", "power"),

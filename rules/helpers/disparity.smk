@@ -6,10 +6,14 @@ PUBLISHED = [f"resources/published/{name}.csv" for name in ("disparity_counts", 
 def compared_datasets():
     """The datasets that have both levels of a compared pair."""
     pairs = [(factor, set(levels)) for factor, sets in comparisons().items() for levels in sets if len(levels) == 2]
+    compared_by = {
+        name: [configuration.compared_by(modality, settings) for modality in MODALITIES]
+        for name, settings in config["datasets"].items()
+    }
     return [
         dataset
-        for dataset in config["datasets"]
-        if any(pair <= set(datasets.levels_of(factors_of(dataset), factor)) for factor, pair in pairs)
+        for dataset, of_modalities in compared_by.items()
+        if any(pair <= set(datasets.levels_of(factors, factor)) for factors in of_modalities for factor, pair in pairs)
     ]
 
 

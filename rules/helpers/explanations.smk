@@ -16,13 +16,12 @@ MODEL = [
 ENGINE = "evenlight.engine.opening"
 # What explains changes of a concept has rules of its own (rules/effects.smk).
 EXPLAINERS = explainers_of(kinds.TOKENS)
-ATTRIBUTING_FAMILIES = families_of(kinds.TOKENS, EXPLAINER_FAMILIES)
+ATTRIBUTING_FAMILIES = explainer_families(kinds.TOKENS)
 ASKING_FAMILIES = [family for family in ATTRIBUTING_FAMILIES if configuration.asks_model("explainers", family)]
 # How fast a service answers is not for this machine to say; of it, questions are estimated.
 PLANNED_MODELS = [name for name in config["models"] if name not in SERVICES]
-SCORED_FAMILIES = families_of(kinds.TOKENS, METRIC_FAMILIES)
+SCORED_FAMILIES = metric_families(kinds.TOKENS)
 FAMILY_OF = {name: family for family, names in EXPLAINER_FAMILIES.items() for name in names}
-# Those that are computed from a model's tokens, or read from a file.
 # Explainers that can be asked again about another model.
 MADE_ELSEWHERE = configuration.explainers_with(config, "is_made_elsewhere")
 RANDOMISED_EXPLAINERS = [name for name in EXPLAINERS if name not in MADE_ELSEWHERE]

@@ -15,8 +15,8 @@ def told_effects():
     return ["<results>/tables/effects.parquet"] if told else []
 
 
-# What the explanations are that a page shows one by one: of texts, where a study explains these.
-EXPLORED = next(iter(MODALITIES))
+# What the explanations are that a page shows one by one: those that the kind asks about, else of texts.
+EXPLORED = kinds.KINDS[config["kind"]].explained or next(iter(MODALITIES))
 
 
 def whole_study(of=None, **more):

@@ -102,9 +102,14 @@ def compared():
 
     Of all datasets: jobs that run as a group must have the same strings as resources.
     """
-    needed = "compare" in kinds.KINDS[config["kind"]].needs
+    kind = kinds.KINDS[config["kind"]]
+    # A study may compare the changes of one dataset and the texts of another.
+    of_datasets = [configuration.compared_by(kinds.TOKENS, settings) for settings in config["datasets"].values()]
+    of_texts = comparisons_of(kinds.TOKENS)
+    everywhere = all(any(datasets.levels_of(factors, factor) for factor in of_texts) for factors in of_datasets)
+    needed = ("compare" in kind.needs or kind.explained) and (len(MODALITIES) == 1 or everywhere)
     return as_json(
-        comparisons=comparisons_of(kinds.TOKENS) if needed else {},
+        comparisons=of_texts if needed else {},
         strata=config["statistics"]["strata"],
         smallest_group=config["statistics"]["smallest_group"],
         samples={dataset: sample(dataset) for dataset in config["datasets"]},

@@ -67,5 +67,11 @@ def files_of_runs(flag):
 # What compares scores needs all of these: strata may follow from how the models read a text.
 SCORED = ("scores", *EXPLAINED, "predictions")
 
+
+def of_texts(*flags):
+    """The same of explanations of texts alone, and what else a result reads of all runs."""
+    return {"scores": (SCORES, every_score(kinds.TOKENS)), **of_runs("datasets", "predictions", *flags)}
+
+
 # Entries by the name of their rule and of their module in evenlight.results.
 RESULTS = {}

@@ -11,12 +11,13 @@ COMPARED = ("datasets", "models", "explainers", "metrics")
 
 
 @cache
-def every_score():
-    """The score files of the whole study."""
+def every_score(of=None):
+    """The score files of the whole study, or of explanations of one modality."""
     return [
         file
         for modality, names in MODALITIES.items()
-        for file in every(SCORES, family=families_of(modality, METRIC_FAMILIES), explainer=names["explainers"])
+        if of in (None, modality)
+        for file in every(SCORES, family=metric_families(modality), explainer=names["explainers"])
     ]
 
 
@@ -50,11 +51,15 @@ def runs_of_study():
     return {"datasets": list(config["datasets"]), "models": {name: seeds_of(name) for name in config["models"]}}
 
 
-def scored():
-    """The names of all scores, metrics with their families; which are of which modality, where there are several."""
-    families = {name: METRICS[name]["family"] for name in config["metrics"]}
-    names = runs_of_study() | {"explainers": list(config["explainers"]), "metrics": families}
-    if len(MODALITIES) == 1:
+def scored(of=None):
+    """The names of all scores, metrics with their families; which are of which modality, where there are several.
+
+    ``of``: the modality of which these are; all without.
+    """
+    entries = MODALITIES.get(of, {"explainers": [], "metrics": []}) if of else config
+    families = {name: METRICS[name]["family"] for name in entries["metrics"]}
+    names = runs_of_study() | {"explainers": list(entries["explainers"]), "metrics": families}
+    if of or len(MODALITIES) == 1:
         return names
     compared = {modality: {"compared": list(comparisons_of(modality))} for modality in MODALITIES}
     return names | {"modalities": {name: of | compared[name] for name, of in MODALITIES.items()}}
@@ -84,10 +89,14 @@ def repeated_by(explainer):
     return next((name for name in settings if name != explainer and settings[name] == settings[explainer]), None)
 
 
-def compared_settings(*keys, **more):
-    """What tables of comparisons depend on: the scores, the comparisons, ``keys`` of the statistics, and ``more``."""
+def compared_settings(*keys, of=None, **more):
+    """What tables of comparisons depend on: the scores, the comparisons, ``keys`` of the statistics, and ``more``.
+
+    ``of``: the modality of the explanations; all without.
+    """
+    compared = {"comparisons": comparisons_of(of)} if of else {}
     # Not sorted: the order of the configuration is that of the tables.
-    return json.dumps(scored() | levels_compared() | of_statistics(*keys) | more)
+    return json.dumps(scored(of) | levels_compared() | compared | of_statistics(*keys) | more)
 
 
 def levels_compared():

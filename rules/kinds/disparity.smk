@@ -13,15 +13,16 @@ RESULTS |= {
     "permute_groups": Result(
         "Test again with the groups' labels permuted: how many cells are significant without any disparity?",
         ["control"],
-        compared_settings("alpha", "sign_flips", "control_draws"),
-        of_runs(*SCORED),
+        # Texts and changes of them have no labels in common that could be permuted together.
+        compared_settings("alpha", "sign_flips", "control_draws", of=kinds.TOKENS if EXPLAINERS else None),
+        of_texts() if EXPLAINERS else of_runs(*SCORED),
         minutes=120,
     ),
     "adjust_for_covariates": Result(
         "How large is every disparity, adjusted for token counts, confidence and correctness?",
         ["covariate_adjusted"],
-        compared_settings("confidence", "control_draws", from_probability=from_probability()),
-        of_runs(*SCORED),
+        compared_settings("confidence", "control_draws", of=kinds.TOKENS, from_probability=from_probability()),
+        of_texts(),
         minutes=60,
     ),
     "measure_beyond_random": Result(
@@ -129,11 +130,15 @@ TABLES = {
         "Disparity",
     ),
     "control": Page(["control"], shown("datasets", "models", **of_statistics("alpha", "control_draws")), "Disparity"),
-    "covariate_adjusted": Page(["covariate_adjusted"], shown(*COMPARED, **of_statistics("confidence")), "Disparity"),
     "scores": SCORE_PAGE,
     **MODEL_PAGES,
     **EXPLAINER_PAGES,
 }
+# Changes have no tokens and no predictions, by which disparities are adjusted.
+if EXPLAINERS:
+    TABLES["covariate_adjusted"] = Page(
+        ["covariate_adjusted"], shown(*COMPARED, **of_statistics("confidence")), "Disparity"
+    )
 FIGURES = [*SCORE_FIGURES, *EXPLAINER_FIGURES]
 if compared_datasets():
     FIGURES += [

@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from evenlight import configuration
+from evenlight.core.kinds import MODALITIES
 from evenlight.jobs import command_line
+from evenlight.results import Inputs
 from evenlight.statistics.planning import PARTS, TOO_WIDE, planned_studies, units_to_tell
-from evenlight.statistics.study import StudyScores, VerdictSettings, taken
 
 # What of the statistics leads to a verdict.
 JUDGED = ("strata", "alpha", "equivalence_bound", "smallest_effects", "confidence", "bootstrap_draws")
@@ -32,11 +33,22 @@ def settings_of(config: dict) -> dict:
         "explainers": list(config["explainers"]),
         "metrics": {name: metrics[name]["family"] for name in config["metrics"]},
         "comparisons": statistics["compare"],
+        "modalities": {} if len(configuration.modalities(config)) == 1 else modalities_of(config),
         "smallest_group": statistics["smallest_group"],
         "primary": {section[:-1]: names for section, names in statistics["primary"].items() if names},
         "noise": configuration.no_hypotheses(config),
         "reach": configuration.reach_of_metrics(config),
         **{key: statistics[key] for key in JUDGED},
+    }
+
+
+def modalities_of(config: dict) -> dict:
+    """What each modality of explanations has, as the statistics take it."""
+    compared = {name: configuration.comparisons_of(config, name) for name in configuration.modalities(config)}
+    return {
+        name: {part: configuration.of_modality(part, config, name) for part in ("explainers", "metrics")}
+        | {"compared": list(compared[name])}
+        for name in compared
     }
 
 
@@ -46,9 +58,8 @@ def main(arguments: argparse.Namespace) -> None:
     results = arguments.results or Path("results") / config["study"]
     settings = settings_of(config)
     settings["bootstrap_draws"] = min(settings["bootstrap_draws"], arguments.draws)
-    folders = {"scores": results / "scores", "units": results / "datasets", "predictions": results / "predictions"}
-    study, others = taken(StudyScores, settings | folders)
-    judging, _ = taken(VerdictSettings, others)
+    folders = ("scores", "predictions", *(MODALITIES[name].units for name in configuration.modalities(config)))
+    study, judging, _ = Inputs({name: results / name for name in folders}).judged(settings)
     plan = planned_studies(
         study,
         judging,

@@ -296,6 +296,9 @@ def _check_smallest_effects(config: dict) -> Iterator[str]:
             yield f"statistics.smallest_effects.{metric}: {_not_there('metric', metric, config)}"
 
 
+_EXPLAINED = ("explainers", "metrics")
+
+
 def _check_primary(config: dict) -> Iterator[str]:
     primary = config["statistics"]["primary"]
     regimes = config["statistics"]["regimes"]
@@ -306,6 +309,11 @@ def _check_primary(config: dict) -> Iterator[str]:
         for name in primary[section]:
             if name not in known[section]:
                 yield f"statistics.primary.{section}: found {shown(name)}, {_not_there(section[:-1], name, known)}"
+    named = [
+        {modality(part, config[part][name]) for name in primary[part] if name in config[part]} for part in _EXPLAINED
+    ]
+    if all(named) and not set.intersection(*named):
+        yield "statistics.primary: no metric of these scores any of these explainers; name some that belong together"
     key, compared = "compare", list(config["statistics"]["compare"])
     if regimes:
         key, compared = "claims", [REGIME, *config["statistics"]["claims"]]
@@ -426,6 +434,16 @@ def compared_by(of_modality: str, settings: dict) -> dict[str, list[str]]:
     return change_factors(settings) if of_modality == EFFECTS else reader_for(settings).factors(settings)
 
 
+def comparisons_of(config: dict, of_modality: str) -> dict[str, list[list[str]]]:
+    """What a study compares of the units that have explanations of a modality: factor to sets of levels."""
+    of_datasets = [compared_by(of_modality, settings) for settings in config["datasets"].values()]
+    return {
+        factor: sets
+        for factor, sets in config["statistics"]["compare"].items()
+        if any(levels_of(factors, factor) for factors in of_datasets)
+    }
+
+
 def _compared_by_any(config: dict, settings: dict) -> dict[str, list[str]]:
     """By what any units of a dataset are compared, with the levels."""
     return {
@@ -433,6 +451,12 @@ def _compared_by_any(config: dict, settings: dict) -> dict[str, list[str]]:
         for of_modality in modalities(config) or [TOKENS]
         for factor, levels in compared_by(of_modality, settings).items()
     }
+
+
+def _levels_by_any(config: dict, settings: dict, factor: str) -> list[str]:
+    """The levels of a factor, or of an intersection, among the units of a dataset of any one modality."""
+    of_modalities = [compared_by(name, settings) for name in modalities(config) or [TOKENS]]
+    return list(dict.fromkeys(level for present in of_modalities for level in levels_of(present, factor)))
 
 
 def _check_modalities(config: dict) -> Iterator[str]:
@@ -476,13 +500,16 @@ def _check_strata(config: dict) -> Iterator[str]:
     for dataset in config["statistics"]["strata"]:
         if dataset not in config["datasets"]:
             yield f"statistics.strata.{dataset}: {_not_there('dataset', dataset, config)}"
+    for dataset, by in config["statistics"]["strata"].items():
+        if by != "label" and modalities(config) == [EFFECTS]:
+            yield (f"statistics.strata.{dataset}: found {shown(by)}, and changes have no prediction; use label")
 
 
 def _check_levels(config: dict) -> Iterator[str]:
     factors = {name: _compared_by_any(config, settings) for name, settings in config["datasets"].items()}
     for factor, sets in config["statistics"]["compare"].items():
         key = f"statistics.compare.{factor}"
-        levels = {name: levels_of(present, factor) for name, present in factors.items()}
+        levels = {name: _levels_by_any(config, settings, factor) for name, settings in config["datasets"].items()}
         if not any(levels.values()):
             listing = "; ".join(
                 f"datasets.{name} has {', '.join(present) or 'none'}" for name, present in factors.items()
@@ -503,7 +530,7 @@ def _check_shared_levels(config: dict) -> Iterator[str]:
         factors = _compared_by_any(config, settings)
         # The concepts of a dataset may share their levels, as long as none of them is compared.
         there = {factor for factor in factors if factor not in concept_levels(settings)}
-        shown_factors = {factor: levels_of(factors, factor) for factor in compared or there}
+        shown_factors = {factor: _levels_by_any(config, settings, factor) for factor in compared or there}
         for (first, earlier), (second, later) in combinations(shown_factors.items(), 2):
             for level in set(earlier) & set(later):
                 yield (
@@ -567,7 +594,7 @@ CHECKS = (
     (("kind", "explainers", "metrics"), _check_modalities),
     (("datasets", "models", "explainers"), _check_concepts),
     (("models", "statistics"), _check_published),
-    (("datasets", "statistics"), _check_strata),
+    (("datasets", "explainers", "statistics"), _check_strata),
     (("datasets", "explainers", "statistics"), _check_levels),
     (("datasets", "explainers", "statistics"), _check_shared_levels),
     (("datasets", "statistics"), _check_matched),

@@ -1,7 +1,6 @@
 """Which pairs of texts differ most in the question of each comparison whose answer is clearest?"""
 
 from evenlight.core.contracts.results import EFFECTS, EXAMPLES
-from evenlight.core.kinds import TOKENS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.examples import example_pairs
 
@@ -12,5 +11,4 @@ READS = (EFFECTS,)
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """A row for either text of each pair, without its words."""
     study, _ = inputs.study(settings)
-    # Only texts have words to be shown.
-    return Computed([example_pairs(study.of(TOKENS), *inputs.tables, inputs.folders["attributions"])])
+    return Computed([example_pairs(study, *inputs.tables, inputs.folders["attributions"])])

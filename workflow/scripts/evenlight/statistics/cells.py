@@ -110,6 +110,9 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
         units = tables.read_table(units_path(study.units, dataset), UNITS)
         path = items_path(study.units, dataset)
         texts = tables.read_table(path, ITEMS.only("item_id", "cluster", "label")).set_index("item_id")
+        compared = study.comparisons
+        if study.of_several:
+            compared = {factor: sets for factor, sets in compared.items() if len(forms_of(units, factor))}
         for model, seeds in study.models.items():
             runs = [Run(dataset, model, seed) for seed in seeds]
             first = [
@@ -127,10 +130,8 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
             if dataset in study.strata:
                 codes = _strata(study.strata[dataset], items["item_id"], texts["label"], study.predictions, runs)
             if study.strata.get(dataset) == "label":
-                check_strata(dataset, units, texts["label"].loc[items["item_id"]], study.comparisons)
-            designs = [
-                design_of(pair, forms_of(units, pair.factor), items, codes) for pair in pairs_of(study.comparisons)
-            ]
+                check_strata(dataset, units, texts["label"].loc[items["item_id"]], compared)
+            designs = [design_of(pair, forms_of(units, pair.factor), items, codes) for pair in pairs_of(compared)]
             yield ModelScores(
                 dataset,
                 model,
@@ -145,7 +146,7 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
                 _explainers(study, runs, items),
                 codes,
                 study.smallest_group or 1,
-                study.comparisons,
+                compared,
             )
 
 

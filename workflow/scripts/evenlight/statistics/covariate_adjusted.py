@@ -28,7 +28,6 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
-from evenlight.core.kinds import TOKENS
 from evenlight.core.seeds import generator_for
 from evenlight.statistics.cells import CELL, ExplainerScores, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design
@@ -282,9 +281,8 @@ def covariate_adjusted_table(
     - ``support``: share of pairs that are equal, or of texts in strata with both groups;
     - ``undecided``: why there is no split in any seed, else null.
 
-    ``seeds`` counts those with a split. Of explanations of changes nothing is split: they have no such covariates.
+    ``seeds`` counts those with a split.
     """
-    study = study.of(TOKENS)
     rows = []
     for model in read_models(study):
         files = [predictions_path(study.predictions, Run(model.dataset, model.model, seed)) for seed in model.seeds]

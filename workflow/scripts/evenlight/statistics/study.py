@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import pandas as pd
 
+from evenlight.core.kinds import TOKENS
+
 # In the place of a name, in rows that are about all datasets, models or texts together.
 ALL = "all"
 # Verdicts that are none. Here, so that what draws verdicts need not wait for the libraries that compute them.
@@ -72,6 +74,7 @@ class StudyScores:
         modalities: where explanations are of several modalities, what each has of them
             (:data:`evenlight.core.kinds.MODALITIES`): names of ``explainers`` and ``metrics``, the factors that are
             compared (``compared``), and the folder of its ``units``.
+        of_several: whether this is the part of one modality, so that a dataset may be compared by another alone.
     """
 
     scores: Path
@@ -88,29 +91,31 @@ class StudyScores:
     claims: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     together: Sequence[str] = ()
     modalities: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    of_several: bool = False
 
     def sources(self) -> dict[str, Self]:
         """The parts of the study that have units of their own, by modality; ``{"": self}`` where there is one only.
 
         Explanations of another modality are about other units: no explainer of one has a score of the other's metrics.
-        A modality of which the study has no explainer, or no metric, is left out.
+        A modality of which the study has no explainer, or no metric, is left out. Changes have no predictions, and so
+        no strata of these.
         """
+        if not self.modalities:
+            return {"": self}
         parts = {
             modality: replace(
                 self,
                 modalities={},
+                of_several=True,
                 units=of["units"],
+                strata={name: by for name, by in self.strata.items() if modality == TOKENS or by == "label"},
                 explainers=[name for name in self.explainers if name in of["explainers"]],
                 metrics={name: family for name, family in self.metrics.items() if name in of["metrics"]},
                 comparisons={factor: sets for factor, sets in self.comparisons.items() if factor in of["compared"]},
             )
             for modality, of in self.modalities.items()
         }
-        return {name: part for name, part in parts.items() if part.explainers and part.metrics} or {"": self}
-
-    def of(self, modality: str) -> Self:
-        """The part of one modality; the study itself where it has only one."""
-        return self.sources().get(modality, self)
+        return {name: part for name, part in parts.items() if part.explainers and part.metrics}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,7 +58,6 @@ EFFECTS = Contract(
             required("family", pa.string()),  # the cells among which it is adjusted
             required("seeds", pa.int64()),
             required("left_out_seeds", pa.string()),  # those that have too few scores, by name
-            required("repeated", pa.string()),  # what a seed is: a training
             required("paired", pa.bool_()),
             pa.field("correlation", pa.float64()),
             *with_interval("cohens_d"),

@@ -6,7 +6,7 @@ Sentences are put together here, so that all three say the same words.
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +177,7 @@ def audit_content(
     """
     names = {name: Metric(name, entry["label"], entry["better"] == "higher") for name, entry in metrics.items()}
     labels = Labels(dict(datasets), dict(models), dict(explainers), names)
+    found, others = _of_explainers(found, explainers)
     hypotheses = found.effects[found.effects["family"] != CONTROL]
     interest = Interest(equivalence_bound, smallest_effects, power)
     yardsticks = _yardsticks(found.beyond_random)
@@ -222,10 +223,23 @@ def audit_content(
         "pairs": [] if found.examples is None else _examples(found.examples, found.words, labels),
         "reliance": found.reliance and said_of_reliance(found.reliance, **of_words, **reliance),
         "not_tested": _not_tested(audited, labels, seeds, found.effects, "correctness" in families.values())
-        + _not_told(comparisons),
+        + _not_told(comparisons)
+        + others,
         "notes": found.notes,
         "evidence": _evidence(found, comparisons),
     }
+
+
+def _of_explainers(found: Found, explainers: Mapping[str, str]) -> tuple[Found, list[str]]:
+    """What was found of these explainers, and what is said of others, which explain no texts."""
+    named = {"effects": found.effects, "needed": found.needed, "beyond_random": found.beyond_random}
+    told = {
+        name: table if table is None else table[table["explainer"].isin(list(explainers))]
+        for name, table in named.items()
+    }
+    left_out = len(found.effects) - len(told["effects"])
+    said = f"Explanations of changes of a concept ({_number(left_out, 'question')}); tables/effects.html has them."
+    return replace(found, **told), [said] * bool(left_out)
 
 
 @dataclass(frozen=True)
@@ -320,7 +334,7 @@ def _costs_said(costs: pd.DataFrame, labels: Labels) -> list[str]:
     told = []
     for (dataset, model, device, threads), part in known.groupby(_ON_DEVICE, sort=False):
         each = [
-            f"{' and '.join(labels.explainers[name] for name in row.together.split(', '))} "
+            f"{' and '.join(labels.explainers.get(name, name) for name in row.together.split(', '))} "
             f"{three_digits(row.seconds)} s and {_number(round(row.rows_asked), 'row')}"
             for row in part.itertuples(index=False)
         ]
@@ -489,7 +503,7 @@ def _finding(
         f"those of {worse} texts, by {abs(row.standardised):.2f} standard deviations of the scores "
         f"({abs(row.difference):.3g} in the metric's own units; {_units(row, different)}; adjusted p "
         f"{row.p_models_adjusted:.2g}). "
-        + ("So would those across retraining be, on average. " if of_trainings else "")
+        + ("On average this holds across retraining, too. " if of_trainings else "")
         + ("It is smaller than the smallest disparity of interest. " if row.verdict.startswith("negligible") else "")
         + (NOT_NAMED if row.family == EXPLORATORY else "")
         + _made_said(row, held, metric)

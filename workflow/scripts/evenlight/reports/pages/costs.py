@@ -36,7 +36,8 @@ def page(costs: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str
 def _cells(row, explainers: dict[str, str]) -> list[Cell]:
     if not row.texts:
         return [Cell("–")] * len(COLUMNS)
-    others = [explainers[name] for name in row.together.split(", ")]
+    # One that is no more in the study keeps its name.
+    others = [explainers.get(name, name) for name in row.together.split(", ")]
     together = ", ".join(others) if len(others) > 1 else "alone"
     rows = (f"{value:,.1f}" for value in (row.rows, row.rows_asked))
     return [Cell(text) for text in (three_digits(row.seconds), *rows, together, row.device, f"{row.threads:.0f}")]

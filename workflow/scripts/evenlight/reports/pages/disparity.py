@@ -126,7 +126,7 @@ def _effect_text(row) -> str:
 def _disparity_cell(row, text) -> Cell:
     """One cell; ``row`` is a row of the summary, or None where nothing was tested; without ``text`` within strata."""
     if row is None:
-        return Cell("–", "not tested: the metric has no defined scores")
+        return Cell("–", "not tested: the metric has no defined scores, or scores other explanations")
     if text is None:
         count = int(row.significant_seeds_stratified)
         title = f"{count} of {row.seeds} seeds significant within strata, {row.significant_seeds} without strata"

@@ -49,6 +49,7 @@ def boxes_width(explainers: dict[str, str], groups: list[str], inches_per_box: f
 def draw_boxes(axes: Axes, scores: pd.DataFrame, explainers: dict[str, str], groups: list[str]) -> None:
     """The boxes of :func:`draw_scores` on ``axes``, "undefined" for an explainer without any defined score."""
     places = _places(groups)
+    scored = set(scores["explainer"])
     for row, explainer in enumerate(explainers):
         explainer_scores = scores[scores["explainer"] == explainer]
         drawn = 0
@@ -57,7 +58,8 @@ def draw_boxes(axes: Axes, scores: pd.DataFrame, explainers: dict[str, str], gro
             if len(values):
                 _draw_box(axes, values, row * places + column, column)
                 drawn += 1
-        if not drawn:
+        # Where no score was asked for, the metric is about other explanations.
+        if not drawn and explainer in scored:
             centre = row * places + (len(groups) - 1) / 2
             axes.text(
                 centre, 0.5, "undefined", rotation=90, ha="center", va="center", transform=axes.get_xaxis_transform()
