@@ -33,7 +33,7 @@ def described(tmp_path_factory) -> Path:
 def test_a_description_has_scores_and_models_and_compares_nothing(described):
     made = contents(results(described))
     tables = {Path(path).name for path in made if path.startswith("tables/")}
-    pages = {f"{page}.{form}" for page in ("scores", "models") for form in ("parquet", "csv", "html", "tex")}
+    pages = {f"{page}.{form}" for page in ("scores", "models", "costs") for form in ("parquet", "csv", "html", "tex")}
     assert tables == pages | {"models_per_seed.parquet", "models_per_seed.csv", "balanced_accuracy.parquet"}
     figures = {path for path in made if path.startswith("figures/")}
     assert {path.split("/")[1] for path in figures} == {"scores", "panels"}
