@@ -10,7 +10,7 @@ from evenlight.core.contracts.corpus import ARTICLES, PARAGRAPHS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import checked
 from evenlight.corpus import gutenberg, wikipedia
-from evenlight.corpus.pages import Page, Refused, normal, stored
+from evenlight.corpus.pages import Page, Refused, normal_address, stored
 from evenlight.corpus.wikipedia import (
     Article,
     Book,
@@ -50,7 +50,7 @@ def page(content: str, title: str = "Emma", status: int = 200, **more: str) -> P
 
 def site(*pages: Page):
     """A fetcher of these pages, and 404 for all others; a search finds nothing."""
-    by_url = {normal(each.url): each for each in pages}
+    by_url = {normal_address(each.url): each for each in pages}
 
     def fetch(url: str) -> Page:
         if "search=" in url and url not in by_url:

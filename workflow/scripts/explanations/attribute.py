@@ -21,7 +21,7 @@ from evenlight.explainers.costs import complete_costs, device_used, write_cost
 from evenlight.explainers.planned import planned_rows
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
-from evenlight.jobs.parts import Parts, digest_of, is_done, make_in_parts, write_part
+from evenlight.jobs.parts import Parts, digest_of_inputs, is_done, make_in_parts, write_part
 from evenlight.texts.predictions import explained_items, read_explained, sentences_of
 from evenlight.texts.words import TEXT
 
@@ -36,11 +36,11 @@ def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
     common = {name: value for name, value in arguments.settings.items() if name not in ("explainers", "tags")} | {
         "code": arguments.code,
         "libraries": libraries(arguments),
-        "files": digest_of({}, [arguments.items, arguments.predictions, *model_files(arguments.model)]),
+        "files": digest_of_inputs({}, [arguments.items, arguments.predictions, *model_files(arguments.model)]),
     }
     explainers = arguments.settings["explainers"]
     return {
-        name: digest_of(
+        name: digest_of_inputs(
             common | {"explainer": name, "settings": method, "tags": arguments.settings["tags"][name]},
             [Path(method["file"])] if "is_made_elsewhere" in arguments.settings["tags"][name] else [],
         )

@@ -36,15 +36,15 @@ class Lexicon:
 
     def concepts_of(self, word: str) -> np.ndarray:
         """To which concepts a word belongs, bool (concepts,)."""
-        word = normal(word)
+        word = normal_word(word)
         beginnings = {word, *(f"{word[:length]}*" for length in range(1, len(word) + 1))} if word else set()
         return np.array([not beginnings.isdisjoint(words) for words in self.words])
 
 
-def normal(word: str) -> str:
+def normal_word(word: str) -> str:
     """A word as lexicons have it.
 
-    >>> normal('"Great!!"'), normal("staff's"), normal("...")
+    >>> normal_word('"Great!!"'), normal_word("staff's"), normal_word("...")
     ('great', "staff's", '')
     """
     return re.sub(r"^\W+|\W+$", "", word.lower())
@@ -92,7 +92,7 @@ def learned_lexicon(texts: Sequence[Sequence[str]], level: np.ndarray) -> Lexico
     :data:`LEARNED_LEVEL` over the number of these words. What a word goes with most has the largest chi-squared by text
     (φ²). So a concept that comes along with another one still keeps its own words.
     """
-    present = [{normal(word) for word in words} - {""} for words in texts]
+    present = [{normal_word(word) for word in words} - {""} for words in texts]
     vocabulary = sorted(set().union(*present))
     number = {word: place for place, word in enumerate(vocabulary)}
     has = np.zeros((len(texts), len(vocabulary)), dtype=bool)
@@ -134,7 +134,7 @@ def shares(words: Sequence[str], lexicon: Lexicon, reach: Reach) -> np.ndarray:
     """
     share = np.array([lexicon.concepts_of(word) for word in words], dtype=float).reshape(len(words), len(lexicon.words))
     if reach == "clause" and len(words):
-        begins = [normal(word) in lexicon.begins for word in words[1:]]
+        begins = [normal_word(word) in lexicon.begins for word in words[1:]]
         ends = [bool(ENDS_CLAUSE.search(word)) for word in words[:-1]]
         clause = np.cumsum([0, *np.logical_or(begins, ends)])
         spoken_of = np.zeros((clause[-1] + 1, share.shape[1]))

@@ -26,7 +26,17 @@ from urllib3.exceptions import HTTPError
 from evenlight.core.errors import InputError
 from evenlight.core.waiting import asked_wait
 from evenlight.corpus.local_site import Site, serving
-from evenlight.corpus.pages import Fetch, Page, Refused, enter, keep, normal, read_index, read_page, stored
+from evenlight.corpus.pages import (
+    Fetch,
+    Page,
+    Refused,
+    enter,
+    normal_address,
+    read_index,
+    read_page,
+    store_page,
+    stored,
+)
 
 PROGRAM = "Evenlight"
 DEFINITIVE = (200, 404, 410)  # statuses that will not be others tomorrow
@@ -98,7 +108,7 @@ def polite(
                 answer = ask(url)
                 if answer.status != 429 and answer.status < 500:
                     now = datetime.now(UTC).isoformat(timespec="seconds")
-                    return Page(url, normal(answer.final_url), answer.status, now, answer.html)
+                    return Page(url, normal_address(answer.final_url), answer.status, now, answer.html)
                 problem, retry_after = f"status {answer.status}", answer.retry_after
             except Unreachable as error:
                 problem = str(error)
@@ -119,7 +129,7 @@ def polite(
         site = "{0.scheme}://{0.netloc}".format(urlsplit(url))
         if site not in robots:
             page = page_of(f"{site}/robots.txt", policy.wait)
-            keep(store, page)
+            store_page(store, page)
             # Without any rules everything may be read.
             robots[site] = Protego.parse(_plain_text(page.html) if page.status == 200 else "")
         return robots[site]
@@ -147,11 +157,11 @@ def remembering(fetch: Fetch, store: Path) -> Fetch:
     index = read_index(store)
 
     def fetch_once(url: str) -> Page:
-        entry = index.get(normal(url))
+        entry = index.get(normal_address(url))
         if entry is not None:
             return read_page(store, entry)
         page = fetch(url)
-        enter(index, keep(store, page))
+        enter(index, store_page(store, page))
         return page
 
     return fetch_once

@@ -53,7 +53,7 @@ class Refused(InputError):
     """The site's robots.txt asks programs to leave this page alone."""
 
 
-def normal(url: str) -> str:
+def normal_address(url: str) -> str:
     """The one spelling of an address: no fragment, percent signs only where they are needed.
 
     Browsers and sites spell the same address differently (``'`` and ``%27``, ``+`` and ``%20``).
@@ -88,8 +88,8 @@ def read_index(store: Path) -> dict[str, Entry]:
 
 def enter(entries: dict[str, Entry], entry: Entry) -> None:
     """Add an entry to an index under its address, and under its final one unless that has an entry of its own."""
-    entries[normal(entry.url)] = entry
-    entries.setdefault(normal(entry.final_url), entry)
+    entries[normal_address(entry.url)] = entry
+    entries.setdefault(normal_address(entry.final_url), entry)
 
 
 def read_page(store: Path, entry: Entry) -> Page:
@@ -106,13 +106,13 @@ def read_page(store: Path, entry: Entry) -> Page:
     return Page(entry.url, entry.final_url, entry.status, entry.retrieved, data.decode("utf-8"))
 
 
-def keep(store: Path, page: Page) -> Entry:
+def store_page(store: Path, page: Page) -> Entry:
     """Put a page into the store and return its entry.
 
     First the file is written, whole or not at all, then its line: a run that is killed keeps all pages before.
     """
     data = page.html.encode("utf-8")
-    name = hashlib.sha256(normal(page.url).encode()).hexdigest()[:20]
+    name = hashlib.sha256(normal_address(page.url).encode()).hexdigest()[:20]
     file = f"{urlsplit(page.url).netloc}/{name}.html.gz"
     with replacing(store / file) as temporary:
         temporary.write_bytes(gzip.compress(data, mtime=0))
@@ -140,7 +140,7 @@ def stored(store: Path, remedy: str = NO_BROWSER) -> Fetch:
     index = read_index(store)
 
     def fetch(url: str) -> Page:
-        entry = index.get(normal(url))
+        entry = index.get(normal_address(url))
         if entry is None:
             raise InputError(f"{url}: not among the pages in {store}; {remedy}")
         return read_page(store, entry)
