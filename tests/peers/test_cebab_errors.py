@@ -12,7 +12,7 @@ from evenlight.concepts import estimated
 from evenlight.concepts.effects import average_effects, directions, errors, label_effects
 from evenlight.concepts.question import UNLABELLED, Changes, Question, Texts, true_effects
 from evenlight.datasets import ASPECT_LEVELS, ASPECTS, CEBAB
-from evenlight.datasets.cebab import NO_MAJORITY, aspect_label, edit_pairs, texts_of
+from evenlight.datasets.cebab import NO_MAJORITY, aspect_label, edit_pairs, released_texts
 
 RELEASED_LEVELS = {"Negative": "negative", "Positive": "positive", "unknown": "unknown"}
 
@@ -36,11 +36,13 @@ def texts_with(predictions: Path, reviews: list[dict]) -> Texts:
 @pytest.fixture(scope="module")
 def questions(mirror, peer_data) -> dict[str, tuple[dict, Question, np.ndarray]]:
     """(recorded values, question, stars) by part."""
-    train = [text for text in texts_of(mirror / CEBAB, "train_exclusive") if text["review_majority"] != NO_MAJORITY]
+    train = [
+        text for text in released_texts(mirror / CEBAB, "train_exclusive") if text["review_majority"] != NO_MAJORITY
+    ]
     learned = texts_with(peer_data / "cebab_predictions_train_exclusive.parquet", train)
     found = {}
     for part in recorded_parts(peer_data):
-        reviews = texts_of(mirror / CEBAB, part)
+        reviews = released_texts(mirror / CEBAB, part)
         row = {text["id"]: number for number, text in enumerate(reviews)}
         pairs = [
             (

@@ -8,7 +8,7 @@ import pytest
 
 from evenlight import configuration
 from evenlight.concepts.changes import compared_changes, listed_changes
-from evenlight.concepts.files import changes_of, texts_of
+from evenlight.concepts.files import changes_of, represented_texts
 from evenlight.concepts.labels import predicted_levels, said_of_levels
 from evenlight.concepts.summary import effect_rows, error_rows
 from evenlight.core.contracts.texts import UNITS
@@ -140,8 +140,8 @@ def test_effects_by_hand():
     listed = listed_changes(ITEMS, EDITS, CONCEPTS)[:1]
     table = pd.DataFrame({"item_id": ["a0", "a1"], "representation": [[0.0], [1.0]]})
     levels = pd.DataFrame({"item_id": ["a0", "a1"], "food": ["positive", "negative"], "noise": "unknown"})
-    seen = texts_of(table.assign(probability=[[0.9, 0.1], [0.2, 0.8]]), levels, CONCEPTS)
-    unseen = texts_of(table.assign(probability=[[0.9, 0.1], [0.8, 0.2]]), levels, CONCEPTS)
+    seen = represented_texts(table.assign(probability=[[0.9, 0.1], [0.2, 0.8]]), levels, CONCEPTS)
+    unseen = represented_texts(table.assign(probability=[[0.9, 0.1], [0.8, 0.2]]), levels, CONCEPTS)
     assert seen.level.tolist() == [[1, 2], [0, 2]]
     label = ITEMS.set_index("item_id")["label"]
     [row] = effect_rows([seen, unseen], changes_of(listed, seen, CONCEPTS), label, CONCEPTS)

@@ -19,7 +19,7 @@ from evenlight.corpus.annotation.lexicon import counterpart, like, read_lexicon
 from evenlight.corpus.annotation.reference import gender_of_subject, words_of_subject
 from evenlight.corpus.parse import Parse
 from evenlight.datasets import geco_drafts
-from evenlight.datasets.geco_drafts import Pair, differences, grammatical_subject, measure
+from evenlight.datasets.geco_drafts import Pair, grammatical_subject, measure, word_differences
 
 ROOT = Path(__file__).parents[2]
 WORDS, NAMES = (ROOT / "resources" / "lexicons" / name for name in ("gendered_words.yaml", "given_names.yaml"))
@@ -250,7 +250,8 @@ def test_differences_are_told_by_kind():
     published = ("They", "sees", "them", "kid", "and", "trie")
     form = draft(parse, [0], "all", "neutral", LEXICON)
     found = {
-        row["published"]: row["kind"] for row in differences(Pair(parse, published, (1,) * 6), form, "neutral", LEXICON)
+        row["published"]: row["kind"]
+        for row in word_differences(Pair(parse, published, (1,) * 6), form, "neutral", LEXICON)
     }
     assert found == {
         "sees": "slip: verb left singular",
@@ -260,7 +261,7 @@ def test_differences_are_told_by_kind():
     }
     # A draft that is wrong itself is no slip of the others.
     wrong = draft(parse, [0], "all", "female", LEXICON)
-    kinds = {row["kind"] for row in differences(Pair(parse, published, (1,) * 6), wrong, "neutral", LEXICON)}
+    kinds = {row["kind"] for row in word_differences(Pair(parse, published, (1,) * 6), wrong, "neutral", LEXICON)}
     assert not kinds & set(geco_drafts.SLIPS) - {"slip: verb left singular"}
 
 

@@ -38,7 +38,7 @@ from evenlight.models.classifier import Classifier, load_classifier
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, read_words, special_token_id, token_ids
 from evenlight.texts.predictions import SPECIAL
-from evenlight.texts.words import Words, single_texts, written
+from evenlight.texts.words import Words, joined_text, single_texts
 
 SENTENCE = ["She", "is", "also", "representative", "of", "creativity", "in", "1984", ",", "isn't", "she", "?"]
 SENTENCES = [*WORDS, SENTENCE]
@@ -130,12 +130,12 @@ def test_a_vocabulary_is_learned_of_either_part_by_itself():
     both = raw("It rains"), raw("nobody sleeps.")
     text = Words(both[0] + both[1], both[0].spaces + both[1].spaces)
     alone = single_texts([text], [[0, 0, 1, 1, 1]])
-    assert list(map(written, alone)) == ["It rains", "nobody sleeps."]
+    assert list(map(joined_text, alone)) == ["It rains", "nobody sleeps."]
     vocabulary = learned_tokenizer(alone * 20, 200, 32).get_vocab()
     assert {"it", "rains", "nobody", "sleeps", "."} <= set(vocabulary)
     assert not any("rainsnobody".startswith(token) for token in vocabulary if len(token) > len("rains"))
     with pytest.raises(ValueError, match=r"5 words have 7 spaces"):
-        written(text)
+        joined_text(text)
 
 
 def test_a_token_of_words_without_a_space_belongs_to_the_first():

@@ -272,7 +272,7 @@ def main(arguments: argparse.Namespace) -> None:
     texts = parts | {
         kept: configuration.read_text(encoding="utf-8"),
         archive.WORKFLOW: (REPOSITORY / "Snakefile").read_text(encoding="utf-8"),
-        archive.RECORDS: provenance.written(records),
+        archive.RECORDS: provenance.as_text(records),
         archive.README: README.format(study=study),
     }
     described = sorted({*names, *texts} - {archive.WORKFLOW})

@@ -56,7 +56,7 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     methods = {name: settings["explainers"][name] for name in parts.names}
     tags = {name: settings["tags"][name] for name in parts.names}
     estimating = explained_again.estimating(tags)
-    drawn = explained_again.sampled_items(items, settings["seed"])
+    drawn = explained_again.explained_twice(items, settings["seed"])
     texts = read_explained(arguments.predictions, arguments.items, arguments.items_per_group)
     planned = [planned_rows(settings["family"], methods, sentences_of(some), drawn, estimating) for some in texts]
     progress = Progress(count, [rows for some in planned for rows in some])
@@ -80,7 +80,9 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
             tables = {name: attribution_table(sentences, each.attributions) for name, each in explanations.items()}
             noticed = [[note, {}] for note in evaluator.notes] if evaluator else []
             repeated = {name: methods[name] for name in estimating}
-            again = explained_again.agreements(settings["family"], sentences, repeated, context, explanations, drawn)
+            again = explained_again.agreement_between_draws(
+                settings["family"], sentences, repeated, context, explanations, drawn
+            )
             metadata = {
                 name: {
                     "items": len(sentences),

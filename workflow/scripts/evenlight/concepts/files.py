@@ -13,7 +13,7 @@ from evenlight.core.tables import read_metadata, read_table
 from evenlight.texts.items import ASIDE
 
 
-def texts_of(table: pd.DataFrame, levels: pd.DataFrame, concepts: Mapping[str, Sequence[str]]) -> Texts:
+def represented_texts(table: pd.DataFrame, levels: pd.DataFrame, concepts: Mapping[str, Sequence[str]]) -> Texts:
     """The texts of some rows of representations, with ``levels`` by ``item_id``: a column for each concept."""
     return Texts(
         table["item_id"].tolist(),
@@ -66,15 +66,15 @@ def read_question(
     listed = read_table(changes, CHANGES)
     of_split = dict(iter(table.groupby("split")))
     known = people if labels is None else read_table(labels, CONCEPT_LABELS)
-    asked = texts_of(of_split["test"], known, concepts)
+    asked = represented_texts(of_split["test"], known, concepts)
     tested = listed[listed["split"] == "test"]
     # Edits outside of the test: of texts that are aside, or where all are learned from, of those.
     split = ASIDE if (listed["split"] == ASIDE).any() else "train"
     outside = listed[listed["split"] == split]
-    edited = texts_of(of_split[split], people, concepts) if len(outside) else None
+    edited = represented_texts(of_split[split], people, concepts) if len(outside) else None
     head = read_metadata(representations, REPRESENTATIONS)
     question = Question(
-        train=texts_of(of_split["train"], people, concepts),
+        train=represented_texts(of_split["train"], people, concepts),
         asked=asked,
         changes=changes_of(tested, asked, concepts),
         levels=max(map(len, concepts.values())),

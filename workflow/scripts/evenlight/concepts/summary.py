@@ -16,7 +16,7 @@ from evenlight.concepts.effects import (
     order_faithfulness,
     over_seeds,
 )
-from evenlight.concepts.files import changes_of, peoples_levels, texts_of
+from evenlight.concepts.files import changes_of, peoples_levels, represented_texts
 from evenlight.concepts.question import Changes, Texts, true_effects
 from evenlight.core.contracts.explanations import CHANGE_EFFECTS, CHANGES, COUNTERFACTUALS, REPRESENTATIONS, SCORES
 from evenlight.core.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
@@ -68,7 +68,7 @@ def concept_tables(
                 path = folder / "representations" / dataset / model / f"seed{seed}.parquet"
                 table = read_table(path, REPRESENTATIONS)
                 table = table[table["split"] == "test"]
-                texts.append(texts_of(table, people, levels))
+                texts.append(represented_texts(table, people, levels))
             changes = changes_of(listed, texts[0], levels)
             true = [true_effects(of_seed, changes) for of_seed in texts]
             names = {"dataset": dataset, "model": model}

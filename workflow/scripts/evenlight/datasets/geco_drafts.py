@@ -91,7 +91,7 @@ def measure(pairs: Sequence[Pair], scope: str, target: str, lexicon: Lexicon) ->
     rows, counts = [], Counter(sentences=len(pairs))
     for number, pair in enumerate(pairs):
         form = drafts(pair.parse, grammatical_subject(pair.parse, lexicon), scope, lexicon)[target]
-        differing = list(differences(pair, form, target, lexicon))
+        differing = list(word_differences(pair, form, target, lexicon))
         counts["identical"] += not differing
         counts["identical_but_slips"] += all(row["kind"] in SLIPS for row in differing)
         counts["same_ground_truth"] += form.ground_truth == pair.ground_truth
@@ -106,7 +106,7 @@ def measure(pairs: Sequence[Pair], scope: str, target: str, lexicon: Lexicon) ->
     return figures, pd.DataFrame(rows, columns=["sentence", "source", "draft", "published", "kind"])
 
 
-def differences(pair: Pair, form: Draft, target: str, lexicon: Lexicon) -> Iterator[dict[str, str]]:
+def word_differences(pair: Pair, form: Draft, target: str, lexicon: Lexicon) -> Iterator[dict[str, str]]:
     """The words in which a draft differs from the published form, each with its kind."""
     if len(pair.words) != len(form.words):
         yield {"source": "", "draft": "", "published": " ".join(pair.words), "kind": "other"}

@@ -32,7 +32,7 @@ from evenlight.models.tokenizers import (
     token_ids,
 )
 from evenlight.texts.rows import common_beginning
-from evenlight.texts.words import written
+from evenlight.texts.words import joined_text
 
 TEXT, LABEL = "{text}", "{label}"
 NAMES = {DECODER: MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MASKED: MODEL_FOR_MASKED_LM_MAPPING_NAMES}
@@ -224,11 +224,11 @@ class Template:
         if label is not None:
             side, end = sides[self.label], self.start + len(self.mask)
             sides[self.label] = f"{side[: self.start]}{self.gap}{label}{side[end:]}"
-        return f"{sides['before']}{written(words)}{sides['behind']}"
+        return f"{sides['before']}{joined_text(words)}{sides['behind']}"
 
     def label_start(self, words: Sequence[str]) -> int:
         """The first character of the label in the filled template."""
-        return self.start if self.label == "before" else len(self.before) + len(written(words)) + self.start
+        return self.start if self.label == "before" else len(self.before) + len(joined_text(words)) + self.start
 
 
 @dataclass
