@@ -32,7 +32,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import save_classifier
 from evenlight.metrics import explanation_of
-from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.processor import use_processor
 from evenlight.models.prompted import prompted_classifier
 
@@ -67,7 +67,7 @@ def prompted(folder: Path, template: str, sentences: list[list[str]], output: Pa
     settings |= {"special_tokens": {"pad": "<|endoftext|>", "mask": "<|endoftext|>"}}
     classifier, _ = prompted_classifier(settings, list(WORDS), sentences)
     save_classifier(classifier, output, None, {})
-    return load_classifier(output, 900)
+    return load_saved(output, 900)
 
 
 def tokenized(classifier: Classifier, sentences: list[list[str]]) -> list:

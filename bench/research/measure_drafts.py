@@ -14,7 +14,7 @@ from evenlight.jobs import command_line
 
 def main(arguments: argparse.Namespace) -> None:
     """Write and print the figures; write the differences."""
-    nlp = parsers.load(arguments.parser)
+    nlp = parsers.load_parser(arguments.parser)
     lexicon = read_lexicon(arguments.words, arguments.names)
     results = []
     for scope in SCOPES:

@@ -29,7 +29,7 @@ class PlainSentence(ParsedSentence):
 def main(arguments: argparse.Namespace) -> None:
     """Write the shares, and a sample of the lost sentences with their parses."""
     ids, words = zip(*accepted_sentences(arguments.annotation).items(), strict=True)
-    nlp = parsers.load(arguments.parser)
+    nlp = parsers.load_parser(arguments.parser)
     lexicon = read_lexicon(arguments.lexicon)
     plain = sentences_of(parsers.parse_words(nlp, words, mend=False), PlainSentence)
     read = sentences_of(parsers.parse_words(nlp, words), ParsedSentence)

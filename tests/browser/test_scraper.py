@@ -15,7 +15,7 @@ from evenlight.core.errors import InputError
 from evenlight.corpus import gutenberg, wikipedia
 from evenlight.corpus.browser import Policy, asking, fetching, polite, remembering
 from evenlight.corpus.local_site import Fault, serving
-from evenlight.corpus.pages import Page, Refused, read_index, store_page, stored
+from evenlight.corpus.pages import FetchedPage, Refused, read_index, store_page, stored
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "resources/demo/pages"
@@ -105,7 +105,9 @@ def test_robots_are_obeyed_and_pages_are_apart(browser, tmp_path):
         store_page(tmp_path / "served", stored(DEMO)(entry.url))
     rules = "User-agent: *\nDisallow: /w/\nCrawl-delay: 0.5\n"
     robots = f"{wikipedia.SITE}/robots.txt"
-    store_page(tmp_path / "served", Page(robots, robots, 200, "2025-01-01T00:00:00+00:00", f"<pre>{rules}</pre>"))
+    store_page(
+        tmp_path / "served", FetchedPage(robots, robots, 200, "2025-01-01T00:00:00+00:00", f"<pre>{rules}</pre>")
+    )
     search = wikipedia.search_url(wikipedia.Book("The Glass Orchard", "Marian Holt"))
     with serving(tmp_path / "served", {}) as site, asking(browser, QUICK, site) as ask:
         fetch = polite(ask, tmp_path / "store", QUICK)

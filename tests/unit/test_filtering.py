@@ -284,7 +284,7 @@ def test_the_measurement_refuses_another_file(tmp_path):
 
 
 def test_accepted_sentences_are_kept(mirror):
-    nlp = parsers.load(mirror / "parsers/en_ewt_sm")
+    nlp = parsers.load_parser(mirror / "parsers/en_ewt_sm")
     words = list(accepted_sentences(mirror / "geco_annotation/merged_labelling_v2.json").values())
     assert len(words) == 1610
     sentences = [ParsedSentence(parse, " ".join(parse.words), 0, "") for parse in parsers.parse_words(nlp, words[::10])]

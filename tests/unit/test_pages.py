@@ -14,14 +14,14 @@ import pytest
 from evenlight.core.errors import InputError
 from evenlight.corpus.browser import Answer, Policy, Unreachable, fetching, polite, remembering
 from evenlight.corpus.local_site import Fault, read_faults, serving
-from evenlight.corpus.pages import Page, Refused, normal_address, read_index, read_page, store_page, stored
+from evenlight.corpus.pages import FetchedPage, Refused, normal_address, read_index, read_page, store_page, stored
 
 DEMO = Path(__file__).parents[2] / "resources/demo/pages"
 URL = "https://example.org/wiki/Emma"
 
 
-def page(url: str = URL, html: str = "<p>Zoë</p>", final_url: str = "", status: int = 200) -> Page:
-    return Page(url, final_url or url, status, "2025-01-01T00:00:00+00:00", html)
+def page(url: str = URL, html: str = "<p>Zoë</p>", final_url: str = "", status: int = 200) -> FetchedPage:
+    return FetchedPage(url, final_url or url, status, "2025-01-01T00:00:00+00:00", html)
 
 
 # --- The store -----------------------------------------------------------------------------------------------------

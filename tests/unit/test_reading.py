@@ -34,7 +34,7 @@ from evenlight.engine.sentences import encoded, token_counts
 from evenlight.metrics import Explanation
 from evenlight.metrics.correctness import DEFINITIONS
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, read_words, special_token_id, token_ids
 from evenlight.texts.predictions import SPECIAL
@@ -452,7 +452,7 @@ def test_trained_and_explained_alike(tmp_path):
     classifier = new_classifier(settings, SENTENCES, 2, seed=0)
     words = [[f"a{token}s", token, "she"]]
     training.save_classifier(classifier, tmp_path / "trained", pd.DataFrame(), {})
-    loaded = load_classifier(tmp_path / "trained", 48)
+    loaded = load_saved(tmp_path / "trained", 48)
     assert loaded.special_token("mask") == classifier.special_token("mask") == theirs.get_vocab()[token]
     pad = theirs.get_vocab()["Ġshe"]
     assert loaded.special_token("pad") == classifier.special_token("pad") == loaded.network.config.pad_token_id == pad

@@ -28,7 +28,7 @@ from evenlight.core.waiting import asked_wait
 from evenlight.corpus.local_site import Site, serving
 from evenlight.corpus.pages import (
     Fetch,
-    Page,
+    FetchedPage,
     Refused,
     enter,
     normal_address,
@@ -98,7 +98,7 @@ def polite(
     answered_at: dict[str, float] = {}
     robots: dict[str, Protego] = {}
 
-    def page_of(url: str, wait: float) -> Page:
+    def page_of(url: str, wait: float) -> FetchedPage:
         host = urlsplit(url).netloc
         pause = 0.0
         for attempt in range(policy.attempts):
@@ -108,7 +108,7 @@ def polite(
                 answer = ask(url)
                 if answer.status != 429 and answer.status < 500:
                     now = datetime.now(UTC).isoformat(timespec="seconds")
-                    return Page(url, normal_address(answer.final_url), answer.status, now, answer.html)
+                    return FetchedPage(url, normal_address(answer.final_url), answer.status, now, answer.html)
                 problem, retry_after = f"status {answer.status}", answer.retry_after
             except Unreachable as error:
                 problem = str(error)
@@ -134,7 +134,7 @@ def polite(
             robots[site] = Protego.parse(_plain_text(page.html) if page.status == 200 else "")
         return robots[site]
 
-    def fetch(url: str) -> Page:
+    def fetch(url: str) -> FetchedPage:
         rules = robots_of(url)
         if not rules.can_fetch(url, PROGRAM):
             raise Refused(f"{url}: robots.txt of the site asks programs not to read this page")
@@ -156,7 +156,7 @@ def remembering(fetch: Fetch, store: Path) -> Fetch:
     """A fetcher that takes from ``store`` what it has and puts there what ``fetch`` had to be asked for."""
     index = read_index(store)
 
-    def fetch_once(url: str) -> Page:
+    def fetch_once(url: str) -> FetchedPage:
         entry = index.get(normal_address(url))
         if entry is not None:
             return read_page(store, entry)

@@ -13,7 +13,7 @@ import pandas as pd
 from bs4 import BeautifulSoup, Tag
 
 from evenlight.core.errors import InputError
-from evenlight.corpus.pages import Fetch, Page, Refused, normal_address
+from evenlight.corpus.pages import Fetch, FetchedPage, Refused, normal_address
 
 SITE = "https://en.wikipedia.org"
 
@@ -103,7 +103,7 @@ def article_url(title: str) -> str:
     return normal_address(f"{SITE}/wiki/{quote(title.strip().replace(' ', '_'), safe='')}")
 
 
-def read_article(page: Page) -> Article:
+def read_article(page: FetchedPage) -> Article:
     """Read title, redirect, lead, infobox and, of a disambiguation page, the links.
 
     An :class:`InputError` names the selector that finds nothing on a page of another structure.
@@ -128,7 +128,7 @@ def read_article(page: Page) -> Article:
     return Article(page.url, canonical, title, (_text(redirect),) if redirect else (), lead, author, links)
 
 
-def read_results(page: Page) -> list[str]:
+def read_results(page: FetchedPage) -> list[str]:
     """The addresses of a page of search results, best first; empty where the search found nothing."""
     soup = BeautifulSoup(page.html, "lxml")
     selector = "ul.mw-search-results .mw-search-result-heading a[href]"
@@ -394,7 +394,7 @@ def read_decisions(path: Path) -> dict[int, str]:
 # --- Extracting ----------------------------------------------------------------------------------------------------
 
 
-def extract_paragraphs(page: Page, headings: list[str], otherwise: str = "none") -> list[tuple[str, str]]:
+def extract_paragraphs(page: FetchedPage, headings: list[str], otherwise: str = "none") -> list[tuple[str, str]]:
     """The paragraphs that tell the plot: (section, text), in their order.
 
     Those below a heading of the second level that is one of ``headings``, case aside, subsections included. Where an

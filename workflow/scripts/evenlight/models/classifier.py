@@ -447,7 +447,7 @@ def untrained_network(source: str | Path, **options) -> nn.Module:
         raise InputError(cannot_load(source, error)) from None
 
 
-def load_classifier(
+def load_saved(
     folder: str | Path,
     max_tokens: int,
     device: str = "cpu",

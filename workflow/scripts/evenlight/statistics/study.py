@@ -186,11 +186,11 @@ def comparisons_in(table: pd.DataFrame) -> list[Comparison]:
     return [Comparison(*values) for values in columns.itertuples(index=False, name=None)]
 
 
-def said_of(pair: Comparison, pairs: Iterable[Comparison]) -> str:
+def factor_in_brackets(pair: Comparison, pairs: Iterable[Comparison]) -> str:
     """What tells a comparison from the others of ``pairs`` that have its levels, in brackets; empty where none has.
 
     >>> right, every = Comparison("regime_right", "CE", "C"), Comparison("regime", "CE", "C")
-    >>> said_of(right, [every, right]), said_of(right, [right])
+    >>> factor_in_brackets(right, [every, right]), factor_in_brackets(right, [right])
     (' (regime right)', '')
     """
     alone = all(other == pair or other.levels != pair.levels for other in pairs)

@@ -11,7 +11,7 @@ from evenlight.corpus.annotation import GROUPS
 
 
 @dataclass(frozen=True)
-class Entry:
+class WordForms:
     """One row of the lexicon: a word in its three forms."""
 
     forms: tuple[str, str, str]  # in the order of GROUPS
@@ -27,10 +27,10 @@ class Lexicon:
     """What the two word lists say, by word."""
 
     # (group, word as written) → its row; words without capitals are looked up in lower case.
-    entries: Mapping[tuple[str, str], Entry]
+    entries: Mapping[tuple[str, str], WordForms]
     names: Mapping[str, tuple[str, ...]]  # group → given names
 
-    def entry(self, word: str, group: str) -> Entry | None:
+    def entry(self, word: str, group: str) -> WordForms | None:
         """The row in which ``word`` is the word of ``group``, None where there is none."""
         return self.entries.get((group, word)) or self.entries.get((group, word.lower()))
 
@@ -79,7 +79,7 @@ def read_lexicon(words: str | Path, names: str | Path) -> Lexicon:
 
     Where a word occurs in several rows, the first one counts. Raises :class:`InputError` with file, section and row.
     """
-    entries: dict[tuple[str, str], Entry] = {}
+    entries: dict[tuple[str, str], WordForms] = {}
     for section, rows in _read_sections(words).items():
         for number, row in enumerate(rows, start=1):
             if not (isinstance(row, list) and len(row) == 3 and all(isinstance(i, str) and i.strip() for i in row)):
@@ -89,7 +89,7 @@ def read_lexicon(words: str | Path, names: str | Path) -> Lexicon:
             for group, word in zip(GROUPS[:2], row, strict=False):
                 if section == "female_only" and group == "male":
                     continue
-                entries.setdefault((group, word), Entry(tuple(row), section))
+                entries.setdefault((group, word), WordForms(tuple(row), section))
     listed = _read_sections(names)
     for group in GROUPS:
         if not listed.get(group) or not all(isinstance(name, str) and name.strip() for name in listed[group]):

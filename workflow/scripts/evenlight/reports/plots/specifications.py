@@ -108,11 +108,11 @@ def _draw_pair(
     rows = rows.sort_values("rank")
     look = np.select([(rows["p"] > alpha), rows["estimate"] > 0], [NEITHER, BETTER], WORSE)
     _draw_curve(above, rows, look, pair)
-    above.set_title(said_of(curve), loc="left", fontsize=9)
+    above.set_title(inference_in_words(curve), loc="left", fontsize=9)
     _draw_board(below, rows, look, lines)
 
 
-def said_of(curve: pd.Series) -> str:
+def inference_in_words(curve: pd.Series) -> str:
     """The joint inference in words, two lines."""
     first = (
         f"{curve['specifications']:,} specifications, {curve['level_a']} explained better in {curve['a_better']:,}: "
