@@ -27,7 +27,7 @@ from hub_tokenizers import write_tokenizer
 
 from evenlight import explainers, metrics
 from evenlight.configuration import completed_entry, family_of
-from evenlight.datasets.demo import read_sentences
+from evenlight.datasets.demo import read_source_sentences
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import save_classifier
@@ -105,7 +105,7 @@ def seconds(task: Callable[[], object]) -> float:
 def main(arguments: argparse.Namespace) -> None:
     """Measure and print."""
     use_processor(1)
-    demo = read_sentences(ROOT / "resources" / "demo" / "sentences.yaml")
+    demo = read_source_sentences(ROOT / "resources" / "demo" / "sentences.yaml")
     sentences = [sentence.variant("female", "all") for sentence in demo]
     rows = []
     with TemporaryDirectory() as name:

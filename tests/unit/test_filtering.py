@@ -15,7 +15,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table, write_table
 from evenlight.corpus import filtering, parsers
 from evenlight.corpus.filtering import RULES, FilterContext, ParsedSentence, apply_rules, context_of
-from evenlight.corpus.people import read_lexicon
+from evenlight.corpus.people import read_person_lexicon
 
 NOUNS = frozenset({"widow", "brother", "judge"})
 
@@ -324,10 +324,10 @@ def test_eight_times_as_many_sentences_take_about_eight_times_as_long():
 def test_a_lexicon_that_cannot_be_read_is_refused(tmp_path):
     path = tmp_path / "nouns.txt"
     with pytest.raises(InputError, match=r"nouns\.txt: not a readable lexicon"):
-        read_lexicon(path)
+        read_person_lexicon(path)
     path.write_text("widow\nold man\n")
     with pytest.raises(InputError, match="line 2, 'old man', holds several words"):
-        read_lexicon(path)
+        read_person_lexicon(path)
     path.write_text("# nothing\n")
     with pytest.raises(InputError, match="no noun"):
-        read_lexicon(path)
+        read_person_lexicon(path)

@@ -23,7 +23,7 @@ class WordForms:
 
 
 @dataclass(frozen=True)
-class Lexicon:
+class GenderedLexicon:
     """What the two word lists say, by word."""
 
     # (group, word as written) → its row; words without capitals are looked up in lower case.
@@ -55,7 +55,7 @@ class Lexicon:
         return any(name in names for names in self.names.values())
 
 
-def counterpart(lexicon: Lexicon, word: str, source: str, target: str) -> str | None:
+def counterpart(lexicon: GenderedLexicon, word: str, source: str, target: str) -> str | None:
     """The word of group ``target`` for a word of group ``source``, capitalised alike; None if there is none."""
     entry = lexicon.entry(word, source)
     if entry is None:
@@ -74,7 +74,7 @@ def like(model: str, word: str) -> str:
     return word
 
 
-def read_lexicon(words: str | Path, names: str | Path) -> Lexicon:
+def read_gendered_lexicon(words: str | Path, names: str | Path) -> GenderedLexicon:
     """Read the list of gendered words (sections of rows of three) and the list of given names (a list per group).
 
     Where a word occurs in several rows, the first one counts. Raises :class:`InputError` with file, section and row.
@@ -94,7 +94,7 @@ def read_lexicon(words: str | Path, names: str | Path) -> Lexicon:
     for group in GROUPS:
         if not listed.get(group) or not all(isinstance(name, str) and name.strip() for name in listed[group]):
             raise InputError(f"{names}: '{group}' must be a list of given names, of at least one; add it")
-    return Lexicon(entries, {group: tuple(listed[group]) for group in GROUPS})
+    return GenderedLexicon(entries, {group: tuple(listed[group]) for group in GROUPS})
 
 
 def _read_sections(path: str | Path) -> dict[str, list]:
