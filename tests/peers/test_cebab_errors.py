@@ -10,7 +10,7 @@ import pytest
 
 from evenlight.concepts import estimated
 from evenlight.concepts.effects import average_effects, directions, errors, label_effects
-from evenlight.concepts.question import UNLABELLED, Changes, Question, Texts, true_effects
+from evenlight.concepts.question import UNLABELLED, Changes, Question, ReadTexts, true_effects
 from evenlight.datasets import ASPECT_LEVELS, ASPECTS, CEBAB
 from evenlight.datasets.cebab import NO_MAJORITY, aspect_label, edit_pairs, released_texts
 
@@ -21,11 +21,11 @@ def recorded_parts(folder: Path) -> list[str]:
     return [path.stem.removeprefix("cebab_") for path in sorted(folder.glob("cebab_*.json"))]
 
 
-def texts_with(predictions: Path, reviews: list[dict]) -> Texts:
+def texts_with(predictions: Path, reviews: list[dict]) -> ReadTexts:
     table = pd.read_parquet(predictions).set_index("id").loc[[text["id"] for text in reviews]]
     numbers = {level: number for number, level in enumerate(ASPECT_LEVELS)}
     level = [[numbers.get(aspect_label(text, aspect), UNLABELLED) for aspect in ASPECTS] for text in reviews]
-    return Texts(
+    return ReadTexts(
         [text["id"] for text in reviews],
         np.stack(table["probability"]).astype(float),
         np.stack(table["embedding"]).astype(float),

@@ -16,7 +16,7 @@ from evenlight.core.errors import InputError
 from evenlight.datasets import change_factors
 from evenlight.reports.pages.concepts import page
 from evenlight.reports.plots.concept_grid import draw_concept_grid
-from evenlight.statistics.study import Metric
+from evenlight.statistics.study import MetricLabel
 
 CONCEPTS = {"food": ["negative", "positive", "unknown"], "noise": ["negative", "positive", "unknown"]}
 
@@ -234,7 +234,7 @@ def test_the_page_has_the_printed_effects_beside_those_of_the_study():
     of_effects = {"concept": "food", "before": "negative", "after": "positive", "label_effect": 2.06, "moved": 0.3}
     predicted = {"predicted_effect": 1.2, "predicted_effect_sd": 0.1, "changes": 8, "seeds": 2, "effect": [0.1, -0.1]}
     about = {part: {name: name.title()} for part, name in (("datasets", "reviews"), ("models", "small"))}
-    about |= {"explainers": {"tcav": "TCAV"}, "metrics": {"l2": Metric("l2", "L2", False)}, "confidence": 0.95}
+    about |= {"explainers": {"tcav": "TCAV"}, "metrics": {"l2": MetricLabel("l2", "L2", False)}, "confidence": 0.95}
     effects = pd.DataFrame([names | of_effects | predicted])
     shown = page(errors, effects, **about, published={"reviews": {"food: negative to positive": [1.84, 1.9]}})
     _, of_study = shown.tables
@@ -256,7 +256,7 @@ def test_the_grid_has_every_error_where_it_belongs():
         if (dataset, explainer) != ("two", "inlp")
     ]
     shown = {part: {name: name.title() for name in values} for part, values in names.items()}
-    metrics = {name: Metric(name, name, False) for name in ("l2", "cosine")}
+    metrics = {name: MetricLabel(name, name, False) for name in ("l2", "cosine")}
     figure = draw_concept_grid(pd.DataFrame(rows), **shown, metrics=metrics, title="Errors")
     expected = {(row["model"], row["dataset"], row["explainer"], row["metric"]): row for row in rows[::2]}
     assert len(figure.axes) == 4

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from evenlight import configuration
 from evenlight.concepts import estimated
 from evenlight.concepts.attributed import read_attributed, sampled_texts, texts_to_attribute
-from evenlight.concepts.question import Attributed, Changes, Question, Texts, true_effects
+from evenlight.concepts.question import Attributed, Changes, Question, ReadTexts, true_effects
 from evenlight.concepts.words import ConceptLexicon, learned_lexicon, read_concept_lexicon, shares
 from evenlight.core.contracts.explanations import WORD_ATTRIBUTIONS
 from evenlight.core.contracts.texts import ITEMS
@@ -130,7 +130,7 @@ def test_sums_recover_effects_where_logits_are_sums_over_words(tmp_path):
 
     def texts(name, words, level):
         probability = softmax([scores(text).sum(axis=0) for text in words], axis=1)
-        return Texts(name, probability, probability, level)
+        return ReadTexts(name, probability, probability, level)
 
     train, asked = texts(names[0], train_words, train_level), texts(names[1], asked_words, asked_level)
     changes = Changes(*np.array([[0, 1], [1, 0], [0, 1], [0, 0], [1, 2]]))

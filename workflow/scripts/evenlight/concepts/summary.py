@@ -17,7 +17,7 @@ from evenlight.concepts.effects import (
     over_seeds,
 )
 from evenlight.concepts.files import changes_of, peoples_levels, represented_texts
-from evenlight.concepts.question import Changes, Texts, true_effects
+from evenlight.concepts.question import Changes, ReadTexts, true_effects
 from evenlight.core.contracts.explanations import CHANGE_EFFECTS, CHANGES, COUNTERFACTUALS, REPRESENTATIONS, SCORES
 from evenlight.core.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
 from evenlight.core.contracts.texts import ITEMS
@@ -163,7 +163,7 @@ def _order_row(order: Sequence[np.ndarray]) -> dict:
 
 
 def effect_rows(
-    texts: Sequence[Texts], changes: Changes, label: pd.Series, concepts: Mapping[str, Sequence[str]]
+    texts: Sequence[ReadTexts], changes: Changes, label: pd.Series, concepts: Mapping[str, Sequence[str]]
 ) -> Iterator[dict]:
     """A row for each direction, from the texts as each seed's model reads them (CEBaB, Tables 3d and 4).
 

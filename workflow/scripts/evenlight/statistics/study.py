@@ -21,7 +21,7 @@ REPETITIONS = {TRAININGS: "these trained models"}
 
 
 @dataclass(frozen=True)
-class Metric:
+class MetricLabel:
     """A metric's name in the files, its name for readers, and which scores are the better ones."""
 
     name: str
@@ -148,8 +148,8 @@ Kind = TypeVar("Kind")
 def taken(kind: type[Kind], settings: Mapping[str, Any]) -> tuple[Kind, dict[str, Any]]:
     """A dataclass of the settings that it has a field for, and the other settings.
 
-    >>> taken(Metric, {"name": "gini", "label": "Gini", "higher_is_better": True, "alpha": 0.05})
-    (Metric(name='gini', label='Gini', higher_is_better=True), {'alpha': 0.05})
+    >>> taken(MetricLabel, {"name": "gini", "label": "Gini", "higher_is_better": True, "alpha": 0.05})
+    (MetricLabel(name='gini', label='Gini', higher_is_better=True), {'alpha': 0.05})
     """
     names = {each.name for each in fields(kind)}
     return (

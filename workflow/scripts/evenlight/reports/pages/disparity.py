@@ -9,7 +9,7 @@ from evenlight.core.contracts.results import SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, rows_by_model, said_of_single_runs, shade
 from evenlight.reports.text import mean_sd, signed
-from evenlight.statistics.study import Comparison, Metric, comparisons_in, factor_in_brackets
+from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
 from evenlight.statistics.summary import seeds_that_disagree
 
 TABLES = (SUMMARY,)
@@ -24,7 +24,7 @@ def page(
     datasets: dict[str, str],
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     alpha: float,
     considerable_effect: float,
 ) -> Page:

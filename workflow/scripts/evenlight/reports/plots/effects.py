@@ -21,7 +21,7 @@ from evenlight.reports.study_figures import (
     row_labels_width,
     row_places,
 )
-from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, Metric, comparisons_in, factor_in_brackets
+from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, MetricLabel, comparisons_in, factor_in_brackets
 
 TABLE = EFFECTS.only(
     "dataset",
@@ -62,7 +62,7 @@ def draw_effects(
     effects: pd.DataFrame,
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     equivalence_bound: float,
     confidence: float,
     title: str,
