@@ -14,8 +14,8 @@ from study_files import asked
 from evenlight.core import tables
 from evenlight.core.contracts.results import DEFINITIONS, SUMMARY
 from evenlight.reports.html_table import render
+from evenlight.reports.keywords import keywords
 from evenlight.reports.plots.definitions import draw_definitions
-from evenlight.reports.settings import keywords
 from evenlight.reports.study_figures import effect_limit
 from evenlight.reports.style import draw
 from evenlight.reports.text import common_words

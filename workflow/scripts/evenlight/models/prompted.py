@@ -18,8 +18,8 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 from evenlight.core.errors import InputError
 from evenlight.models.architectures import MOST_TOKENS, Sentences, checked_classifier
 from evenlight.models.classifier import Classifier, load_network, name_classes
-from evenlight.models.hub import located
 from evenlight.models.language_model import DECODER, KINDS, MASKED, Prompt, as_classifier
+from evenlight.models.location import located
 from evenlight.models.networks import word_table
 from evenlight.models.tokenizers import (
     NO_CODE,

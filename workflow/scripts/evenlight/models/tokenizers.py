@@ -34,7 +34,7 @@ from transformers.tokenization_utils_base import TOKENIZER_CONFIG_FILE
 from transformers.utils import CONFIG_NAME
 
 from evenlight.core.errors import InputError, first_line
-from evenlight.models.hub import located
+from evenlight.models.location import located
 from evenlight.texts.predictions import PROMPT, SPECIAL
 from evenlight.texts.words import joined_text, of_part, spaces_of
 

@@ -26,7 +26,7 @@ from evenlight.notebook.explained import Explanations, TextExplanation
 from evenlight.notebook.explained import plot as plot
 from evenlight.notebook.loading import AskedService, in_words_of_a_notebook
 from evenlight.notebook.loading import load_classifier as load_classifier
-from evenlight.notebook.progress import ProgressBar, counted
+from evenlight.notebook.progress_bar import ProgressBar, counted
 from evenlight.notebook.reading import Text, check_marks, check_one_per_text, sentences_of
 from evenlight.statistics.one_cell import one_cell
 from evenlight.texts.predictions import Sentence, runner_up
