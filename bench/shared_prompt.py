@@ -27,12 +27,12 @@ from hub_tokenizers import write_tokenizer
 
 from evenlight import explainers, metrics
 from evenlight.configuration import completed_entry, family_of
-from evenlight.datasets.demo import read_sentences
+from evenlight.datasets.demo import read_source_sentences
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import save_classifier
 from evenlight.metrics import explanation_of
-from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.processor import use_processor
 from evenlight.models.prompted import prompted_classifier
 
@@ -67,7 +67,7 @@ def prompted(folder: Path, template: str, sentences: list[list[str]], output: Pa
     settings |= {"special_tokens": {"pad": "<|endoftext|>", "mask": "<|endoftext|>"}}
     classifier, _ = prompted_classifier(settings, list(WORDS), sentences)
     save_classifier(classifier, output, None, {})
-    return load_classifier(output, 900)
+    return load_saved(output, 900)
 
 
 def tokenized(classifier: Classifier, sentences: list[list[str]]) -> list:
@@ -105,7 +105,7 @@ def seconds(task: Callable[[], object]) -> float:
 def main(arguments: argparse.Namespace) -> None:
     """Measure and print."""
     use_processor(1)
-    demo = read_sentences(ROOT / "resources" / "demo" / "sentences.yaml")
+    demo = read_source_sentences(ROOT / "resources" / "demo" / "sentences.yaml")
     sentences = [sentence.variant("female", "all") for sentence in demo]
     rows = []
     with TemporaryDirectory() as name:

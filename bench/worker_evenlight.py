@@ -16,7 +16,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.explainers import Context, explain
 from evenlight.metrics import Explanation, score
-from evenlight.models.classifier import load_classifier
+from evenlight.models.classifier import load_saved
 from evenlight.models.processor import use_processor
 
 # The methods of each suite with the defaults of the configuration.
@@ -64,7 +64,7 @@ def tasks_of(
 ) -> dict[str, Callable[[list[dict]], dict]]:
     """The tasks of all suites for a model, see :func:`protocol.serve`."""
     use_processor(int(threads))
-    classifier = load_classifier(folder, max_tokens=128, device=device, precision=precision)
+    classifier = load_saved(folder, max_tokens=128, device=device, precision=precision)
     evaluator = Evaluator(classifier, int(tokens_per_batch))
     # As in a run, what a family finds out of the model once it knows for all sentences.
     context = Context(evaluator, seed=0, training=None)

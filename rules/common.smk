@@ -160,7 +160,7 @@ def code_of(name, *also):
 @cache
 def own_code(section, name):
     """Digest of a class of one's own that an entry names, for ``params``; of the workflow's own nothing more is said."""
-    return own_files.digest_of(section, name) if own_files.is_own(section, name) else ""
+    return own_files.digest_of_class(section, name) if own_files.is_own(section, name) else ""
 
 
 def as_json(**settings):

@@ -22,7 +22,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
 from evenlight.explainers import Context, Explanations, explain
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.classifier import Classifier, load_saved
 
 TYPES = list(MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES)
 MAX_TOKENS = 96
@@ -104,7 +104,7 @@ def measured(model_type: str, folder: Path) -> dict:
         sentences = sentences_for(classifier)
         history = training.train(classifier, sentences, sentences, TRAINING, 0)
         training.save_classifier(classifier, folder / "trained", history, {})
-        classifier = load_classifier(folder / "trained", MAX_TOKENS)
+        classifier = load_saved(folder / "trained", MAX_TOKENS)
     except InputError as error:
         return row | {"outcome": "refused", "reason": str(error).replace(str(folder), "")}
     except Exception as error:
@@ -169,7 +169,7 @@ def rounding(classifier: Classifier, folder: Path, sentences: list) -> dict:
         "fast_difference": np.abs(logits - batched_logits(plain, sentences)).max(),
     }
     try:
-        rough = load_classifier(folder, MAX_TOKENS, precision="bfloat16")
+        rough = load_saved(folder, MAX_TOKENS, precision="bfloat16")
     except InputError as error:
         return row | {"bfloat16_refused": str(error)}
     pairs = zip(saliency(classifier, sentences), saliency(rough, sentences), strict=True)

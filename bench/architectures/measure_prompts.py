@@ -16,7 +16,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.language_model import DECODER, KINDS, MASKED
 from evenlight.models.prompted import NAMES, kind_of, prompted_classifier
 
@@ -74,7 +74,7 @@ def measured(name: str, folder: Path) -> dict:
         row |= {"auto": found_kind(source)}
         classifier, _ = prompted_classifier(settings, list(LABEL_WORDS), [text.split() for text in TEXTS])
         training.save_classifier(classifier, folder / "kept", None, {})
-        classifier = load_classifier(folder / "kept", MAX_TOKENS)
+        classifier = load_saved(folder / "kept", MAX_TOKENS)
         sentences = sentences_for(classifier)
     except InputError as error:
         return row | {

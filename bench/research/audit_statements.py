@@ -23,7 +23,7 @@ from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.power import detectable_effect_pooled
-from evenlight.statistics.study import Comparison, Metric, VerdictSettings
+from evenlight.statistics.study import Comparison, MetricLabel, VerdictSettings
 from evenlight.statistics.texts_needed import texts_needed
 from evenlight.statistics.verdicts import STUDY, UNDECIDED, judged
 
@@ -31,7 +31,7 @@ ALPHA, BOUND, POWER, CONFIDENCE, DRAWS = 0.05, 0.2, 0.8, 0.95, 500
 INTEREST = Interest(BOUND, {}, POWER)
 METRICS = [f"metric {number}" for number in range(6)]
 LABELS = Labels(
-    {"data": "data"}, {"model": "model"}, {"made": "made"}, {name: Metric(name, name, True) for name in METRICS}
+    {"data": "data"}, {"model": "model"}, {"made": "made"}, {name: MetricLabel(name, name, True) for name in METRICS}
 )
 GENDER = Comparison("gender", "men", "women")
 # True differences of the metrics, in standard deviations of the scores.

@@ -29,7 +29,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, explain
 from evenlight.jobs import command_line
-from evenlight.models.classifier import load_classifier
+from evenlight.models.classifier import load_saved
 
 # Settings of each row of the page, and the key that the budgets are values of.
 ROWS = (25, 64, 128, 256, 512, 1024, 2048)
@@ -153,7 +153,7 @@ def main(arguments: argparse.Namespace) -> None:
         texts = joined(texts, arguments.in_a_row)
     tables = []
     for name, folder in arguments.models:
-        classifier = load_classifier(folder, max_tokens=128)
+        classifier = load_saved(folder, max_tokens=128)
         sentences = read_by(classifier, texts)
         table = pd.DataFrame(curves(sentences, Evaluator(classifier), arguments.settings))
         tables.append(table.assign(model=name))

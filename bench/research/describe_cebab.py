@@ -16,7 +16,7 @@ import yaml
 from numpy import nanmean
 
 from evenlight.datasets import ASPECTS
-from evenlight.datasets.cebab import EVERYTHING, NO_MAJORITY, TESTED, EditPair, aspect_label, edit_pairs, texts_of
+from evenlight.datasets.cebab import EVERYTHING, NO_MAJORITY, TESTED, EditPair, aspect_label, edit_pairs, released_texts
 from evenlight.jobs import command_line
 
 LABELS = ("positive", "negative", "unknown", NO_MAJORITY)
@@ -44,7 +44,7 @@ DEFINITIONS = [Definition(*choice) for choice in product((False, True), (False, 
 def main(arguments: argparse.Namespace) -> None:
     """Print all four tables."""
     published = yaml.safe_load(PUBLISHED.read_text())
-    texts = [text for part in (EVERYTHING, *TESTED) for text in texts_of(arguments.archive, part)]
+    texts = [text for part in (EVERYTHING, *TESTED) for text in released_texts(arguments.archive, part)]
     print(f"texts: {len(texts)} (printed: {published['texts']})\n")
     print("| aspect | label | released files | printed |\n| --- | --- | --- | --- |")
     for aspect, counts in aspect_counts(texts).items():

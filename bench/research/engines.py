@@ -34,7 +34,7 @@ from evenlight.engine.evaluator import Evaluator, Rows
 from evenlight.engine.sentences import Sentence
 from evenlight.jobs import command_line
 from evenlight.metrics import explanation_of
-from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.processor import use_processor
 
 EXPLAINERS = {
@@ -153,7 +153,7 @@ def spread(ratios: list[float]) -> str:
 
 def measured(folder: Path, texts: pd.DataFrame, repeats: int, sizes: list[int]) -> list[str]:
     """A sentence about a model's rows, and a table with a line for each way to answer them."""
-    classifiers = {name: load_classifier(folder, 128, precision=name) for name in ("float32", "bfloat16")}
+    classifiers = {name: load_saved(folder, 128, precision=name) for name in ("float32", "bfloat16")}
     classifier = classifiers["float32"]
     sentences = read_by(classifier, texts)
     recording = Recording(classifier)

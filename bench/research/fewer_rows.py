@@ -31,7 +31,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
 from evenlight.jobs import command_line
 from evenlight.metrics import explanation_of
-from evenlight.models.classifier import load_classifier
+from evenlight.models.classifier import load_saved
 from evenlight.models.processor import use_processor
 from evenlight.statistics.effect_sizes import cohens_d
 
@@ -104,7 +104,7 @@ def measured(method: str, sentences: list[Sentence], group: np.ndarray, evaluato
 
 def section(folder: Path, texts: pd.DataFrame, attribute: str) -> list[str]:
     """What is said of a model."""
-    classifier = load_classifier(folder, max_tokens=128)
+    classifier = load_saved(folder, max_tokens=128)
     sentences = read_by(classifier, texts)
     group = texts.set_index("item_id")[f"attribute.{attribute}"][[one.item_id for one in sentences]].to_numpy()
     lengths = [len(sentence.token_id) for sentence in sentences]

@@ -7,22 +7,22 @@ import pandas as pd
 from evenlight.core.tables import write_csv
 from evenlight.corpus import parsers
 from evenlight.corpus.annotation import SCOPES
-from evenlight.corpus.annotation.lexicon import read_lexicon
+from evenlight.corpus.annotation.lexicon import read_gendered_lexicon
 from evenlight.datasets import geco_drafts
 from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write and print the figures; write the differences."""
-    nlp = parsers.load(arguments.parser)
-    lexicon = read_lexicon(arguments.words, arguments.names)
+    nlp = parsers.load_parser(arguments.parser)
+    lexicon = read_gendered_lexicon(arguments.words, arguments.names)
     results = []
     for scope in SCOPES:
-        forms = geco_drafts.read_pairs(arguments.geco, scope, arguments.split)
+        forms = geco_drafts.read_draft_pairs(arguments.geco, scope, arguments.split)
         for source, targets in (("male", ("female", "neutral")), ("female", ("male",))):
             parses = list(parsers.parse_words(nlp, [words for words, _ in forms[source]]))
             for target in targets:
-                pairs = [geco_drafts.Pair(parse, *form) for parse, form in zip(parses, forms[target], strict=True)]
+                pairs = [geco_drafts.DraftPair(parse, *form) for parse, form in zip(parses, forms[target], strict=True)]
                 figures, differences = geco_drafts.measure(pairs, scope, target, lexicon)
                 differences["sentence"] = forms.index[differences.sentence]
                 results.append(({"scope": scope, "source": source, "target": target}, figures, differences))

@@ -13,7 +13,7 @@ from evenlight.core.tables import replacing
 from evenlight.corpus import parse as syntax
 from evenlight.corpus import parsers
 from evenlight.corpus.filtering import RULES, FilterContext, ParsedSentence, context_of
-from evenlight.corpus.people import read_lexicon
+from evenlight.corpus.people import read_person_lexicon
 from evenlight.jobs import command_line
 
 
@@ -29,8 +29,8 @@ class PlainSentence(ParsedSentence):
 def main(arguments: argparse.Namespace) -> None:
     """Write the shares, and a sample of the lost sentences with their parses."""
     ids, words = zip(*accepted_sentences(arguments.annotation).items(), strict=True)
-    nlp = parsers.load(arguments.parser)
-    lexicon = read_lexicon(arguments.lexicon)
+    nlp = parsers.load_parser(arguments.parser)
+    lexicon = read_person_lexicon(arguments.lexicon)
     plain = sentences_of(parsers.parse_words(nlp, words, mend=False), PlainSentence)
     read = sentences_of(parsers.parse_words(nlp, words), ParsedSentence)
     context = context_of(read, lexicon)

@@ -38,7 +38,7 @@ from evenlight.explainers import Context, explain
 from evenlight.jobs import command_line
 from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.metrics.worst_change import Start, ascent, changes, draws_in_ball, radii_of, start_of
-from evenlight.models.classifier import load_classifier
+from evenlight.models.classifier import load_saved
 from evenlight.models.processor import use_processor
 
 STEPS = (1, 2, 3, 5, 10)
@@ -234,7 +234,7 @@ def main(arguments: argparse.Namespace) -> None:
     texts = test_texts(arguments.items)
     tables, parts = [], []
     for name, folder, count, explainers in map(asked_of, arguments.model):
-        evaluator = Evaluator(load_classifier(folder, max_tokens=128))
+        evaluator = Evaluator(load_saved(folder, max_tokens=128))
         sentences = read_by(evaluator.classifier, draw(texts, count, "sensitivity error"))
         own = explained(config, explainers or list(config["explainers"]), sentences, evaluator)
         table = pd.DataFrame(curves(own, evaluator, balls, arguments.reference, arguments.draws))

@@ -41,7 +41,7 @@ from evenlight.explainers.kernel_shap.paper import KERNEL_ESTIMATORS
 from evenlight.explainers.lime.paper import coefficients
 from evenlight.explainers.token_tree import Node, token_texts, token_tree
 from evenlight.jobs import command_line
-from evenlight.models.classifier import load_classifier
+from evenlight.models.classifier import load_saved
 
 MOST_TOKENS = 14
 LIME_SAMPLES = 5000
@@ -392,7 +392,7 @@ def main(arguments: argparse.Namespace) -> None:
     warnings.simplefilter("ignore")
     logging.getLogger("shap").setLevel(logging.ERROR)
     torch.set_num_threads(1)
-    classifier = load_classifier(arguments.model, max_tokens=128)
+    classifier = load_saved(arguments.model, max_tokens=128)
     sentences = drawn_sentences(read_by(classifier, test_texts(arguments.items)), least, most, arguments.sentences)
     evaluator = Evaluator(classifier, tokens_per_batch=16384)
     games = [game_of(sentence, evaluator) for sentence in sentences]

@@ -51,7 +51,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers import shapley
 from evenlight.explainers.hiding import hideable, reduced_rows
 from evenlight.jobs import command_line
-from evenlight.models.classifier import load_classifier
+from evenlight.models.classifier import load_saved
 from evenlight.models.processor import use_processor
 
 # Rows of each of the runs whose mean is a long run.
@@ -188,7 +188,7 @@ def section(name: str, kind: str, games: list[LongGame], table: pd.DataFrame) ->
 
 def games_of(kind: str, folder: Path, items_path: Path, tokens: list[int], count: int, arguments) -> list[LongGame]:
     """The texts of one model."""
-    classifier = load_classifier(folder, max_tokens=128)
+    classifier = load_saved(folder, max_tokens=128)
     sentences = drawn_sentences(read_by(classifier, test_texts(items_path)), *tokens, count)
     evaluator = Evaluator(classifier)
     if kind == "long":

@@ -15,7 +15,7 @@ from evenlight.core.errors import InputError
 from evenlight.corpus import gutenberg, wikipedia
 from evenlight.corpus.browser import Policy, asking, fetching, polite, remembering
 from evenlight.corpus.local_site import Fault, serving
-from evenlight.corpus.pages import Page, Refused, keep, read_index, stored
+from evenlight.corpus.pages import FetchedPage, Refused, read_index, store_page, stored
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "resources/demo/pages"
@@ -102,10 +102,12 @@ def test_a_server_that_does_not_recover_ends_the_run(browser, tmp_path):
 
 def test_robots_are_obeyed_and_pages_are_apart(browser, tmp_path):
     for entry in read_index(DEMO).values():
-        keep(tmp_path / "served", stored(DEMO)(entry.url))
+        store_page(tmp_path / "served", stored(DEMO)(entry.url))
     rules = "User-agent: *\nDisallow: /w/\nCrawl-delay: 0.5\n"
     robots = f"{wikipedia.SITE}/robots.txt"
-    keep(tmp_path / "served", Page(robots, robots, 200, "2025-01-01T00:00:00+00:00", f"<pre>{rules}</pre>"))
+    store_page(
+        tmp_path / "served", FetchedPage(robots, robots, 200, "2025-01-01T00:00:00+00:00", f"<pre>{rules}</pre>")
+    )
     search = wikipedia.search_url(wikipedia.Book("The Glass Orchard", "Marian Holt"))
     with serving(tmp_path / "served", {}) as site, asking(browser, QUICK, site) as ask:
         fetch = polite(ask, tmp_path / "store", QUICK)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
-from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.classifier import Classifier, load_saved
 
 # ferret's names for the methods, and ours.
 METHODS = {
@@ -53,7 +53,7 @@ def cases(folder: Path) -> list[dict]:
 
 def classifier(folder: Path) -> Classifier:
     """The recorded model."""
-    return load_classifier(folder / "tiny_bert_geco_all", max_tokens=128)
+    return load_saved(folder / "tiny_bert_geco_all", max_tokens=128)
 
 
 def sentences(folder: Path, model: Classifier) -> list[Sentence]:

@@ -10,9 +10,9 @@ import pytest
 
 from evenlight.concepts import estimated
 from evenlight.concepts.effects import average_effects, directions, errors, label_effects
-from evenlight.concepts.question import UNLABELLED, Changes, Question, Texts, true_effects
+from evenlight.concepts.question import UNLABELLED, Changes, Question, ReadTexts, true_effects
 from evenlight.datasets import ASPECT_LEVELS, ASPECTS, CEBAB
-from evenlight.datasets.cebab import NO_MAJORITY, aspect_label, edit_pairs, texts_of
+from evenlight.datasets.cebab import NO_MAJORITY, aspect_label, edit_pairs, released_texts
 
 RELEASED_LEVELS = {"Negative": "negative", "Positive": "positive", "unknown": "unknown"}
 
@@ -21,11 +21,11 @@ def recorded_parts(folder: Path) -> list[str]:
     return [path.stem.removeprefix("cebab_") for path in sorted(folder.glob("cebab_*.json"))]
 
 
-def texts_with(predictions: Path, reviews: list[dict]) -> Texts:
+def texts_with(predictions: Path, reviews: list[dict]) -> ReadTexts:
     table = pd.read_parquet(predictions).set_index("id").loc[[text["id"] for text in reviews]]
     numbers = {level: number for number, level in enumerate(ASPECT_LEVELS)}
     level = [[numbers.get(aspect_label(text, aspect), UNLABELLED) for aspect in ASPECTS] for text in reviews]
-    return Texts(
+    return ReadTexts(
         [text["id"] for text in reviews],
         np.stack(table["probability"]).astype(float),
         np.stack(table["embedding"]).astype(float),
@@ -36,11 +36,13 @@ def texts_with(predictions: Path, reviews: list[dict]) -> Texts:
 @pytest.fixture(scope="module")
 def questions(mirror, peer_data) -> dict[str, tuple[dict, Question, np.ndarray]]:
     """(recorded values, question, stars) by part."""
-    train = [text for text in texts_of(mirror / CEBAB, "train_exclusive") if text["review_majority"] != NO_MAJORITY]
+    train = [
+        text for text in released_texts(mirror / CEBAB, "train_exclusive") if text["review_majority"] != NO_MAJORITY
+    ]
     learned = texts_with(peer_data / "cebab_predictions_train_exclusive.parquet", train)
     found = {}
     for part in recorded_parts(peer_data):
-        reviews = texts_of(mirror / CEBAB, part)
+        reviews = released_texts(mirror / CEBAB, part)
         row = {text["id"]: number for number, text in enumerate(reviews)}
         pairs = [
             (

@@ -16,7 +16,7 @@ from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import shapley
 from evenlight.explainers.token_tree import Node
-from evenlight.texts.words import texts_in, written
+from evenlight.texts.words import joined_text, texts_in
 
 pytestmark = pytest.mark.slow
 
@@ -231,7 +231,7 @@ def test_texts_of_several_sentences_are_their_words_in_a_row():
     given["spaces"] = given["words"].map(lambda words: [""] * (len(words) + 1))
     joined = script("chance_by_rows").joined(given, 2)
     assert joined[["item_id", "words", "label"]].values.tolist() == [["a", ["He", "is", "."], 0], ["c", ["A", "b"], 2]]
-    assert list(map(written, texts_in(joined))) == ["He is .", "A b"]
+    assert list(map(joined_text, texts_in(joined))) == ["He is .", "A b"]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from evenlight.core import tables
 from evenlight.reports.html_table import Page
-from evenlight.reports.settings import keywords
+from evenlight.reports.keywords import keywords
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 COMPARED = ("datasets", "models", "explainers", "metrics")

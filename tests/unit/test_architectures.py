@@ -23,7 +23,7 @@ from evenlight.explainers import explain
 from evenlight.metrics import Origin, explanation_of, score
 from evenlight.metrics.worst_change import WithVectors
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.model_inputs import ModelInputs, StandIns
 from evenlight.models.networks import embedded
 
@@ -97,11 +97,11 @@ def test_it_is_trained_kept_and_explained(model_type, classifier_of, tmp_path):
     history = training.train(classifier, sentences, sentences, TRAINING, 0)
     before = Evaluator(classifier, 4096).probabilities([sentence.token_id for sentence in sentences])
     training.save_classifier(classifier, tmp_path / "trained", history, {})
-    trained = load_classifier(tmp_path / "trained", MAX_TOKENS)
+    trained = load_saved(tmp_path / "trained", MAX_TOKENS)
     assert trained.model_inputs == classifier.model_inputs
     after = Evaluator(trained, 4096).probabilities([sentence.token_id for sentence in sentences])
     assert after == pytest.approx(before, abs=3e-6)
-    rough = load_classifier(tmp_path / "trained", MAX_TOKENS, precision="bfloat16")
+    rough = load_saved(tmp_path / "trained", MAX_TOKENS, precision="bfloat16")
     rounded = Evaluator(rough, 4096).probabilities([sentence.token_id for sentence in sentences])
     assert rounded == pytest.approx(after, abs=0.05)
     methods = explainers()

@@ -42,7 +42,7 @@ def project(tmp_path) -> Path:
 
 @pytest.fixture
 def packed(project, tmp_path) -> Path:
-    archive.pack(project, archive.files_of(project, "demo"), TEXTS, tmp_path / "demo.zip")
+    archive.pack(project, archive.files_of_study(project, "demo"), TEXTS, tmp_path / "demo.zip")
     return tmp_path / "demo.zip"
 
 
@@ -60,20 +60,20 @@ def test_the_files_of_a_study_are_all_that_are_its_own(project):
     for name in OTHERS:
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).touch()
-    assert archive.files_of(project, "demo") == sorted(FILES)
-    without = archive.files_of(project, "demo", ["models", "logs"])
+    assert archive.files_of_study(project, "demo") == sorted(FILES)
+    without = archive.files_of_study(project, "demo", ["models", "logs"])
     assert set(FILES) - set(without) == {"results/demo/models/minilm/model.safetensors", "logs/demo/train.log"}
     with pytest.raises(InputError, match="results/demo/model: there is no such folder to leave out"):
-        archive.files_of(project, "demo", ["model"])
+        archive.files_of_study(project, "demo", ["model"])
     with pytest.raises(InputError, match="results/none: no such results"):
-        archive.files_of(project, "none")
+        archive.files_of_study(project, "none")
 
 
 def test_a_link_among_the_results_is_refused(project, tmp_path):
     (tmp_path / "secret").write_text("secret")
     (project / "results/demo/tables/link.csv").symlink_to(tmp_path / "secret")
     with pytest.raises(InputError, match=r"tables/link\.csv: a link"):
-        archive.files_of(project, "demo")
+        archive.files_of_study(project, "demo")
 
 
 def test_the_same_files_give_the_same_bytes_wherever_and_whenever(project, packed, tmp_path):
@@ -83,15 +83,15 @@ def test_the_same_files_give_the_same_bytes_wherever_and_whenever(project, packe
         shutil.copyfile(project / name, copy / name)
         os.utime(copy / name, (1e9, 1e9))
         (copy / name).chmod(0o600)
-    archive.pack(copy, archive.files_of(copy, "demo"), TEXTS, tmp_path / "again.zip")
+    archive.pack(copy, archive.files_of_study(copy, "demo"), TEXTS, tmp_path / "again.zip")
     assert (tmp_path / "again.zip").read_bytes() == packed.read_bytes()
     (copy / "logs/demo/train.log").write_text("another\n")
-    archive.pack(copy, archive.files_of(copy, "demo"), TEXTS, tmp_path / "again.zip")
+    archive.pack(copy, archive.files_of_study(copy, "demo"), TEXTS, tmp_path / "again.zip")
     assert (tmp_path / "again.zip").read_bytes() != packed.read_bytes()
 
 
 def test_what_was_packed_is_unpacked_and_dated_alike(packed, clone):
-    assert archive.check(packed) == "demo"
+    assert archive.checked_study(packed) == "demo"
     assert contents(clone) == {}
     assert archive.unpack(packed, clone) == "demo"
     found = contents(clone)
@@ -110,7 +110,10 @@ def test_what_was_packed_is_unpacked_and_dated_alike(packed, clone):
 
 def test_two_that_pack_into_the_same_file_at_once_leave_a_whole_archive(project, packed, monkeypatch):
     before = packed.read_bytes()
-    copy, others = shutil.copyfileobj, [lambda: archive.pack(project, archive.files_of(project, "demo"), TEXTS, packed)]
+    copy, others = (
+        shutil.copyfileobj,
+        [lambda: archive.pack(project, archive.files_of_study(project, "demo"), TEXTS, packed)],
+    )
 
     def copy_while_another_packs(*arguments):
         if others:
@@ -118,9 +121,9 @@ def test_two_that_pack_into_the_same_file_at_once_leave_a_whole_archive(project,
         copy(*arguments)
 
     monkeypatch.setattr(shutil, "copyfileobj", copy_while_another_packs)
-    archive.pack(project, archive.files_of(project, "demo"), TEXTS, packed)
+    archive.pack(project, archive.files_of_study(project, "demo"), TEXTS, packed)
     assert packed.read_bytes() == before
-    assert archive.check(packed) == "demo"
+    assert archive.checked_study(packed) == "demo"
 
 
 @pytest.mark.parametrize("moved", range(3))
@@ -192,7 +195,7 @@ def test_no_member_leads_out_of_the_studys_folders(packed, clone, name):
 
     repacked(packed, change)
     before = contents(clone.parent)
-    for use in (archive.check, lambda path: archive.unpack(path, clone)):
+    for use in (archive.checked_study, lambda path: archive.unpack(path, clone)):
         with pytest.raises(InputError, match=r"leads out of the study's folders"):
             use(packed)
     assert contents(clone.parent) == before
@@ -262,7 +265,7 @@ def of_two_studies(files):
 )
 def test_what_is_not_as_it_was_packed_is_named(packed, clone, change, said):
     repacked(packed, change)
-    for use in (archive.check, lambda path: archive.unpack(path, clone)):
+    for use in (archive.checked_study, lambda path: archive.unpack(path, clone)):
         with pytest.raises(InputError, match=said):
             use(packed)
     assert contents(clone) == {}
@@ -283,7 +286,7 @@ def test_bytes_that_were_damaged_are_named_by_their_file(packed, clone):
     content[place] ^= 0xFF
     packed.write_bytes(content)
     with pytest.raises(InputError, match=r"model\.safetensors (cannot be read|has a wrong checksum)"):
-        archive.check(packed)
+        archive.checked_study(packed)
     packed.write_bytes(content[: len(content) // 2])
     with pytest.raises(InputError, match="no archive that can be read"):
         archive.unpack(packed, clone)
@@ -303,5 +306,5 @@ ODD = ["a\nb.csv", "a\\b.csv", "a.csv ", "a\x85b.csv", "a\u2028b.csv", "a\rb.csv
 def test_a_name_that_the_manifest_cannot_have_is_refused(project, tmp_path, name):
     (project / name).write_text("x")
     with pytest.raises(InputError, match="rename it"):
-        archive.pack(project, archive.files_of(project, "demo"), TEXTS, tmp_path / "demo.zip")
+        archive.pack(project, archive.files_of_study(project, "demo"), TEXTS, tmp_path / "demo.zip")
     assert not list(tmp_path.glob("*.zip*")) + list(tmp_path.glob(".*zip*"))

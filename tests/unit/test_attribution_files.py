@@ -46,7 +46,7 @@ from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import Remark, note_of
 from evenlight.explainers.costs import device_used, processor, write_cost
 from evenlight.jobs.command_line import settings_argument
-from evenlight.models.classifier import load_classifier
+from evenlight.models.classifier import load_saved
 from evenlight.statistics.files import Run, score_path
 from evenlight.statistics.score_files import explainer_notes, score_notes
 from evenlight.statistics.study import StudyScores
@@ -233,7 +233,7 @@ def test_attribution_files_do_not_depend_on_the_groups(study, tmp_path, family):
     arguments = attribute_arguments(study, tmp_path)
     items = read_table(arguments.items, ITEMS)
     test, training = (items[items["split"] == split] for split in ("test", "train"))
-    classifier = load_classifier(arguments.model, 48)
+    classifier = load_saved(arguments.model, 48)
     sentences = tokenize(classifier, test, test["label"])
     expected = explain(family, sentences, FAMILIES[family], Context(Evaluator(classifier), 0, training))
     for size in (1, 5, 1000):
@@ -277,7 +277,7 @@ def read(study: Path, output: Path, **changes) -> pd.DataFrame:
 
 
 def test_predictions_say_how_the_model_reads_the_test_texts(study, tmp_path):
-    classifier = load_classifier(study / "model", 48)
+    classifier = load_saved(study / "model", 48)
     items = read_table(study / "items.parquet", ITEMS)
     test = items[items["split"] == "test"]
     found = read(study, tmp_path / "predictions.parquet")
@@ -344,7 +344,7 @@ def test_long_texts_are_read_and_explained_in_windows(study, tmp_path):
         "averaged"
     )
     np.testing.assert_allclose(np.stack(found["probability"])[~is_long], np.stack(whole["probability"])[~is_long])
-    classifier = load_classifier(study / "model", limit)
+    classifier = load_saved(study / "model", limit)
     items = read_table(study / "items.parquet", ITEMS).set_index("item_id")
     sentences = tokenize(classifier, items.loc[found.index].reset_index(), found["target"], overlap=3)
     assert [sentence.windows is not None for sentence in sentences] == is_long.tolist()

@@ -20,7 +20,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from evenlight import configuration
 from evenlight.engine.evaluator import Evaluator
-from evenlight.models.classifier import load_classifier
+from evenlight.models.classifier import load_saved
 from evenlight.models.fast_layers import use_fast_layers
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -206,7 +206,7 @@ def test_other_shapes_are_as_wide_and_deep_as_the_model_that_is_named(tmp_path):
         assert network.config.num_hidden_layers == original.num_hidden_layers
         assert network.config.intermediate_size == 64
         # Read as the benchmark reads it.
-        assert load_classifier(tmp_path / name, 48).tokenizer.vocab_size == original.vocab_size
+        assert load_saved(tmp_path / name, 48).tokenizer.vocab_size == original.vocab_size
 
 
 # Where the time goes --------------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ import yaml
 from evenlight import datasets
 from evenlight.core.errors import InputError
 from evenlight.datasets import ASPECT_LEVELS, ASPECTS, CEBAB
-from evenlight.datasets.cebab import EVERYTHING, FOLDER, TESTED, edit_pairs, texts_of
+from evenlight.datasets.cebab import EVERYTHING, FOLDER, TESTED, edit_pairs, released_texts
 from evenlight.texts.items import check_items
-from evenlight.texts.words import Words, spaces_around, written
+from evenlight.texts.words import Words, joined_text, spaces_around
 
 SETTINGS = {"reader": "cebab", "classes": "five", "training": "exclusive"}
 LABELS = {"+": "Positive", "-": "Negative", "?": "unknown", " ": "", "=": "no majority"}
@@ -160,7 +160,7 @@ def test_refusals(loaded, tmp_path):
 
 @pytest.fixture(scope="module")
 def published_texts(mirror: Path) -> list[dict]:
-    return [text for part in (EVERYTHING, *TESTED) for text in texts_of(mirror / CEBAB, part)]
+    return [text for part in (EVERYTHING, *TESTED) for text in released_texts(mirror / CEBAB, part)]
 
 
 def test_the_published_archive_beside_the_paper(published_texts):
@@ -186,11 +186,11 @@ def test_the_published_archive_beside_the_paper(published_texts):
 def test_texts_are_read_as_they_were_published(published_texts):
     for text in published_texts:
         words = text["description"].split()
-        assert written(Words(words, spaces_around(text["description"], words))) == text["description"]
+        assert joined_text(Words(words, spaces_around(text["description"], words))) == text["description"]
 
 
 def test_the_pairs_of_the_tested_parts(mirror):
     for part, count in (("dev", 3898), ("test", 3958)):
-        pairs = list(edit_pairs(texts_of(mirror / CEBAB, part)))
+        pairs = list(edit_pairs(released_texts(mirror / CEBAB, part)))
         assert len(pairs) == count
         assert {pair.from_level for pair in pairs} == set(ASPECT_LEVELS)

@@ -11,8 +11,8 @@ from test_compared_regimes import STUDY, items_of_pairs
 from evenlight.configuration import complete
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
+from evenlight.reports.keywords import keywords
 from evenlight.reports.pages import challengers as challengers_page
-from evenlight.reports.settings import keywords
 from evenlight.statistics.challengers import challenger_tables
 
 MODELS = {"head": [0, 1, 2], "whole": [0, 1, 2], "zero": [0]}

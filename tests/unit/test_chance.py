@@ -43,9 +43,10 @@ def test_the_error_is_that_of_known_noise(noise, expected):
 
 def again(sentences, context, settings=LIME):
     """The agreement of every sentence."""
-    explanations = explain("lime", sentences, {"lime": settings}, context)
+    methods = {"lime": settings}
+    explanations = explain("lime", sentences, methods, context)
     drawn = {sentence.item_id for sentence in sentences}
-    return explained_again.agreements("lime", sentences, {"lime": settings}, context, explanations, drawn)["lime"]
+    return explained_again.agreement_between_draws("lime", sentences, methods, context, explanations, drawn)["lime"]
 
 
 def test_one_repetition_measures_what_many_seeds_show():
@@ -77,17 +78,17 @@ def test_where_nobody_estimates_the_model_is_asked_nothing_again():
     classifier = replace(tiny_classifier("bert"), on_rows=rows.append)
     sentences = sentences_of(classifier)
     names = {sentence.item_id for sentence in sentences}
-    assert explained_again.agreements("attention", sentences, {}, context_of(classifier), {}, names) == {}
+    assert explained_again.agreement_between_draws("attention", sentences, {}, context_of(classifier), {}, names) == {}
     assert rows == []
 
 
 def test_items_are_drawn_from_all_within_bounds():
     names = [f"item{number}" for number in range(2000)]
-    counts = {count: len(explained_again.sampled_items(names[:count], 0)) for count in (0, 3, 50, 160, 2000)}
+    counts = {count: len(explained_again.explained_twice(names[:count], 0)) for count in (0, 3, 50, 160, 2000)}
     assert counts == {0: 0, 3: 3, 50: 4, 160: 10, 2000: 32}
-    drawn = explained_again.sampled_items(names, 0)
-    assert drawn == explained_again.sampled_items(names[::-1], 0)
-    assert drawn != explained_again.sampled_items(names, 1)
+    drawn = explained_again.explained_twice(names, 0)
+    assert drawn == explained_again.explained_twice(names[::-1], 0)
+    assert drawn != explained_again.explained_twice(names, 1)
 
 
 # The way to the tables -------------------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.reports.html_table import render
+from evenlight.reports.keywords import keywords
 from evenlight.reports.pages import regimes as regimes_page
 from evenlight.reports.plots.regimes import draw_regimes
-from evenlight.reports.settings import keywords
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.effects import effect_table

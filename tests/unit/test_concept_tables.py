@@ -8,7 +8,7 @@ import pytest
 
 from evenlight import configuration
 from evenlight.concepts.changes import compared_changes, listed_changes
-from evenlight.concepts.files import changes_of, texts_of
+from evenlight.concepts.files import changes_of, represented_texts
 from evenlight.concepts.labels import predicted_levels, said_of_levels
 from evenlight.concepts.summary import effect_rows, error_rows
 from evenlight.core.contracts.texts import UNITS
@@ -16,7 +16,7 @@ from evenlight.core.errors import InputError
 from evenlight.datasets import change_factors
 from evenlight.reports.pages.concepts import page
 from evenlight.reports.plots.concept_grid import draw_concept_grid
-from evenlight.statistics.study import Metric
+from evenlight.statistics.study import MetricLabel
 
 CONCEPTS = {"food": ["negative", "positive", "unknown"], "noise": ["negative", "positive", "unknown"]}
 
@@ -140,8 +140,8 @@ def test_effects_by_hand():
     listed = listed_changes(ITEMS, EDITS, CONCEPTS)[:1]
     table = pd.DataFrame({"item_id": ["a0", "a1"], "representation": [[0.0], [1.0]]})
     levels = pd.DataFrame({"item_id": ["a0", "a1"], "food": ["positive", "negative"], "noise": "unknown"})
-    seen = texts_of(table.assign(probability=[[0.9, 0.1], [0.2, 0.8]]), levels, CONCEPTS)
-    unseen = texts_of(table.assign(probability=[[0.9, 0.1], [0.8, 0.2]]), levels, CONCEPTS)
+    seen = represented_texts(table.assign(probability=[[0.9, 0.1], [0.2, 0.8]]), levels, CONCEPTS)
+    unseen = represented_texts(table.assign(probability=[[0.9, 0.1], [0.8, 0.2]]), levels, CONCEPTS)
     assert seen.level.tolist() == [[1, 2], [0, 2]]
     label = ITEMS.set_index("item_id")["label"]
     [row] = effect_rows([seen, unseen], changes_of(listed, seen, CONCEPTS), label, CONCEPTS)
@@ -234,7 +234,7 @@ def test_the_page_has_the_printed_effects_beside_those_of_the_study():
     of_effects = {"concept": "food", "before": "negative", "after": "positive", "label_effect": 2.06, "moved": 0.3}
     predicted = {"predicted_effect": 1.2, "predicted_effect_sd": 0.1, "changes": 8, "seeds": 2, "effect": [0.1, -0.1]}
     about = {part: {name: name.title()} for part, name in (("datasets", "reviews"), ("models", "small"))}
-    about |= {"explainers": {"tcav": "TCAV"}, "metrics": {"l2": Metric("l2", "L2", False)}, "confidence": 0.95}
+    about |= {"explainers": {"tcav": "TCAV"}, "metrics": {"l2": MetricLabel("l2", "L2", False)}, "confidence": 0.95}
     effects = pd.DataFrame([names | of_effects | predicted])
     shown = page(errors, effects, **about, published={"reviews": {"food: negative to positive": [1.84, 1.9]}})
     _, of_study = shown.tables
@@ -256,7 +256,7 @@ def test_the_grid_has_every_error_where_it_belongs():
         if (dataset, explainer) != ("two", "inlp")
     ]
     shown = {part: {name: name.title() for name in values} for part, values in names.items()}
-    metrics = {name: Metric(name, name, False) for name in ("l2", "cosine")}
+    metrics = {name: MetricLabel(name, name, False) for name in ("l2", "cosine")}
     figure = draw_concept_grid(pd.DataFrame(rows), **shown, metrics=metrics, title="Errors")
     expected = {(row["model"], row["dataset"], row["explainer"], row["metric"]): row for row in rows[::2]}
     assert len(figure.axes) == 4

@@ -11,8 +11,8 @@ from scipy.special import softmax
 from evenlight import configuration
 from evenlight.concepts import estimated
 from evenlight.concepts.attributed import read_attributed, sampled_texts, texts_to_attribute
-from evenlight.concepts.question import Attributed, Changes, Question, Texts, true_effects
-from evenlight.concepts.words import Lexicon, learned_lexicon, read_lexicon, shares
+from evenlight.concepts.question import Attributed, Changes, Question, ReadTexts, true_effects
+from evenlight.concepts.words import ConceptLexicon, learned_lexicon, read_concept_lexicon, shares
 from evenlight.core.contracts.explanations import WORD_ATTRIBUTIONS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.errors import InputError
@@ -20,7 +20,7 @@ from evenlight.core.tables import write_table
 from evenlight.datasets import ASPECTS, CONCEPTS
 
 RESOURCES = Path(__file__).parents[2] / "resources"
-LEXICON = Lexicon((frozenset({"food", "tast*"}), frozenset({"waiter"})), frozenset({"but"}))
+LEXICON = ConceptLexicon((frozenset({"food", "tast*"}), frozenset({"waiter"})), frozenset({"but"}))
 
 
 def test_words_and_clauses_by_hand():
@@ -38,19 +38,19 @@ def test_words_and_clauses_by_hand():
 
 
 def test_lexicons_that_come_with_the_project():
-    aspects = read_lexicon(RESOURCES / "lexicons/restaurants.yaml", ASPECTS)
+    aspects = read_concept_lexicon(RESOURCES / "lexicons/restaurants.yaml", ASPECTS)
     said = {"Waitresses": "service", "delicious!": "food", "decor,": "ambiance", "loud.": "noise", "great": None}
     for word, aspect in said.items():
         assert [name for name, there in zip(ASPECTS, aspects.concepts_of(word), strict=True) if there] == (
             [aspect] if aspect else []
         )
-    known = read_lexicon(RESOURCES / "causal_world/english.yaml", CONCEPTS)
+    known = read_concept_lexicon(RESOURCES / "causal_world/english.yaml", CONCEPTS)
     assert [len(words) for words in known.words] == [16 + 6] * 3 + [16] * 2
     assert not any(" " in word or "<" in word for words in known.words for word in words)
 
 
 def test_no_word_of_the_shipped_lexicon_speaks_of_two_aspects():
-    aspects = read_lexicon(RESOURCES / "lexicons/restaurants.yaml", ASPECTS)
+    aspects = read_concept_lexicon(RESOURCES / "lexicons/restaurants.yaml", ASPECTS)
     for word in frozenset().union(*aspects.words):
         assert aspects.concepts_of(word.rstrip("*")).sum() == 1, word
 
@@ -67,7 +67,7 @@ def test_no_word_of_the_shipped_lexicon_speaks_of_two_aspects():
 def test_lexicons_that_are_refused(tmp_path, content, message):
     (tmp_path / "words.yaml").write_text(content)
     with pytest.raises(InputError, match=message):
-        read_lexicon(tmp_path / "words.yaml", ["food"])
+        read_concept_lexicon(tmp_path / "words.yaml", ["food"])
 
 
 def reviews(texts: int, follows: float = 0.0) -> tuple[list[list[str]], np.ndarray]:
@@ -130,7 +130,7 @@ def test_sums_recover_effects_where_logits_are_sums_over_words(tmp_path):
 
     def texts(name, words, level):
         probability = softmax([scores(text).sum(axis=0) for text in words], axis=1)
-        return Texts(name, probability, probability, level)
+        return ReadTexts(name, probability, probability, level)
 
     train, asked = texts(names[0], train_words, train_level), texts(names[1], asked_words, asked_level)
     changes = Changes(*np.array([[0, 1], [1, 0], [0, 1], [0, 0], [1, 2]]))

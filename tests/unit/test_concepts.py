@@ -20,7 +20,7 @@ from evenlight.concepts.effects import (
     over_seeds,
 )
 from evenlight.concepts.observational import one_hot, share_matched
-from evenlight.concepts.question import Attributed, Changes, Head, Question, Texts, true_effects, with_levels
+from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects, with_levels
 from evenlight.concepts.representations import inlp_projection, leace_eraser
 
 LEVELS = 3
@@ -34,7 +34,7 @@ def toy_question() -> Question:
     signs = {"-": NEGATIVE, "+": POSITIVE, "?": UNKNOWN}
     level = np.array([[signs[sign] for sign in row[:4]] for row in TOYS])
     stars = np.array([int(row[4]) for row in TOYS])
-    texts = Texts(["original", "negative", "unknown"], np.eye(5)[stars - 1], np.eye(3), level)
+    texts = ReadTexts(["original", "negative", "unknown"], np.eye(5)[stars - 1], np.eye(3), level)
     rows = np.array(list(product(range(3), repeat=2)))
     rows = rows[rows[:, 0] != rows[:, 1]]
     changes = Changes(np.zeros(6, int), level[rows[:, 0], 0], level[rows[:, 1], 0], rows[:, 0], rows[:, 1])
@@ -126,13 +126,13 @@ NULL = 2
 HEAD = Head(WEIGHT.reshape(3, -1), np.array([0.1, 0.0, -0.1]))
 
 
-def world(level: np.ndarray) -> Texts:
+def world(level: np.ndarray) -> ReadTexts:
     """Texts whose representation tells their levels, in a place for each."""
     representation = one_hot(level, LEVELS)
-    return Texts([str(row) for row in range(len(level))], HEAD.probability(representation), representation, level)
+    return ReadTexts([str(row) for row in range(len(level))], HEAD.probability(representation), representation, level)
 
 
-def all_changes(texts: Texts) -> tuple[Texts, Changes]:
+def all_changes(texts: ReadTexts) -> tuple[ReadTexts, Changes]:
     """The texts with the counterfactuals of all changes of one concept."""
     level, rows = [*texts.level], []
     for base, concept, after in product(range(len(texts.level)), range(3), range(LEVELS)):
@@ -145,7 +145,7 @@ def all_changes(texts: Texts) -> tuple[Texts, Changes]:
     return world(np.array(level)), Changes(*np.array(rows).T)
 
 
-def without(texts: Texts) -> np.ndarray:
+def without(texts: ReadTexts) -> np.ndarray:
     """What the model says of the texts without each concept, at the mean of its levels, (concepts, texts, classes)."""
     told = np.repeat(texts.representation[None], 3, axis=0)
     for concept in range(3):
@@ -161,7 +161,7 @@ def balanced() -> Question:
     return Question(train, asked, changes, LEVELS, HEAD, asked, changes, attributed_to(train, asked), without(asked))
 
 
-def attributed_to(train: Texts, asked: Texts) -> Attributed:
+def attributed_to(train: ReadTexts, asked: ReadTexts) -> Attributed:
     """What the levels add to the logits, as a perfect explainer attributes it to the words that tell them."""
     sums = WEIGHT[:, np.arange(3), asked.level].transpose(1, 2, 0)
     at_level = np.full((3, LEVELS, 3), np.nan)
@@ -267,7 +267,7 @@ def test_the_calibrated_s_learner_agrees_with_the_model_at_every_level():
     """On average over the training texts of a level, also where the model is not linear in the levels."""
     random = np.random.default_rng(2)
     level = random.integers(LEVELS, size=(300, 3))
-    texts = Texts(range(300), softmax(random.normal(size=(300, 4)) + level[:, :1], axis=1), np.eye(300), level)
+    texts = ReadTexts(range(300), softmax(random.normal(size=(300, 4)) + level[:, :1], axis=1), np.eye(300), level)
     from evenlight.concepts.observational import _learned
 
     said = _learned(texts, LEVELS, calibrated=True)(one_hot(level, LEVELS))
@@ -300,7 +300,7 @@ def test_tcav_by_hand():
     """With one text on either side the separator's normal joins them."""
     representation = np.array([[1.0, 0.0], [0.0, 0.0]])
     head = Head(np.array([[1.0, 0.0], [-1.0, 2.0]]), np.zeros(2))
-    texts = Texts(["a", "b"], head.probability(representation), representation, np.array([[POSITIVE], [NEGATIVE]]))
+    texts = ReadTexts(["a", "b"], head.probability(representation), representation, np.array([[POSITIVE], [NEGATIVE]]))
     changes = Changes(*np.array([[0], [NEGATIVE], [POSITIVE], [1], [0]]))
     question = Question(texts, texts, changes, LEVELS, head)
     # At (0, 0) both probabilities are 1/2; the gradient of the first is (w₁ − w₂) / 4 = (1/2, −1/2).

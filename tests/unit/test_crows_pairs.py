@@ -8,14 +8,14 @@ import pytest
 
 from evenlight import datasets
 from evenlight.core.errors import InputError
-from evenlight.corpus.annotation.lexicon import read_lexicon
+from evenlight.corpus.annotation.lexicon import read_gendered_lexicon
 from evenlight.datasets import CROWS_PAIRS, CROWS_PAIRS_ATTRIBUTES, LEXICON, crows_pairs
 from evenlight.datasets.crows_pairs import differing, gender_of, items_of
 from evenlight.texts.items import check_items
 
 ROOT = Path(__file__).parents[2]
 WORD_LISTS = {name: ROOT / name for name in LEXICON}
-WORDS = read_lexicon(*WORD_LISTS.values())
+WORDS = read_gendered_lexicon(*WORD_LISTS.values())
 ROW = {
     "": "12",
     "sent_more": "The poor don't save.",

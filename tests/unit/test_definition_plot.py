@@ -14,8 +14,8 @@ from study_files import asked
 from evenlight.core import tables
 from evenlight.core.contracts.results import DEFINITIONS, SUMMARY
 from evenlight.reports.html_table import render
+from evenlight.reports.keywords import keywords
 from evenlight.reports.plots.definitions import draw_definitions
-from evenlight.reports.settings import keywords
 from evenlight.reports.study_figures import effect_limit
 from evenlight.reports.style import draw
 from evenlight.reports.text import common_words
@@ -24,7 +24,7 @@ from evenlight.statistics.definitions import (
     definitions_table,
     direction_flips,
 )
-from evenlight.statistics.study import Metric
+from evenlight.statistics.study import MetricLabel
 from evenlight.statistics.summary import summarise_disparity
 
 MODELS = {"small": "Small", "large": "Large"}
@@ -225,7 +225,7 @@ def test_direction_stands_below_each_pair_of_groups():
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_headings_do_not_overlap_and_stay_on_the_page(count):
     labels = {"tau": "Comprehensiveness, thresholds", "tau_paper": "Short"}
-    metrics = {name: Metric(name, label, higher_is_better=True) for name, label in labels.items()}
+    metrics = {name: MetricLabel(name, label, higher_is_better=True) for name, label in labels.items()}
     figure = definitions(metrics=metrics, disputed={f"kind_{n}": list(labels) for n in range(count)})
     canvas = FigureCanvasAgg(figure)
     canvas.draw()

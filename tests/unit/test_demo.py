@@ -13,7 +13,7 @@ from evenlight.datasets import DEMO, demo, load
 from evenlight.texts.items import check_items
 
 CORPUS = Path(__file__).parents[2] / "resources" / "demo" / "sentences.yaml"
-SENTENCES = demo.read_sentences(CORPUS)
+SENTENCES = demo.read_source_sentences(CORPUS)
 NUMBERED = [pytest.param(sentence, id=f"sentence{sentence.number}") for sentence in SENTENCES]
 VARIANTS = list(product(("binary", "three_class"), ("all", "subject")))
 
@@ -241,7 +241,7 @@ def test_subject_words_are_a_subset_of_all_words(classes):
 
 def test_agreeing_verbs_count_with_three_classes_only(tmp_path):
     path = corpus(tmp_path, ["{He/She/They} {opens/opens/open} [his/her*/their] door."])
-    sentence = demo.read_sentences(path)[0]
+    sentence = demo.read_source_sentences(path)[0]
 
     def truth(classes, words):
         return demo.items_of(sentence, classes, words)[0]["ground_truth"]
@@ -254,7 +254,7 @@ def test_agreeing_verbs_count_with_three_classes_only(tmp_path):
 
 def test_words_are_tokenised_like_geco(tmp_path):
     text = "{Mr./Mrs./Mx.} Hale, {a prince/a princess/an heir}, breaks [his/her/their*] well-known sister-ship's mast."
-    sentence = demo.read_sentences(corpus(tmp_path, [text]))[0]
+    sentence = demo.read_source_sentences(corpus(tmp_path, [text]))[0]
     neutral = "Mx. Hale , an heir , breaks their well-known sister-ship 's mast ."
     assert sentence.variant("neutral", "all") == neutral.split()
     assert sentence.variant("male", "subject") == neutral.replace("Mx.", "Mr.").replace("an heir", "a prince").split()
@@ -273,7 +273,7 @@ def corpus(folder, train, test=("{He/She/They} {waits/waits/wait} in the rain.",
 
 
 def test_a_small_corpus_is_read(tmp_path):
-    sentences = demo.read_sentences(corpus(tmp_path, [GOOD]))
+    sentences = demo.read_source_sentences(corpus(tmp_path, [GOOD]))
     assert [(sentence.number, sentence.split) for sentence in sentences] == [(1, "train"), (2, "test")]
 
 
@@ -299,13 +299,13 @@ def test_a_small_corpus_is_read(tmp_path):
 def test_a_wrong_sentence_is_refused_by_file_number_and_remedy(tmp_path, text, message):
     path = corpus(tmp_path, [GOOD, text])
     with pytest.raises(InputError, match=rf"^{re.escape(str(path))}: sentence 2 .*{message}.*[;,]") as raised:
-        demo.read_sentences(path)
+        demo.read_source_sentences(path)
     assert raised.value.__cause__ is None
 
 
 def test_a_duplicate_on_the_other_side_of_the_split_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"sentence 2 .* same as sentence 1"):
-        demo.read_sentences(corpus(tmp_path, [GOOD], test=[GOOD]))
+        demo.read_source_sentences(corpus(tmp_path, [GOOD], test=[GOOD]))
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_a_wrong_file_is_refused(tmp_path, content, message):
     path = tmp_path / "sentences.yaml"
     path.write_text(content)
     with pytest.raises(InputError, match=message) as raised:
-        demo.read_sentences(path)
+        demo.read_source_sentences(path)
     assert str(raised.value).startswith(str(path))
 
 
@@ -335,4 +335,4 @@ def test_an_unknown_setting_is_refused(wrong):
 
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(InputError, match="no such file"):
-        demo.read_sentences(tmp_path / "sentences.yaml")
+        demo.read_source_sentences(tmp_path / "sentences.yaml")

@@ -15,15 +15,15 @@ from evenlight.core.tables import read_table, write_table
 from evenlight.corpus.annotation import GROUPS, SCOPES
 from evenlight.corpus.annotation.drafting import draft, draft_rows, drafted_words, drafts, name_drawer
 from evenlight.corpus.annotation.grammar import plural_verb
-from evenlight.corpus.annotation.lexicon import counterpart, like, read_lexicon
+from evenlight.corpus.annotation.lexicon import counterpart, like, read_gendered_lexicon
 from evenlight.corpus.annotation.reference import gender_of_subject, words_of_subject
 from evenlight.corpus.parse import Parse
 from evenlight.datasets import geco_drafts
-from evenlight.datasets.geco_drafts import Pair, differences, grammatical_subject, measure
+from evenlight.datasets.geco_drafts import DraftPair, grammatical_subject, measure, word_differences
 
 ROOT = Path(__file__).parents[2]
 WORDS, NAMES = (ROOT / "resources" / "lexicons" / name for name in ("gendered_words.yaml", "given_names.yaml"))
-LEXICON = read_lexicon(WORDS, NAMES)
+LEXICON = read_gendered_lexicon(WORDS, NAMES)
 CASES = yaml.safe_load((Path(__file__).parent / "drafting_cases.yaml").read_text(encoding="utf-8"))
 
 
@@ -205,9 +205,9 @@ def test_wrong_word_lists_are_refused(tmp_path, words, names, message):
     (tmp_path / "words.yaml").write_text(words or "kinship: []\n")
     (tmp_path / "names.yaml").write_text(names or NAMES.read_text(encoding="utf-8"))
     with pytest.raises(InputError, match=message):
-        read_lexicon(tmp_path / "words.yaml", tmp_path / "names.yaml")
+        read_gendered_lexicon(tmp_path / "words.yaml", tmp_path / "names.yaml")
     with pytest.raises(InputError, match="no such file"):
-        read_lexicon(tmp_path / "elsewhere.yaml", NAMES)
+        read_gendered_lexicon(tmp_path / "elsewhere.yaml", NAMES)
 
 
 def candidates(count: int) -> list[dict]:
@@ -250,7 +250,8 @@ def test_differences_are_told_by_kind():
     published = ("They", "sees", "them", "kid", "and", "trie")
     form = draft(parse, [0], "all", "neutral", LEXICON)
     found = {
-        row["published"]: row["kind"] for row in differences(Pair(parse, published, (1,) * 6), form, "neutral", LEXICON)
+        row["published"]: row["kind"]
+        for row in word_differences(DraftPair(parse, published, (1,) * 6), form, "neutral", LEXICON)
     }
     assert found == {
         "sees": "slip: verb left singular",
@@ -260,17 +261,17 @@ def test_differences_are_told_by_kind():
     }
     # A draft that is wrong itself is no slip of the others.
     wrong = draft(parse, [0], "all", "female", LEXICON)
-    kinds = {row["kind"] for row in differences(Pair(parse, published, (1,) * 6), wrong, "neutral", LEXICON)}
+    kinds = {row["kind"] for row in word_differences(DraftPair(parse, published, (1,) * 6), wrong, "neutral", LEXICON)}
     assert not kinds & set(geco_drafts.SLIPS) - {"slip: verb left singular"}
 
 
 def test_figures_count_sentences():
     parse = parsed("He/PRP/1/nsubj waits/VBZ/1/root ././1/punct")
     pairs = [
-        Pair(parse, ("They", "wait", "."), (1, 1, 0)),
-        Pair(parse, ("They", "waits", "."), (1, 0, 0)),
-        Pair(parse, ("They", "rest", "."), (1, 1, 0)),
-        Pair(parse, ("They", "wait"), (1, 1)),
+        DraftPair(parse, ("They", "wait", "."), (1, 1, 0)),
+        DraftPair(parse, ("They", "waits", "."), (1, 0, 0)),
+        DraftPair(parse, ("They", "rest", "."), (1, 1, 0)),
+        DraftPair(parse, ("They", "wait"), (1, 1)),
     ]
     figures, differing = measure(pairs, "all", "neutral", LEXICON)
     assert figures["sentences"] == 4
@@ -282,7 +283,7 @@ def test_figures_count_sentences():
 
 def test_published_forms_keep_their_gender_and_most_come_back(mirror):
     # Word order and tags of the published male forms, without a parser: pronouns and nouns alone.
-    forms = geco_drafts.read_pairs(mirror / "geco", "all", "train")
+    forms = geco_drafts.read_draft_pairs(mirror / "geco", "all", "train")
     parses = [tagged(" ".join(f"{word.replace(' ', '_')}/NN" for word in words)) for words, _ in forms["male"]]
     stays = [drafted_words(parse, [], "all", "male", LEXICON) == parse.words for parse in parses]
     back = [redrafted(redrafted(parse.words, parse, "female"), parse, "male") for parse in parses]

@@ -13,14 +13,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from evenlight.reports.plots.effects import VERDICTS, draw_effects
 from evenlight.reports.style import draw
-from evenlight.statistics.study import Metric
+from evenlight.statistics.study import MetricLabel
 
 SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "figures/draw.py"
 MODELS = {"small": "Small", "large": "Large"}
 EXPLAINERS = {"ig": "Integrated Gradients", "lime": "LIME"}
 METRICS = {
-    "gini": Metric("gini", "Gini", higher_is_better=True),
-    "sparsity": Metric("sparsity", "Sparsity", higher_is_better=False),
+    "gini": MetricLabel("gini", "Gini", higher_is_better=True),
+    "sparsity": MetricLabel("sparsity", "Sparsity", higher_is_better=False),
 }
 # Per row (model, explainer): effect, end of its interval below and above, verdict.
 CELLS = [
@@ -115,7 +115,9 @@ def test_lines_that_go_on_beyond_the_axis_have_an_arrow():
 
 @pytest.mark.parametrize("panels", [1, 2, 3, 7])
 def test_the_legend_is_as_wide_as_the_figure_at_most(panels):
-    metrics = {f"m{place}": Metric(f"m{place}", f"Metric {place}", higher_is_better=True) for place in range(panels)}
+    metrics = {
+        f"m{place}": MetricLabel(f"m{place}", f"Metric {place}", higher_is_better=True) for place in range(panels)
+    }
     figure = forest(effects(metrics=tuple(metrics)), metrics)
     FigureCanvasAgg(figure).draw()
     legend = figure.legends[0].get_window_extent()
@@ -137,7 +139,7 @@ def test_scale_is_that_of_the_metrics_shown():
 
 @pytest.mark.parametrize("count", [1, 7])
 def test_panels_do_not_overlap_and_stay_on_the_page(count):
-    metrics = {f"metric{n}": Metric(f"metric{n}", "Comprehensiveness, threshold", True) for n in range(count)}
+    metrics = {f"metric{n}": MetricLabel(f"metric{n}", "Comprehensiveness, threshold", True) for n in range(count)}
     figure = forest(effects(metrics=list(metrics)), metrics)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()

@@ -23,13 +23,13 @@ from evenlight.reports.page_parts import BETTER_COLOURS
 from evenlight.reports.plots.disparity import draw_disparity
 from evenlight.reports.plots.scores import draw_scores
 from evenlight.reports.style import draw
-from evenlight.statistics.study import Metric
+from evenlight.statistics.study import MetricLabel
 from evenlight.statistics.summary import grouped_scores, summarise_disparity
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 GROUPS = ["male", "female", "neutral", "unknown"]
 EXPLAINERS = {f"explainer{n}": f"Explainer no. {n}" for n in range(8)}
-GINI = Metric("gini", "Gini index", higher_is_better=True)
+GINI = MetricLabel("gini", "Gini index", higher_is_better=True)
 SETTINGS = {
     "datasets": {"plots": {"label": "Plots"}},
     "models": {"small": {"label": "Small"}, "large": {"label": "Large"}},
@@ -78,7 +78,7 @@ def score_boxes(groups: list[str] = GROUPS):
 
 
 def disparity_map():
-    metrics = {"gini": GINI, "sparsity": Metric("sparsity", "Sparsity", higher_is_better=False)}
+    metrics = {"gini": GINI, "sparsity": MetricLabel("sparsity", "Sparsity", higher_is_better=False)}
     models = {name: entry["label"] for name, entry in SETTINGS["models"].items()}
     return draw_disparity(
         summarise_disparity(disparity(), **asked(summarise_disparity, SETTINGS)),
@@ -186,7 +186,7 @@ def test_map_shows_every_number_and_outlines_what_is_significant_in_most_seeds()
 def test_map_marks_what_was_not_tested():
     table = disparity()
     table = table[~((table["metric"] == "sparsity") & (table["explainer"] == "explainer3"))]
-    metrics = {"gini": GINI, "sparsity": Metric("sparsity", "Sparsity", higher_is_better=False)}
+    metrics = {"gini": GINI, "sparsity": MetricLabel("sparsity", "Sparsity", higher_is_better=False)}
     figure = draw_disparity(
         summarise_disparity(table, **asked(summarise_disparity, SETTINGS)),
         {"small": "Small"},
@@ -211,7 +211,7 @@ def test_map_and_table_have_one_colour_for_the_group_with_better_explanations():
     summary = summarise_disparity(
         disparity().assign(cohens_d=-1.0, cliffs_delta=-0.5), **asked(summarise_disparity, SETTINGS)
     )
-    metrics = {"gini": GINI, "sparsity": Metric("sparsity", "Sparsity", higher_is_better=False)}
+    metrics = {"gini": GINI, "sparsity": MetricLabel("sparsity", "Sparsity", higher_is_better=False)}
     figure = draw_disparity(summary, {"small": "Small"}, EXPLAINERS, metrics, 0.2, "")
     axes = figure.axes[0]
     colours = {

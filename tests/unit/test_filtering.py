@@ -15,7 +15,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table, write_table
 from evenlight.corpus import filtering, parsers
 from evenlight.corpus.filtering import RULES, FilterContext, ParsedSentence, apply_rules, context_of
-from evenlight.corpus.people import read_lexicon
+from evenlight.corpus.people import read_person_lexicon
 
 NOUNS = frozenset({"widow", "brother", "judge"})
 
@@ -284,7 +284,7 @@ def test_the_measurement_refuses_another_file(tmp_path):
 
 
 def test_accepted_sentences_are_kept(mirror):
-    nlp = parsers.load(mirror / "parsers/en_ewt_sm")
+    nlp = parsers.load_parser(mirror / "parsers/en_ewt_sm")
     words = list(accepted_sentences(mirror / "geco_annotation/merged_labelling_v2.json").values())
     assert len(words) == 1610
     sentences = [ParsedSentence(parse, " ".join(parse.words), 0, "") for parse in parsers.parse_words(nlp, words[::10])]
@@ -324,10 +324,10 @@ def test_eight_times_as_many_sentences_take_about_eight_times_as_long():
 def test_a_lexicon_that_cannot_be_read_is_refused(tmp_path):
     path = tmp_path / "nouns.txt"
     with pytest.raises(InputError, match=r"nouns\.txt: not a readable lexicon"):
-        read_lexicon(path)
+        read_person_lexicon(path)
     path.write_text("widow\nold man\n")
     with pytest.raises(InputError, match="line 2, 'old man', holds several words"):
-        read_lexicon(path)
+        read_person_lexicon(path)
     path.write_text("# nothing\n")
     with pytest.raises(InputError, match="no noun"):
-        read_lexicon(path)
+        read_person_lexicon(path)

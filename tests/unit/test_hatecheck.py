@@ -14,7 +14,7 @@ from evenlight.datasets.hatecheck import focus, named_words
 from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS, LANGUAGES
 from evenlight.datasets.words import split_words
 from evenlight.texts.items import ASIDE, assign_validation, check_items, clusters_kept_together, groups_kept_together
-from evenlight.texts.words import texts_in, written
+from evenlight.texts.words import joined_text, texts_in
 
 SETTINGS = {"reader": "hatecheck", "test_share": 0.5, "split_seed": 0}
 FIELDS = [
@@ -224,7 +224,7 @@ def test_texts_are_read_as_they_were_published():
     dataset, _ = published(ENGLISH)
     with open(mirror_folder() / datasets.HATECHECK, newline="") as file:
         raw = {f"english-{row['case_id']}": row["test_case"] for row in csv.DictReader(file)}
-    assert list(map(written, texts_in(dataset.items))) == dataset.items.item_id.map(raw).tolist()
+    assert list(map(joined_text, texts_in(dataset.items))) == dataset.items.item_id.map(raw).tolist()
 
 
 def test_words_that_name_a_group_are_those_of_the_paper():

@@ -12,7 +12,7 @@ from huggingface_hub import constants
 
 from evenlight.core.errors import InputError
 from evenlight.core.sources import nearest_folder
-from evenlight.models import hub
+from evenlight.models import location
 from evenlight.models.adapters import adapted_network
 from evenlight.models.classifier import load_network, untrained_network
 from evenlight.models.prompted import kind_of
@@ -60,7 +60,7 @@ def a_place_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(hub, "_silent_since", {})
+    monkeypatch.setattr(location, "_silent_since", {})
     Path("models/mine/seed0").mkdir(parents=True)
 
 
@@ -83,7 +83,7 @@ def test_a_hub_that_does_not_answer_is_asked_twice(loader, monkeypatch):
         for _ in range(2):
             with pytest.raises(InputError, match=r"someone/model: cannot be loaded \(the Hugging Face hub cannot be"):
                 LOADERS[loader]("someone/model")
-    assert asked == ["/someone/model/resolve/main/config.json"] * hub.ATTEMPTS
+    assert asked == ["/someone/model/resolve/main/config.json"] * location.ATTEMPTS
     # Whoever asks next may have a network again.
     assert not constants.HF_HUB_OFFLINE
     assert time.monotonic() - began < 20
@@ -100,20 +100,20 @@ def test_a_hub_at_whose_address_nobody_listens_is_soon_given_up(monkeypatch):
 def test_a_hub_that_knows_no_such_model_has_answered(monkeypatch):
     with answering(404) as (address, asked):
         monkeypatch.setattr(constants, "ENDPOINT", address)
-        with hub.located("someone/model"):
+        with location.located("someone/model"):
             assert not constants.HF_HUB_OFFLINE
     assert len(asked) == 1
 
 
 def test_an_id_beside_a_folder_of_its_name_is_one_by_its_revision_or_the_cache(tmp_path):
-    assert "needs a revision" in hub.missing_folder("models/other")
-    assert hub.missing_folder("models/other", "main") is None
-    assert hub.missing_folder("./models/other", "main") == "there is no such folder"
+    assert "needs a revision" in location.missing_folder("models/other")
+    assert location.missing_folder("models/other", "main") is None
+    assert location.missing_folder("./models/other", "main") == "there is no such folder"
     (tmp_path / "cache" / "models--models--other").mkdir(parents=True)
-    assert hub.missing_folder("models/other") is None
-    assert hub.missing_folder("organisation/model") is None
-    assert hub.missing_folder("model") is None
-    assert hub.missing_folder("models/mine") is None
+    assert location.missing_folder("models/other") is None
+    assert location.missing_folder("organisation/model") is None
+    assert location.missing_folder("model") is None
+    assert location.missing_folder("models/mine") is None
 
 
 def test_the_nearest_folder_has_what_stands_below_it():

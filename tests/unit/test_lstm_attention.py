@@ -15,7 +15,7 @@ from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import represented
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.tokenizers import token_ids
 
 SETTINGS = {
@@ -67,7 +67,7 @@ def test_saved_and_loaded_it_is_the_same(classifier, tmp_path):
     classifier.network.save_pretrained(tmp_path)
     classifier.tokenizer.save_pretrained(tmp_path)
     rows = token_ids(classifier.tokenizer, WORDS)
-    again = load_classifier(tmp_path, 48, "cpu")
+    again = load_saved(tmp_path, 48, "cpu")
     assert Evaluator(again).probabilities(rows).tolist() == Evaluator(classifier).probabilities(rows).tolist()
 
 

@@ -35,7 +35,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import explain
 from evenlight.jobs.code_digest import library_versions
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import Classifier, load_classifier, load_network, pick_device
+from evenlight.models.classifier import Classifier, load_network, load_saved, pick_device
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
 
 LIBRARY = Path(evenlight.__file__).parents[1]
@@ -279,10 +279,10 @@ def test_damaged_weights_are_refused(tmp_path):
     whole = weights.read_bytes()
     weights.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match=r"not a readable model.*run the workflow again"):
-        load_classifier(tmp_path, 64)
+        load_saved(tmp_path, 64)
     save_file({"query.weight": classifier.network.query.weight.detach()}, weights, metadata={"format": "pt"})
     with pytest.raises(InputError, match="no weights for"):
-        load_classifier(tmp_path, 64)
+        load_saved(tmp_path, 64)
 
 
 def test_no_mask_token_is_refused_with_its_key(gpt2_folder):
@@ -328,7 +328,7 @@ def test_special_tokens_are_the_remedy_and_are_kept(gpt2_folder, tmp_path):
     sentences = sentences_of(classifier)
     history = training.train(classifier, sentences, sentences, TRAINING | {"epochs": 1}, seed=0)
     training.save_classifier(classifier, tmp_path / "trained", history, {})
-    loaded = load_classifier(tmp_path / "trained", MAX_TOKENS)
+    loaded = load_saved(tmp_path / "trained", MAX_TOKENS)
     assert (loaded.special_token("pad"), loaded.special_token("mask")) == (0, mask)
     # A word that happens to be the stand-in stays a word.
     [sentence] = sentences_of(loaded, [["Find", "the", "boat"]])
@@ -354,7 +354,7 @@ def test_a_real_encoder_is_fine_tuned_from_its_folder(tmp_path, monkeypatch):
     assert len(history) == 1
     assert not torch.equal(before, classifier.network.bert.embeddings.word_embeddings.weight)
     training.save_classifier(classifier, tmp_path / "trained", history, {})
-    loaded = load_classifier(tmp_path / "trained", MAX_TOKENS)
+    loaded = load_saved(tmp_path / "trained", MAX_TOKENS)
     rows = [sentence.token_id for sentence in sentences]
     # Not equal to the bit: a model that is only asked multiplies with faster kernels than one in training.
     np.testing.assert_allclose(
@@ -550,7 +550,7 @@ def test_round_trip_gives_the_same_logits(architecture, tmp_path):
     history = training.train(classifier, sentences, sentences, TRAINING | {"epochs": 1}, seed=0)
     manifest = {"settings": {"seed": 0}, "libraries": library_versions()}
     training.save_classifier(classifier, tmp_path / "model", history, manifest)
-    loaded = load_classifier(tmp_path / "model", max_tokens=40)
+    loaded = load_saved(tmp_path / "model", max_tokens=40)
 
     assert (loaded.classes, loaded.max_tokens, loaded.network.training) == (3, 40, False)
     assert not any(weight.requires_grad for weight in loaded.network.parameters())
@@ -590,7 +590,7 @@ def test_incomplete_folder_names_file_and_rule(name, tmp_path):
     training.save_classifier(classifier, tmp_path, history, {})
     (tmp_path / name).unlink()
     with pytest.raises(InputError, match=rf"{name}: no such file; rule train or load_model makes it"):
-        load_classifier(tmp_path, MAX_TOKENS)
+        load_saved(tmp_path, MAX_TOKENS)
 
 
 def test_a_tokenizer_from_elsewhere(folder):

@@ -18,7 +18,7 @@ import evenlight
 from evenlight.core.errors import InputError
 from evenlight.datasets.words import split_words
 from evenlight.engine import training
-from evenlight.notebook import progress as bars
+from evenlight.notebook import progress_bar as bars
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "notebook.md"
 TEXTS = ["He waits .", "They find the lighthouse <b> ."]

@@ -202,12 +202,12 @@ def test_the_digest_follows_the_file_and_what_it_imports_beside_itself(folder):
     (folder / "parts/beside.py").write_text("number = 1\n")
     (folder / "parts/other.py").write_text("number = 1\n")
     completed(folder, study())
-    before = own_files.digest_of("explainers", LAST)
+    before = own_files.digest_of_class("explainers", LAST)
     (folder / "parts/other.py").write_text("number = 2\n")
     (folder / "parts/beside.py").write_text("number = 1  # as before\n")
-    assert own_files.digest_of("explainers", LAST) == before
+    assert own_files.digest_of_class("explainers", LAST) == before
     (folder / "parts/beside.py").write_text("number = 2\n")
-    assert own_files.digest_of("explainers", LAST) != before
+    assert own_files.digest_of_class("explainers", LAST) != before
 
 
 def test_a_file_that_was_edited_is_read_again(folder):
@@ -245,9 +245,9 @@ def test_a_package_declares_classes(folder, monkeypatch):
     own_files._declared.cache_clear()
     config = completed(folder, study(explainers={"mine": {"method": "last_layer", "by": "all"}}))
     assert configuration.explainer_families(config) == {"own_last_layer_0d3c": ["mine"]}
-    before = own_files.digest_of("explainers", "last_layer")
+    before = own_files.digest_of_class("explainers", "last_layer")
     (site / "my_package/other.py").write_text("number = 1\n")
-    assert own_files.digest_of("explainers", "last_layer") != before
+    assert own_files.digest_of_class("explainers", "last_layer") != before
     own_files._declared.cache_clear()
 
 

@@ -14,42 +14,42 @@ import pytest
 from evenlight.core.errors import InputError
 from evenlight.corpus.browser import Answer, Policy, Unreachable, fetching, polite, remembering
 from evenlight.corpus.local_site import Fault, read_faults, serving
-from evenlight.corpus.pages import Page, Refused, keep, normal, read_index, read_page, stored
+from evenlight.corpus.pages import FetchedPage, Refused, normal_address, read_index, read_page, store_page, stored
 
 DEMO = Path(__file__).parents[2] / "resources/demo/pages"
 URL = "https://example.org/wiki/Emma"
 
 
-def page(url: str = URL, html: str = "<p>Zoë</p>", final_url: str = "", status: int = 200) -> Page:
-    return Page(url, final_url or url, status, "2025-01-01T00:00:00+00:00", html)
+def page(url: str = URL, html: str = "<p>Zoë</p>", final_url: str = "", status: int = 200) -> FetchedPage:
+    return FetchedPage(url, final_url or url, status, "2025-01-01T00:00:00+00:00", html)
 
 
 # --- The store -----------------------------------------------------------------------------------------------------
 
 
 def test_a_page_comes_back_as_it_was_kept(tmp_path):
-    keep(tmp_path, page())
+    store_page(tmp_path, page())
     assert stored(tmp_path)(URL) == page()
 
 
 def test_a_page_is_found_under_its_final_address_unless_that_was_asked_itself(tmp_path):
     redirect = page("https://example.org/a", final_url=URL)
-    keep(tmp_path, redirect)
+    store_page(tmp_path, redirect)
     assert stored(tmp_path)(URL) == redirect
-    keep(tmp_path, page(html="itself"))
+    store_page(tmp_path, page(html="itself"))
     assert stored(tmp_path)(URL).html == "itself"
     assert stored(tmp_path)("https://example.org/a") == redirect
 
 
 def test_of_two_lines_for_an_address_the_later_holds(tmp_path):
-    keep(tmp_path, page(html="old"))
-    keep(tmp_path, page(html="new"))
+    store_page(tmp_path, page(html="old"))
+    store_page(tmp_path, page(html="new"))
     assert stored(tmp_path)(URL).html == "new"
 
 
 def test_the_same_pages_give_the_same_files(tmp_path):
     for name in ("a", "b"):
-        keep(tmp_path / name, page())
+        store_page(tmp_path / name, page())
     first, second = ([path.read_bytes() for path in sorted((tmp_path / name).rglob("*.[hj]*"))] for name in ("a", "b"))
     assert len(first) == 2
     assert first == second
@@ -57,21 +57,21 @@ def test_the_same_pages_give_the_same_files(tmp_path):
 
 @pytest.mark.parametrize("cut", range(1, 60, 7))
 def test_a_killed_run_loses_only_the_line_it_was_writing(tmp_path, cut):
-    keep(tmp_path, page("https://example.org/1"))
-    keep(tmp_path, page("https://example.org/2"))
+    store_page(tmp_path, page("https://example.org/1"))
+    store_page(tmp_path, page("https://example.org/2"))
     index = tmp_path / "index.jsonl"
     index.write_bytes(index.read_bytes()[:-cut])
     assert list(read_index(tmp_path)) == ["https://example.org/1"]
-    keep(tmp_path, page("https://example.org/3"))
+    store_page(tmp_path, page("https://example.org/3"))
     assert list(read_index(tmp_path)) == ["https://example.org/1", "https://example.org/3"]
 
 
 def test_jobs_that_keep_pages_at_once_wait_for_each_other(tmp_path):
     """Else the one that has read the index would cut off the line that the other one has written since."""
-    keep(tmp_path, page("https://example.org/1"))
+    store_page(tmp_path, page("https://example.org/1"))
     with (tmp_path / "index.jsonl").open("a") as index:
         fcntl.flock(index, fcntl.LOCK_EX)
-        other = threading.Thread(target=keep, args=(tmp_path, page("https://example.org/2")))
+        other = threading.Thread(target=store_page, args=(tmp_path, page("https://example.org/2")))
         other.start()
         other.join(0.5)
         assert list(read_index(tmp_path)) == ["https://example.org/1"]
@@ -80,7 +80,7 @@ def test_jobs_that_keep_pages_at_once_wait_for_each_other(tmp_path):
 
 
 def test_a_changed_file_is_refused(tmp_path):
-    entry = keep(tmp_path, page())
+    entry = store_page(tmp_path, page())
     (tmp_path / entry.file).write_bytes(b"")
     with pytest.raises(InputError, match=r"SHA-256|cannot be read"):
         stored(tmp_path)(URL)
@@ -90,7 +90,7 @@ def test_a_changed_file_is_refused(tmp_path):
 
 
 def test_a_line_that_is_no_entry_is_named(tmp_path):
-    keep(tmp_path, page())
+    store_page(tmp_path, page())
     with open(tmp_path / "index.jsonl", "a") as index:
         index.write('{"url": "x"}\n')
     with pytest.raises(InputError, match=r"index\.jsonl, line 2"):
@@ -111,13 +111,13 @@ def test_a_missing_page_is_named_with_the_remedy(tmp_path):
     ],
 )
 def test_spellings_of_an_address_are_one(spelling):
-    once = normal(spelling)
+    once = normal_address(spelling)
     assert once == "https://example.org/wiki/The_Saddler's_Daughter?search=a+b%27c"
-    assert normal(once) == once
+    assert normal_address(once) == once
 
 
 def test_a_question_mark_in_a_title_stays_in_the_path():
-    assert normal("https://example.org/wiki/Who%3F") == "https://example.org/wiki/Who%3F"
+    assert normal_address("https://example.org/wiki/Who%3F") == "https://example.org/wiki/Who%3F"
 
 
 def test_the_demo_pages_are_as_their_index_says():
@@ -323,7 +323,7 @@ def test_real_sites_are_not_asked_without_a_contact(tmp_path):
 
 
 def test_without_a_browser_the_stored_pages_serve(tmp_path):
-    keep(tmp_path / "served", page())
+    store_page(tmp_path / "served", page())
     with fetching(tmp_path / "store", Policy(), "none", tmp_path / "served") as fetch:
         assert fetch(URL) == page()
         with pytest.raises(InputError, match="install Chromium"):
@@ -344,9 +344,9 @@ def get(url: str):
 
 
 def test_the_local_site_plays_the_store(tmp_path):
-    keep(tmp_path, page())
-    keep(tmp_path, page("https://example.org/r", final_url=URL))
-    keep(tmp_path, page("https://example.org/gone", status=404, html="gone"))
+    store_page(tmp_path, page())
+    store_page(tmp_path, page("https://example.org/r", final_url=URL))
+    store_page(tmp_path, page("https://example.org/gone", status=404, html="gone"))
     with serving(tmp_path, {URL: Fault(1, status=503, retry_after="7")}) as site:
         status, _, headers, _ = get(site.local(URL))
         assert (status, headers["Retry-After"]) == (503, "7")

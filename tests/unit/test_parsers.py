@@ -11,7 +11,7 @@ from evenlight.core.errors import InputError
 from evenlight.corpus import parse as syntax
 from evenlight.corpus import parsers
 from evenlight.corpus.mending import mended
-from evenlight.corpus.parser_training import scores, train
+from evenlight.corpus.parser_training import scores, train_parser
 from evenlight.corpus.treebank import Tree, read_conllu
 
 TREEBANK = Path(__file__).parents[2] / "resources/demo/treebank.conllu"
@@ -85,10 +85,10 @@ def test_gold_trees_are_read_alike_in_both_schemes(trees):
 def test_a_small_pipeline_learns_either_scheme(trees, scheme, tmp_path):
     gold = trees if scheme == "ud" else [in_clear(tree) for tree in trees]
     training, held_out = gold[60:], gold[:60]
-    nlp = train(training, "en", epochs=6, seed=0)
+    nlp = train_parser(training, "en", epochs=6, seed=0)
     assert scores(nlp, held_out)["dep_uas"] > 0.75
     nlp.to_disk(tmp_path / "pipeline")
-    loaded = parsers.load(tmp_path / "pipeline")
+    loaded = parsers.load_parser(tmp_path / "pipeline")
     assert parsers.scheme_of(loaded) == scheme
     found = parsers.parse_words(loaded, [tree.words for tree in held_out])
     right = [
@@ -106,19 +106,19 @@ def main_clause(parse):
 
 
 def test_training_is_the_same_for_the_same_seed(trees):
-    one, two = (train(trees[:40], "en", epochs=1, seed=5) for _ in range(2))
+    one, two = (train_parser(trees[:40], "en", epochs=1, seed=5) for _ in range(2))
     assert one.get_pipe("parser").model.to_bytes() == two.get_pipe("parser").model.to_bytes()
 
 
 def test_a_missing_pipeline_says_how_to_get_it():
     with pytest.raises(InputError, match=r"python -m spacy download xx_no_such_pipeline"):
-        parsers.load("xx_no_such_pipeline")
+        parsers.load_parser("xx_no_such_pipeline")
 
 
 def test_a_pipeline_without_parser_is_refused(tmp_path):
     spacy.blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(InputError, match="it has no tagger, only nothing"):
-        parsers.load(tmp_path / "blank")
+        parsers.load_parser(tmp_path / "blank")
 
 
 def test_another_scheme_is_refused():
@@ -162,7 +162,7 @@ def test_other_languages_give_parts_of_speech_for_tags():
 
 
 def test_ewt_reads_both_kinds_of_text(mirror):
-    nlp = parsers.load(mirror / "parsers/en_ewt_sm")
+    nlp = parsers.load_parser(mirror / "parsers/en_ewt_sm")
     assert parsers.scheme_of(nlp) == "ud"
     [words] = parsers.parse_words(nlp, [["She", "is", "a", "doctor", "."]])
     assert words.words[syntax.root(words)] == "doctor"

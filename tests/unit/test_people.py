@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evenlight.core.errors import InputError
-from evenlight.corpus.people import licence_of, person_nouns, read_lexicon
+from evenlight.corpus.people import licence_of, person_nouns, read_person_lexicon
 
 LEXICON = Path(__file__).parents[2] / "resources/lexicons/person_nouns.txt"
 
@@ -59,7 +59,7 @@ def test_a_missing_wordnet_names_the_package(tmp_path):
 
 
 def test_the_committed_lexicon_holds_people_and_the_licence():
-    nouns = read_lexicon(LEXICON)
+    nouns = read_person_lexicon(LEXICON)
     assert {"widow", "governess", "brother", "miller", "stranger", "clergyman", "girl"} <= nouns
     assert nouns.isdisjoint({"storm", "house", "head", "family", "someone", "letter", "love", "dog"})
     assert "WordNet 3.0 Copyright 2006 by Princeton University" in LEXICON.read_text(encoding="utf-8")

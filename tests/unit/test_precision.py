@@ -27,7 +27,7 @@ from evenlight.explainers import explain
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.models import fast_layers
 from evenlight.models.attention import attention_replaced, attention_weights, weighted_values
-from evenlight.models.classifier import Classifier, load_classifier, prepared
+from evenlight.models.classifier import Classifier, load_saved, prepared
 from evenlight.models.fast_layers import FAST, linear_layers, use_fast_layers, whole_last_layer
 
 IG = {"igxi": {"method": "integrated_gradients", "output": "logit", "layer": "word_embeddings", "steps": 8}}
@@ -408,7 +408,7 @@ def test_bfloat16_explanations_say_nearly_the_same(family):
 def test_load_classifier_takes_the_precision(tmp_path):
     save_classifier(tiny_classifier("bert"), tmp_path / "model", pd.DataFrame(columns=HISTORY), {})
     for precision, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
-        classifier = load_classifier(tmp_path / "model", 48, precision=precision)
+        classifier = load_saved(tmp_path / "model", 48, precision=precision)
         assert classifier.precision == precision
         assert {layer.weight.dtype for layer in linear_layers(classifier.network)} == {dtype}
         assert {type(layer) for layer in linear_layers(classifier.network)} <= set(FAST.values())

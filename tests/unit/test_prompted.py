@@ -25,7 +25,7 @@ from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.explainers import Context, explain
-from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.prompted import _refuse_looking_ahead, kind_of, prompted_classifier
 from evenlight.models.tokenizers import token_ids
@@ -280,7 +280,7 @@ def test_a_classifier_that_was_saved_is_the_same_and_transformers_loads_it_as_a_
 ):
     classifier = classifier_of(name)
     training.save_classifier(classifier, tmp_path, None, {})
-    again = load_classifier(tmp_path, 256)
+    again = load_saved(tmp_path, 256)
     assert again.model_inputs == classifier.model_inputs
     assert again.network.config.id2label == dict(enumerate(CLASSES))
     np.testing.assert_array_equal(
@@ -394,7 +394,7 @@ def test_the_prior_of_texts_without_content_is_divided_out(folders, name):
 @pytest.mark.parametrize("name", ["gpt2", "llama", "bert"])
 def test_bfloat16_rounds_and_does_not_touch_the_word_embeddings(classifier_of, tmp_path, name):
     training.save_classifier(classifier_of(name), tmp_path, None, {})
-    rough = load_classifier(tmp_path, 256, precision="bfloat16")
+    rough = load_saved(tmp_path, 256, precision="bfloat16")
     exact = logits_of(classifier_of(name))
     assert rough.network.get_input_embeddings().weight.dtype == torch.float32
     assert rough.network.get_output_embeddings().weight.dtype == torch.float32

@@ -194,7 +194,7 @@ def test_the_records_of_an_archive_say_the_same(project, tmp_path):
     records = {name: known.of(name) for name in (FIGURE, TABLE, SCORES)}
     kept = tmp_path / "clone" / "results" / "demo" / provenance.ARCHIVE / provenance.RECORDS
     kept.parent.mkdir(parents=True)
-    kept.write_text(provenance.written(records))
+    kept.write_text(provenance.as_text(records))
     assert Records(tmp_path / "clone").of(FIGURE) == records[FIGURE]
     assert [name for name, _ in provenance.chain(FIGURE, Records(tmp_path / "clone"))][:3] == [FIGURE, TABLE, SCORES]
 

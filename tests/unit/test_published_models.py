@@ -18,7 +18,7 @@ from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.explainers import explain
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import load_classifier, load_network
+from evenlight.models.classifier import load_network, load_saved
 from evenlight.models.tokenizers import loaded_tokenizer
 
 BERT_SIZES = {
@@ -147,7 +147,7 @@ def test_it_is_loaded_trained_kept_and_explained(name, tmp_path):
     assert np.isfinite(history["validation_loss"]).all()
     assert not torch.equal(before, base.get_input_embeddings().weight)
     training.save_classifier(classifier, tmp_path / "trained", history, {})
-    trained = load_classifier(tmp_path / "trained", MAX_TOKENS)
+    trained = load_saved(tmp_path / "trained", MAX_TOKENS)
     again = sentences_of(trained)
     assert all(np.array_equal(one.token_id, other.token_id) for one, other in zip(sentences, again, strict=True))
     for family, method in {

@@ -19,7 +19,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Context, explain
-from evenlight.explainers.randomisation import randomisation_rows, sampled_items, stages
+from evenlight.explainers.randomisation import randomisation_rows, randomised_items, stages
 from evenlight.models.classifier import Classifier
 from evenlight.models.randomised import Layer, layers_of, randomise
 from evenlight.reports.pages import randomisation as randomisation_page
@@ -118,11 +118,11 @@ def test_rank_correlation_is_spearmans():
 
 def test_items_are_drawn_by_name():
     names = [f"item{index}" for index in range(20)]
-    drawn = sampled_items(names, 5, seed=1)
+    drawn = randomised_items(names, 5, seed=1)
     assert len(drawn) == 5
-    assert drawn == sampled_items(names[::-1], 5, seed=1)
-    assert drawn != sampled_items(names, 5, seed=2)
-    assert sampled_items(names, 50, seed=1) == set(names)
+    assert drawn == randomised_items(names[::-1], 5, seed=1)
+    assert drawn != randomised_items(names, 5, seed=2)
+    assert randomised_items(names, 50, seed=1) == set(names)
 
 
 def correlations_of(method, make, sentences, orders=ORDERS, training=None, seed=0):

@@ -34,11 +34,11 @@ from evenlight.engine.sentences import encoded, token_counts
 from evenlight.metrics import Explanation
 from evenlight.metrics.correctness import DEFINITIONS
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import Classifier, load_classifier
+from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, read_words, special_token_id, token_ids
 from evenlight.texts.predictions import SPECIAL
-from evenlight.texts.words import Words, single_texts, written
+from evenlight.texts.words import Words, joined_text, single_texts
 
 SENTENCE = ["She", "is", "also", "representative", "of", "creativity", "in", "1984", ",", "isn't", "she", "?"]
 SENTENCES = [*WORDS, SENTENCE]
@@ -130,12 +130,12 @@ def test_a_vocabulary_is_learned_of_either_part_by_itself():
     both = raw("It rains"), raw("nobody sleeps.")
     text = Words(both[0] + both[1], both[0].spaces + both[1].spaces)
     alone = single_texts([text], [[0, 0, 1, 1, 1]])
-    assert list(map(written, alone)) == ["It rains", "nobody sleeps."]
+    assert list(map(joined_text, alone)) == ["It rains", "nobody sleeps."]
     vocabulary = learned_tokenizer(alone * 20, 200, 32).get_vocab()
     assert {"it", "rains", "nobody", "sleeps", "."} <= set(vocabulary)
     assert not any("rainsnobody".startswith(token) for token in vocabulary if len(token) > len("rains"))
     with pytest.raises(ValueError, match=r"5 words have 7 spaces"):
-        written(text)
+        joined_text(text)
 
 
 def test_a_token_of_words_without_a_space_belongs_to_the_first():
@@ -452,7 +452,7 @@ def test_trained_and_explained_alike(tmp_path):
     classifier = new_classifier(settings, SENTENCES, 2, seed=0)
     words = [[f"a{token}s", token, "she"]]
     training.save_classifier(classifier, tmp_path / "trained", pd.DataFrame(), {})
-    loaded = load_classifier(tmp_path / "trained", 48)
+    loaded = load_saved(tmp_path / "trained", 48)
     assert loaded.special_token("mask") == classifier.special_token("mask") == theirs.get_vocab()[token]
     pad = theirs.get_vocab()["Ġshe"]
     assert loaded.special_token("pad") == classifier.special_token("pad") == loaded.network.config.pad_token_id == pad

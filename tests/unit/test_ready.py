@@ -20,7 +20,7 @@ from evenlight.core.sources import digest, model_files
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
-from evenlight.models.classifier import load_classifier
+from evenlight.models.classifier import load_saved
 from evenlight.models.ready import loaded_files, matched_labels, ready_classifier
 from models import load_model, train
 
@@ -101,7 +101,7 @@ def test_probabilities_are_those_of_transformers_in_the_order_of_the_classes(tmp
     np.testing.assert_allclose(probabilities(classifier), theirs, atol=2e-6)
     # And as the rest of the workflow reads them.
     training.save_classifier(classifier, tmp_path / "ours", None, {})
-    loaded = load_classifier(tmp_path / "ours", 256)
+    loaded = load_saved(tmp_path / "ours", 256)
     assert loaded.network.config.id2label == dict(enumerate(CLASSES))
     np.testing.assert_allclose(probabilities(loaded), theirs, atol=2e-6)
     assert not (tmp_path / "ours" / "history.csv").exists()
@@ -147,7 +147,7 @@ def test_a_label_among_several_is_its_sigmoid(tmp_path, kind):
     assert theirs.std() > 0.01
     np.testing.assert_allclose(probabilities(classifier), np.stack([1 - theirs, theirs], axis=1), atol=2e-6)
     training.save_classifier(classifier, tmp_path / "ours", None, {})
-    np.testing.assert_allclose(probabilities(load_classifier(tmp_path / "ours", 256))[:, 1], theirs, atol=2e-6)
+    np.testing.assert_allclose(probabilities(load_saved(tmp_path / "ours", 256))[:, 1], theirs, atol=2e-6)
     # For whoever takes the folder next, its classes exclude each other: softmax in a pipeline, names in a study.
     assert AutoConfig.from_pretrained(tmp_path / "ours").problem_type == "single_label_classification"
     again, labels = taken_over(settings_for(tmp_path / "ours", kind), ["toxic", "harmless"])
@@ -422,7 +422,7 @@ def test_an_adapter_gives_the_probabilities_of_peft(tmp_path, kind, about):
         taken_over(settings_for(base, kind, adapter=str(adapter)), CLASSES)
     # Saved, it is a model like any other.
     training.save_classifier(classifier, tmp_path / "ours", None, {})
-    np.testing.assert_allclose(probabilities(load_classifier(tmp_path / "ours", 256)), theirs, atol=5e-6)
+    np.testing.assert_allclose(probabilities(load_saved(tmp_path / "ours", 256)), theirs, atol=5e-6)
 
 
 def test_a_label_of_an_adapter_is_its_sigmoid_where_classes_say_so(tmp_path):

@@ -16,15 +16,17 @@ from study_files import StudyFiles
 from evenlight.reports.plots.score_panels import draw_score_panels
 from evenlight.reports.study_figures import grid_shape
 from evenlight.reports.style import draw
-from evenlight.statistics.study import Metric
+from evenlight.statistics.study import MetricLabel
 
 SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "figures/draw_score_panels.py"
 GROUPS = ["male", "female"]
 EXPLAINERS = {"ig": "Mean path gradient", "igxi": "Integrated Gradients", "lime": "LIME", "shap": "Partition SHAP"}
 
 
-def some_metrics(count: int) -> dict[str, Metric]:
-    return {f"metric{n}": Metric(f"metric{n}", f"Metric no. {n}", higher_is_better=n % 2 == 0) for n in range(count)}
+def some_metrics(count: int) -> dict[str, MetricLabel]:
+    return {
+        f"metric{n}": MetricLabel(f"metric{n}", f"Metric no. {n}", higher_is_better=n % 2 == 0) for n in range(count)
+    }
 
 
 def scores(metrics, groups=GROUPS, explainers=EXPLAINERS) -> pd.DataFrame:

@@ -16,8 +16,8 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.seeds import generator_for
+from evenlight.reports.keywords import keywords
 from evenlight.reports.plots.specifications import BETTER, NEITHER, WORSE, draw_specifications
-from evenlight.reports.settings import keywords
 from evenlight.reports.style import draw
 from evenlight.statistics import control
 from evenlight.statistics.control import permuted_labels

@@ -16,7 +16,7 @@ from evenlight.texts.items import assign_validation, check_items, groups_kept_to
 REPOSITORY = Path(__file__).parents[2]
 CORPUS = REPOSITORY / stereotypes.THEMES
 CONTENT = yaml.safe_load(CORPUS.read_text(encoding="utf-8"))
-PAIRS = stereotypes.read_pairs(CORPUS)
+PAIRS = stereotypes.read_stereotype_pairs(CORPUS)
 
 # The closed class of gendered words, written out here so that the corpus is not checked against itself.
 GENDERED = {
@@ -193,7 +193,7 @@ def test_words_together_with_the_gender_do_not_tell_the_label_of_unknown_themes(
 
 
 def test_a_pair_by_hand():
-    pair = stereotypes.Pair("fishing", 3, "male", "activity-04", "{He/She} fishes, {his/her} aunt's hobby.")
+    pair = stereotypes.StereotypePair("fishing", 3, "male", "activity-04", "{He/She} fishes, {his/her} aunt's hobby.")
     male, female = stereotypes.items_of(pair)
     assert male["words"] == ["He", "fishes", ",", "his", "aunt", "'s", "hobby", "."]
     assert female["words"] == ["She", "fishes", ",", "her", "aunt", "'s", "hobby", "."]
@@ -236,7 +236,7 @@ def written(tmp_path, content):
 
 
 def test_small_file_is_read(tmp_path):
-    pairs = stereotypes.read_pairs(written(tmp_path, small()))
+    pairs = stereotypes.read_stereotype_pairs(written(tmp_path, small()))
     assert len(pairs) == 4 * 2 * 3
     assert pairs[2].text == "{He/She} is occupation male one in occupation."
 
@@ -258,7 +258,7 @@ def test_small_file_is_read(tmp_path):
 def test_wrong_theme_is_refused(tmp_path, changes, message):
     path = written(tmp_path, small(**changes))
     with pytest.raises(InputError, match=re.escape(message)) as refusal:
-        stereotypes.read_pairs(path)
+        stereotypes.read_stereotype_pairs(path)
     assert str(path) in str(refusal.value)
     assert "occupation female" in str(refusal.value)
 
@@ -267,14 +267,14 @@ def test_frame_without_its_form_is_refused(tmp_path):
     content = small()
     content["frames"]["trait"][0] = "{He/She} is <one>."
     with pytest.raises(InputError, match="no form <one>; its kind has adjective, noun"):
-        stereotypes.read_pairs(written(tmp_path, content))
+        stereotypes.read_stereotype_pairs(written(tmp_path, content))
 
 
 def test_unequal_numbers_of_themes_are_refused(tmp_path):
     content = small()
     content["themes"]["trait"]["male"] = {}
     with pytest.raises(InputError, match="trait has 0 male and 1 female themes"):
-        stereotypes.read_pairs(written(tmp_path, content))
+        stereotypes.read_stereotype_pairs(written(tmp_path, content))
 
 
 @pytest.mark.parametrize(("text", "message"), [("frames: {", "not YAML"), ("frames: {}", "two keys")])
@@ -282,9 +282,9 @@ def test_wrong_file_is_refused(tmp_path, text, message):
     path = tmp_path / "themes.yaml"
     path.write_text(text)
     with pytest.raises(InputError, match=message):
-        stereotypes.read_pairs(path)
+        stereotypes.read_stereotype_pairs(path)
 
 
 def test_missing_file_is_refused(tmp_path):
     with pytest.raises(InputError, match="no such file"):
-        stereotypes.read_pairs(tmp_path / "themes.yaml")
+        stereotypes.read_stereotype_pairs(tmp_path / "themes.yaml")

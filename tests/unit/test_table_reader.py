@@ -19,7 +19,7 @@ from evenlight.core.tables import read_metadata, read_table
 from evenlight.datasets.rows import csv_rows
 from evenlight.datasets.words import split_words
 from evenlight.texts.items import assign_validation, check_items, groups_kept_together, units_of
-from evenlight.texts.words import texts_in, written
+from evenlight.texts.words import joined_text, texts_in
 
 ROOT = Path(__file__).parents[2]
 ROWS = [
@@ -233,8 +233,8 @@ def test_parquet_gives_the_same_as_csv_and_may_hold_lists_and_numbers(loaded):
     differing = ["ground_truth", "spaces"]
     assert listed.drop(columns=differing).equals(loaded(ROWS).items.drop(columns=differing))
     # What came as words has a space between them.
-    assert [written(text) for text in texts_in(listed)] == [row["said"].replace(".", " .") for row in ROWS]
-    assert [written(text) for text in texts_in(loaded(ROWS).items)] == [row["said"] for row in ROWS]
+    assert [joined_text(text) for text in texts_in(listed)] == [row["said"].replace(".", " .") for row in ROWS]
+    assert [joined_text(text) for text in texts_in(loaded(ROWS).items)] == [row["said"] for row in ROWS]
     assert listed.ground_truth[1] == [0, 1, 0, 0]
     assert listed.ground_truth[2] is None
 

@@ -21,7 +21,7 @@ from evenlight.core.seeds import generator_for
 from evenlight.engine import checkpoints, training
 from evenlight.models import adapters
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import device_name, load_classifier
+from evenlight.models.classifier import device_name, load_saved
 from models import train
 
 # Ten texts of 3 to 21 words.
@@ -297,7 +297,7 @@ def test_merged_adapters_give_the_logits_of_pefts_own_model(architecture, tmp_pa
     # What is kept is a model like any other, whose layers are then made faster.
     assert weights_of(classifier).keys() == weights_of(trainable(architecture)[0]).keys()
     training.save_classifier(classifier, tmp_path, None, {})
-    loaded = load_classifier(tmp_path, MAX_TOKENS)
+    loaded = load_saved(tmp_path, MAX_TOKENS)
     torch.testing.assert_close(logits_of(loaded, texts), apart, rtol=1e-5, atol=1e-5)
 
 
@@ -673,7 +673,7 @@ def test_the_command_goes_on_with_its_own_settings_code_and_texts_only(tmp_path,
         if change:
             shutil.rmtree(tmp_path / "model")
     assert_same(load_file(tmp_path / "model" / "model.safetensors"), expected)
-    assert load_classifier(tmp_path / "model", MAX_TOKENS).classes == 2
+    assert load_saved(tmp_path / "model", MAX_TOKENS).classes == 2
 
 
 def refused(monkeypatch, folder, items, model, said, compared=None):

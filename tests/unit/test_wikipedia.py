@@ -10,7 +10,7 @@ from evenlight.core.contracts.corpus import ARTICLES, PARAGRAPHS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import checked
 from evenlight.corpus import gutenberg, wikipedia
-from evenlight.corpus.pages import Page, Refused, normal, stored
+from evenlight.corpus.pages import FetchedPage, Refused, normal_address, stored
 from evenlight.corpus.wikipedia import (
     Article,
     Book,
@@ -43,19 +43,19 @@ def html_of(content: str, title: str = "Emma", before: str = "", canonical: str 
     )
 
 
-def page(content: str, title: str = "Emma", status: int = 200, **more: str) -> Page:
+def page(content: str, title: str = "Emma", status: int = 200, **more: str) -> FetchedPage:
     url = article_url(title)
-    return Page(url, url, status, "2025-01-01T00:00:00+00:00", html_of(content, title, **more))
+    return FetchedPage(url, url, status, "2025-01-01T00:00:00+00:00", html_of(content, title, **more))
 
 
-def site(*pages: Page):
+def site(*pages: FetchedPage):
     """A fetcher of these pages, and 404 for all others; a search finds nothing."""
-    by_url = {normal(each.url): each for each in pages}
+    by_url = {normal_address(each.url): each for each in pages}
 
-    def fetch(url: str) -> Page:
+    def fetch(url: str) -> FetchedPage:
         if "search=" in url and url not in by_url:
-            return Page(url, url, 200, "", '<p class="mw-search-nonefound">None</p>')
-        return by_url.get(url, Page(url, url, 404, "", ""))
+            return FetchedPage(url, url, 200, "", '<p class="mw-search-nonefound">None</p>')
+        return by_url.get(url, FetchedPage(url, url, 404, "", ""))
 
     return fetch
 
@@ -117,7 +117,7 @@ def test_a_disambiguation_page_has_links(mark):
     ],
 )
 def test_another_structure_is_named(cut, selector):
-    changed = Page(article_url("Emma"), article_url("Emma"), 200, "", html_of("<p>x</p>").replace(cut, ""))
+    changed = FetchedPage(article_url("Emma"), article_url("Emma"), 200, "", html_of("<p>x</p>").replace(cut, ""))
     with pytest.raises(InputError) as error:
         read_article(changed)
     assert f"'{selector}' finds nothing" in str(error.value)
@@ -129,10 +129,10 @@ def test_results_are_read_in_their_order():
         '<ul class="mw-search-results"><li><div class="mw-search-result-heading"><a href="/wiki/B">B</a></div></li>'
         '<li><div class="mw-search-result-heading"><a href="/wiki/A%27s">A</a></div></li></ul>'
     )
-    assert read_results(Page("u", "u", 200, "", html)) == [article_url("B"), article_url("A's")]
-    assert read_results(Page("u", "u", 200, "", '<p class="mw-search-nonefound">x</p>')) == []
+    assert read_results(FetchedPage("u", "u", 200, "", html)) == [article_url("B"), article_url("A's")]
+    assert read_results(FetchedPage("u", "u", 200, "", '<p class="mw-search-nonefound">x</p>')) == []
     with pytest.raises(InputError, match="mw-search-nonefound' finds nothing"):
-        read_results(Page("u", "u", 200, "", "<p>new</p>"))
+        read_results(FetchedPage("u", "u", 200, "", "<p>new</p>"))
 
 
 # --- Scoring -------------------------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ def test_a_search_that_robots_refuse_is_tried_once_and_replaced(capsys):
     searched = []
     there = site(page("<p><b>Emma</b> is a novel by Jane Austen.</p>"))
 
-    def fetch(url: str) -> Page:
+    def fetch(url: str) -> FetchedPage:
         if "search=" in url:
             searched.append(url)
             raise Refused(f"{url}: robots.txt")

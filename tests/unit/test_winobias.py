@@ -10,7 +10,7 @@ from evenlight.core.errors import InputError
 from evenlight.datasets import WINOBIAS_TYPES, winobias_file
 from evenlight.datasets.winobias import GENDERS, items_of, marked_words
 from evenlight.texts.items import check_items
-from evenlight.texts.words import Words, texts_in, written
+from evenlight.texts.words import Words, joined_text, texts_in
 
 
 def settings_for(sentences: str = "type1") -> dict:
@@ -43,7 +43,7 @@ TEST = ("The cook met [the nurse] as [she] left.", "The cook met [the nurse] as 
 def test_words_and_marks_of_a_line():
     line = "3 The guard saw the [the construction worker] 's car and thanked [him]."
     words, marks, spaces = zip(*marked_words(line, "here"), strict=True)
-    assert written(Words(words, [*spaces, ""])) == "The guard saw the construction worker 's car and thanked him."
+    assert joined_text(Words(words, [*spaces, ""])) == "The guard saw the construction worker 's car and thanked him."
     assert " ".join(words) == "The guard saw the construction worker 's car and thanked him ."
     assert marks == (0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0)
     assert marked_words("3 The [ cook] left.", "here") == marked_words("3 The [cook] left.", "here")
@@ -54,7 +54,7 @@ def test_both_forms_of_a_sentence():
     assert (anti["label"], anti["attribute.gender"], anti["item_id"]) == (0, "female", "p-female")
     assert (pro["label"], pro["attribute.gender"], pro["item_id"]) == (1, "male", "p-male")
     assert anti["ground_truth"] == pro["ground_truth"] == [0, 1, 0, 0, 0, 0, 1, 0, 0, 0]
-    assert written(texts_in(pd.DataFrame([anti, pro]))[0]) == DEV[1].replace("[", "").replace("]", "")
+    assert joined_text(texts_in(pd.DataFrame([anti, pro]))[0]) == DEV[1].replace("[", "").replace("]", "")
     assert pro["words"] == ["The", "cook", "met", "the", "nurse", "because", "he", "was", "late", "."]
 
 

@@ -115,7 +115,7 @@ def own_parts(configuration: Path, study: str, trusts_archives: bool) -> dict[st
     own_files.locate(config, [configuration.parent, Path()], trusts_archives)
     texts = {}
     for _, _, name in own_files.named(config, BUILTIN):
-        for file in own_files.files_of(name):
+        for file in own_files.files_of_class(name):
             below = Path(name.rpartition(":")[0]).parent / file.relative_to(own_files.path_of(name).parent)
             hidden = below.parts[0] == archive.ARCHIVE or any(part.startswith(".") for part in below.parts)
             if below.is_absolute() or hidden:
@@ -267,12 +267,12 @@ def main(arguments: argparse.Namespace) -> None:
     parts = own_parts(configuration, study, arguments.trust_parts)
     check_complete(configuration, arguments.trust_parts)
     kept = f"results/{study}/{archive.CONFIGURATION}"
-    names = [name for name in archive.files_of(Path(), study, arguments.without) if name not in {kept, *parts}]
+    names = [name for name in archive.files_of_study(Path(), study, arguments.without) if name not in {kept, *parts}]
     records = records_of(names)
     texts = parts | {
         kept: configuration.read_text(encoding="utf-8"),
         archive.WORKFLOW: (REPOSITORY / "Snakefile").read_text(encoding="utf-8"),
-        archive.RECORDS: provenance.written(records),
+        archive.RECORDS: provenance.as_text(records),
         archive.README: README.format(study=study),
     }
     described = sorted({*names, *texts} - {archive.WORKFLOW})

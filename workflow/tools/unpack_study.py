@@ -12,7 +12,7 @@ from evenlight.jobs import archive, command_line
 def main(arguments: argparse.Namespace) -> None:
     """Unpack, or only check."""
     if arguments.check:
-        study = archive.check(arguments.archive)
+        study = archive.checked_study(arguments.archive)
         print(f"{arguments.archive}: every file of the study '{study}' is what the manifest says")
         return
     study = archive.unpack(arguments.archive, Path())

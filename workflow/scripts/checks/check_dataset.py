@@ -49,7 +49,7 @@ def fetched(name: str, folder: Path) -> Path:
     if not (FETCHED / name).is_file():
         sources.fetch(name, folder / name, sources.mirror_folder(), waits=())
         return folder / name
-    sources.check(name, FETCHED / name)
+    sources.refuse_changed(name, FETCHED / name)
     return FETCHED / name
 
 

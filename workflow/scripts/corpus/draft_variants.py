@@ -7,14 +7,14 @@ import pandas as pd
 from evenlight.core.contracts.corpus import CANDIDATES, DRAFTS
 from evenlight.core.tables import read_arrow, write_table
 from evenlight.corpus.annotation.drafting import draft_rows
-from evenlight.corpus.annotation.lexicon import read_lexicon
+from evenlight.corpus.annotation.lexicon import read_gendered_lexicon
 from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the drafts: six forms for each sentence."""
     settings = arguments.settings
-    lexicon = read_lexicon(arguments.words, arguments.names)
+    lexicon = read_gendered_lexicon(arguments.words, arguments.names)
     sentences = read_arrow(arguments.candidates, CANDIDATES).to_pylist()
     rows = draft_rows(sentences, lexicon, settings["names"], settings["seed"])
     drafted = pd.DataFrame(rows, columns=DRAFTS.schema.names)

@@ -5,14 +5,14 @@ import argparse
 from evenlight.core.contracts.corpus import CANDIDATES
 from evenlight.core.tables import replacing, write_table
 from evenlight.corpus.filtering import apply_rules, candidates, context_of, read_sentences
-from evenlight.corpus.people import read_lexicon
+from evenlight.corpus.people import read_person_lexicon
 from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the candidates and the table of the rules."""
     table, sentences = read_sentences(arguments.sentences)
-    context = context_of(sentences, read_lexicon(arguments.lexicon), **arguments.settings)
+    context = context_of(sentences, read_person_lexicon(arguments.lexicon), **arguments.settings)
     places, counts = apply_rules(sentences, context)
     write_table(candidates(table, sentences, places), arguments.output, CANDIDATES)
     with replacing(arguments.table) as temporary:

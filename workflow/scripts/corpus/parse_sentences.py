@@ -13,7 +13,7 @@ from evenlight.jobs import command_line
 
 def main(arguments: argparse.Namespace) -> None:
     """Write one row per sentence, numbered within its paragraph."""
-    nlp = parsers.load(arguments.parser)
+    nlp = parsers.load_parser(arguments.parser)
     paragraphs = read_table(arguments.paragraphs, PARAGRAPHS)
     parsed = parsers.parse_texts(nlp, paragraphs["text"])
     rows = [

@@ -5,7 +5,7 @@ import contextlib
 import tempfile
 from pathlib import Path
 
-from evenlight.corpus.parser_training import scores, train
+from evenlight.corpus.parser_training import scores, train_parser
 from evenlight.corpus.treebank import read_conllu
 from evenlight.jobs import command_line
 
@@ -16,7 +16,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Write the pipeline's folder; what it reaches on held-out sentences goes to the log and into its meta.json."""
     trees = read_conllu(arguments.treebank)
     training = [tree for i, tree in enumerate(trees) if i % _HELD_OUT]
-    nlp = train(training, arguments.language, arguments.epochs, arguments.seed)
+    nlp = train_parser(training, arguments.language, arguments.epochs, arguments.seed)
     nlp.meta["name"] = arguments.treebank.stem
     nlp.meta["performance"] = scores(nlp, trees[::_HELD_OUT])
     print(", ".join(f"{name} {score:.3f}" for name, score in nlp.meta["performance"].items()))

@@ -14,7 +14,7 @@ def main(arguments: argparse.Namespace) -> None:
     settings = arguments.settings
     if arguments.verify:
         for name, path in arguments.source:
-            sources.check(name, path)
+            sources.refuse_changed(name, path)
     reader = datasets.reader_for(settings)
     files = dict(arguments.source) | named_resources(arguments.resource, (*reader.resources, *reader.files(settings)))
     notes = import_dataset(files, settings, arguments.items, arguments.units)

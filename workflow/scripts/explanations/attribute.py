@@ -21,7 +21,7 @@ from evenlight.explainers.costs import complete_costs, device_used, write_cost
 from evenlight.explainers.planned import planned_rows
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
-from evenlight.jobs.parts import Parts, digest_of, is_done, make_in_parts, write_part
+from evenlight.jobs.parts import Parts, digest_of_inputs, is_done, make_in_parts, write_part
 from evenlight.texts.predictions import explained_items, read_explained, sentences_of
 from evenlight.texts.words import TEXT
 
@@ -36,11 +36,11 @@ def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
     common = {name: value for name, value in arguments.settings.items() if name not in ("explainers", "tags")} | {
         "code": arguments.code,
         "libraries": libraries(arguments),
-        "files": digest_of({}, [arguments.items, arguments.predictions, *model_files(arguments.model)]),
+        "files": digest_of_inputs({}, [arguments.items, arguments.predictions, *model_files(arguments.model)]),
     }
     explainers = arguments.settings["explainers"]
     return {
-        name: digest_of(
+        name: digest_of_inputs(
             common | {"explainer": name, "settings": method, "tags": arguments.settings["tags"][name]},
             [Path(method["file"])] if "is_made_elsewhere" in arguments.settings["tags"][name] else [],
         )
@@ -56,7 +56,7 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
     methods = {name: settings["explainers"][name] for name in parts.names}
     tags = {name: settings["tags"][name] for name in parts.names}
     estimating = explained_again.estimating(tags)
-    drawn = explained_again.sampled_items(items, settings["seed"])
+    drawn = explained_again.explained_twice(items, settings["seed"])
     texts = read_explained(arguments.predictions, arguments.items, arguments.items_per_group)
     planned = [planned_rows(settings["family"], methods, sentences_of(some), drawn, estimating) for some in texts]
     progress = Progress(count, [rows for some in planned for rows in some])
@@ -80,7 +80,9 @@ def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
             tables = {name: attribution_table(sentences, each.attributions) for name, each in explanations.items()}
             noticed = [[note, {}] for note in evaluator.notes] if evaluator else []
             repeated = {name: methods[name] for name in estimating}
-            again = explained_again.agreements(settings["family"], sentences, repeated, context, explanations, drawn)
+            again = explained_again.agreement_between_draws(
+                settings["family"], sentences, repeated, context, explanations, drawn
+            )
             metadata = {
                 name: {
                     "items": len(sentences),

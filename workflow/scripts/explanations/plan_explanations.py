@@ -12,7 +12,7 @@ from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import duration
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, training_items
-from evenlight.explainers.explained_again import estimating, sampled_items
+from evenlight.explainers.explained_again import estimating, explained_twice
 from evenlight.explainers.own_work import own_seconds
 from evenlight.explainers.planned import planned_rows
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
@@ -59,7 +59,7 @@ def explaining_said(
 ) -> list[str]:
     """A line for each explainer, and their sum over the runs of the model."""
     settings = arguments.settings
-    again = sampled_items((sentence.item_id for sentence in sentences), settings["seed"])
+    again = explained_twice((sentence.item_id for sentence in sentences), settings["seed"])
     middle = middle_sentence(arguments, sentences)
     context = Context(evaluator, settings["seed"], training_items(arguments.items, *settings["tags"].values()))
     lines, all_rows, all_seconds = [], 0.0, 0.0

@@ -10,7 +10,7 @@ from evenlight.core.contracts.explanations import ATTRIBUTIONS, RANDOMISED
 from evenlight.core.tables import read_arrow, write_table
 from evenlight.engine.opening import open_evaluator
 from evenlight.explainers import Context, training_items
-from evenlight.explainers.randomisation import randomisation_rows, sampled_items
+from evenlight.explainers.randomisation import randomisation_rows, randomised_items
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.models.randomised import Layer, layers_of, randomise
 from evenlight.texts.predictions import explained_items, read_explained, sentences_of
@@ -20,7 +20,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Write one row per text, order and stage."""
     settings = arguments.settings
     item_ids = explained_items(arguments.predictions).to_pylist()
-    drawn = sampled_items(item_ids, settings["texts"], settings["seed"])
+    drawn = randomised_items(item_ids, settings["texts"], settings["seed"])
     [texts] = read_explained(arguments.predictions, arguments.items, len(item_ids), "words")
     scores = read_arrow(arguments.attributions, ATTRIBUTIONS.only("item_id", "token_score")).to_pydict()
     score_of = dict(zip(scores["item_id"], scores["token_score"], strict=True))

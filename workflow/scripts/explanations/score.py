@@ -18,7 +18,7 @@ from evenlight.engine import model_files, open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
-from evenlight.jobs.parts import Parts, digest_of, digest_of_rows, is_done, make_in_parts, write_part
+from evenlight.jobs.parts import Parts, digest_of_inputs, digest_of_rows, is_done, make_in_parts, write_part
 from evenlight.metrics import Explanation, explanations_of, other_items, read_origin, score
 from evenlight.metrics.planned import planned_rows
 from evenlight.texts.predictions import explained_items, read_explained, sentences_of
@@ -34,10 +34,10 @@ def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
     common = {
         "settings": arguments.settings,
         "libraries": library_versions(LIBRARIES if arguments.model else ("numpy",)),
-        "files": digest_of({}, [arguments.items, arguments.predictions, *model_files(arguments.model)]),
+        "files": digest_of_inputs({}, [arguments.items, arguments.predictions, *model_files(arguments.model)]),
     }
     return {
-        path.stem: digest_of(
+        path.stem: digest_of_inputs(
             common | {"code": arguments.code[path.stem], "attribution_file": attribution_file_digest(path)}, []
         )
         for path in arguments.attributions
@@ -50,7 +50,7 @@ def attribution_file_digest(path: Path) -> str:
     """
     metadata = read_metadata(path, ATTRIBUTIONS)
     of_origin = {name: metadata[name] for name in ("explainer", "family", "settings", "tags", "seed")}
-    return digest_of(of_origin | {"rows": digest_of_rows(path, ATTRIBUTIONS.only("item_id", "token_score"))}, [])
+    return digest_of_inputs(of_origin | {"rows": digest_of_rows(path, ATTRIBUTIONS.only("item_id", "token_score"))}, [])
 
 
 def side_by_side(arguments: argparse.Namespace, attribution_files: list[Path]) -> Iterator[tuple[pa.Table, list]]:

@@ -8,7 +8,7 @@ from evenlight.core import tables
 from evenlight.core.errors import InputError
 from evenlight.jobs import command_line
 from evenlight.reports import plots
-from evenlight.reports.settings import keywords
+from evenlight.reports.keywords import keywords
 from evenlight.reports.style import draw
 
 

@@ -3,9 +3,9 @@
 import argparse
 
 from evenlight.jobs import command_line
+from evenlight.reports.keywords import keywords
 from evenlight.reports.model_scores import FOLDERS, model_scores
 from evenlight.reports.plots.scores import draw_scores
-from evenlight.reports.settings import keywords
 from evenlight.reports.style import draw
 
 

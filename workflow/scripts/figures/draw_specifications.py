@@ -5,8 +5,8 @@ import argparse
 from evenlight.core import tables
 from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
 from evenlight.jobs import command_line
+from evenlight.reports.keywords import keywords
 from evenlight.reports.plots.specifications import draw_specifications
-from evenlight.reports.settings import keywords
 from evenlight.reports.style import draw
 from evenlight.reports.text import common_words
 

@@ -7,8 +7,8 @@ from importlib import import_module
 from evenlight.core import tables
 from evenlight.jobs import command_line
 from evenlight.reports.html_table import write_page
+from evenlight.reports.keywords import keywords
 from evenlight.reports.latex_table import write_latex
-from evenlight.reports.settings import keywords
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.tables import read_table, replacing
 from evenlight.engine.sentences import encoded, left_out, token_counts
-from evenlight.explainers.explained_again import sampled_items
+from evenlight.explainers.explained_again import explained_twice
 from evenlight.jobs.command_line import add_service_flags, run, settings_argument
 from evenlight.metrics.questions import Step, questions_of, with_foils
 from evenlight.models.service import ServedClassifier, load_service
@@ -56,7 +56,7 @@ def estimate(arguments: argparse.Namespace, classifier: ServedClassifier) -> lis
     steps = questions_of(sentences, settings, classifier)
     families = [None, *settings["explainers"], *settings["metrics"]]
     counts = []
-    drawn = sampled_items(explained["item_id"], settings["seed"])
+    drawn = explained_twice(explained["item_id"], settings["seed"])
     for family in families:
         texts = len(explained) if family else (tokens <= classifier.max_tokens).sum()
         counts.append((texts / len(sentences), len(drawn) / len(sentences)))

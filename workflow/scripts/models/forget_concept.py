@@ -20,7 +20,7 @@ from evenlight.engine.sentences import encoded
 from evenlight.engine.training import digest_of_training, make_reproducible
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
-from evenlight.models.classifier import device_name, load_classifier
+from evenlight.models.classifier import device_name, load_saved
 from evenlight.models.processor import use_processor
 
 # Texts by which a training is seen to go astray.
@@ -50,7 +50,7 @@ def main(arguments: argparse.Namespace) -> None:
             np.flatnonzero(train.labelled(treated))
         )
         drawn = np.sort(drawn[: explainer["texts"]])
-        classifier = load_classifier(arguments.model, settings["max_tokens"], arguments.device)
+        classifier = load_saved(arguments.model, settings["max_tokens"], arguments.device)
         validation = items[items["split"] == "validation"].iloc[:VALIDATED]
         parts = items.loc[[train.name[row] for row in drawn]], validation, items.loc[names]
         learned, validated, of_changes = (encoded(classifier, part, part["label"]) for part in parts)

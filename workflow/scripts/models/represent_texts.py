@@ -13,7 +13,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import represented
 from evenlight.engine.sentences import encoded, token_counts
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
-from evenlight.models.classifier import load_classifier
+from evenlight.models.classifier import load_saved
 from evenlight.models.processor import use_processor
 
 
@@ -21,7 +21,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Write the table; weights and bias of the layer stand in its metadata."""
     use_processor(arguments.threads)
     limit = arguments.settings["max_tokens"]
-    classifier = load_classifier(arguments.model, limit, arguments.device)
+    classifier = load_saved(arguments.model, limit, arguments.device)
     items = read_table(arguments.items, ITEMS)
     tokens = token_counts(classifier, items)
     if (tokens > limit).any():

@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from evenlight.concepts.files import numbered_levels, peoples_levels
 from evenlight.concepts.question import Attributed, Question
-from evenlight.concepts.words import Reach, learned_lexicon, read_lexicon, shares
+from evenlight.concepts.words import Reach, learned_lexicon, read_concept_lexicon, shares
 from evenlight.core.contracts.explanations import WORD_ATTRIBUTIONS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.seeds import generator_for
@@ -84,7 +84,8 @@ def read_attributed(
         items: table of the contract ``ITEMS``.
         question: without it.
         concepts: names to levels.
-        lexicon: a file, see :func:`evenlight.concepts.words.read_lexicon`; None learns the words from training texts.
+        lexicon: a file, see :func:`evenlight.concepts.words.read_concept_lexicon`; None learns the words from
+            training texts.
         reach: see :func:`evenlight.concepts.words.shares`.
         texts: at most so many at each level, see :func:`sampled_texts`.
     """
@@ -95,7 +96,7 @@ def read_attributed(
         counts = ", ".join(f"{len(own)} of {name}" for name, own in zip(concepts, known.words, strict=True))
         notes.append(f"words that go with labels of training texts stand for the concepts: {counts}")
     else:
-        known = read_lexicon(lexicon, concepts)
+        known = read_concept_lexicon(lexicon, concepts)
     scored = read_table(attributions, WORD_ATTRIBUTIONS)
     sums = {
         name: np.stack(rows.sort_values("class")["word_score"]) @ shares(words[name], known, reach)

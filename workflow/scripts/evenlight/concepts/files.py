@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight.concepts.question import UNLABELLED, Changes, Head, Question, Texts
+from evenlight.concepts.question import UNLABELLED, Changes, Head, Question, ReadTexts
 from evenlight.core.contracts.explanations import CHANGES, CONCEPT_LABELS, COUNTERFACTUALS, REPRESENTATIONS
 from evenlight.core.contracts.texts import ATTRIBUTE, ITEMS
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.texts.items import ASIDE
 
 
-def texts_of(table: pd.DataFrame, levels: pd.DataFrame, concepts: Mapping[str, Sequence[str]]) -> Texts:
+def represented_texts(table: pd.DataFrame, levels: pd.DataFrame, concepts: Mapping[str, Sequence[str]]) -> ReadTexts:
     """The texts of some rows of representations, with ``levels`` by ``item_id``: a column for each concept."""
-    return Texts(
+    return ReadTexts(
         table["item_id"].tolist(),
         np.stack(table["probability"]),
         np.stack(table["representation"]).astype(float),
@@ -35,7 +35,7 @@ def peoples_levels(items: pd.DataFrame, concepts: Collection[str]) -> pd.DataFra
     return items[["item_id", *(ATTRIBUTE + name for name in concepts)]].set_axis(["item_id", *concepts], axis=1)
 
 
-def changes_of(table: pd.DataFrame, texts: Texts, concepts: Mapping[str, Sequence[str]]) -> Changes:
+def changes_of(table: pd.DataFrame, texts: ReadTexts, concepts: Mapping[str, Sequence[str]]) -> Changes:
     """Some changes as numbers, with their rows among ``texts``."""
     row = pd.Series(np.arange(len(texts.name)), index=list(texts.name))
     names, of_concept = list(concepts), table["concept"]
@@ -66,15 +66,15 @@ def read_question(
     listed = read_table(changes, CHANGES)
     of_split = dict(iter(table.groupby("split")))
     known = people if labels is None else read_table(labels, CONCEPT_LABELS)
-    asked = texts_of(of_split["test"], known, concepts)
+    asked = represented_texts(of_split["test"], known, concepts)
     tested = listed[listed["split"] == "test"]
     # Edits outside of the test: of texts that are aside, or where all are learned from, of those.
     split = ASIDE if (listed["split"] == ASIDE).any() else "train"
     outside = listed[listed["split"] == split]
-    edited = texts_of(of_split[split], people, concepts) if len(outside) else None
+    edited = represented_texts(of_split[split], people, concepts) if len(outside) else None
     head = read_metadata(representations, REPRESENTATIONS)
     question = Question(
-        train=texts_of(of_split["train"], people, concepts),
+        train=represented_texts(of_split["train"], people, concepts),
         asked=asked,
         changes=changes_of(tested, asked, concepts),
         levels=max(map(len, concepts.values())),
@@ -87,7 +87,7 @@ def read_question(
     return question, tested
 
 
-def _counterfactual(texts: Texts, paths: Mapping[str, str | Path], concepts: Collection[str]) -> np.ndarray:
+def _counterfactual(texts: ReadTexts, paths: Mapping[str, str | Path], concepts: Collection[str]) -> np.ndarray:
     answers = np.full((len(concepts), *texts.probability.shape), np.nan)
     row = pd.Series(np.arange(len(texts.name)), index=list(texts.name))
     for number, concept in enumerate(concepts):

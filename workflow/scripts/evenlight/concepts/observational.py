@@ -11,7 +11,7 @@ from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
 from evenlight.concepts.effects import directions
-from evenlight.concepts.question import Question, Texts, true_effects
+from evenlight.concepts.question import Question, ReadTexts, true_effects
 from evenlight.core.seeds import generator_for
 
 Definition = Literal["paper", "released"]
@@ -166,7 +166,7 @@ def one_hot(level: np.ndarray, levels: int) -> np.ndarray:
     return (level[:, :, None] == np.arange(levels)).reshape(len(level), -1).astype(float)
 
 
-def _learned(train: Texts, levels: int, calibrated: bool) -> Callable[[np.ndarray], np.ndarray]:
+def _learned(train: ReadTexts, levels: int, calibrated: bool) -> Callable[[np.ndarray], np.ndarray]:
     """From variables (texts, variables) to probabilities (texts, classes), as learned from the training texts."""
     variables = one_hot(train.level, levels)
     if calibrated:

@@ -10,7 +10,7 @@ UNLABELLED = -1
 
 
 @dataclass(frozen=True)
-class Texts:
+class ReadTexts:
     """Some texts, as a model reads them.
 
     Attributes:
@@ -111,12 +111,12 @@ class Question:
         seed: of random draws.
     """
 
-    train: Texts
-    asked: Texts
+    train: ReadTexts
+    asked: ReadTexts
     changes: Changes
     levels: int
     head: Head | None = None
-    edited: Texts | None = None
+    edited: ReadTexts | None = None
     edits: Changes | None = None
     attributed: Attributed | None = None
     counterfactual: np.ndarray | None = None
@@ -137,7 +137,7 @@ class Question:
         return before, after
 
 
-def true_effects(texts: Texts, changes: Changes) -> np.ndarray:
+def true_effects(texts: ReadTexts, changes: Changes) -> np.ndarray:
     """What the changes really do to the probabilities, (changes, classes): ICaCE (CEBaB, Definition 2)."""
     return texts.probability[changes.edit] - texts.probability[changes.base]
 

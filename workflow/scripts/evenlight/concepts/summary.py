@@ -16,8 +16,8 @@ from evenlight.concepts.effects import (
     order_faithfulness,
     over_seeds,
 )
-from evenlight.concepts.files import changes_of, peoples_levels, texts_of
-from evenlight.concepts.question import Changes, Texts, true_effects
+from evenlight.concepts.files import changes_of, peoples_levels, represented_texts
+from evenlight.concepts.question import Changes, ReadTexts, true_effects
 from evenlight.core.contracts.explanations import CHANGE_EFFECTS, CHANGES, COUNTERFACTUALS, REPRESENTATIONS, SCORES
 from evenlight.core.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
 from evenlight.core.contracts.texts import ITEMS
@@ -68,7 +68,7 @@ def concept_tables(
                 path = folder / "representations" / dataset / model / f"seed{seed}.parquet"
                 table = read_table(path, REPRESENTATIONS)
                 table = table[table["split"] == "test"]
-                texts.append(texts_of(table, people, levels))
+                texts.append(represented_texts(table, people, levels))
             changes = changes_of(listed, texts[0], levels)
             true = [true_effects(of_seed, changes) for of_seed in texts]
             names = {"dataset": dataset, "model": model}
@@ -163,7 +163,7 @@ def _order_row(order: Sequence[np.ndarray]) -> dict:
 
 
 def effect_rows(
-    texts: Sequence[Texts], changes: Changes, label: pd.Series, concepts: Mapping[str, Sequence[str]]
+    texts: Sequence[ReadTexts], changes: Changes, label: pd.Series, concepts: Mapping[str, Sequence[str]]
 ) -> Iterator[dict]:
     """A row for each direction, from the texts as each seed's model reads them (CEBaB, Tables 3d and 4).
 

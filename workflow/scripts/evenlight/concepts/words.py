@@ -22,7 +22,7 @@ ENDS_CLAUSE = re.compile(r"""[.,;:!?)\]]["'”’]*$""")
 
 
 @dataclass(frozen=True)
-class Lexicon:
+class ConceptLexicon:
     """The words of some concepts.
 
     Attributes:
@@ -36,21 +36,21 @@ class Lexicon:
 
     def concepts_of(self, word: str) -> np.ndarray:
         """To which concepts a word belongs, bool (concepts,)."""
-        word = normal(word)
+        word = normal_word(word)
         beginnings = {word, *(f"{word[:length]}*" for length in range(1, len(word) + 1))} if word else set()
         return np.array([not beginnings.isdisjoint(words) for words in self.words])
 
 
-def normal(word: str) -> str:
+def normal_word(word: str) -> str:
     """A word as lexicons have it.
 
-    >>> normal('"Great!!"'), normal("staff's"), normal("...")
+    >>> normal_word('"Great!!"'), normal_word("staff's"), normal_word("...")
     ('great', "staff's", '')
     """
     return re.sub(r"^\W+|\W+$", "", word.lower())
 
 
-def read_lexicon(path: str | Path, concepts: Collection[str]) -> Lexicon:
+def read_concept_lexicon(path: str | Path, concepts: Collection[str]) -> ConceptLexicon:
     """The words that a YAML file has for ``concepts``, and for no others.
 
     Below ``concepts`` and a concept's name stand its words, in lists under any headings; what has several words, as the
@@ -70,7 +70,7 @@ def read_lexicon(path: str | Path, concepts: Collection[str]) -> Lexicon:
     for name, of_concept in zip(concepts, words, strict=True):
         if not of_concept:
             raise InputError(f"{path}: no word of the concept {name}; list some below concepts.{name}")
-    return Lexicon(tuple(words), frozenset(content.get("clauses_begin_with") or ()))
+    return ConceptLexicon(tuple(words), frozenset(content.get("clauses_begin_with") or ()))
 
 
 def _words_in(value) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _words_in(value) -> Iterator[str]:
             yield from _words_in(inner)
 
 
-def learned_lexicon(texts: Sequence[Sequence[str]], level: np.ndarray) -> Lexicon:
+def learned_lexicon(texts: Sequence[Sequence[str]], level: np.ndarray) -> ConceptLexicon:
     """The words whose presence in a text goes with a concept's label; each belongs to the concept it goes with most.
 
     Args:
@@ -92,7 +92,7 @@ def learned_lexicon(texts: Sequence[Sequence[str]], level: np.ndarray) -> Lexico
     :data:`LEARNED_LEVEL` over the number of these words. What a word goes with most has the largest chi-squared by text
     (φ²). So a concept that comes along with another one still keeps its own words.
     """
-    present = [{normal(word) for word in words} - {""} for words in texts]
+    present = [{normal_word(word) for word in words} - {""} for words in texts]
     vocabulary = sorted(set().union(*present))
     number = {word: place for place, word in enumerate(vocabulary)}
     has = np.zeros((len(texts), len(vocabulary)), dtype=bool)
@@ -113,7 +113,7 @@ def learned_lexicon(texts: Sequence[Sequence[str]], level: np.ndarray) -> Lexico
             if tested.pvalue < LEARNED_LEVEL / len(tried):
                 strength[word, concept] = tested.statistic / used.sum()
     most = strength.argmax(axis=1)
-    return Lexicon(
+    return ConceptLexicon(
         tuple(
             frozenset(np.array(vocabulary)[(most == concept) & (strength[:, concept] > 0)].tolist())
             for concept in range(level.shape[1])
@@ -121,20 +121,20 @@ def learned_lexicon(texts: Sequence[Sequence[str]], level: np.ndarray) -> Lexico
     )
 
 
-def shares(words: Sequence[str], lexicon: Lexicon, reach: Reach) -> np.ndarray:
+def shares(words: Sequence[str], lexicon: ConceptLexicon, reach: Reach) -> np.ndarray:
     """Which share of each word belongs to each concept, (words, concepts).
 
     With the reach ``word``, it is the words of the lexicon, with ``clause`` all words of a clause with such a word;
     what speaks of several concepts is shared equally. A clause ends with a punctuation mark, or before a word with
     which one begins.
 
-    >>> lexicon = Lexicon((frozenset({"food"}), frozenset({"waiter*"})), frozenset({"but"}))
+    >>> lexicon = ConceptLexicon((frozenset({"food"}), frozenset({"waiter*"})), frozenset({"but"}))
     >>> shares("Food great but waiters rude".split(), lexicon, "clause").T.tolist()
     [[1.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0, 1.0]]
     """
     share = np.array([lexicon.concepts_of(word) for word in words], dtype=float).reshape(len(words), len(lexicon.words))
     if reach == "clause" and len(words):
-        begins = [normal(word) in lexicon.begins for word in words[1:]]
+        begins = [normal_word(word) in lexicon.begins for word in words[1:]]
         ends = [bool(ENDS_CLAUSE.search(word)) for word in words[:-1]]
         clause = np.cumsum([0, *np.logical_or(begins, ends)])
         spoken_of = np.zeros((clause[-1] + 1, share.shape[1]))

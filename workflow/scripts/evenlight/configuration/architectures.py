@@ -347,7 +347,7 @@ class Prompted(BroughtAlong):
 
     @model_validator(mode="after")
     def _template_has_both(self) -> Self:
-        for template in texts_of(self.template):
+        for template in listed_texts(self.template):
             where = "" if template == self.template else f" in {shown(template)}"
             for slot in ("{text}", "{label}"):
                 if (count := template.count(slot)) != 1:
@@ -494,10 +494,10 @@ def by_key(name: str, value: str | list[str] | dict | None) -> dict[str, str | l
     return {f"{name}.{dataset}": own for dataset, own in value.items()} if isinstance(value, dict) else {name: value}
 
 
-def texts_of(value: str | list[str] | dict | None) -> list[str]:
+def listed_texts(value: str | list[str] | dict | None) -> list[str]:
     """The texts of one of these keys."""
     if isinstance(value, dict):
-        return [text for own in value.values() for text in texts_of(own)]
+        return [text for own in value.values() for text in listed_texts(own)]
     return value if isinstance(value, list) else [value] if value else []
 
 
@@ -522,6 +522,6 @@ def seeds_of(config: dict, model: str) -> list[int]:
         return config["seeds"]
     settings = config["models"][model]
     values = [value for name in OF_RUNS for value in by_key(name, settings.get(name)).values()]
-    if any("{seed}" in part for value in values for part in texts_of(value)):
+    if any("{seed}" in part for value in values for part in listed_texts(value)):
         return config["seeds"]
     return config["seeds"][: max(len(value) if isinstance(value, list) else 1 for value in values)]

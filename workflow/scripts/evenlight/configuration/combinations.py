@@ -8,7 +8,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from evenlight.configuration.architectures import OF_RUNS, by_key, is_trained_here, seeds_of, services_of, texts_of
+from evenlight.configuration.architectures import OF_RUNS, by_key, is_trained_here, listed_texts, seeds_of, services_of
 from evenlight.configuration.explainers import FILE_FIELDS, Explainer
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
@@ -93,9 +93,9 @@ def _check_runs(config: dict) -> Iterator[str]:
     for name, model in config["models"].items():
         keys = () if is_trained_here(config, name) else OF_RUNS
         of_runs = {key: value for part in keys for key, value in by_key(part, model.get(part)).items()}
-        each_seed = any("{seed}" in text for value in of_runs.values() for text in texts_of(value))
+        each_seed = any("{seed}" in text for value in of_runs.values() for text in listed_texts(value))
         for key, value in of_runs.items():
-            entries = f"models.{name}.{key}: has {len(texts_of(value))} entries"
+            entries = f"models.{name}.{key}: has {len(listed_texts(value))} entries"
             if isinstance(value, list) and len(value) > count:
                 problem = f"in the order of seeds, of which there are {count}"
                 yield f"{entries}, {problem}; give the study as many seeds, or take entries out"

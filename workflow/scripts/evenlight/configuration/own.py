@@ -39,7 +39,7 @@ def kept(section: str, part: type[Entry]) -> str:
     """
     if getattr(part, "__name__", "") in BUILTIN[section]:
         raise InputError(f"{part.__name__} is the name of a built-in one; give the class another name")
-    name = own_files.keep(section, part)
+    name = own_files.keep_class(section, part)
     registered(section, name, part)
     return name
 

@@ -249,7 +249,7 @@ def mirror_folder(named: str | Path | None = None) -> Path | None:
     return folder
 
 
-def check(name: str, path: str | Path) -> None:
+def refuse_changed(name: str, path: str | Path) -> None:
     """Refuse a fetched file that is no longer what was fetched."""
     remedy = "delete it and run the workflow again, rule fetch_source makes it"
     _check_digest(Path(path), SOURCES[name].sha256, path, remedy)

@@ -26,7 +26,17 @@ from urllib3.exceptions import HTTPError
 from evenlight.core.errors import InputError
 from evenlight.core.waiting import asked_wait
 from evenlight.corpus.local_site import Site, serving
-from evenlight.corpus.pages import Fetch, Page, Refused, enter, keep, normal, read_index, read_page, stored
+from evenlight.corpus.pages import (
+    Fetch,
+    FetchedPage,
+    Refused,
+    enter,
+    normal_address,
+    read_index,
+    read_page,
+    store_page,
+    stored,
+)
 
 PROGRAM = "Evenlight"
 DEFINITIVE = (200, 404, 410)  # statuses that will not be others tomorrow
@@ -88,7 +98,7 @@ def polite(
     answered_at: dict[str, float] = {}
     robots: dict[str, Protego] = {}
 
-    def page_of(url: str, wait: float) -> Page:
+    def page_of(url: str, wait: float) -> FetchedPage:
         host = urlsplit(url).netloc
         pause = 0.0
         for attempt in range(policy.attempts):
@@ -98,7 +108,7 @@ def polite(
                 answer = ask(url)
                 if answer.status != 429 and answer.status < 500:
                     now = datetime.now(UTC).isoformat(timespec="seconds")
-                    return Page(url, normal(answer.final_url), answer.status, now, answer.html)
+                    return FetchedPage(url, normal_address(answer.final_url), answer.status, now, answer.html)
                 problem, retry_after = f"status {answer.status}", answer.retry_after
             except Unreachable as error:
                 problem = str(error)
@@ -119,12 +129,12 @@ def polite(
         site = "{0.scheme}://{0.netloc}".format(urlsplit(url))
         if site not in robots:
             page = page_of(f"{site}/robots.txt", policy.wait)
-            keep(store, page)
+            store_page(store, page)
             # Without any rules everything may be read.
             robots[site] = Protego.parse(_plain_text(page.html) if page.status == 200 else "")
         return robots[site]
 
-    def fetch(url: str) -> Page:
+    def fetch(url: str) -> FetchedPage:
         rules = robots_of(url)
         if not rules.can_fetch(url, PROGRAM):
             raise Refused(f"{url}: robots.txt of the site asks programs not to read this page")
@@ -146,12 +156,12 @@ def remembering(fetch: Fetch, store: Path) -> Fetch:
     """A fetcher that takes from ``store`` what it has and puts there what ``fetch`` had to be asked for."""
     index = read_index(store)
 
-    def fetch_once(url: str) -> Page:
-        entry = index.get(normal(url))
+    def fetch_once(url: str) -> FetchedPage:
+        entry = index.get(normal_address(url))
         if entry is not None:
             return read_page(store, entry)
         page = fetch(url)
-        enter(index, keep(store, page))
+        enter(index, store_page(store, page))
         return page
 
     return fetch_once

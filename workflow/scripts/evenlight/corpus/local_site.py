@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from evenlight.core.errors import InputError
-from evenlight.corpus.pages import INDEX, normal, read_index, read_page
+from evenlight.corpus.pages import INDEX, normal_address, read_index, read_page
 
 FAULTS = "faults.yaml"
 
@@ -51,13 +51,13 @@ class Site:
 
     def local(self, url: str) -> str:
         """Where the server has the page of a real address."""
-        parts = urlsplit(normal(url))
+        parts = urlsplit(normal_address(url))
         query = f"?{parts.query}" if parts.query else ""
         return f"http://127.0.0.1:{self.port}/{parts.netloc}{parts.path}{query}"
 
     def real(self, url: str) -> str:
         """The real address of a page of the server."""
-        return normal("https://" + url.removeprefix(f"http://127.0.0.1:{self.port}/"))
+        return normal_address("https://" + url.removeprefix(f"http://127.0.0.1:{self.port}/"))
 
 
 def read_faults(store: Path) -> dict[str, Fault]:
@@ -82,7 +82,7 @@ def serving(store: Path, faults: dict[str, Fault] | None = None) -> Iterator[Sit
     index = read_index(store)
     if not index:
         raise InputError(f"{store}: no pages there that could be served; name a folder with {INDEX}")
-    faults = {normal(url): fault for url, fault in (read_faults(store) if faults is None else faults).items()}
+    faults = {normal_address(url): fault for url, fault in (read_faults(store) if faults is None else faults).items()}
     seen: Counter[str] = Counter()
 
     class Handler(BaseHTTPRequestHandler):
@@ -101,7 +101,7 @@ def serving(store: Path, faults: dict[str, Fault] | None = None) -> Iterator[Sit
             entry = index.get(url)
             if entry is None:
                 return self.answer(404, b"<p>No such page.</p>", "text/html")
-            if normal(entry.final_url) != url:
+            if normal_address(entry.final_url) != url:
                 return self.answer(302, b"", "text/html", {"Location": site.local(entry.final_url)})
             kind = mimetypes.guess_type(entry.file.removesuffix(".gz"))[0] or "text/html"
             return self.answer(entry.status, read_page(store, entry).html.encode(), kind)

@@ -23,7 +23,7 @@ INDEX = "index.jsonl"
 
 
 @dataclass(frozen=True)
-class Page:
+class FetchedPage:
     """What a site answered: the HTML as the browser read it, without scripts having run."""
 
     url: str
@@ -34,7 +34,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Entry:
+class IndexEntry:
     """A line of the index: a page without its HTML."""
 
     url: str
@@ -46,14 +46,14 @@ class Entry:
 
 
 # From an address to its page: from a store, from a site, or from a site unless the store has it.
-Fetch = Callable[[str], Page]
+Fetch = Callable[[str], FetchedPage]
 
 
 class Refused(InputError):
     """The site's robots.txt asks programs to leave this page alone."""
 
 
-def normal(url: str) -> str:
+def normal_address(url: str) -> str:
     """The one spelling of an address: no fragment, percent signs only where they are needed.
 
     Browsers and sites spell the same address differently (``'`` and ``%27``, ``+`` and ``%20``).
@@ -64,7 +64,7 @@ def normal(url: str) -> str:
     return urlunsplit((parts.scheme.lower(), parts.netloc.lower(), path, query, ""))
 
 
-def read_index(store: Path) -> dict[str, Entry]:
+def read_index(store: Path) -> dict[str, IndexEntry]:
     """The entries of a store by their addresses' normal spelling; none where there is no store yet.
 
     A page that was reached by a redirect is also found under its final address. A last line without an end, which a
@@ -74,10 +74,10 @@ def read_index(store: Path) -> dict[str, Entry]:
         text = (store / INDEX).read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
-    entries: dict[str, Entry] = {}
+    entries: dict[str, IndexEntry] = {}
     for number, line in enumerate(text.split("\n")[:-1], start=1):
         try:
-            entry = Entry(**json.loads(line))
+            entry = IndexEntry(**json.loads(line))
         except (ValueError, TypeError):
             raise InputError(
                 f"{store / INDEX}, line {number}: not the entry of a page; delete the line and run again"
@@ -86,13 +86,13 @@ def read_index(store: Path) -> dict[str, Entry]:
     return entries
 
 
-def enter(entries: dict[str, Entry], entry: Entry) -> None:
+def enter(entries: dict[str, IndexEntry], entry: IndexEntry) -> None:
     """Add an entry to an index under its address, and under its final one unless that has an entry of its own."""
-    entries[normal(entry.url)] = entry
-    entries.setdefault(normal(entry.final_url), entry)
+    entries[normal_address(entry.url)] = entry
+    entries.setdefault(normal_address(entry.final_url), entry)
 
 
-def read_page(store: Path, entry: Entry) -> Page:
+def read_page(store: Path, entry: IndexEntry) -> FetchedPage:
     """The page of an entry; an :class:`InputError` if its file is missing or not what the index says."""
     path = store / entry.file
     remedy = f"delete the line of {entry.url} from {store / INDEX}, the page is then fetched again"
@@ -103,21 +103,21 @@ def read_page(store: Path, entry: Entry) -> Page:
         raise InputError(f"{path}: cannot be read ({error}); {remedy}") from None
     if hashlib.sha256(data).hexdigest() != entry.sha256:
         raise InputError(f"{path}: its SHA-256 is not the one in the index, the file was changed; {remedy}")
-    return Page(entry.url, entry.final_url, entry.status, entry.retrieved, data.decode("utf-8"))
+    return FetchedPage(entry.url, entry.final_url, entry.status, entry.retrieved, data.decode("utf-8"))
 
 
-def keep(store: Path, page: Page) -> Entry:
+def store_page(store: Path, page: FetchedPage) -> IndexEntry:
     """Put a page into the store and return its entry.
 
     First the file is written, whole or not at all, then its line: a run that is killed keeps all pages before.
     """
     data = page.html.encode("utf-8")
-    name = hashlib.sha256(normal(page.url).encode()).hexdigest()[:20]
+    name = hashlib.sha256(normal_address(page.url).encode()).hexdigest()[:20]
     file = f"{urlsplit(page.url).netloc}/{name}.html.gz"
     with replacing(store / file) as temporary:
         temporary.write_bytes(gzip.compress(data, mtime=0))
     digest = hashlib.sha256(data).hexdigest()
-    entry = Entry(page.url, page.final_url, page.status, page.retrieved, digest, file)
+    entry = IndexEntry(page.url, page.final_url, page.status, page.retrieved, digest, file)
     line = json.dumps(vars(entry), ensure_ascii=False).encode("utf-8") + b"\n"
     with open(store / INDEX, "a+b") as index:
         fcntl.flock(index, fcntl.LOCK_EX)  # else the line of another job would be cut off with what a killed one left
@@ -139,8 +139,8 @@ def stored(store: Path, remedy: str = NO_BROWSER) -> Fetch:
     """A fetcher that knows the pages of ``store`` and no others; ``remedy`` tells what to do about another one."""
     index = read_index(store)
 
-    def fetch(url: str) -> Page:
-        entry = index.get(normal(url))
+    def fetch(url: str) -> FetchedPage:
+        entry = index.get(normal_address(url))
         if entry is None:
             raise InputError(f"{url}: not among the pages in {store}; {remedy}")
         return read_page(store, entry)

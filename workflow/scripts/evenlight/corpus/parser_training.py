@@ -16,7 +16,7 @@ _SENTENCES_PER_TEXT = 6  # parsers learn where sentences end only from texts wit
 _TEXTS_PER_BATCH = 2
 
 
-def train(trees: Sequence[Tree], language: str, epochs: int, seed: int) -> Language:
+def train_parser(trees: Sequence[Tree], language: str, epochs: int, seed: int) -> Language:
     """A pipeline trained on the trees; the same for the same seed, on the same kind of machine.
 
     ``language`` is the code of spaCy's tokenizer, such as ``en``; ``epochs`` counts passes over the trees.

@@ -15,7 +15,7 @@ from evenlight.corpus.parse import Parse
 _LABELS = {"ud": {"obj", "obl"}, "clear": {"dobj", "pobj"}}
 
 
-def load(name_or_path: str | Path) -> Language:
+def load_parser(name_or_path: str | Path) -> Language:
     """The spaCy pipeline of that name or in that folder, without what only costs time here.
 
     Raises :class:`InputError` where there is none, or where it has no tagger or no parser.

@@ -14,7 +14,7 @@ _INSTANCE = "@i"  # points from a name, such as Napoleon, to what it is an examp
 _PRONOUNS = frozenset({"nobody", "somebody", "someone"})
 
 
-def read_lexicon(path: str | Path) -> frozenset[str]:
+def read_person_lexicon(path: str | Path) -> frozenset[str]:
     """The nouns of a lexicon, in lower case: one a line, comments after ``#``.
 
     Raises :class:`InputError` where the file is missing, or a line holds more than one word.

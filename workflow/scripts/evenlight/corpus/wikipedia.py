@@ -13,7 +13,7 @@ import pandas as pd
 from bs4 import BeautifulSoup, Tag
 
 from evenlight.core.errors import InputError
-from evenlight.corpus.pages import Fetch, Page, Refused, normal
+from evenlight.corpus.pages import Fetch, FetchedPage, Refused, normal_address
 
 SITE = "https://en.wikipedia.org"
 
@@ -100,10 +100,10 @@ def _text(tag: Tag) -> str:
 
 def article_url(title: str) -> str:
     """The address of the article with this title."""
-    return normal(f"{SITE}/wiki/{quote(title.strip().replace(' ', '_'), safe='')}")
+    return normal_address(f"{SITE}/wiki/{quote(title.strip().replace(' ', '_'), safe='')}")
 
 
-def read_article(page: Page) -> Article:
+def read_article(page: FetchedPage) -> Article:
     """Read title, redirect, lead, infobox and, of a disambiguation page, the links.
 
     An :class:`InputError` names the selector that finds nothing on a page of another structure.
@@ -111,11 +111,13 @@ def read_article(page: Page) -> Article:
     soup = BeautifulSoup(page.html, "lxml")
     title = _text(_one(soup, "h1#firstHeading", page.url))
     content = _one(soup, "#mw-content-text .mw-parser-output", page.url)
-    canonical = normal(urljoin(page.final_url, _one(soup, "link[rel=canonical]", page.url)["href"]))
+    canonical = normal_address(urljoin(page.final_url, _one(soup, "link[rel=canonical]", page.url)["href"]))
     links = ()
     if soup.select_one("#disambigbox, .mw-disambig, #catlinks a[title^='Category:Disambiguation']"):
         entries = [(item.select_one("a[href^='/wiki/']"), _text(item)) for item in content.select("ul > li")]
-        links = tuple((normal(SITE + link["href"]), text) for link, text in entries if link and ":" not in link["href"])
+        links = tuple(
+            (normal_address(SITE + link["href"]), text) for link, text in entries if link and ":" not in link["href"]
+        )
     redirect = soup.select_one(".mw-redirectedfrom a")
     fields = {_text(row.th): _text(row.td) for row in content.select("table.infobox tr") if row.th and row.td}
     author = next((fields[name] for name in _AUTHOR_FIELDS if name in fields), None)
@@ -126,11 +128,11 @@ def read_article(page: Page) -> Article:
     return Article(page.url, canonical, title, (_text(redirect),) if redirect else (), lead, author, links)
 
 
-def read_results(page: Page) -> list[str]:
+def read_results(page: FetchedPage) -> list[str]:
     """The addresses of a page of search results, best first; empty where the search found nothing."""
     soup = BeautifulSoup(page.html, "lxml")
     selector = "ul.mw-search-results .mw-search-result-heading a[href]"
-    links = [normal(urljoin(SITE, link["href"])) for link in soup.select(selector)]
+    links = [normal_address(urljoin(SITE, link["href"])) for link in soup.select(selector)]
     if not links and not soup.select_one(".mw-search-nonefound"):
         raise _changed(page.url, f"{selector}, .mw-search-nonefound")
     return links
@@ -265,7 +267,7 @@ def _read(book: Book, urls: list[str], fetch: Fetch, limit: int, follow: bool = 
 def search_url(book: Book) -> str:
     """The address of Wikipedia's search for a book's title, without its subtitle, and author."""
     query = f"{main_title(book.title)} {book.author}".strip()
-    return normal(f"{SITE}/w/index.php?{urlencode({'title': 'Special:Search', 'search': query, 'ns0': '1'})}")
+    return normal_address(f"{SITE}/w/index.php?{urlencode({'title': 'Special:Search', 'search': query, 'ns0': '1'})}")
 
 
 def by_search(book: Book, fetch: Fetch, limit: int) -> list[Candidate]:
@@ -392,7 +394,7 @@ def read_decisions(path: Path) -> dict[int, str]:
 # --- Extracting ----------------------------------------------------------------------------------------------------
 
 
-def extract_paragraphs(page: Page, headings: list[str], otherwise: str = "none") -> list[tuple[str, str]]:
+def extract_paragraphs(page: FetchedPage, headings: list[str], otherwise: str = "none") -> list[tuple[str, str]]:
     """The paragraphs that tell the plot: (section, text), in their order.
 
     Those below a heading of the second level that is one of ``headings``, case aside, subsections included. Where an

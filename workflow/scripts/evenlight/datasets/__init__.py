@@ -87,7 +87,7 @@ class Dataset:
 
 
 @dataclass(frozen=True)
-class Reader:
+class ReaderKind:
     """A kind of dataset.
 
     ``module`` offers ``read(files, settings) -> Dataset``. ``sources`` gives the names in
@@ -212,63 +212,63 @@ def _files_below(folder: str) -> list[str]:
 
 
 READERS = {
-    "geco": Reader("evenlight.datasets.geco", sources=_geco_sources, factors=_gender),
-    "demo": Reader(
+    "geco": ReaderKind("evenlight.datasets.geco", sources=_geco_sources, factors=_gender),
+    "demo": ReaderKind(
         "evenlight.datasets.demo",
         sources=lambda settings: [],
         factors=_gender,
         resources=(DEMO,),
     ),
-    "annotated": Reader(
+    "annotated": ReaderKind(
         "evenlight.datasets.annotated",
         sources=lambda settings: [],
         factors=_gender,
         files=lambda settings: [Path(settings["file"]).as_posix()],
     ),
-    "compas": Reader(
+    "compas": ReaderKind(
         "evenlight.datasets.compas",
         sources=lambda settings: [COMPAS],
         factors=_compas_factors,
     ),
-    "crows_pairs": Reader(
+    "crows_pairs": ReaderKind(
         "evenlight.datasets.crows_pairs",
         sources=lambda settings: [CROWS_PAIRS],
         factors=_crows_pairs_factors,
         resources=LEXICON,
     ),
-    "winobias": Reader(
+    "winobias": ReaderKind(
         "evenlight.datasets.winobias",
         sources=_winobias_sources,
         factors=lambda settings: {"gender": list(GROUPS["binary"])},
     ),
-    "cebab": Reader(
+    "cebab": ReaderKind(
         "evenlight.datasets.cebab",
         sources=lambda settings: [CEBAB],
         factors=lambda settings: {aspect: list(ASPECT_LEVELS) for aspect in ASPECTS},
         concepts=lambda settings: list(ASPECTS),
         groups=lambda settings: {name: list(levels) for name, levels in CEBAB_GROUPS.items()},
     ),
-    "hatecheck": Reader(
+    "hatecheck": ReaderKind(
         "evenlight.datasets.hatecheck",
         sources=lambda settings: [HATECHECK],
         factors=lambda settings: _hatecheck_factors(settings) | {"direction": [GENERAL, DIRECTED]},
         unbalanced=lambda settings: ["group", "functionality", "direction"],
         whole_clusters=True,
     ),
-    "multilingual_hatecheck": Reader(
+    "multilingual_hatecheck": ReaderKind(
         "evenlight.datasets.hatecheck",
         sources=lambda settings: list(map(multilingual_file, settings["languages"])),
         factors=_hatecheck_factors,
         unbalanced=lambda settings: ["group", "functionality", "language"],
         whole_clusters=True,
     ),
-    "stereotypes": Reader(
+    "stereotypes": ReaderKind(
         "evenlight.datasets.stereotypes",
         sources=lambda settings: [],
         factors=lambda settings: {"gender": list(GROUPS["binary"])},
         resources=(THEMES,),
     ),
-    "causal_world": Reader(
+    "causal_world": ReaderKind(
         "evenlight.datasets.causal_world",
         sources=lambda settings: [],
         factors=_world_factors,
@@ -277,7 +277,7 @@ READERS = {
         resources=tuple(WORLD_LANGUAGES.values()),
         files=lambda settings: [Path(settings["file"]).as_posix()] if settings["file"] else [],
     ),
-    "table": Reader(
+    "table": ReaderKind(
         "evenlight.datasets.table",
         sources=lambda settings: [],
         factors=_own_factors,
@@ -285,7 +285,7 @@ READERS = {
         unbalanced=_own_unbalanced,
         whole_clusters=True,
     ),
-    "hub": Reader(
+    "hub": ReaderKind(
         "evenlight.datasets.hub",
         sources=lambda settings: [],
         factors=_own_factors,
@@ -306,7 +306,7 @@ def files_of_own(settings: dict) -> dict[str, str]:
 
 
 # Of rows that code of a user's own gives, the columns are named as those of a table.
-OWN = Reader(
+OWN = ReaderKind(
     "evenlight.datasets.own",
     sources=lambda settings: [],
     factors=_own_factors,
@@ -316,7 +316,7 @@ OWN = Reader(
 )
 
 
-def reader_for(settings: dict) -> Reader:
+def reader_for(settings: dict) -> ReaderKind:
     """The reader that ``settings["reader"]`` names."""
     if settings.get("reader") not in READERS and own_files.is_own("datasets", settings.get("reader")):
         return OWN

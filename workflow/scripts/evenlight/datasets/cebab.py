@@ -59,12 +59,12 @@ def read(files: Mapping[str, Path], settings: Mapping) -> Dataset:
     no pair joins them with one that is.
     """
     class_of = {str(star): label for label, stars in enumerate(CLASSES[settings["classes"]].values()) for star in stars}
-    trained = {text["id"] for text in texts_of(files[CEBAB], f"train_{settings['training']}")}
+    trained = {text["id"] for text in released_texts(files[CEBAB], f"train_{settings['training']}")}
     by_split: dict[str, list[dict]] = defaultdict(list)
-    for text in texts_of(files[CEBAB], EVERYTHING):
+    for text in released_texts(files[CEBAB], EVERYTHING):
         by_split["train" if text["id"] in trained else ASIDE].append(text)
     for part, split in TESTED.items():
-        by_split[split] = texts_of(files[CEBAB], part)
+        by_split[split] = released_texts(files[CEBAB], part)
     left_out = [text for texts in by_split.values() for text in texts if text["review_majority"] not in class_of]
     items, units = [], []
     for split, texts in by_split.items():
@@ -79,7 +79,7 @@ def read(files: Mapping[str, Path], settings: Mapping) -> Dataset:
     )
 
 
-def texts_of(path: str | Path, part: str) -> list[dict]:
+def released_texts(path: str | Path, part: str) -> list[dict]:
     """The texts of a part of the archive (``dev``, ``train_inclusive``, …), as they are in its file."""
     name = f"{FOLDER}/{part}.json"
     try:

@@ -60,7 +60,8 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
 
     A person has a gender and a race. ``settings["test_share"]`` of the people of each class are drawn for the test
     split by ``settings["split_seed"]``. No word is right or wrong as a reason for an arrest, so the ground truth is
-    null. ``settings["match"]``, two levels of a factor, makes pairs of people of the test split, see :func:`matched`.
+    null. ``settings["match"]``, two levels of a factor, makes pairs of people of the test split, see
+    :func:`with_matched_pairs`.
     """
     factors = reader_for(settings).factors(settings)
     items, covariates, removed = [], [], 0
@@ -89,7 +90,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     rows = pd.concat(classes).sort_index()
     items, units = separated(rows, factors)
     if settings.get("match"):
-        items, units, note = matched(items, units, pd.DataFrame(covariates), settings)
+        items, units, note = with_matched_pairs(items, units, pd.DataFrame(covariates), settings)
         notes.append(note)
     return Dataset(items, units, CLASSES, notes)
 
@@ -102,7 +103,7 @@ def covariates_of(row: dict[str, str], location: str) -> dict[str, float]:
     }
 
 
-def matched(
+def with_matched_pairs(
     items: pd.DataFrame, units: pd.DataFrame, covariates: pd.DataFrame, settings: dict
 ) -> tuple[pd.DataFrame, pd.DataFrame, str]:
     """Items and units of which two levels of a factor are pairs in the test split, and a note on their balance.

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from evenlight.core.errors import InputError
-from evenlight.corpus.annotation.lexicon import Lexicon, read_lexicon
+from evenlight.corpus.annotation.lexicon import GenderedLexicon, read_gendered_lexicon
 from evenlight.datasets import CROWS_PAIRS, CROWS_PAIRS_ATTRIBUTES, LEXICON, Dataset, reader_for, setting
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.datasets.words import split_words
@@ -50,7 +50,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     ``settings["test_share"]`` of the pairs are drawn for the test split by ``settings["split_seed"]``.
     """
     bias_type = setting(settings, "attribute", CROWS_PAIRS_ATTRIBUTES)
-    lexicon = read_lexicon(*(files[name] for name in LEXICON)) if bias_type == "gender" else None
+    lexicon = read_gendered_lexicon(*(files[name] for name in LEXICON)) if bias_type == "gender" else None
     known = dict.fromkeys(CROWS_PAIRS_ATTRIBUTES.values())
     items, without_groups, repeated = [], 0, 0
     read_before: set[tuple[str, str]] = set()
@@ -78,7 +78,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     return Dataset(*separated(rows, factors), CLASSES, notes)
 
 
-def items_of(row: dict[str, str], location: str, attribute: str, lexicon: Lexicon | None) -> list[dict]:
+def items_of(row: dict[str, str], location: str, attribute: str, lexicon: GenderedLexicon | None) -> list[dict]:
     """The items of a pair, all for training; none where a ``lexicon`` is to tell the gender and does not.
 
     Without a lexicon the groups follow from the direction of the pair.
@@ -116,7 +116,7 @@ def differing(first: list[str], second: list[str]) -> tuple[list[int], list[int]
     return marks
 
 
-def gender_of(words: list[str], marks: list[int], lexicon: Lexicon) -> str | None:
+def gender_of(words: list[str], marks: list[int], lexicon: GenderedLexicon) -> str | None:
     """``male`` or ``female`` by the first of the marked words that tells a gender; None where none does."""
     for word, mark in zip(words, marks, strict=True):
         word = re.sub(r"['’](s|d|ll)$", "", word)

@@ -38,7 +38,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class SourceSentence:
     """A source sentence, its number in the file (from 1) and the part of the split where all variants go."""
 
     number: int
@@ -59,11 +59,11 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     factors = reader_for(settings).factors(settings)
     classes = [name for name in GECO_LABELS if name in factors["gender"]]
     words = setting(settings, "words", SCOPES)
-    items = [item for sentence in read_sentences(files[DEMO]) for item in items_of(sentence, classes, words)]
+    items = [item for sentence in read_source_sentences(files[DEMO]) for item in items_of(sentence, classes, words)]
     return Dataset(*separated(pd.DataFrame(items), factors), classes)
 
 
-def items_of(sentence: Sentence, classes: list[str], words: str) -> list[dict]:
+def items_of(sentence: SourceSentence, classes: list[str], words: str) -> list[dict]:
     """One row of the items table per class; the ground truth is 1 where the classes' words differ."""
     variants = {group: sentence.variant(group, words) for group in classes}
     ground_truth = [int(len(set(position)) > 1) for position in zip(*variants.values(), strict=True)]
@@ -83,13 +83,13 @@ def items_of(sentence: Sentence, classes: list[str], words: str) -> list[dict]:
     ]
 
 
-def read_sentences(path: str | Path) -> list[Sentence]:
+def read_source_sentences(path: str | Path) -> list[SourceSentence]:
     """Every sentence of the file, checked; an :class:`InputError` names the file and the sentence's number."""
     sentences = []
     number_of_text = {}
     for number, (split, text) in enumerate(_entries(path), start=1):
         location = f"{path}: sentence {number} ('{text[:40]}...')"
-        sentence = Sentence(number, split, _words(text, location))
+        sentence = SourceSentence(number, split, _words(text, location))
         _check_subject(sentence, location)
         plain = " ".join(sentence.variant("male", "all")).lower()
         if plain in number_of_text:
@@ -159,7 +159,7 @@ def _check_text(text: str, location: str) -> None:
         raise InputError(f"{location}: a marking touches another word at '{touching[0]}'; mark the whole word")
 
 
-def _check_subject(sentence: Sentence, location: str) -> None:
+def _check_subject(sentence: SourceSentence, location: str) -> None:
     """Refuse a sentence whose groups cannot be told apart when only the subject's words change."""
     if not any(word.role == "subject" for word in sentence.words):
         raise InputError(f"{location}: no word of the subject is marked; mark one, such as {{he/she/they}}")

@@ -17,7 +17,7 @@ from evenlight import datasets
 from evenlight.corpus.annotation import GROUPS
 from evenlight.corpus.annotation.drafting import Draft, drafts
 from evenlight.corpus.annotation.grammar import gender_of_pronoun, plural_verb, pronoun, pronoun_case
-from evenlight.corpus.annotation.lexicon import Lexicon
+from evenlight.corpus.annotation.lexicon import GenderedLexicon
 from evenlight.corpus.annotation.reference import is_gendered_noun
 from evenlight.corpus.filtering import ParsedSentence
 from evenlight.corpus.parse import Parse, noun_phrase, subjects
@@ -40,7 +40,7 @@ _PRONOUNS_FOR_NAMES = {pronoun(case, group) for case in ("subject", "object", "p
 
 
 @dataclass(frozen=True)
-class Pair:
+class DraftPair:
     """Two published forms of a sentence: one to draft from, and one to hold the draft against."""
 
     parse: Parse  # of the first
@@ -48,7 +48,7 @@ class Pair:
     ground_truth: tuple[int, ...]
 
 
-def read_pairs(folder: str | Path, scope: str, split: str) -> pd.DataFrame:
+def read_draft_pairs(folder: str | Path, scope: str, split: str) -> pd.DataFrame:
     """The three-class GECO of one scope and split, below ``folder``: index unit_id, a column of items per level.
 
     A cell is (words, ground truth). Raises :class:`~evenlight.core.errors.InputError` where a file is missing or wrong.
@@ -62,7 +62,7 @@ def read_pairs(folder: str | Path, scope: str, split: str) -> pd.DataFrame:
     return items.merge(dataset.units, on="item_id").pivot(index="unit_id", columns="level", values="form")
 
 
-def grammatical_subject(parse: Parse, lexicon: Lexicon) -> list[int]:
+def grammatical_subject(parse: Parse, lexicon: GenderedLexicon) -> list[int]:
     """The words of the subject of the main clause, the head first; empty where there is none.
 
     All sentences of GECO have one. Where the parser finds none or only "who", it is taken to be the first word that can
@@ -74,13 +74,15 @@ def grammatical_subject(parse: Parse, lexicon: Lexicon) -> list[int]:
     return [] if head is None else noun_phrase(parse, head)
 
 
-def _can_be_subject(parse: Parse, word: int, lexicon: Lexicon) -> bool:
+def _can_be_subject(parse: Parse, word: int, lexicon: GenderedLexicon) -> bool:
     if gender_of_pronoun(parse.words[word]):
         return pronoun_case(parse, word) == "subject"
     return any(is_gendered_noun(parse, word, lexicon, group) for group in ("male", "female"))
 
 
-def measure(pairs: Sequence[Pair], scope: str, target: str, lexicon: Lexicon) -> tuple[dict[str, float], pd.DataFrame]:
+def measure(
+    pairs: Sequence[DraftPair], scope: str, target: str, lexicon: GenderedLexicon
+) -> tuple[dict[str, float], pd.DataFrame]:
     """Draft ``target`` from every pair's parsed form and compare: (figures, differences).
 
     Figures: ``sentences``; ``identical``, the share whose words all equal the published ones; ``identical_but_slips``,
@@ -91,7 +93,7 @@ def measure(pairs: Sequence[Pair], scope: str, target: str, lexicon: Lexicon) ->
     rows, counts = [], Counter(sentences=len(pairs))
     for number, pair in enumerate(pairs):
         form = drafts(pair.parse, grammatical_subject(pair.parse, lexicon), scope, lexicon)[target]
-        differing = list(differences(pair, form, target, lexicon))
+        differing = list(word_differences(pair, form, target, lexicon))
         counts["identical"] += not differing
         counts["identical_but_slips"] += all(row["kind"] in SLIPS for row in differing)
         counts["same_ground_truth"] += form.ground_truth == pair.ground_truth
@@ -106,7 +108,7 @@ def measure(pairs: Sequence[Pair], scope: str, target: str, lexicon: Lexicon) ->
     return figures, pd.DataFrame(rows, columns=["sentence", "source", "draft", "published", "kind"])
 
 
-def differences(pair: Pair, form: Draft, target: str, lexicon: Lexicon) -> Iterator[dict[str, str]]:
+def word_differences(pair: DraftPair, form: Draft, target: str, lexicon: GenderedLexicon) -> Iterator[dict[str, str]]:
     """The words in which a draft differs from the published form, each with its kind."""
     if len(pair.words) != len(form.words):
         yield {"source": "", "draft": "", "published": " ".join(pair.words), "kind": "other"}
@@ -135,7 +137,7 @@ def _slip(parse: Parse, word: int, drafted: str, published: str, agrees_with_the
     return SLIPS[2] if drafted == plural and published == source[:-1] else None
 
 
-def _kind(parse: Parse, word: int, drafted: str, published: str, lexicon: Lexicon) -> str:
+def _kind(parse: Parse, word: int, drafted: str, published: str, lexicon: GenderedLexicon) -> str:
     source = parse.words[word]
     if drafted.lower() == published.lower():
         return "capitalisation"

@@ -37,7 +37,7 @@ _WORD = re.compile(r"'s\b|\w+(?:-\w+)*|[^\w\s]")
 
 
 @dataclass(frozen=True)
-class Pair:
+class StereotypePair:
     """A sentence with its markings, the theme that it claims, and the gender that the claim is a stereotype of.
 
     ``match`` is shared by the n-th male and the n-th female theme of a kind, which take the same frames; ``number``
@@ -69,14 +69,14 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     model learns about a frame in training must say nothing, neither for nor against, about the frame in the test.
     """
     unit = setting(settings, "split_by", UNITS)
-    pairs = read_pairs(files[THEMES])
+    pairs = read_stereotype_pairs(files[THEMES])
     items = pd.DataFrame([item for pair in pairs for item in items_of(pair)])
     units = [unit(pair) for pair in pairs for _ in GENDERS]
     items = assign_test(items, units, settings["test_share"], settings["split_seed"])
     return Dataset(*separated(items, ["gender"]), list(CLASSES))
 
 
-def items_of(pair: Pair) -> list[dict]:
+def items_of(pair: StereotypePair) -> list[dict]:
     """The two rows of the items table, male and female, all for training."""
     variants = {group: pair.variant(group) for group in GENDERS}
     ground_truth = [int(male != female) for male, female in zip(*variants.values(), strict=True)]
@@ -95,7 +95,7 @@ def items_of(pair: Pair) -> list[dict]:
     ]
 
 
-def read_pairs(path: str | Path) -> list[Pair]:
+def read_stereotype_pairs(path: str | Path) -> list[StereotypePair]:
     """Every sentence pair of the file, theme by theme: its own sentences, then its frames.
 
     A theme takes one in ``SHARE`` frames of its kind, the n-th of a gender (from 0) beginning at frame n modulo
@@ -108,7 +108,7 @@ def read_pairs(path: str | Path) -> list[Pair]:
         for number, (name, theme) in enumerate(themes[kind][gender].items()):
             texts = _texts(theme, frames[kind][number % SHARE :: SHARE], FORMS[kind], f"{path}: theme '{name}'")
             match = f"{kind}-{number:02d}"
-            pairs += [Pair(name, number, gender, match, text) for number, text in enumerate(texts, start=1)]
+            pairs += [StereotypePair(name, number, gender, match, text) for number, text in enumerate(texts, start=1)]
     _check_distinct(pairs, path)
     return pairs
 
@@ -172,9 +172,9 @@ def _check_text(text: str, location: str) -> None:
         raise InputError(f"{beginning}: does not end with a period; add one")
 
 
-def _check_distinct(pairs: list[Pair], path: str | Path) -> None:
+def _check_distinct(pairs: list[StereotypePair], path: str | Path) -> None:
     """Refuse what would put two pairs under one name or the same sentence on both sides of the split."""
-    first_pairs: dict[str, Pair] = {}
+    first_pairs: dict[str, StereotypePair] = {}
     for pair in pairs:
         for key, remedy in (
             (pair.pair_id, "rename one theme"),

@@ -15,7 +15,7 @@ from evenlight.core.errors import InputError, all_of
 from evenlight.datasets import Dataset, reader_for
 from evenlight.datasets.rows import choice, csv_rows, require_columns
 from evenlight.datasets.words import split_words
-from evenlight.texts.items import assign_test, joined_clusters, separated, texts_of
+from evenlight.texts.items import assign_test, joined_clusters, separated, text_keys
 from evenlight.texts.words import spaces_around
 
 REMEDY = "correct the table or the dataset's settings"
@@ -117,7 +117,7 @@ def _rows_said(rows: list[int]) -> str:
 
 def _copies_said(rows: pd.DataFrame, clusters: pd.Series, names_clusters: bool) -> list[str]:
     """What is said of equal texts: how many there are, which clusters they join, and that they are in both splits."""
-    text = texts_of(rows)
+    text = text_keys(rows)
     copies = int(text.duplicated().sum())
     if not copies:
         return []

@@ -8,7 +8,7 @@ from torch import nn
 
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
-from evenlight.models.classifier import load_classifier
+from evenlight.models.classifier import load_saved
 from evenlight.models.processor import use_processor
 from evenlight.models.service import is_service, load_service
 
@@ -25,7 +25,7 @@ def open_evaluator(
     if is_service(flags.model):
         served = load_service(flags.model, settings["max_tokens"])
         return ServiceEvaluator(served, flags.answers, flags.asking.get(flags.model.parent.name), on_rows)
-    classifier = load_classifier(
+    classifier = load_saved(
         flags.model, settings["max_tokens"], flags.device, settings.get("precision", "float32"), change
     )
     return Evaluator(replace(classifier, on_rows=on_rows), flags.tokens_per_batch, flags.compile)

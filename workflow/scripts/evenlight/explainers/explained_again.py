@@ -21,7 +21,7 @@ def estimating(tags: Mapping[str, Collection[str]]) -> list[str]:
     return [name for name, said in tags.items() if "estimates" in said]
 
 
-def sampled_items(item_ids: Iterable[str], seed: int) -> set[str]:
+def explained_twice(item_ids: Iterable[str], seed: int) -> set[str]:
     """The items that are explained again: those with the lowest numbers, which each draws from its own name.
 
     Args:
@@ -32,7 +32,7 @@ def sampled_items(item_ids: Iterable[str], seed: int) -> set[str]:
     return set(order[: max(LEAST, min(MOST, round(SHARE * len(order))))])
 
 
-def agreements(
+def agreement_between_draws(
     family: str,
     sentences: Sequence[Sentence],
     methods: dict[str, dict],

@@ -20,7 +20,7 @@ from evenlight.core.errors import InputError
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.texts.predictions import Sentence
-from evenlight.texts.words import spaces_of, written
+from evenlight.texts.words import joined_text, spaces_of
 
 UNITS = ("words", "tokens")
 # What tokenizers write before a token to say that a word begins there (byte-level, SentencePiece), that none does
@@ -163,7 +163,7 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
         for sentence in sentences:
             # Texts may differ in their white space alone, so that as it came counts before its words.
             whole = len(spaces_of(sentence.words)) == len(sentence.words) + 1
-            keys = [sentence.item_id, *[written(sentence.words)] * whole, " ".join(sentence.words)]
+            keys = [sentence.item_id, *[joined_text(sentence.words)] * whole, " ".join(sentence.words)]
             row = next((rows[key] for key in keys if key in rows), None)
             if row is None:
                 raise InputError(

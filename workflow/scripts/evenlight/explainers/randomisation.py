@@ -26,7 +26,7 @@ ORDERS: dict[str, Callable[[list[Layer], int], list[Layer]]] = {
 NONE = "none"
 
 
-def sampled_items(item_ids: Iterable[str], count: int, seed: int) -> set[str]:
+def randomised_items(item_ids: Iterable[str], count: int, seed: int) -> set[str]:
     """``count`` of the items, or all where there are fewer, by a number that each draws from its own name."""
     return set(sorted(item_ids, key=lambda item: derived_seed(seed, item, "randomise"))[:count])
 

@@ -39,7 +39,7 @@ _STUDY = re.compile(r"results/([a-z][a-z0-9_]*)/" + re.escape(CONFIGURATION))
 _MANIFEST_LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 
 
-def files_of(project: Path, study: str, without: Iterable[str] = ()) -> list[str]:
+def files_of_study(project: Path, study: str, without: Iterable[str] = ()) -> list[str]:
     """The files of a study by their paths from the project's folder, sorted.
 
     Hidden ones are left out, which are parts of what is not finished, compiled code, and what an unpacked archive says
@@ -110,7 +110,7 @@ def pack(project: Path, names: Iterable[str], texts: Mapping[str, str], output: 
                         shutil.copyfileobj(file, member, BLOCK)
 
 
-def check(path: Path) -> str:
+def checked_study(path: Path) -> str:
     """The study of an archive whose members all are what its manifest says; nothing is written.
 
     Raises:
@@ -129,7 +129,7 @@ def unpack(path: Path, project: Path) -> str:
     The dates of all files become the same, so that Snakemake takes none of them for out of date.
 
     Raises:
-        InputError: as :func:`check`, for a study that is there already, and where the disk has no room.
+        InputError: as :func:`checked_study`, for a study that is there already, and where the disk has no room.
     """
     with _opened(path) as archive:
         study, sums = _checked_names(path, archive)

@@ -134,7 +134,7 @@ def _refuse_foreign(names: Iterable[str], folders: Iterable[Path]) -> None:
     came = {line.partition(" ")[0] for line in lines}
     if not came:
         return
-    for path in dict.fromkeys(path for name in names for path in files_of(name)):
+    for path in dict.fromkeys(path for name in names for path in files_of_class(name)):
         if file_digest(path) in came:
             raise InputError(f"{_shown(path)} came with an archive, and this study would run it; {remedy}")
 
@@ -154,7 +154,7 @@ def _located() -> dict[str, str]:
     return json.loads(os.environ.get(VARIABLE) or "{}")
 
 
-def files_of(name: str) -> list[Path]:
+def files_of_class(name: str) -> list[Path]:
     """The file of a class and those beside it that it imports; none where it is not there, which is told elsewhere.
 
     Raises:
@@ -164,7 +164,7 @@ def files_of(name: str) -> list[Path]:
     return list(Code(path.parent).closure(path).values()) if path and path.is_file() else []
 
 
-def digest_of(section: str, name: str) -> str:
+def digest_of_class(section: str, name: str) -> str:
     """What the code of a class is: of a file with what it imports beside itself, of a package with all its modules."""
     if path := path_of(name):
         return Code(path.parent).digest(path)
@@ -178,7 +178,7 @@ def digest_of(section: str, name: str) -> str:
 
 
 def class_of(section: str, name: str) -> type:
-    """The class that a configuration names, or that a notebook has given (:func:`keep`).
+    """The class that a configuration names, or that a notebook has given (:func:`keep_class`).
 
     Raises:
         InputError: there is none, or its file cannot be run.
@@ -204,7 +204,7 @@ def class_of(section: str, name: str) -> type:
     return _checked(getattr(module, wanted), section, f"{_shown(path)}: {wanted}")
 
 
-def keep(section: str, part: type) -> str:
+def keep_class(section: str, part: type) -> str:
     """Keep a class that a notebook has made, and the name by which it is found.
 
     Raises:

@@ -45,7 +45,7 @@ class Parts:
         return self.folder / f"{number:06}.{name}.parquet"
 
 
-def digest_of(settings: dict, files: Iterable[Path]) -> str:
+def digest_of_inputs(settings: dict, files: Iterable[Path]) -> str:
     """SHA-256 (hexadecimal) of JSON values and of the content of files, in order."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for path in files:
@@ -124,8 +124,8 @@ def make_in_parts(
         return
     names = [path.stem for path in stale]
     depends_on = {name: digests[name] for name in names} | {"items_per_group": size}
-    parts = open_parts(stale[0].parent, job, digest_of(depends_on, []), names, contract)
-    count = complete(parts, lambda: compute(parts))
+    parts = open_parts(stale[0].parent, job, digest_of_inputs(depends_on, []), names, contract)
+    count = make_missing(parts, lambda: compute(parts))
     for name, path in zip(names, stale, strict=True):
         of_parts = part_metadata(parts, name, count)
         metadata = describe(name, of_parts) | {"digest": digests[name]}
@@ -148,7 +148,7 @@ def open_parts(beside: Path, job: str, digest: str, names: Iterable[str], contra
     Args:
         beside: folder of the result.
         job: name that no other job has there.
-        digest: of everything that the parts depend on, see :func:`digest_of`.
+        digest: of everything that the parts depend on, see :func:`digest_of_inputs`.
         names: of the tables.
         contract: of the tables.
     """
@@ -165,7 +165,7 @@ def is_done(parts: Parts, number: int) -> bool:
     return all(parts.path(name, number).exists() for name in parts.names)
 
 
-def complete(parts: Parts, compute: Callable[[], int]) -> int:
+def make_missing(parts: Parts, compute: Callable[[], int]) -> int:
     """Call ``compute``, which makes the parts that are missing and says how many there are, until none is missing.
 
     Once is enough, unless another job was at work on the same parts: one that outlived its killed workflow removes

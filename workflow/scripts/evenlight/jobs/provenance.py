@@ -160,7 +160,7 @@ def read_records(path: str | Path) -> dict[str, Record]:
         raise InputError(f"{path}: no records of an archive ({error}); unpack the archive again") from None
 
 
-def written(records: dict[str, Record]) -> str:
+def as_text(records: dict[str, Record]) -> str:
     """Records as the text of a file that :func:`read_records` reads."""
     return json.dumps({name: asdict(records[name]) for name in sorted(records)}, indent=1, sort_keys=True) + "\n"
 

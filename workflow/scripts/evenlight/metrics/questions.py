@@ -78,7 +78,7 @@ def questions_of(sentences: Sequence[Sentence], settings: Mapping, classifier: S
         estimating = explained_again.estimating({name: settings["tags"][name] for name in methods})
         names = {sentence.item_id for sentence in sentences}
         repeated = {name: methods[name] for name in estimating}
-        explained_again.agreements(family, sentences, repeated, context, found, names)
+        explained_again.agreement_between_draws(family, sentences, repeated, context, found, names)
         steps.append(Step(", ".join(methods), texts, new()[len(texts) :]))
     for name in settings["silent"]:
         generator = generator_for(0, "questions", name)

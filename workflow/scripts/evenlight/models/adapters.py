@@ -17,7 +17,7 @@ from evenlight.core.errors import InputError, first_line
 from evenlight.core.sources import ADAPTER_FILES, check_no_pickle
 from evenlight.models.classifier import MULTI_LABEL, belongs_to_head, load_network, weights_alone
 from evenlight.models.fast_layers import linear_layers
-from evenlight.models.hub import located
+from evenlight.models.location import located
 from evenlight.models.tokenizers import NO_CODE
 
 WITHIN = "base_model.model."  # what peft puts before the names of the base model's weights

@@ -20,9 +20,9 @@ from evenlight.jobs import gpus
 from evenlight.models import lstm_attention, one_layer_attention  # noqa: F401 (registers the architectures)
 from evenlight.models.attention import FURTHER_TYPES, KNOWN_TYPES
 from evenlight.models.fast_layers import linear_layers, use_fast_layers
-from evenlight.models.hub import located
 from evenlight.models.in_a_line import in_a_line
 from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageModel, Prompt, as_classifier
+from evenlight.models.location import located
 from evenlight.models.model_inputs import ModelInputs, found_inputs
 from evenlight.models.networks import embedded
 from evenlight.models.padding import padding_known
@@ -447,7 +447,7 @@ def untrained_network(source: str | Path, **options) -> nn.Module:
         raise InputError(cannot_load(source, error)) from None
 
 
-def load_classifier(
+def load_saved(
     folder: str | Path,
     max_tokens: int,
     device: str = "cpu",

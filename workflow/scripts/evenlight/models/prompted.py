@@ -18,8 +18,8 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 from evenlight.core.errors import InputError
 from evenlight.models.architectures import MOST_TOKENS, Sentences, checked_classifier
 from evenlight.models.classifier import Classifier, load_network, name_classes
-from evenlight.models.hub import located
 from evenlight.models.language_model import DECODER, KINDS, MASKED, Prompt, as_classifier
+from evenlight.models.location import located
 from evenlight.models.networks import word_table
 from evenlight.models.tokenizers import (
     NO_CODE,
@@ -32,7 +32,7 @@ from evenlight.models.tokenizers import (
     token_ids,
 )
 from evenlight.texts.rows import common_beginning
-from evenlight.texts.words import written
+from evenlight.texts.words import joined_text
 
 TEXT, LABEL = "{text}", "{label}"
 NAMES = {DECODER: MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MASKED: MODEL_FOR_MASKED_LM_MAPPING_NAMES}
@@ -224,11 +224,11 @@ class Template:
         if label is not None:
             side, end = sides[self.label], self.start + len(self.mask)
             sides[self.label] = f"{side[: self.start]}{self.gap}{label}{side[end:]}"
-        return f"{sides['before']}{written(words)}{sides['behind']}"
+        return f"{sides['before']}{joined_text(words)}{sides['behind']}"
 
     def label_start(self, words: Sequence[str]) -> int:
         """The first character of the label in the filled template."""
-        return self.start if self.label == "before" else len(self.before) + len(written(words)) + self.start
+        return self.start if self.label == "before" else len(self.before) + len(joined_text(words)) + self.start
 
 
 @dataclass

@@ -15,7 +15,7 @@ from evenlight.core.sources import adapter_files, digest, model_files
 from evenlight.models.adapters import adapted_network
 from evenlight.models.architectures import checked_classifier
 from evenlight.models.classifier import MULTI_LABEL, Classifier, load_network, name_classes
-from evenlight.models.hub import located
+from evenlight.models.location import located
 from evenlight.models.tokenizers import loaded_tokenizer, special_token_id, token_ids
 
 # What Transformers calls labels that nobody has named.

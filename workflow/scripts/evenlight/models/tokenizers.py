@@ -34,9 +34,9 @@ from transformers.tokenization_utils_base import TOKENIZER_CONFIG_FILE
 from transformers.utils import CONFIG_NAME
 
 from evenlight.core.errors import InputError, first_line
-from evenlight.models.hub import located
+from evenlight.models.location import located
 from evenlight.texts.predictions import PROMPT, SPECIAL
-from evenlight.texts.words import of_part, spaces_of, written
+from evenlight.texts.words import joined_text, of_part, spaces_of
 
 SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
@@ -70,7 +70,7 @@ def learned_tokenizer(
     The same sentences always give the same vocabulary.
     """
     tokenizer = _uncased_word_piece()
-    texts = [written(words) for words in sentences]
+    texts = [joined_text(words) for words in sentences]
     characters = sorted({c for text in texts for c in tokenizer.normalizer.normalize_str(text) if not c.isspace()})
     # The trainer numbers the pieces inside of words in the order of a hash map that differs from run to run,
     # and breaks ties between merges by these numbers. Giving it all single characters beforehand, as if they
@@ -339,9 +339,9 @@ def _encoded(
         if before or behind:
             raise InputError("a prompt has room for one text, and these have two parts; leave the model out")
         both = list(zip(sentences, parts, strict=True))
-        texts, seconds = ([written(of_part(*text, part)) for text in both] for part in (0, 1))
+        texts, seconds = ([joined_text(of_part(*text, part)) for text in both] for part in (0, 1))
     else:
-        texts, seconds = [f"{before}{written(words)}{behind}" for words in sentences], ()
+        texts, seconds = [f"{before}{joined_text(words)}{behind}" for words in sentences], ()
     try:
         encoding = tokenizer(texts, *([seconds] if parts is not None else []), verbose=False, **options)
     except Exception as error:  # see loaded_tokenizer
@@ -376,7 +376,7 @@ def _in_prompt(
     White space of the prompt may be in one token with the text beside it, which is the text's then.
     """
     before, behind = prompt
-    text = written(words)
+    text = joined_text(words)
     spans = spans - len(before)
     first, last = spans.clip(0, len(text)).T
     # A token without characters belongs to what comes next.
@@ -414,7 +414,7 @@ def _aligned(
     for token in np.flatnonzero((last > first) & ~is_outside):
         visible = [word for word in range(first[token], last[token] + 1) if _is_visible(words[word])]
         if len(visible) > 1 and before[visible[0] + 1 : visible[-1] + 1].any():
-            text = written(words)[slice(*span[token].clip(0))]
+            text = joined_text(words)[slice(*span[token].clip(0))]
             raise InputError(
                 f"the tokenizer makes one token, '{_shortened(text.strip())}', of the words "
                 f"{', '.join(repr(words[word]) for word in visible[:3])}, and its score cannot be divided; take "

@@ -26,7 +26,7 @@ from evenlight.notebook.explained import Explanations, TextExplanation
 from evenlight.notebook.explained import plot as plot
 from evenlight.notebook.loading import AskedService, in_words_of_a_notebook
 from evenlight.notebook.loading import load_classifier as load_classifier
-from evenlight.notebook.progress import Progress, counted
+from evenlight.notebook.progress_bar import ProgressBar, counted
 from evenlight.notebook.reading import Text, check_marks, check_one_per_text, sentences_of
 from evenlight.statistics.one_cell import one_cell
 from evenlight.texts.predictions import Sentence, runner_up
@@ -243,7 +243,7 @@ def _class_numbers(name: str, values: Sequence[int | str], classifier: Asked, te
     return numbers
 
 
-def _evaluator(classifier: Asked, bar: Progress) -> Evaluator | ServiceEvaluator:
+def _evaluator(classifier: Asked, bar: ProgressBar) -> Evaluator | ServiceEvaluator:
     if isinstance(classifier, AskedService):
         return ServiceEvaluator(classifier, classifier.answers_folder, classifier.asking, bar.count_rows)
     return Evaluator(replace(classifier, on_rows=bar.count_rows))

@@ -7,7 +7,7 @@ import pandas as pd
 
 from evenlight.core.errors import InputError
 from evenlight.metrics import Explanation
-from evenlight.reports.word_scores import Page, rows_of_pages, word_scores_page
+from evenlight.reports.word_scores import WordScoresPage, rows_of_pages, word_scores_page
 
 # So many are drawn where a list ends a cell, and so many words of a text stand in a line about it.
 MOST_DRAWN, MOST_WORDS = 20, 8
@@ -92,7 +92,9 @@ def _rows(explanation: TextExplanation, per: str) -> pd.DataFrame:
     return pd.DataFrame(columns | tokens | {"score": explanation.token_score})
 
 
-def plot(explanations: Explanation | Iterable[Explanation], beside: Explanation | Iterable[Explanation] = ()) -> Page:
+def plot(
+    explanations: Explanation | Iterable[Explanation], beside: Explanation | Iterable[Explanation] = ()
+) -> WordScoresPage:
     """Explained texts, each word in the colour of its score, the sum over its tokens; shown by notebooks.
 
     Args:
@@ -123,7 +125,7 @@ def _checked(name: str, given: Explanation | Iterable[Explanation]) -> list[Expl
     return given
 
 
-def _page(explanation: Explanation) -> Page:
+def _page(explanation: Explanation) -> WordScoresPage:
     title = getattr(explanation, "title", f"{explanation.origin.explainer}, class {explanation.target}")
     scores = explanation.sentence.word_sums(explanation.token_score)
     return word_scores_page(explanation.words, scores, title)

@@ -102,9 +102,7 @@ def load_classifier(
             if is_service(folder):
                 return _described_service(folder, max_tokens, Path(answers_folder), settings)
             if not settings and (of_study := _settings_of_study(folder)):
-                classifier = classifiers.load_classifier(
-                    folder, max_tokens or of_study["max_tokens"], device, precision
-                )
+                classifier = classifiers.load_saved(folder, max_tokens or of_study["max_tokens"], device, precision)
                 refuse_beyond_limit(classifier)
                 return classifier
         return classifiers.on_device(_brought_along(source, max_tokens, settings), device, precision)

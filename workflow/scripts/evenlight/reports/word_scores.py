@@ -36,7 +36,7 @@ h1 {{ font-size: 1.25rem; }}
 """
 
 
-class Page(str):
+class WordScoresPage(str):
     """HTML that a notebook shows, a part of its page; :meth:`write` makes a page of its own."""
 
     def _repr_html_(self) -> str:
@@ -55,7 +55,7 @@ class Page(str):
             Path(temporary).write_text(whole, encoding="utf-8")
 
 
-def word_scores_page(words: Sequence[str], scores: np.ndarray, title: str) -> Page:
+def word_scores_page(words: Sequence[str], scores: np.ndarray, title: str) -> WordScoresPage:
     """The words of a text, the colour as strong as the score: blue speaks for the explained class, orange against it.
 
     Args:
@@ -69,25 +69,25 @@ style="background: rgb(86 180 233 / 1.00); padding: 0.15em">She<rt>1.00</rt></ru
 style="background: rgb(86 180 233 / 0.00); padding: 0.15em">sails<rt>0.00</rt></ruby></p></figure>
     """
     largest = np.abs(scores).max(initial=0.0)
-    return Page(word_scores(words, scores / largest if largest > 0 else np.zeros(len(words)), title))
+    return WordScoresPage(word_scores_html(words, scores / largest if largest > 0 else np.zeros(len(words)), title))
 
 
-def rows_of_pages(rows: Sequence[Sequence[Page]]) -> Page:
+def rows_of_pages(rows: Sequence[Sequence[WordScoresPage]]) -> WordScoresPage:
     """Texts below each other, those of a row side by side where the screen is wide enough; one alone as it is.
 
     >>> print(rows_of_pages([["a", "b"]]))
     <div style="display: flex; flex-wrap: wrap; gap: 0 2em"><div style="flex: 1 1 20em">a</div>\
 <div style="flex: 1 1 20em">b</div></div>
     """
-    return Page("".join(row[0] if len(row) == 1 else _side_by_side(row) for row in rows))
+    return WordScoresPage("".join(row[0] if len(row) == 1 else _side_by_side(row) for row in rows))
 
 
-def _side_by_side(pages: Sequence[Page]) -> str:
+def _side_by_side(pages: Sequence[WordScoresPage]) -> str:
     columns = "".join(f'<div style="flex: 1 1 20em">{page}</div>' for page in pages)
     return f'<div style="display: flex; flex-wrap: wrap; gap: 0 2em">{columns}</div>'
 
 
-def word_scores(words: Sequence[str], shares: Iterable[float], title: str) -> str:
+def word_scores_html(words: Sequence[str], shares: Iterable[float], title: str) -> str:
     """As :func:`word_scores_page`, of shares between -1 and 1, which stay as they are."""
     marked = " ".join(_marked(word, share) for word, share in zip(words, shares, strict=True))
     return (

@@ -161,7 +161,7 @@ def compared(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextsOfDataset:
     """The texts of a dataset: their words, clusters, units, and which class is explained of each under each run."""
 
     items: pd.DataFrame
@@ -173,13 +173,13 @@ class Texts:
         return self.items["cluster"].reindex(list(names)).to_numpy(object)
 
 
-def read_texts(datasets_folder: str | Path, dataset: str) -> Texts:
+def read_texts(datasets_folder: str | Path, dataset: str) -> TextsOfDataset:
     """Texts and units of a dataset."""
     path = items_path(datasets_folder, dataset)
     items = tables.read_table(path, ITEMS.only("item_id", "words", "carries", "cluster"))
     units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
     classes = tables.read_metadata(path, ITEMS)["classes"]
-    return Texts(items.set_index("item_id", drop=False), units, classes)
+    return TextsOfDataset(items.set_index("item_id", drop=False), units, classes)
 
 
 def measure_reliance(
@@ -247,7 +247,9 @@ def measure_reliance(
     )
 
 
-def _levels(known: Texts, comparisons: Mapping[str, Sequence[Sequence[str]]]) -> dict[tuple[str, str], list[str]]:
+def _levels(
+    known: TextsOfDataset, comparisons: Mapping[str, Sequence[Sequence[str]]]
+) -> dict[tuple[str, str], list[str]]:
     """The texts of every level that is compared, each text once; all texts where nothing is compared."""
     if not comparisons:
         return {(ALL, ALL): list(known.items.index)}
@@ -268,7 +270,7 @@ def _pair_rows(
     forms: Sequence[tuple[str, str]],
     mine: Sequence[Mapping[str, Shares]],
     twin: Sequence[Mapping[str, Shares]] | None,
-    known: Texts,
+    known: TextsOfDataset,
     naming: Mapping[str, np.ndarray],
 ) -> pd.DataFrame:
     """Of every pair of forms the distance and rank correlation of its shared words, and those of repeated explanation.
@@ -322,7 +324,7 @@ def _reliance(
     items: Sequence[str],
     runs: Sequence[Mapping[str, Shares]],
     naming: Mapping[str, np.ndarray],
-    known: Texts,
+    known: TextsOfDataset,
     confidence: float,
 ) -> dict | None:
     """The shares of the words that name the group, over the texts that have such; None where there are none."""
@@ -351,7 +353,7 @@ def _words(
     items: Sequence[str],
     runs: Sequence[Mapping[str, Shares]],
     targets: Sequence[Mapping[str, int]],
-    known: Texts,
+    known: TextsOfDataset,
     least: int,
     confidence: float,
 ) -> Iterator[dict]:

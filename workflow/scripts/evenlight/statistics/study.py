@@ -23,7 +23,7 @@ REPETITIONS = {TRAININGS: "these trained models"}
 
 
 @dataclass(frozen=True)
-class Metric:
+class MetricLabel:
     """A metric's name in the files, its name for readers, and which scores are the better ones."""
 
     name: str
@@ -153,8 +153,8 @@ Kind = TypeVar("Kind")
 def taken(kind: type[Kind], settings: Mapping[str, Any]) -> tuple[Kind, dict[str, Any]]:
     """A dataclass of the settings that it has a field for, and the other settings.
 
-    >>> taken(Metric, {"name": "gini", "label": "Gini", "higher_is_better": True, "alpha": 0.05})
-    (Metric(name='gini', label='Gini', higher_is_better=True), {'alpha': 0.05})
+    >>> taken(MetricLabel, {"name": "gini", "label": "Gini", "higher_is_better": True, "alpha": 0.05})
+    (MetricLabel(name='gini', label='Gini', higher_is_better=True), {'alpha': 0.05})
     """
     names = {each.name for each in fields(kind)}
     return (
@@ -191,11 +191,11 @@ def comparisons_in(table: pd.DataFrame) -> list[Comparison]:
     return [Comparison(*values) for values in columns.itertuples(index=False, name=None)]
 
 
-def said_of(pair: Comparison, pairs: Iterable[Comparison]) -> str:
+def factor_in_brackets(pair: Comparison, pairs: Iterable[Comparison]) -> str:
     """What tells a comparison from the others of ``pairs`` that have its levels, in brackets; empty where none has.
 
     >>> right, every = Comparison("regime_right", "CE", "C"), Comparison("regime", "CE", "C")
-    >>> said_of(right, [every, right]), said_of(right, [right])
+    >>> factor_in_brackets(right, [every, right]), factor_in_brackets(right, [right])
     (' (regime right)', '')
     """
     alone = all(other == pair or other.levels != pair.levels for other in pairs)

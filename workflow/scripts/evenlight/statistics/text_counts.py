@@ -12,7 +12,7 @@ from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.core.sources import digest
 from evenlight.statistics.files import Run, items_path, score_path, units_path
 from evenlight.statistics.study import Comparison, pairs_of
-from evenlight.texts.items import forms_of, texts_of, units_of
+from evenlight.texts.items import forms_of, text_keys, units_of
 
 GROUPS = ["dataset", "factor", "level", "texts", "compared"]
 DIFFERENT = ["dataset", *Comparison._fields, "paired", "different_a", "different_b"]
@@ -62,7 +62,7 @@ def _explained(paths: Sequence[Path]) -> set[str]:
 
 
 def _dataset(items: pd.DataFrame, tested: pd.DataFrame, metadata: Mapping) -> dict:
-    text = texts_of(tested)
+    text = text_keys(tested)
     files = metadata.get("sources", {})
     return {
         "files": list(files),
@@ -105,7 +105,7 @@ def _order(comparisons: Mapping[str, list[list[str]]], attributes: Mapping[str, 
 
 def _different(items: pd.DataFrame, units: pd.DataFrame, pairs: Sequence[Comparison]) -> list[dict]:
     """Of each pair of levels, how many texts of either, or pairs, are different ones, where some are copies."""
-    texts = pd.Series(texts_of(items).to_numpy(), index=items["item_id"])
+    texts = pd.Series(text_keys(items).to_numpy(), index=items["item_id"])
     if not texts.duplicated().any():
         return []
     rows = []

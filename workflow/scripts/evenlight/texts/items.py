@@ -76,7 +76,7 @@ def joined_clusters(items: pd.DataFrame) -> pd.Series:
     >>> joined_clusters(pd.DataFrame({"words": [["a"], ["b"], ["a"]], "cluster": ["1", "2", "3"]})).tolist()
     ['1', '2', '1']
     """
-    text = texts_of(items)
+    text = text_keys(items)
     cluster = items["cluster"]
     while True:
         wider = cluster.groupby(text).transform("min")
@@ -86,7 +86,7 @@ def joined_clusters(items: pd.DataFrame) -> pd.Series:
         cluster = wider
 
 
-def texts_of(items: pd.DataFrame) -> pd.Series:
+def text_keys(items: pd.DataFrame) -> pd.Series:
     """What is equal for equal texts: the words of each of ``items``, those of a second part apart."""
     words = items["words"].map(tuple)
     if "part" not in items:

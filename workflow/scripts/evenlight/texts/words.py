@@ -28,13 +28,13 @@ class Words(tuple):
         return text
 
 
-def written(words: Sequence[str]) -> str:
+def joined_text(words: Sequence[str]) -> str:
     """A text of one part as it came, or with a space between its words where it came as words.
 
     Raises:
         ValueError: it has two parts, see :func:`of_part`.
 
-    >>> written(Words(["Failed", ",", "again"], ["", "", " ", "\\n"])), written(["Failed", ",", "again"])
+    >>> joined_text(Words(["Failed", ",", "again"], ["", "", " ", "\\n"])), joined_text(["Failed", ",", "again"])
     ('Failed, again\\n', 'Failed , again')
     """
     spaces = spaces_of(words)
@@ -62,7 +62,7 @@ def single_texts(texts: Sequence[Words], parts: Sequence[Sequence[int]] | None) 
     """Texts of one part each: of those of two, by the part of each word, either part.
 
     >>> texts = [Words(["Rain", ".", "Yes"], ["", "", "", "", ""])]
-    >>> [written(part) for part in single_texts(texts, [[0, 0, 1]])]
+    >>> [joined_text(part) for part in single_texts(texts, [[0, 0, 1]])]
     ['Rain.', 'Yes']
     """
     if parts is None:

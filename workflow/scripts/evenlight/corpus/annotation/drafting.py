@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from evenlight.core.seeds import generator_for
 from evenlight.corpus.annotation import GROUPS, SCOPES
 from evenlight.corpus.annotation.grammar import gender_of_pronoun, plural_verb, pronoun, pronoun_case, redrafted_pronoun
-from evenlight.corpus.annotation.lexicon import Lexicon, counterpart
+from evenlight.corpus.annotation.lexicon import GenderedLexicon, counterpart
 from evenlight.corpus.annotation.reference import is_gendered_noun, same_person, words_of_subject
 from evenlight.corpus.parse import Parse, has_relation, subjects
 
@@ -35,14 +35,14 @@ class Draft:
 
 
 def draft(
-    parse: Parse, subject: Sequence[int], scope: str, group: str, lexicon: Lexicon, draw: Draw | None = None
+    parse: Parse, subject: Sequence[int], scope: str, group: str, lexicon: GenderedLexicon, draw: Draw | None = None
 ) -> Draft:
     """The form of one scope and group; see :func:`drafts`."""
     return drafts(parse, subject, scope, lexicon, draw)[group]
 
 
 def drafts(
-    parse: Parse, subject: Sequence[int], scope: str, lexicon: Lexicon, draw: Draw | None = None
+    parse: Parse, subject: Sequence[int], scope: str, lexicon: GenderedLexicon, draw: Draw | None = None
 ) -> dict[str, Draft]:
     """The forms of one scope, by group.
 
@@ -55,7 +55,7 @@ def drafts(
 
 
 def drafted_words(
-    parse: Parse, subject: Sequence[int], scope: str, group: str, lexicon: Lexicon, draw: Draw | None = None
+    parse: Parse, subject: Sequence[int], scope: str, group: str, lexicon: GenderedLexicon, draw: Draw | None = None
 ) -> tuple[str, ...]:
     """The words of one form alone; see :func:`drafts`."""
     words = list(parse.words)
@@ -80,7 +80,7 @@ def drafted_words(
     return tuple(words)
 
 
-def name_drawer(lexicon: Lexicon, seed: int, sentence_id: str) -> Draw:
+def name_drawer(lexicon: GenderedLexicon, seed: int, sentence_id: str) -> Draw:
     """Draws a given name for a name: the same one wherever the name comes up in the sentence, and never itself."""
 
     def draw(name: str, group: str) -> str:
@@ -91,7 +91,7 @@ def name_drawer(lexicon: Lexicon, seed: int, sentence_id: str) -> Draw:
 
 
 def draft_rows(
-    sentences: Sequence[Mapping], lexicon: Lexicon, names: str = "pronoun", seed: int = 0
+    sentences: Sequence[Mapping], lexicon: GenderedLexicon, names: str = "pronoun", seed: int = 0
 ) -> Iterator[dict[str, object]]:
     """Rows of the DRAFTS contract, six for each row of CANDIDATES: two scopes of three groups.
 
@@ -114,7 +114,7 @@ def draft_rows(
                 }
 
 
-def _other_noun(parse: Parse, word: int, group: str, lexicon: Lexicon) -> str:
+def _other_noun(parse: Parse, word: int, group: str, lexicon: GenderedLexicon) -> str:
     """The gendered noun, title or adjective at ``word`` for another group; any other word as it is."""
     text = parse.words[word]
     if lexicon.entry(text, group) and group != "neutral":
@@ -125,7 +125,7 @@ def _other_noun(parse: Parse, word: int, group: str, lexicon: Lexicon) -> str:
     return text
 
 
-def _names(parse: Parse, subject: Sequence[int], scope: str, lexicon: Lexicon) -> list[list[int]]:
+def _names(parse: Parse, subject: Sequence[int], scope: str, lexicon: GenderedLexicon) -> list[list[int]]:
     """The names of persons that the form replaces, each as the indices of its words.
 
     Persons are the subject, the listed given names, other subjects, and whoever has a name of these. Without a list
@@ -143,7 +143,7 @@ def _names(parse: Parse, subject: Sequence[int], scope: str, lexicon: Lexicon) -
     return [run for run in persons if not _is_family_name(parse, run, lexicon)]
 
 
-def _runs(parse: Parse, lexicon: Lexicon) -> Iterator[list[int]]:
+def _runs(parse: Parse, lexicon: GenderedLexicon) -> Iterator[list[int]]:
     """Sequences of proper nouns that may name a person, without the titles before them.
 
     "The Rachel" is a ship and the "Longbourn estate" a place: names of persons have no article and describe no noun.
@@ -176,20 +176,20 @@ def _head_of(parse: Parse, run: Sequence[int]) -> int:
     return next((i for i in run if parse.heads[i] not in run or parse.heads[i] == i), run[0])
 
 
-def _is_any_noun(parse: Parse, word: int, lexicon: Lexicon) -> bool:
+def _is_any_noun(parse: Parse, word: int, lexicon: GenderedLexicon) -> bool:
     """Whether the word is a gendered noun of either group."""
     return any(is_gendered_noun(parse, word, lexicon, group) for group in ("male", "female"))
 
 
-def _is_person(parse: Parse, run: Sequence[int], lexicon: Lexicon) -> bool:
+def _is_person(parse: Parse, run: Sequence[int], lexicon: GenderedLexicon) -> bool:
     return _is_given(parse, run, lexicon) or any(has_relation(parse, i, ("nsubj", "nsubjpass")) for i in run)
 
 
-def _is_given(parse: Parse, run: Sequence[int], lexicon: Lexicon) -> bool:
+def _is_given(parse: Parse, run: Sequence[int], lexicon: GenderedLexicon) -> bool:
     return lexicon.is_given_name(parse.words[run[0]])
 
 
-def _is_family_name(parse: Parse, run: Sequence[int], lexicon: Lexicon) -> bool:
+def _is_family_name(parse: Parse, run: Sequence[int], lexicon: GenderedLexicon) -> bool:
     """Whether a title stands before the name and changes in its stead: "Mr. Darcy".
 
     In "Uncle John" it does not suffice, but there the title is a noun as well and can stand for the whole.
@@ -201,7 +201,9 @@ def _is_family_name(parse: Parse, run: Sequence[int], lexicon: Lexicon) -> bool:
     return not (noun and lexicon.gender_of_name(parse.words[run[0]]))
 
 
-def _replace_by_pronoun(words: list[str], parse: Parse, name: Sequence[int], group: str, lexicon: Lexicon) -> set[int]:
+def _replace_by_pronoun(
+    words: list[str], parse: Parse, name: Sequence[int], group: str, lexicon: GenderedLexicon
+) -> set[int]:
     """Put a pronoun in the place of a name, and return the words that are subjects now."""
     first, end = name[0], name[-1] + 1
     for i in name:

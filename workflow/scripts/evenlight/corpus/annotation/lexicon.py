@@ -11,7 +11,7 @@ from evenlight.corpus.annotation import GROUPS
 
 
 @dataclass(frozen=True)
-class Entry:
+class WordForms:
     """One row of the lexicon: a word in its three forms."""
 
     forms: tuple[str, str, str]  # in the order of GROUPS
@@ -23,14 +23,14 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Lexicon:
+class GenderedLexicon:
     """What the two word lists say, by word."""
 
     # (group, word as written) → its row; words without capitals are looked up in lower case.
-    entries: Mapping[tuple[str, str], Entry]
+    entries: Mapping[tuple[str, str], WordForms]
     names: Mapping[str, tuple[str, ...]]  # group → given names
 
-    def entry(self, word: str, group: str) -> Entry | None:
+    def entry(self, word: str, group: str) -> WordForms | None:
         """The row in which ``word`` is the word of ``group``, None where there is none."""
         return self.entries.get((group, word)) or self.entries.get((group, word.lower()))
 
@@ -55,7 +55,7 @@ class Lexicon:
         return any(name in names for names in self.names.values())
 
 
-def counterpart(lexicon: Lexicon, word: str, source: str, target: str) -> str | None:
+def counterpart(lexicon: GenderedLexicon, word: str, source: str, target: str) -> str | None:
     """The word of group ``target`` for a word of group ``source``, capitalised alike; None if there is none."""
     entry = lexicon.entry(word, source)
     if entry is None:
@@ -74,12 +74,12 @@ def like(model: str, word: str) -> str:
     return word
 
 
-def read_lexicon(words: str | Path, names: str | Path) -> Lexicon:
+def read_gendered_lexicon(words: str | Path, names: str | Path) -> GenderedLexicon:
     """Read the list of gendered words (sections of rows of three) and the list of given names (a list per group).
 
     Where a word occurs in several rows, the first one counts. Raises :class:`InputError` with file, section and row.
     """
-    entries: dict[tuple[str, str], Entry] = {}
+    entries: dict[tuple[str, str], WordForms] = {}
     for section, rows in _read_sections(words).items():
         for number, row in enumerate(rows, start=1):
             if not (isinstance(row, list) and len(row) == 3 and all(isinstance(i, str) and i.strip() for i in row)):
@@ -89,12 +89,12 @@ def read_lexicon(words: str | Path, names: str | Path) -> Lexicon:
             for group, word in zip(GROUPS[:2], row, strict=False):
                 if section == "female_only" and group == "male":
                     continue
-                entries.setdefault((group, word), Entry(tuple(row), section))
+                entries.setdefault((group, word), WordForms(tuple(row), section))
     listed = _read_sections(names)
     for group in GROUPS:
         if not listed.get(group) or not all(isinstance(name, str) and name.strip() for name in listed[group]):
             raise InputError(f"{names}: '{group}' must be a list of given names, of at least one; add it")
-    return Lexicon(entries, {group: tuple(listed[group]) for group in GROUPS})
+    return GenderedLexicon(entries, {group: tuple(listed[group]) for group in GROUPS})
 
 
 def _read_sections(path: str | Path) -> dict[str, list]:

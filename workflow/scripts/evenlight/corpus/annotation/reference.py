@@ -8,25 +8,25 @@ two readings the one that goes on with the subject is taken. Knowledge of the st
 from collections.abc import Collection, Sequence
 
 from evenlight.corpus.annotation.grammar import gender_of_pronoun, pronoun_case
-from evenlight.corpus.annotation.lexicon import Lexicon
+from evenlight.corpus.annotation.lexicon import GenderedLexicon
 from evenlight.corpus.parse import Parse, children, conjuncts, has_relation, subject_of
 
 # What hangs from a noun and names the same person: titles, further names, descriptions.
 _SAME_PERSON = ("compound", "flat", "appos", "amod", "nmod:desc", "nn")
 
 
-def gender_of_word(parse: Parse, word: int, lexicon: Lexicon) -> str | None:
+def gender_of_word(parse: Parse, word: int, lexicon: GenderedLexicon) -> str | None:
     """``male`` or ``female`` for a pronoun, a gendered noun, title or adjective, or a known name, else None."""
     text = parse.words[word]
     return gender_of_pronoun(text) or _gender_of_noun(parse, word, lexicon) or lexicon.gender_of_name(text)
 
 
-def is_gendered_noun(parse: Parse, word: int, lexicon: Lexicon, group: str) -> bool:
+def is_gendered_noun(parse: Parse, word: int, lexicon: GenderedLexicon, group: str) -> bool:
     """Whether the lexicon has the word in ``group`` and the parser took it for no verb ("to *father* a child")."""
     return lexicon.entry(parse.words[word], group) is not None and not parse.tags[word].startswith(("VB", "MD"))
 
 
-def gender_of_subject(parse: Parse, subject: Sequence[int], lexicon: Lexicon) -> str | None:
+def gender_of_subject(parse: Parse, subject: Sequence[int], lexicon: GenderedLexicon) -> str | None:
     """The gender of the subject by its own words, else by the first pronoun that can refer to it; None if unknown.
 
     ``subject`` holds the indices of its words, the head first.
@@ -40,7 +40,7 @@ def gender_of_subject(parse: Parse, subject: Sequence[int], lexicon: Lexicon) ->
     return next((gender_of_pronoun(parse.words[i]) for i in likely or pronouns), None)
 
 
-def words_of_subject(parse: Parse, subject: Sequence[int], lexicon: Lexicon) -> set[int]:
+def words_of_subject(parse: Parse, subject: Sequence[int], lexicon: GenderedLexicon) -> set[int]:
     """The gendered words that refer to the subject, its own included; names are not among them.
 
     ``subject`` holds the indices of its words, the head first. Empty where its gender cannot be told.
@@ -68,7 +68,7 @@ def same_person(parse: Parse, subject: Sequence[int]) -> list[int]:
     return [subject[0], *_same_person(parse, subject[0])] if subject else []
 
 
-def _gender_of_noun(parse: Parse, word: int, lexicon: Lexicon) -> str | None:
+def _gender_of_noun(parse: Parse, word: int, lexicon: GenderedLexicon) -> str | None:
     gender = lexicon.gender(parse.words[word])
     return gender if gender and is_gendered_noun(parse, word, lexicon, gender) else None
 

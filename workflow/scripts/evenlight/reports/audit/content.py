@@ -39,7 +39,7 @@ from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODE
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.files import Run, items_path, manifest_path, runs
-from evenlight.statistics.study import Comparison, Metric
+from evenlight.statistics.study import Comparison, MetricLabel
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UNDECIDED, is_disparity
 
 NOT_NAMED = "The study did not name this question beforehand: look at other texts before you rely on it. "
@@ -175,7 +175,7 @@ def audit_content(
         alpha, equivalence_bound, smallest_effects, power: of the statistics.
         reliance: what :func:`evenlight.reports.audit.reliance.said_of_reliance` is told beside names and comparisons.
     """
-    names = {name: Metric(name, entry["label"], entry["better"] == "higher") for name, entry in metrics.items()}
+    names = {name: MetricLabel(name, entry["label"], entry["better"] == "higher") for name, entry in metrics.items()}
     labels = Labels(dict(datasets), dict(models), dict(explainers), names)
     found, others = _of_explainers(found, explainers)
     hypotheses = found.effects[found.effects["family"] != CONTROL]
@@ -249,7 +249,7 @@ class Labels:
     datasets: Mapping[str, str]
     models: Mapping[str, str]
     explainers: Mapping[str, str]
-    metrics: Mapping[str, Metric]
+    metrics: Mapping[str, MetricLabel]
 
 
 @dataclass(frozen=True)
@@ -534,7 +534,7 @@ def _yardsticks(beyond_random: pd.DataFrame | None) -> dict[tuple, dict[str, Any
     return {tuple(row[name] for name in CELL): row for row in known.to_dict("records")}
 
 
-def _made_said(row, held: Mapping[str, Any], metric: Metric) -> str:
+def _made_said(row, held: Mapping[str, Any], metric: MetricLabel) -> str:
     """Who makes a disparity, as far as the yardsticks tell: random explanations, and the best attainable ones."""
     if held.get("made_by") is None:
         return OUTCOMES.get(held.get("outcome"), "")
@@ -548,14 +548,14 @@ def _made_said(row, held: Mapping[str, Any], metric: Metric) -> str:
     return said + _attainable_gain(row, held, metric) + MAKERS[held["made_by"]]
 
 
-def _attainable_gain(row, held: Mapping[str, Any], metric: Metric) -> str:
+def _attainable_gain(row, held: Mapping[str, Any], metric: MetricLabel) -> str:
     """How much better than random explanations the best ones are, by group: by this it is said who makes it."""
     sign = 1 if metric.higher_is_better else -1
     a, b = (signed(sign * (held[f"attainable_{end}"] - held[f"random_{end}"])) for end in "ab")
     return f"So {a} beyond random explanations is attainable for {row.level_a} texts, and {b} for {row.level_b} texts. "
 
 
-def _no_better_than_random(row, held: Mapping[str, Any], metric: Metric, explainer: str) -> str:
+def _no_better_than_random(row, held: Mapping[str, Any], metric: MetricLabel, explainer: str) -> str:
     """For which of both groups an explanation says no more than a random one, on average; nothing where it does."""
     sign = 1 if metric.higher_is_better else -1
     ahead = {

@@ -9,7 +9,7 @@ from jinja2 import Environment, StrictUndefined
 
 from evenlight.core.tables import replacing
 from evenlight.reports.text import signed
-from evenlight.reports.word_scores import word_scores
+from evenlight.reports.word_scores import word_scores_html
 
 HERE = Path(__file__).parent
 # What Markdown or HTML would take for markup.
@@ -57,9 +57,9 @@ def write_audit(content: Mapping, html: str | Path, as_json: str | Path, markdow
 
 
 def _coloured(text: Mapping) -> str:
-    """One text of a pair, its words coloured; :func:`word_scores` escapes them."""
+    """One text of a pair, its words coloured; :func:`word_scores_html` escapes them."""
     title = f"{text['level']}: {text['score']:.3g}"
-    return word_scores(text["words"], text["shares"], title)
+    return word_scores_html(text["words"], text["shares"], title)
 
 
 def _signed(number: float | None) -> str:

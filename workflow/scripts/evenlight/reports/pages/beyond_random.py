@@ -8,7 +8,7 @@ from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
 from evenlight.reports.pages.effects import FAMILIES, VERDICTS, legend_of
 from evenlight.reports.text import signed
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, REVERSED
-from evenlight.statistics.study import Metric, comparisons_in
+from evenlight.statistics.study import MetricLabel, comparisons_in
 from evenlight.statistics.verdicts import CONTROL, UNDECIDABLE, UNDECIDED, is_disparity
 
 TABLES = (BEYOND_RANDOM,)
@@ -28,7 +28,7 @@ def page(
     datasets: dict[str, str],
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     equivalence_bound: float,
     confidence: float,
 ) -> Page:
@@ -95,7 +95,7 @@ most 20 %, which more random explainers would make smaller; all intervals contai
     )
 
 
-def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str], metrics: dict[str, Metric]) -> Table:
+def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str], metrics: dict[str, MetricLabel]) -> Table:
     rows = []
     for dataset, label in datasets.items():
         lines = []
@@ -126,7 +126,7 @@ def _table(
     cells: pd.DataFrame,
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
 ) -> Table:
     by_names = {(row.model, row.explainer, row.metric): row for row in cells.itertuples(index=False)}
     rows = rows_by_model(models, explainers, lambda *row: [_cell(by_names.get((*row, metric))) for metric in metrics])

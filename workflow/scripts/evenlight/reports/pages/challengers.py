@@ -7,7 +7,7 @@ import pandas as pd
 from evenlight.core.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.text import signed
-from evenlight.statistics.study import ALL, Metric
+from evenlight.statistics.study import ALL, MetricLabel
 
 TABLES = (CHALLENGERS, CHALLENGER_PAIRS)
 ALL_MODELS = "all models together"
@@ -19,7 +19,7 @@ def page(
     *,
     datasets: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     challengers: list[str],
     regimes: dict[str, dict[str, str]],
     confidence: float,

@@ -6,7 +6,7 @@ from evenlight.core.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
 from evenlight.reports.text import mean_over_seeds, signed
-from evenlight.statistics.study import ALL, Metric
+from evenlight.statistics.study import ALL, MetricLabel
 
 TABLES = (CONCEPT_ERRORS, CONCEPT_EFFECTS)
 ORDER, ORDER_LABEL = "order_faithfulness", "Order faithfulness\N{NO-BREAK SPACE}↑"
@@ -19,7 +19,7 @@ def page(
     datasets: dict[str, str],
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     confidence: float,
     published: dict[str, dict[str, list[float]]],
 ) -> Page:
@@ -45,7 +45,7 @@ def _errors(
     dataset: str,
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     confidence: float,
 ) -> Table:
     table = table[table["change"] == ALL]

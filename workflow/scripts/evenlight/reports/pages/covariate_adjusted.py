@@ -9,7 +9,7 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.text import signed
 from evenlight.statistics.covariate_adjusted import CALIPER, FEWEST
-from evenlight.statistics.study import Metric, comparisons_in
+from evenlight.statistics.study import MetricLabel, comparisons_in
 
 TABLES = (COVARIATE_ADJUSTED,)
 COVARIATES = {
@@ -34,7 +34,7 @@ def page(
     datasets: dict[str, str],
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     confidence: float,
 ) -> Page:
     """A summary by dataset and covariate, and a table for each dataset and covariate that splits a cell there.
@@ -104,7 +104,11 @@ def _summary_cells(cells: pd.DataFrame) -> list[Cell]:
 
 
 def _table(
-    caption: str, cells: pd.DataFrame, models: dict[str, str], explainers: dict[str, str], metrics: dict[str, Metric]
+    caption: str,
+    cells: pd.DataFrame,
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, MetricLabel],
 ) -> Table:
     by_names = {(row.model, row.explainer, row.metric): row for row in cells.itertuples(index=False)}
     rows = rows_by_model(models, explainers, lambda *row: [_cell(by_names[*row, metric]) for metric in metrics])

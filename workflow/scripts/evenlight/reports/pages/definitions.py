@@ -5,7 +5,7 @@ import pandas as pd
 from evenlight.core.contracts.results import DEFINITIONS
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.text import common_words, signed
-from evenlight.statistics.study import Metric, comparisons_in
+from evenlight.statistics.study import MetricLabel, comparisons_in
 
 TABLES = (DEFINITIONS,)
 
@@ -14,7 +14,7 @@ def page(
     table: pd.DataFrame,
     *,
     datasets: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     disputed: dict[str, list[str]],
     alpha: float,
     considerable_effect: float,

@@ -9,7 +9,7 @@ from evenlight.core.contracts.results import SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, rows_by_model, said_of_single_runs, shade
 from evenlight.reports.text import mean_sd, signed
-from evenlight.statistics.study import Comparison, Metric, comparisons_in, said_of
+from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
 from evenlight.statistics.summary import seeds_that_disagree
 
 TABLES = (SUMMARY,)
@@ -24,7 +24,7 @@ def page(
     datasets: dict[str, str],
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     alpha: float,
     considerable_effect: float,
 ) -> Page:
@@ -35,7 +35,7 @@ def page(
     parts = []
     for pair in pairs:
         of_pair = pair.rows(summary)
-        versus = f"{pair.level_a} against {pair.level_b}{said_of(pair, pairs)}"
+        versus = f"{pair.level_a} against {pair.level_b}{factor_in_brackets(pair, pairs)}"
         parts += [
             _disparity_table(f"Significant seeds, {versus}", of_pair, layout, _count_text),
             _disparity_table(f"Cohen's d over the significant seeds, {versus}", of_pair, layout, _effect_text),

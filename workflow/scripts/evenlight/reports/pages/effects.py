@@ -8,7 +8,7 @@ from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
 from evenlight.reports.text import signed, three_digits, too_small
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.intervals import share_interval
-from evenlight.statistics.study import Comparison, Metric, comparisons_in, said_of
+from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY, UNDECIDABLE, UNDECIDED
 
 TABLES = (EFFECTS, TEST_COUNTS, VERDICT_CONTROL, BALANCED_ACCURACY)
@@ -66,7 +66,7 @@ def page(
     datasets: dict[str, str],
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     equivalence_bound: float,
     confidence: float,
 ) -> Page:
@@ -104,7 +104,7 @@ def page(
         for family in FAMILIES:
             cells = of_dataset[of_dataset["family"] == family]
             if len(cells):
-                versus = f"{pair.level_a} against {pair.level_b}{said_of(pair, pairs)}"
+                versus = f"{pair.level_a} against {pair.level_b}{factor_in_brackets(pair, pairs)}"
                 caption = f"Pooled effect, {versus}{FAMILIES[family]}"
                 names = ({name: label for name, label in explainers.items() if name in set(cells["explainer"])},)
                 names += ({name: metric for name, metric in metrics.items() if name in set(cells["metric"])},)
@@ -208,7 +208,7 @@ def said_of_control(control: pd.DataFrame) -> str:
     )
 
 
-def _count_table(counts: pd.DataFrame, datasets: dict[str, str], metrics: dict[str, Metric]) -> Table:
+def _count_table(counts: pd.DataFrame, datasets: dict[str, str], metrics: dict[str, MetricLabel]) -> Table:
     measures = [column for column in counts.columns if column not in ("dataset", "metric")]
     headings = [HEADINGS.get(column, column.replace("_", " ")) for column in measures]
     rows = []
@@ -238,7 +238,7 @@ def _effect_table(
     effects: pd.DataFrame,
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
 ) -> Table:
     by_names = {(row.model, row.explainer, row.metric): row for row in effects.itertuples(index=False)}
     rows = rows_by_model(

@@ -5,7 +5,7 @@ import pandas as pd
 from evenlight.core.contracts.results import GROUP_PAIRS, GROUPS
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model
-from evenlight.statistics.study import Metric
+from evenlight.statistics.study import MetricLabel
 
 TABLES = (GROUPS, GROUP_PAIRS)
 
@@ -17,7 +17,7 @@ def page(
     datasets: dict[str, str],
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     alpha: float,
 ) -> Page:
     """One table per dataset and set of groups from :func:`evenlight.statistics.groups.group_tables`."""

@@ -10,7 +10,7 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.reports.text import mean_sd, signed
 from evenlight.statistics.published import GROUPS, RUNS
-from evenlight.statistics.study import Metric
+from evenlight.statistics.study import MetricLabel
 
 TABLES = (PUBLISHED, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY)
 # The metrics in the order of Table 3, under the property that they measure.
@@ -77,7 +77,7 @@ def page(
     datasets: dict[str, str],
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     considerable_effect: float,
 ) -> Page:
     """The page of both studies, from :func:`evenlight.statistics.published.lay_beside`, ``agreement_beside`` and

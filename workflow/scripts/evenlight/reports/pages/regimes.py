@@ -8,7 +8,7 @@ from evenlight.core.contracts.results import REGIMES
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.plots.regimes import SUBSETS
 from evenlight.reports.text import signed
-from evenlight.statistics.study import Metric
+from evenlight.statistics.study import MetricLabel
 
 TABLES = (REGIMES,)
 
@@ -17,7 +17,7 @@ def page(
     table: pd.DataFrame,
     *,
     datasets: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     explainers: dict[str, str],
     regimes: dict[str, dict[str, str]],
     confidence: float,

@@ -6,7 +6,7 @@ from evenlight.core.contracts.results import SCORE_SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
 from evenlight.reports.text import mean_over_seeds
-from evenlight.statistics.study import Metric, ordered_levels
+from evenlight.statistics.study import MetricLabel, ordered_levels
 
 TABLES = (SCORE_SUMMARY,)
 
@@ -17,7 +17,7 @@ def page(
     datasets: dict[str, str],
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     levels: list[str],
 ) -> Page:
     """Mean ± standard deviation over seeds of every metric, one table per dataset, from

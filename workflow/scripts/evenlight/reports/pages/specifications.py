@@ -7,7 +7,7 @@ import pandas as pd
 from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.text import common_words, signed
-from evenlight.statistics.study import ALL, Metric, comparisons_in
+from evenlight.statistics.study import ALL, MetricLabel, comparisons_in
 
 TABLES = (SPECIFICATION_CURVES, SPECIFICATIONS)
 
@@ -18,7 +18,7 @@ def page(
     *,
     datasets: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     kinds: Mapping[str, Sequence[str]],
     methods: Mapping[str, str],
     alpha: float,

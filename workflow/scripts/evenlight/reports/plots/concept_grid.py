@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from evenlight.reports.plots.concepts import TABLE, draw_dots, finish
-from evenlight.statistics.study import Metric
+from evenlight.statistics.study import MetricLabel
 
 __all__ = ["TABLE", "draw_concept_grid"]
 SHOWS = "Errors of estimated concept effects, by model and dataset"
@@ -15,7 +15,7 @@ def draw_concept_grid(
     datasets: dict[str, str],
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     title: str,
 ) -> Figure:
     """The errors over all changes, a row of panels per model and a column per dataset, from rows with :data:`TABLE`.

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import CONCEPT_ERRORS
 from evenlight.reports.style import DOT, colour_of
-from evenlight.statistics.study import ALL, Metric
+from evenlight.statistics.study import ALL, MetricLabel
 
 TABLE = CONCEPT_ERRORS.only("dataset", "model", "explainer", "metric", "concept", "change", "mean", "low", "high")
 SHOWS = "Errors of estimated concept effects"
@@ -17,7 +17,7 @@ def draw_concepts(
     table: pd.DataFrame,
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     title: str,
     datasets: dict[str, str] | None = None,
 ) -> Figure:

@@ -20,7 +20,7 @@ from evenlight.reports.study_figures import (
 )
 from evenlight.reports.text import common_words
 from evenlight.statistics.definitions import by_variant, direction_flips
-from evenlight.statistics.study import Metric, comparisons_in
+from evenlight.statistics.study import MetricLabel, comparisons_in
 
 TABLE = SUMMARY
 SHOWS = "Disputed definitions"
@@ -39,7 +39,7 @@ def draw_definitions(
     summary: pd.DataFrame,
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     disputed: dict[str, list[str]],
     considerable_effect: float,
     title: str,

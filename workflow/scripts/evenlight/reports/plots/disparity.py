@@ -11,7 +11,7 @@ from evenlight.core.contracts.results import SUMMARY
 from evenlight.reports.contrast import ink_on
 from evenlight.reports.page_parts import BETTER_COLOURS
 from evenlight.reports.text import signed
-from evenlight.statistics.study import Comparison, Metric, comparisons_in
+from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in
 
 TABLE = SUMMARY
 SHOWS = "Disparity"
@@ -30,7 +30,7 @@ def draw_disparity(
     summary: pd.DataFrame,
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     considerable_effect: float,
     title: str,
 ) -> Figure:
@@ -90,7 +90,7 @@ def _draw_panel(
 
 
 def _draw_cell(
-    axes: Axes, x: int, y: int, cell: pd.Series, metric: Metric, scale: ScalarMappable, considerable_effect: float
+    axes: Axes, x: int, y: int, cell: pd.Series, metric: MetricLabel, scale: ScalarMappable, considerable_effect: float
 ) -> None:
     fill = to_rgb(scale.to_rgba(cell["mean_d"] if metric.higher_is_better else -cell["mean_d"]))
     axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, edgecolor="white", linewidth=1))

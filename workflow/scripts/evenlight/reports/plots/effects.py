@@ -21,7 +21,7 @@ from evenlight.reports.study_figures import (
     row_labels_width,
     row_places,
 )
-from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, Metric, comparisons_in, said_of
+from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, MetricLabel, comparisons_in, factor_in_brackets
 
 TABLE = EFFECTS.only(
     "dataset",
@@ -62,7 +62,7 @@ def draw_effects(
     effects: pd.DataFrame,
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     equivalence_bound: float,
     confidence: float,
     title: str,
@@ -91,7 +91,7 @@ def draw_effects(
         pair_rows = pair.rows(effects)
         _draw_pair(block, pair_rows, (models, explainers, metrics), equivalence_bound, shape)
         label = direction_label("Effect in standard deviations", pair)
-        block.supxlabel(f"{label}{said_of(pair, pairs)}", fontsize=10)
+        block.supxlabel(f"{label}{factor_in_brackets(pair, pairs)}", fontsize=10)
     figure.suptitle(title, x=0.01, ha="left")
     figure.legend(
         handles=handles,

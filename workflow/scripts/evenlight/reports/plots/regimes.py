@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import REGIMES
 from evenlight.reports.style import DOT, colour_of
-from evenlight.statistics.study import Metric
+from evenlight.statistics.study import MetricLabel
 
 TABLE = REGIMES.only(
     *("dataset", "architecture", "regime", "explainer", "metric", "subset"),
@@ -26,7 +26,7 @@ def draw_regimes(
     table: pd.DataFrame,
     regimes: dict[str, dict[str, str]],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     metric: str,
     view: str,
     title: str,

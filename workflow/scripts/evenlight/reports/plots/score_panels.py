@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from evenlight.reports.plots.scores import boxes_width, draw_boxes, draw_group_legend, label_explainers
 from evenlight.reports.study_figures import grid, grid_shape
-from evenlight.statistics.study import Metric
+from evenlight.statistics.study import MetricLabel
 
 MOST_COLUMNS = 4
 PAGE_WIDTH = 11.7  # inches: a landscape A4 page
@@ -15,7 +15,7 @@ SCALE_WIDTH = 0.8  # inches, for the numbers beside a panel
 
 
 def draw_score_panels(
-    scores: pd.DataFrame, metrics: dict[str, Metric], explainers: dict[str, str], groups: list[str], title: str
+    scores: pd.DataFrame, metrics: dict[str, MetricLabel], explainers: dict[str, str], groups: list[str], title: str
 ) -> Figure:
     """A panel per metric with one box per explainer and group, over the items of all seeds.
 

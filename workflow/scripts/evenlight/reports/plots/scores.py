@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from evenlight.reports.style import colour_of, hatch_of
-from evenlight.statistics.study import Metric
+from evenlight.statistics.study import MetricLabel
 
 # From the 5th to the 95th percentile: with thousands of scores, points beyond the usual whiskers hide the boxes.
 WHISKERS = (5, 95)
@@ -17,7 +17,7 @@ LETTERS_PER_INCH = 11.5  # of a label at the default size
 
 
 def draw_scores(
-    scores: pd.DataFrame, metric: Metric, explainers: dict[str, str], groups: list[str], title: str
+    scores: pd.DataFrame, metric: MetricLabel, explainers: dict[str, str], groups: list[str], title: str
 ) -> Figure:
     """One box per explainer and group, over the items of all seeds.
 

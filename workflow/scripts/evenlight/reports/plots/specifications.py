@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from evenlight.reports.text import signed
-from evenlight.statistics.study import ALL, Comparison, Metric
+from evenlight.statistics.study import ALL, Comparison, MetricLabel
 
 EFFECTS = {"cohens_d": "Cohen's d, as a δ", "cliffs_delta": "Cliff's δ"}
 # Blue where the first group is better, orange where the second is, grey where nothing is significant.
@@ -26,7 +26,7 @@ def draw_specifications(
     curves: pd.DataFrame,
     explainers: dict[str, str],
     models: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
     alpha: float,
     title: str,
 ) -> Figure:
@@ -67,7 +67,7 @@ def draw_specifications(
 
 
 def _choices(
-    rows: pd.DataFrame, explainers: dict[str, str], models: dict[str, str], metrics: dict[str, Metric]
+    rows: pd.DataFrame, explainers: dict[str, str], models: dict[str, str], metrics: dict[str, MetricLabel]
 ) -> dict[str, tuple[str, dict]]:
     """What was chosen between: heading to the column and its values with their labels, in the order of the study."""
     seeds = sorted(rows["seed"].unique())
@@ -108,11 +108,11 @@ def _draw_pair(
     rows = rows.sort_values("rank")
     look = np.select([(rows["p"] > alpha), rows["estimate"] > 0], [NEITHER, BETTER], WORSE)
     _draw_curve(above, rows, look, pair)
-    above.set_title(said_of(curve), loc="left", fontsize=9)
+    above.set_title(inference_in_words(curve), loc="left", fontsize=9)
     _draw_board(below, rows, look, lines)
 
 
-def said_of(curve: pd.Series) -> str:
+def inference_in_words(curve: pd.Series) -> str:
     """The joint inference in words, two lines."""
     first = (
         f"{curve['specifications']:,} specifications, {curve['level_a']} explained better in {curve['a_better']:,}: "

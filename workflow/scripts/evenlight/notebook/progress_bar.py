@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 DELAY, GROUP = 2.0, 0.5
 
 
-class Progress:
+class ProgressBar:
     """Counts texts that are done, and the rows that the model was asked about."""
 
     def __init__(self, bar: tqdm):
@@ -36,8 +36,8 @@ class Progress:
 
 
 @contextmanager
-def counted(task: str, texts: int) -> Iterator[Progress]:
+def counted(task: str, texts: int) -> Iterator[ProgressBar]:
     """The progress of a task on so many texts; its bar is gone when the task is done."""
     # With no least number of steps, rows alone move the bar; texts per second are the mean.
     with tqdm(total=texts, desc=task, unit="text", delay=DELAY, miniters=0, smoothing=0, leave=False) as bar:
-        yield Progress(bar)
+        yield ProgressBar(bar)
