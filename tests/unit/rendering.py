@@ -1,6 +1,7 @@
 """Pages as the workflow makes them: their settings, what stands in them, and the files that the script writes."""
 
 import json
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -35,8 +36,23 @@ def _label(entries: dict | list, name: str) -> str:
 
 
 def page_of(name: str, *frames: pd.DataFrame, **settings: object) -> Page:
-    """The page from tables as they are read back from their files."""
-    return import_module(f"evenlight.reports.pages.{name}").page(*frames, **keywords(settings))
+    """The page from tables as they are read back from their files; every one must speak plainly."""
+    return speaking_plainly(import_module(f"evenlight.reports.pages.{name}").page(*frames, **keywords(settings)))
+
+
+def speaking_plainly(page: Page) -> Page:
+    """The page, if its introduction is short, its sentences are, and what more there is to say stands in details."""
+    assert len(page.introduction.split()) <= 60, page.introduction
+    for text in (page.introduction, *(answer for _, answer in page.details)):
+        for sentence in sentences(text):
+            assert len(sentence.split()) <= 40, sentence
+    assert page.details or not page.tables
+    return page
+
+
+def sentences(text: str) -> list[str]:
+    """Where one ends, the next begins with anything but a small letter."""
+    return re.split(r"(?<=[.?!])(?<! al\.)\s+(?=[^a-z])", text)
 
 
 def run_script(name: str, settings: dict, *arguments: object) -> subprocess.CompletedProcess:

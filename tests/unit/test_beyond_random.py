@@ -609,7 +609,7 @@ def test_a_page_says_what_becomes_of_disparities(study):
     page = page_of("beyond_random", table, **shown(study_settings(), *COMPARED, equivalence_bound=0.3, confidence=0.95))
     lines = dict(dict(page.tables[0].rows)["Plots"])
     assert [cell.text for cell in lines["Gini"]][:7] == ["4", "3", "0", "1", "1", "1", "1"]
-    assert "cannot be told apart" in page.introduction
+    assert "cannot be told apart" in page.said
 
 
 # What a configuration calls for

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rendering import page_of
 from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 from study_files import StudyFiles, called
@@ -11,8 +12,6 @@ from test_compared_regimes import STUDY, items_of_pairs
 from evenlight.configuration import complete
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
-from evenlight.reports.keywords import keywords
-from evenlight.reports.pages import challengers as challengers_page
 from evenlight.statistics.challengers import challenger_tables
 
 MODELS = {"head": [0, 1, 2], "whole": [0, 1, 2], "zero": [0]}
@@ -205,7 +204,7 @@ def test_the_page_shows_every_verdict(made):
         },
         "regimes": ASKED["regimes"],
     }
-    page = challengers_page.page(*made, **keywords(settings), challengers=ASKED["challengers"], confidence=0.95)
+    page = page_of("challengers", *made, **settings, challengers=ASKED["challengers"], confidence=0.95)
     assert [table.caption for table in page.tables] == ["Mass accuracy\u00a0↑ on Plots", "Count\u00a0↓ on Plots"]
     rows = dict(page.tables[0].rows)
     models = dict(rows["New"])

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rendering import page_of
 from scipy.stats import t
 from statsmodels.regression.mixed_linear_model import MixedLM, VCSpec
 from study_files import StudyFiles, called
@@ -17,8 +18,6 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.reports.html_table import render
-from evenlight.reports.keywords import keywords
-from evenlight.reports.pages import regimes as regimes_page
 from evenlight.reports.plots.regimes import draw_regimes
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.disparity import disparity_table
@@ -466,7 +465,7 @@ SHOWN = {
 
 
 def test_the_page_shows_means_ratios_and_what_random_scores_have(table):
-    page = regimes_page.page(table, **keywords(SHOWN), confidence=0.95)
+    page = page_of("regimes", table, **SHOWN, confidence=0.95)
     captions = [part.caption for part in page.tables]
     assert len(captions) == 6
     assert captions[1] == "Mass accuracy\u00a0↑ on plots, all texts, relative to the baseline"

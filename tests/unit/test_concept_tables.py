@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from rendering import page_of
 
 from evenlight import configuration
 from evenlight.concepts.changes import compared_changes, listed_changes
@@ -14,7 +15,6 @@ from evenlight.concepts.summary import effect_rows, error_rows
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
 from evenlight.datasets import change_factors
-from evenlight.reports.pages.concepts import page
 from evenlight.reports.plots.concept_grid import draw_concept_grid
 from evenlight.statistics.study import MetricLabel
 
@@ -234,14 +234,16 @@ def test_the_page_has_the_printed_effects_beside_those_of_the_study():
     of_effects = {"concept": "food", "before": "negative", "after": "positive", "label_effect": 2.06, "moved": 0.3}
     predicted = {"predicted_effect": 1.2, "predicted_effect_sd": 0.1, "changes": 8, "seeds": 2, "effect": [0.1, -0.1]}
     about = {part: {name: name.title()} for part, name in (("datasets", "reviews"), ("models", "small"))}
-    about |= {"explainers": {"tcav": "TCAV"}, "metrics": {"l2": MetricLabel("l2", "L2", False)}, "confidence": 0.95}
+    about |= {"explainers": {"tcav": "TCAV"}, "metrics": {"l2": {"label": "L2", "better": "lower"}}, "confidence": 0.95}
     effects = pd.DataFrame([names | of_effects | predicted])
-    shown = page(errors, effects, **about, published={"reviews": {"food: negative to positive": [1.84, 1.9]}})
+    shown = page_of(
+        "concepts", errors, effects, **about, published={"reviews": {"food: negative to positive": [1.84, 1.9]}}
+    )
     _, of_study = shown.tables
     [[_, [[change, cells]]]] = of_study.rows
     assert change == "food: negative to positive"
     assert [cell.text for cell in cells] == ["8", "2.06", "1.20 ± 0.10", "0.300", "1.84", "1.90"]
-    plain = page(errors, effects, **about, published={})
+    plain = page_of("concepts", errors, effects, **about, published={})
     assert [heading for heading, _ in plain.tables[1].columns] == ["Effect"]
 
 

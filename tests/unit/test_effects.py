@@ -13,6 +13,7 @@ from evenlight.core.contracts.results import DISPARITY, EFFECTS, VERDICT_CONTROL
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
 from evenlight.reports.latex_table import latex
+from evenlight.reports.page_parts import HOLDS
 from evenlight.reports.pages.effects import said_of_control
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.counts import count_tests
@@ -459,9 +460,8 @@ def test_page_shows_every_cell_with_its_verdict(paths):
     assert [cell.text[0] for cell in cells] == ["≠", "=", "?"]
     # No cell looks like one that was not coloured for having passed; what is open is grey.
     assert [cell.background for cell in cells] == ["#f5c9a0", "#b5dcf3", "#d0d4d9"]
-    assert page.introduction.startswith(
-        "Of 3 cells, a disparity is confirmed in 1, one that matters is ruled out in 1, and 1 is open (grey)."
-    )
+    said = "Of 3 cells, a disparity is confirmed in 1, one that matters is ruled out in 1, and 1 is open (grey)."
+    assert said in page.introduction
     assert page.warnings == []
     assert "equivalent; difference" in render(page)
     assert [cell.text.partition("] ")[2] for cell in cells] == ["n 60"] * 3
@@ -489,7 +489,7 @@ def test_page_of_one_run_speaks_of_these_weights(paths):
     counts = count_tests(seeds, alpha=0.05)
     page = page_of("effects", effects, counts, NO_CONTROL, LEARNT, **shown(one, *COMPARED, **OF_EFFECTS))
     assert page.title == "Effects"
-    assert page.introduction.endswith("holds for these weights and not across retraining.")
+    assert "holds for these weights and not across retraining." in dict(page.details)[HOLDS]
     [(_, [(_, cells)])] = page.tables[1].rows
     assert not any("across retraining" in cell.title for cell in cells)
     # Beside a model with several runs it is named.
@@ -500,9 +500,9 @@ def test_page_of_one_run_speaks_of_these_weights(paths):
     )
     page = page_of("effects", both, counts, NO_CONTROL, LEARNT, **about)
     assert page.title == "Effects over all seeds"
-    assert "One run each: Ready. What is said of it holds" in page.introduction
+    assert "One run each: Ready. What is said of it holds" in page.said
     page = page_of("effects", several, counts, NO_CONTROL, LEARNT, **SHOWN)
-    assert "One run" not in page.introduction
+    assert "One run" not in page.said
     [(_, [(_, cells)])] = page.tables[1].rows
     assert all("for the mean across retraining [" in cell.title for cell in cells)
 
@@ -515,7 +515,7 @@ def test_page_says_of_which_family_a_cell_is(paths):
         "Pooled effect, male against female, primary hypothesis",
         "Pooled effect, male against female, exploratory",
     ]
-    assert "The primary hypothesis has 1 cells, which were named beforehand; the 2 others are" in page.introduction
+    assert "The primary hypothesis has 1 cells, which were named beforehand. The 2 others are" in page.said
 
 
 def test_page_says_first_that_a_model_only_guesses(paths, tmp_path):
@@ -540,10 +540,10 @@ def test_page_counts_verdicts_of_permuted_labels(paths):
         "With the labels of the groups permuted, 0 of 3 studies have any disparity among the study's questions (0% to "
         "71%; 0 of 9 cells)"
     )
-    assert f"{said}; in brackets" in page.introduction
+    assert f"{said}. In brackets" in page.said
     both = pd.concat([control, control.assign(family="control", cells=12)])
-    assert f"{said} and 0 of 3 among random or attainable explanations" in said_of_control(both)
-    assert "this control is of statements about these trained models" in page.introduction
+    assert f"{said}. 0 of 3 studies have any disparity among random or attainable explanations" in said_of_control(both)
+    assert "this control is of statements about these trained models" in page.said
 
 
 def test_scripts_write_what_the_library_computes(paths, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from rendering import page_of
 from scipy.stats import mannwhitneyu, spearmanr
 from study_files import StudyFiles
 
@@ -14,7 +15,6 @@ from evenlight.core.contracts.explanations import AGREEMENT, ATTRIBUTIONS
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
-from evenlight.reports.pages import agreement as agreement_page
 from evenlight.reports.plots.agreement import draw_agreement
 from evenlight.statistics.explainer_agreement import MEASURES, agreement_table, agreements, summarise_agreement
 from evenlight.statistics.files import Run, agreement_path
@@ -231,7 +231,8 @@ def test_nothing_compared(summary, tmp_path):
     tables.write_table(table, tmp_path / "none.parquet", AGREEMENT_SUMMARY)
     assert len(table) == 3
     assert table["factor"].isna().all()
-    page = agreement_page.page(
+    page = page_of(
+        "agreement",
         tables.read_exactly(tmp_path / "none.parquet", AGREEMENT_SUMMARY),
         datasets={"plots": "Plots"},
         models={"small": "Small"},
@@ -243,7 +244,8 @@ def test_nothing_compared(summary, tmp_path):
 
 
 def test_the_page_is_a_matrix(summary):
-    page = agreement_page.page(
+    page = page_of(
+        "agreement",
         summary,
         datasets={"plots": "Plots"},
         models={"small": "Small"},

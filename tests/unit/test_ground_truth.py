@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from dataset_files import as_dataset, write_dataset
+from rendering import page_of
 from scipy import sparse
 from scipy.stats import pearsonr
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from evenlight.core.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
-from evenlight.reports.pages import ground_truth as ground_truth_page
 from evenlight.reports.plots.associations import WORDS, draw_associations
 from evenlight.statistics.ground_truth import (
     counted_words,
@@ -190,7 +190,7 @@ def test_tables_are_of_the_datasets_with_ground_truth(tmp_path):
     assert list(words.columns) == WORD_ASSOCIATIONS.schema.names
     assert list(summary.columns) == GROUND_TRUTH.schema.names
     assert list(summary["dataset"]) == ["plots"]
-    page = ground_truth_page.page(words, summary, datasets={"bare": "bare", "plots": "plots"}, alpha=0.05)
+    page = page_of("ground_truth", words, summary, datasets={"bare": "bare", "plots": "plots"}, alpha=0.05)
     assert [table.caption for table in page.tables] == ["Marks and associations", "Words of plots"]
     shown = [name for name, _ in page.tables[1].rows[0][1]]
     assert set(shown[:3]) == {"he", "she", "they"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import COMPARED, run_result, shown, tabulated
+from rendering import COMPARED, page_of, run_result, shown, tabulated
 from scipy.stats import friedmanchisquare, kruskal
 from statsmodels.stats.multitest import multipletests
 from study_files import StudyFiles, asked, called, computed
@@ -12,6 +12,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import GROUP_PAIRS, GROUPS
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
+from evenlight.reports.html_table import render
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.files import items_path, units_path
 from evenlight.statistics.groups import group_tables
@@ -259,12 +260,12 @@ def test_rounding_is_no_difference(files):
     assert (row["p_friedman"], row["p"]) == (1, 1)
 
 
-def test_the_page_shows_what_is_left_within_strata(files, tmp_path):
+def test_the_page_shows_what_is_left_within_strata(files):
     labels = {level: [n % 2 for n in range(24)] for level in LEVELS}
     tests, pairs, _ = stratified(files, draws(0, (24, 24, 24)), labels)
-    page = tabulated(tmp_path, "groups", tests, pairs, **shown(SETTINGS | {"seeds": [0]}, *COMPARED, alpha=0.05))
-    assert " S1<" in page.html
-    assert "three &gt; one" in page.html
+    page = render(page_of("groups", tests, pairs, **shown(SETTINGS | {"seeds": [0]}, *COMPARED, alpha=0.05)))
+    assert " S1<" in page
+    assert "three &gt; one" in page
 
 
 def test_groups_below_the_size_that_is_named_are_left_out(files):

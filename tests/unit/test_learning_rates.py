@@ -2,8 +2,8 @@
 
 import pandas as pd
 import pytest
+from rendering import page_of
 
-from evenlight.reports.pages.learning_rates import page
 from evenlight.statistics.learning_rates import FILE, learning_rates
 
 NAN, RATES = float("nan"), [0.1, 0.01, 5e-05]
@@ -51,7 +51,9 @@ def test_a_model_that_diverges_with_every_rate_has_no_chosen_one(tmp_path):
 
 
 def test_the_page_has_a_column_for_each_rate_and_shows_the_chosen_one_in_bold(table):
-    made = page(table, datasets={"geco": "GECO"}, models={"asked": "Asked", "bert": "BERT", "ola": "OLA"})
+    made = page_of(
+        "learning_rates", table, datasets={"geco": "GECO"}, models={"asked": "Asked", "bert": "BERT", "ola": "OLA"}
+    )
     [shown] = made.tables
     assert shown.columns == [("Learning rate", ["0.1", "0.01", "5e-05"])]
     [(_, rows)] = shown.rows

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hub_tokenizers import write_tokenizer
 from models_for_tests import WORDS
+from rendering import page_of
 from scipy.stats import ttest_1samp
 from study_files import StudyFiles
 from test_compared_regimes import STUDY, items_of_pairs
@@ -30,7 +31,6 @@ from evenlight.core.tables import write_table
 from evenlight.engine.masked_words import LIKELIHOOD, RELEASED, masked_evaluator, masked_scores, why_without_head
 from evenlight.models.classifier import name_classes
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, set_prompt
-from evenlight.reports.pages import masked_words as masked_words_page
 from evenlight.reports.plots.masked_words import LABELS, draw_masked_words
 from evenlight.statistics.files import Run, masked_path
 from evenlight.statistics.masked_words import masked_summary
@@ -211,7 +211,7 @@ def test_the_summary_has_means_and_paired_differences(summary):
 
 def test_the_page_and_the_figure_show_every_mean(summary):
     regimes = {"bert": {"C": "c", "CE": "ce"}, "mini": {"C": "mini"}}
-    page = masked_words_page.page(summary[0], datasets={"plots": "Plots"}, regimes=regimes, confidence=0.95)
+    page = page_of("masked_words", summary[0], datasets={"plots": "Plots"}, regimes=regimes, confidence=0.95)
     assert [table.caption for table in page.tables] == [f"{label} on Plots" for label in LABELS.values()]
     ((architecture, rows),) = page.tables[0].rows
     assert (architecture, [name for name, _ in rows]) == ("bert", ["C", "CE"])

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from dataset_files import write_dataset
+from rendering import page_of
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
 from evenlight.core import tables
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.errors import InputError
-from evenlight.reports.pages import predictions as predictions_page
 from evenlight.reports.plots.roc import draw_roc
 from evenlight.reports.plots.sentence import chosen_sentence, draw_sentence, sentence_page
 from evenlight.statistics.files import Run, predictions_path
@@ -91,7 +91,8 @@ def test_the_page_has_published_values_beside_regimes_of_their_names(found, tmp_
         {"architecture": "BERT", "regime": "CE", "measure": "average_prediction_difference", "mean": 1.6, "sd": 0.87},
         {"architecture": "OLA", "regime": "CEA", "measure": "male", "mean": 97.5, "sd": 0.02},
     ]
-    page = predictions_page.page(
+    page = page_of(
+        "predictions",
         *found,
         summarise_quality(per_seed),
         datasets={"plots": "Plots"},

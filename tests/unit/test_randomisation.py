@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import torch
 from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
+from rendering import page_of
 from scipy.stats import spearmanr
 from torch import nn
 
@@ -22,7 +23,6 @@ from evenlight.explainers import Context, explain
 from evenlight.explainers.randomisation import randomisation_rows, randomised_items, stages
 from evenlight.models.classifier import Classifier
 from evenlight.models.randomised import Layer, layers_of, randomise
-from evenlight.reports.pages import randomisation as randomisation_page
 from evenlight.reports.plots.randomisation import draw_randomisation
 from evenlight.statistics.files import Run, randomised_path
 from evenlight.statistics.randomisation import summarise_randomisation
@@ -309,8 +309,12 @@ def test_means_are_over_texts_and_then_over_seeds(summary):
 
 
 def test_the_page_shows_the_first_the_middle_and_the_last_stage(summary):
-    page = randomisation_page.page(
-        summary, datasets={"plots": "Plots"}, models={"small": "Small"}, explainers={"grad": "Grad", "lime": "LIME"}
+    page = page_of(
+        "randomisation",
+        summary,
+        datasets={"plots": "Plots"},
+        models={"small": "Small"},
+        explainers={"grad": "Grad", "lime": "LIME"},
     )
     [table] = page.tables
     [(model, [(_, cells), (_, missing)])] = table.rows

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from dataset_files import as_dataset
+from rendering import page_of
 from scipy.stats import spearmanr
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.reports.pages import reliance as reliance_page
 from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.reliance import clustered_mean, compared, distance, measure_reliance, words_naming
 
@@ -244,7 +244,7 @@ def test_the_page_shows_all_three(folder, tmp_path):
         tables.write_table(table, tmp_path / "table.parquet", contract)
     labels = {"grad": "Grad", "lime": "LIME", "lime_2": "LIME 2", "shap": "SHAP"}
     named = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": labels}
-    page = reliance_page.page(*found, **named, words_shown=2, confidence=0.9)
+    page = page_of("reliance", *found, **named, words_shown=2, confidence=0.9)
     assert [table.caption for table in page.tables][:3] == [
         "Plots, Small: the forms of a text",
         "Plots, Small: words that name the group, absolute share",

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dataset_files import write_dataset
+from rendering import page_of
 from scipy.stats import wilcoxon
 from statsmodels.stats.multitest import multipletests
 
@@ -12,7 +13,6 @@ from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.metrics import explanation_of
 from evenlight.metrics.correctness.paper import mass_accuracy
-from evenlight.reports.pages import attribution_differences as differences_page
 from evenlight.reports.plots.attribution_differences import draw_attribution_differences
 from evenlight.statistics.files import Run, attribution_path, predictions_path
 from evenlight.statistics.word_attributions import attribution_differences, read_word_shares, word_shares
@@ -123,7 +123,7 @@ SHOWN = {"explainers": {"lime": "LIME"}, "regimes": {"bert": {"C": "small", "CE"
 
 def test_the_page_counts_runs(folder):
     table, _ = compared(folder)
-    page = differences_page.page(table, datasets={"plots": "plots"}, **SHOWN)
+    page = page_of("attribution_differences", table, datasets={"plots": "plots"}, **SHOWN)
     assert next(part.caption for part in page.tables) == "male and female on plots"
     [(_, rows)] = page.tables[0].rows
     part = table.query("level_a == 'male' and level_b == 'female'")

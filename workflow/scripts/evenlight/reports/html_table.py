@@ -35,7 +35,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Page:
-    """A page: a title, what must be read first, one paragraph, a legend (example cell, meaning), tables and notes."""
+    """A page: a title, what must be read first, an introduction, a legend (example cell, meaning), tables and notes.
+
+    The introduction has the question, the answer and how to read a cell, in at most 60 words; ``details`` has the rest,
+    as (a question of a reader, its answer).
+    """
 
     title: str
     introduction: str
@@ -43,6 +47,12 @@ class Page:
     legend: list[tuple[Cell, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    details: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def said(self) -> str:
+        """All words of the introduction and of the details."""
+        return " ".join([self.introduction, *(words for detail in self.details for words in detail)])
 
 
 # The template stands here, not in a file of its own, so that the digest of the code that a rule runs covers it.
@@ -58,7 +68,7 @@ TEMPLATE = """\
 body { margin: 2rem; background: #ffffff; color: {{ ink }};
        font: 16px/1.45 system-ui, "Segoe UI", "Helvetica Neue", Arial, "DejaVu Sans", sans-serif; }
 h1 { font-size: 1.5rem; }
-p, ul, dl { max-width: 48rem; }
+p, ul, dl, details { max-width: 48rem; }
 .warning { padding: 0.6rem 0.8rem; border-left: 0.4rem solid #b3261e; background: #fdecea; }
 .scroll { overflow-x: auto; margin: 2rem 0; }
 table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
@@ -73,8 +83,16 @@ tbody th[scope=rowgroup] { vertical-align: top; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.35rem 0.8rem; }
 dt { padding: 0 0.5rem; min-width: 2.5rem; text-align: center; border: 1px solid #d0d0d0; }
 dd { margin: 0; }
+summary { padding: 0.25rem 0; font-weight: 600; cursor: pointer; }
+details p { margin: 0.25rem 0 0.75rem 1rem; }
 td, dt { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
-@media print { body { margin: 0; } .scroll { overflow: visible; } }
+@media print {
+  body { margin: 0; }
+  .scroll { overflow: visible; }
+  details > * { display: block; }
+  /* A rule of its own: a browser that does not know the selector leaves out the whole rule. */
+  details::details-content { content-visibility: visible; }
+}
 </style>
 </head>
 <body>
@@ -95,6 +113,9 @@ td, dt { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 {%- endfor %}
 </dl>
 {%- endif %}
+{%- for question, answer in page.details %}
+<details><summary>{{ question }}</summary><p>{{ answer }}</p></details>
+{%- endfor %}
 {%- for table in page.tables %}
 {%- set groups = table.columns | map(attribute=0) | join(", ") %}
 <div class="scroll" role="region" tabindex="0" aria-label="{{ table.caption }}, {{ groups }}">

@@ -58,7 +58,7 @@ def escaped(text: str) -> str:
 
 
 def latex(page: Page) -> str:
-    r"""The page as LaTeX: title, warnings and introduction, a ``table*`` for each table, then legend and notes.
+    r"""The page as LaTeX: title, warnings, introduction and details, a ``table*`` for each table, legend and notes.
 
     Colours, bold type and both levels of headers are those of the HTML; what a pointer would tell is left out. A
     table that is wider than the text is made smaller to fit.
@@ -70,6 +70,7 @@ def latex(page: Page) -> str:
             rf"\section*{{{escaped(page.title)}}}",
             *(rf"\textbf{{Read this first.}} {escaped(warning)}" + "\n" for warning in page.warnings),
             f"{escaped(page.introduction)}\n",
+            *(rf"\textit{{{escaped(question)}}} {escaped(answer)}" + "\n" for question, answer in page.details),
             *map(_table, page.tables),
             _list("Legend", legend),
             _list("Notes", list(map(escaped, page.notes))),

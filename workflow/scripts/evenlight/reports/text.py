@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Collection
 from itertools import takewhile
 
 # The tests of the control.
@@ -49,6 +50,16 @@ def mean_sd(mean: float, sd: float, digits: int) -> str:
     '0.52 ± 0.10'
     """
     return signed(mean) if not math.isfinite(mean) else f"{signed(mean, digits)} ± {signed(sd, digits)}"
+
+
+def span(values: Collection[float], digits: int = 2) -> str:
+    """Where values lie, as a sentence has it after "is".
+
+    >>> span([0.1, 0.5, -0.2]), span([0.5, 0.501])
+    ('between −0.20 and 0.50', '0.50')
+    """
+    ends = [signed(end, digits) for end in (min(values), max(values))]
+    return ends[0] if ends[0] == ends[1] else f"between {ends[0]} and {ends[1]}"
 
 
 def mean_over_seeds(mean: float, sd: float, seeds: int, digits: int) -> str:

@@ -4,9 +4,9 @@ import pandas as pd
 
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import CELL, HOLDS, LIMITS, answered, rows_by_model, said_of_single_runs
 from evenlight.reports.plots.agreement import MEASURES
-from evenlight.reports.text import mean_over_seeds, signed
+from evenlight.reports.text import mean_over_seeds, signed, span
 
 TABLES = (AGREEMENT_SUMMARY,)
 
@@ -58,13 +58,37 @@ def page(
         for measure, measure_label in MEASURES.items()
     ]
     introduction = (
-        "Do the explainers say the same of a text (Krishna et al. 2024)? Means over texts, ± standard deviation over "
-        "seeds, of Spearman's correlation of the scores, and of the share that two explanations have in common of the "
-        f"{top} tokens with the highest absolute scores, with any sign and with the same; by "
-        f"chance {top} divided by the number of tokens, so that groups whose texts differ in length differ by that "
-        "alone. – where nothing is defined." + said_of_single_runs(summary, models)
+        "Do the explainers say the same of a text? "
+        f"{_said_of_correlations(summary)}"
+        "A cell has how far two explainers agree: 1 where they say the same. "
+        "It is bold where two groups differ in most seeds."
     )
     legend = [
         (Cell("0.50", bold=True), f"Two groups differ in most seeds (Mann–Whitney, p ≤ {alpha:g}, not adjusted).")
     ]
-    return Page("Agreement between explainers", introduction, shown, legend)
+    return Page("Agreement between explainers", introduction, shown, legend, details=_details(summary, models, top))
+
+
+def _said_of_correlations(summary: pd.DataFrame) -> str:
+    known = summary.loc[(summary["measure"] == "rank_correlation") & summary["factor"].isna(), "mean"].dropna()
+    if known.empty:
+        return ""
+    return f"The rank correlation of two explainers is {span(known)}. "
+
+
+def _details(summary: pd.DataFrame, models: dict[str, str], top: int) -> list[tuple[str, str]]:
+    return answered(
+        (
+            CELL,
+            "Cells have means over texts, ± standard deviation over seeds. The first measure is Spearman's correlation "
+            "of the scores. The second is the share that two explanations have in common of the "
+            f"{top} tokens with the highest absolute scores (Krishna et al. 2024). The third is the share that they "
+            "have in common with the same sign. A cell has – where nothing is defined.",
+        ),
+        (HOLDS, said_of_single_runs(summary, models)),
+        (
+            LIMITS,
+            f"By chance, the share in common is {top} divided by the number of tokens. So groups whose texts differ in "
+            "length differ by that alone.",
+        ),
+    )

@@ -4,6 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import CELL, SURE
 from evenlight.reports.text import signed
 from evenlight.statistics.study import comparisons_in
 
@@ -27,14 +28,30 @@ def page(
         for pair in comparisons_in(part)
     ]
     introduction = (
-        "How differently are the words of the ground truth explained in two forms of a sentence? A word's score is its "
-        "share in the absolute scores of the sentence. Each cell has the mean absolute difference over words and runs, "
-        f"and in how many runs Wilcoxon's signed-rank test of the words finds a difference at {alpha:g}, adjusted over "
-        "the pairs of forms where there are several; in brackets, the same test of pairs of sentences, each with the "
-        "mean over its words, which does not take words of one sentence for independent. A pointer on a cell tells the "
-        "mean difference with its sign. Tests are not adjusted for the number of explainers, regimes and runs."
+        "How differently are the words of the ground truth explained in two forms of a sentence? "
+        f"Of {len(table):,} comparisons of forms, one for each run, a test of words finds a difference in "
+        f"{(table['p_holm'] <= alpha).sum():,}, and one of sentences in {(table['p_pairs_holm'] <= alpha).sum():,}. "
+        "A cell has the mean absolute difference and in how many runs either test finds one."
     )
-    return Page("Differences between forms", introduction, tables)
+    return Page("Differences between forms", introduction, tables, details=_details(alpha))
+
+
+def _details(alpha: float) -> list[tuple[str, str]]:
+    return [
+        (
+            CELL,
+            "A word's score is its share in the absolute scores of the sentence. A cell has the mean absolute "
+            "difference over words and runs. Then it has in how many runs Wilcoxon's signed-rank test of the words "
+            f"finds a difference at {alpha:g}. In brackets stands the same of pairs of sentences, each with the mean "
+            "over its words. A pointer on a cell tells the mean difference with its sign.",
+        ),
+        (
+            SURE,
+            "Tests are adjusted over the pairs of forms where there are several. They are not adjusted for the number "
+            "of explainers, regimes and runs. The test of words takes words of one sentence for independent. The test "
+            "of sentences does not.",
+        ),
+    ]
 
 
 def _table(

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import CELL, HOLDS, LIMITS, SURE, answered, rows_by_model, said_of_single_runs
 from evenlight.reports.pages.effects import FAMILIES, VERDICTS, legend_of
 from evenlight.reports.text import signed
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, REVERSED
@@ -13,6 +13,11 @@ from evenlight.statistics.verdicts import CONTROL, UNDECIDABLE, UNDECIDED, is_di
 
 TABLES = (BEYOND_RANDOM,)
 MAKERS = [MODEL, MOSTLY_MODEL, BOTH, EXPLAINER]
+SAID_OF_ATTAINABLE = (
+    "There a pointer on a cell tells three things more. The first is what share of the way from random to attainable "
+    "each group's mean score goes. The second is the explainer's own part: what would be left if as much were "
+    "attainable for both groups. The third is who is shown to make the disparity."
+)
 COUNTS = [
     ("Cells", ["all", "with a disparity"]),
     ("Of these, beyond random", [LEFT, REVERSED, GONE, UNDECIDED]),
@@ -48,32 +53,76 @@ def page(
                 if len(cells):
                     parts.append(_table(f"{label}, {versus}{called}", cells, models, shown, metrics))
     introduction = (
-        "Which disparities are the explainers', and which are the model's whatever is explained? Random explanations "
-        "know nothing, so that a disparity of their scores comes from how the model reads the changed texts of either "
-        "group. Each cell has the mean difference of the groups and, behind the arrow, that of what is beyond random: "
-        "of each score less the mean score of the random explainers for the same text. Both are in standard deviations "
-        "of the explainer's scores, so that they differ by what random explanations have, and positive where the "
-        "first-named group has the higher scores; where these scores hardly vary the numbers are large, and a pointer "
-        "on the cell tells them in units of the metric. Before each stands its verdict, in brackets where it is one "
-        "about these trained models. Verdicts on the differences, and verdicts beyond random, are adjusted over all "
-        "cells of a family, each by themselves: of each kind of claim, the chance that any is wrong is the study's "
-        "level. A disparity is left where there is one beyond random, in the same direction, and gone where what is "
-        "beyond random is smaller than the smallest effect of interest. Where neither can be said it is undecided: "
-        "what is not significant beyond random need not be gone. Where an explainer is as good as can be for both "
-        "groups, as often in sufficiency, what is beyond random is the disparity of the random explanations reversed"
-        f": the room that they leave. {_said_of_draws(table['draws_share'])} A pointer on a cell tells its "
-        f"{confidence:.0%} intervals for these trained models and further sentences."
+        "Which disparities are the explainers', and which are the model's whatever is explained? "
+        f"{_said_of_outcomes(table[table['family'] != CONTROL])}"
+        "A cell has the difference of the groups and, behind the arrow, that of what is beyond random."
     )
-    if table["reached_a"].notna().any():
-        introduction += (
-            " Where the best attainable explanations of a metric are known, it tells, too, what share of the way from "
-            "random to them each group's mean score goes, what would be left if as much were attainable for both, "
-            "which is the explainer's own part, and who is shown to make the disparity. Where that is the explainer, "
-            "the model may make a part, too."
-        )
-    introduction += said_of_single_runs(table, models)
     legend = [*legend_of(equivalence_bound), (Cell("bold", bold=True), "a disparity that is left beyond random")]
-    return Page("Disparities beyond random explanations", introduction, parts, legend)
+    details = _details(table, models, confidence)
+    return Page("Disparities beyond random explanations", introduction, parts, legend, details=details)
+
+
+def _said_of_outcomes(cells: pd.DataFrame) -> str:
+    """What becomes of the disparities of cells that ask a question.
+
+    >>> _said_of_outcomes(pd.DataFrame({"outcome": [LEFT, GONE, None, UNDECIDED]}))
+    'Of 4 cells, 3 have a disparity: beyond random it is left in 1, reversed in 0, gone in 1 and undecided in 1. '
+    """
+    found = cells["outcome"].dropna()
+    decided = [int((found == outcome).sum()) for outcome in (LEFT, REVERSED, GONE)]
+    left, reversed_, gone = decided
+    if found.empty:
+        return f"None of {len(cells):,} cells has a disparity. " if len(cells) else ""
+    return (
+        f"Of {len(cells):,} cells, {len(found):,} {'has' if len(found) == 1 else 'have'} a disparity: beyond random it "
+        f"is left in {left:,}, reversed in {reversed_:,}, gone in {gone:,} and undecided in "
+        f"{len(found) - sum(decided):,}. "
+    )
+
+
+def _details(table: pd.DataFrame, models: dict[str, str], confidence: float) -> list[tuple[str, str]]:
+    attainable = bool(table["reached_a"].notna().any())
+    return answered(
+        (
+            CELL,
+            "The first number is the mean difference of the groups' scores. The number behind the arrow is the same of "
+            "what is beyond random. That is each score less the mean score of the random explainers for the same text. "
+            "Both are in standard deviations of the explainer's scores, so that they differ by what random "
+            "explanations have. They are positive where the first-named group has the higher scores. Where these "
+            "scores hardly vary the numbers are large. A pointer on the cell tells them in units of the metric. Before "
+            "each number stands its verdict.",
+        ),
+        (
+            "Why are random explanations beside it?",
+            "Random explanations know nothing. So a disparity of their scores comes from how the model reads the "
+            "changed texts of either group.",
+        ),
+        (
+            "When is a disparity left, and when is it gone?",
+            "It is left where there is one beyond random, in the same direction. It is reversed where there is one in "
+            "the other direction. It is gone where what is beyond random is smaller than the smallest effect of "
+            "interest. Where none of these can be said it is undecided.",
+        ),
+        (
+            HOLDS,
+            "A verdict in brackets is about these trained models. Intervals are for these trained models and further "
+            f"sentences. {said_of_single_runs(table, models)}",
+        ),
+        (
+            SURE,
+            f"A pointer on a cell tells its {confidence:.0%} intervals. Verdicts on the differences, and verdicts "
+            "beyond random, are adjusted over all cells of a family, each by themselves. Of each kind of claim, the "
+            f"chance that any is wrong is the study's level. {_said_of_draws(table['draws_share'])}",
+        ),
+        ("What is said where the best attainable explanations are known?", SAID_OF_ATTAINABLE if attainable else ""),
+        (
+            LIMITS,
+            "What is not significant beyond random need not be gone. An explainer may be as good as can be for both "
+            "groups, as often in sufficiency. Then what is beyond random is the disparity of the random explanations "
+            "reversed: the room that they leave."
+            + (" Where the explainer is shown to make a disparity, the model may make a part, too." * attainable),
+        ),
+    )
 
 
 def _said_of_draws(shares: pd.Series) -> str:
@@ -81,17 +130,17 @@ def _said_of_draws(shares: pd.Series) -> str:
 
     >>> _said_of_draws(pd.Series([0.01, 0.2, 0.02]))
     'The draws of the random explanations are 2 % of the variance of what is beyond random in the median cell, and at \
-most 20 %, which more random explainers would make smaller; all intervals contain them.'
+most 20 %. More random explainers would make that smaller. All intervals contain it.'
     """
     if shares.notna().any():
         return (
             f"The draws of the random explanations are {100 * shares.median():.0f} % of the variance of what is beyond "
-            f"random in the median cell, and at most {100 * shares.max():.0f} %, which more random explainers would "
-            "make smaller; all intervals contain them."
+            f"random in the median cell, and at most {100 * shares.max():.0f} %. More random explainers would make "
+            "that smaller. All intervals contain it."
         )
     return (
-        "What the draws of a single random explainer add to the error is in all intervals, but cannot be told apart: "
-        "that takes two."
+        "What the draws of a single random explainer add to the error is in all intervals, but cannot be told apart. "
+        "That takes two."
     )
 
 

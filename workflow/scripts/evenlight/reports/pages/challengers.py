@@ -6,7 +6,9 @@ import pandas as pd
 
 from evenlight.core.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
+from evenlight.statistics.challengers import BEHIND, BEST
 from evenlight.statistics.study import ALL, MetricLabel
 
 TABLES = (CHALLENGERS, CHALLENGER_PAIRS)
@@ -51,16 +53,50 @@ def page(
             caption = f"{metric.label_with_direction} on {label}"
             tables.append(Table(caption, ("Explainer", "Model"), columns, of_challengers))
     introduction = (
-        "Is an explainer better than all others that ask the model? It is where it is better than each of them, so "
-        "that the least convincing of these comparisons decides, and it is not the best where any of them is better, "
-        "which is adjusted for their number. Random explanations and yardsticks stand beside it and do not count. "
-        "Differences are of the same texts, run by run; they are bold where the "
-        f"{confidence:.0%} interval in brackets, for these trained models and further texts, has not 0. A pointer on a "
-        "cell tells the p of this pair alone, or those of a verdict, which are adjusted over challengers and datasets "
-        "for all models together in the primary metrics, and over everything else as exploratory. Not decidable is "
-        "what so few texts could not show among so many rows."
+        "Is an explainer better than all others that ask the model? "
+        f"{_said_of_verdicts(verdicts['verdict'])}"
+        "A row has the verdict, the explainer's mean, its best rival, and its difference from every other explainer."
     )
-    return Page("Challengers", introduction, tables)
+    return Page("Challengers", introduction, tables, details=_details(confidence))
+
+
+def _said_of_verdicts(verdicts: pd.Series) -> str:
+    """How often each verdict is given.
+
+    >>> _said_of_verdicts(pd.Series([BEST, f"{BEST} for these trained models", "undecided"]))
+    'Of 3 times that this is asked, it is in 2, it is not the best in 0, and the answer is open in 1. '
+    """
+    best, behind = (int(verdicts.str.startswith(claim).sum()) for claim in (BEST, BEHIND))
+    if verdicts.empty:
+        return ""
+    return (
+        f"Of {len(verdicts):,} times that this is asked, it is in {best:,}, it is not the best in {behind:,}, and the "
+        f"answer is open in {len(verdicts) - best - behind:,}. "
+    )
+
+
+def _details(confidence: float) -> list[tuple[str, str]]:
+    return [
+        (
+            CELL,
+            "Differences are of the same texts, run by run. They are bold where the "
+            f"{confidence:.0%} interval in brackets has not 0. A pointer on a cell tells the p of this pair alone, or "
+            "those of a verdict.",
+        ),
+        (
+            "When is an explainer better than all others?",
+            "It is where it is better than each of them, so that the least convincing of these comparisons decides. It "
+            "is not the best where any of them is better, which is adjusted for their number. Random explanations and "
+            "yardsticks stand beside it and do not count.",
+        ),
+        (HOLDS, "Intervals are for these trained models and further texts."),
+        (
+            SURE,
+            "For all models together in the primary metrics, the p of a verdict is adjusted over challengers and "
+            "datasets. All other verdicts are adjusted together, as exploratory.",
+        ),
+        (LIMITS, "Not decidable is what so few texts could not show among so many rows."),
+    ]
 
 
 def _cells(row, pairs: list, explainers: dict[str, str]) -> list[Cell]:

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import CELL, HOLDS, answered, rows_by_model, said_of_single_runs
 from evenlight.reports.text import mean_over_seeds, signed
 from evenlight.statistics.study import ALL, MetricLabel
 
@@ -32,12 +32,40 @@ def page(
         tables.append(_errors(errors[errors["dataset"] == dataset], label, models, explainers, metrics, confidence))
         tables.append(_effects(effects[effects["dataset"] == dataset], label, models, published.get(dataset, {})))
     introduction = (
-        "Which explanations tell what a model does when a concept changes? ICaCE-Error is how far the estimated effect "
-        "on the probabilities is from that of the real edit, mean ± standard deviation over seeds; cosine sees its "
-        "direction, the norm difference its size. Order faithfulness is the share of each text's pairs of concepts "
-        "that are ranked rightly by the size of their effects; 0.5 is chance." + said_of_single_runs(errors, models)
+        "Which explanations tell what a model does when a concept changes? "
+        f"{_said_of_best(errors, datasets, models, explainers, metrics)}"
+        "A cell has how far the estimated effects are from those of real edits, mean ± standard deviation over seeds."
     )
-    return Page("Effects of concepts", introduction, tables)
+    details = answered(
+        (
+            CELL,
+            "ICaCE-Error is how far the estimated effect on the probabilities is from that of the real edit. Cosine "
+            "sees its direction, the norm difference its size. Order faithfulness is the share of each text's pairs of "
+            "concepts that are ranked rightly by the size of their effects; 0.5 is chance.",
+        ),
+        (HOLDS, said_of_single_runs(errors, models)),
+    )
+    return Page("Effects of concepts", introduction, tables, details=details)
+
+
+def _said_of_best(
+    errors: pd.DataFrame,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, Metric],
+) -> str:
+    """Where the first metric is best, over all concepts and changes."""
+    metric = next(iter(metrics.values()))
+    of_all = errors[(errors["metric"] == metric.name) & (errors["concept"] == ALL) & (errors["change"] == ALL)]
+    means = of_all["mean"].dropna()
+    if means.empty:
+        return ""
+    best = of_all.loc[means.idxmax() if metric.higher_is_better else means.idxmin()]
+    return (
+        f"{metric.label} is best, {signed(best['mean'], 3)}, for {explainers[best['explainer']]} of "
+        f"{models[best['model']]} on {datasets[best['dataset']]}. "
+    )
 
 
 def _errors(

@@ -4,6 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import CONTROL
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import LIMITS, SURE
 from evenlight.reports.text import TESTS
 from evenlight.statistics.study import ALL
 
@@ -16,15 +17,10 @@ def page(
 ) -> Page:
     """One table of every dataset, model and test, from :func:`evenlight.statistics.control.permuted_rates`."""
     introduction = (
-        "Are there more significant disparities than chance gives? A cell is one explainer, metric and pair of groups "
-        f"in one run of a model; real is the share of cells with p ≤ {alpha:g}. Permuted is the same share after the "
-        "two forms of random pairs have exchanged their groups (or, in datasets without pairs, after the groups were "
-        f"shuffled), mean over {control_draws:,} permutations: a valid test finds "
-        f"{alpha:.0%}, or fewer where scores are often equal. The Mann–Whitney test takes the forms of a pair for "
-        "independent and finds fewer where their scores are positively correlated: it then misses disparities. Cells "
-        "are not independent of one another, so that the share varies much from one permutation to the next; the p of "
-        "the study is the share of permutations, the real labels counted as one, with at least as many significant "
-        "cells as there really are."
+        "Are there more significant disparities than chance gives? "
+        f"In {(table['study_p'] <= alpha).sum():,} of {(table['cells'] > 0).sum():,} comparisons there are (bold). "
+        "Each has the real share of significant cells beside that with permuted groups. "
+        "A cell is one explainer, metric and pair of groups in one run of a model."
     )
     tests = [test for test in TESTS if test in set(table["test"])]
     by_names = {(row.dataset, row.model, row.test): row for row in table.itertuples(index=False)}
@@ -47,7 +43,31 @@ def page(
         introduction,
         [Table("Share of significant cells", ("Dataset", "Model"), columns, rows)],
         legend,
+        details=_details(alpha, control_draws),
     )
+
+
+def _details(alpha: float, control_draws: int) -> list[tuple[str, str]]:
+    return [
+        (
+            "What are the shares?",
+            f"Real is the share of cells with p ≤ {alpha:g}. Permuted is the same share after the two forms of random "
+            "pairs have exchanged their groups. In datasets without pairs, the groups were shuffled. It is the mean "
+            f"over {control_draws:,} permutations. A valid test finds {alpha:.0%}, or fewer where scores are often "
+            "equal.",
+        ),
+        (
+            SURE,
+            "The p of the study is the share of permutations with at least as many significant cells as there really "
+            "are. The real labels are counted as one of them. Cells are not independent of one another, so that the "
+            "share varies much from one permutation to the next.",
+        ),
+        (
+            LIMITS,
+            "The Mann–Whitney test takes the forms of a pair for independent. It finds fewer where their scores are "
+            "positively correlated: it then misses disparities.",
+        ),
+    ]
 
 
 def _cells(row) -> list[Cell]:

@@ -4,6 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import COST_SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import CELL, LIMITS
 from evenlight.reports.text import three_digits
 
 TABLES = (COST_SUMMARY,)
@@ -24,13 +25,32 @@ def page(costs: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str
         ]
         parts.append(Table(f"Cost of a text of {label}", ("Model", "Explainer"), [("Per text", COLUMNS)], rows))
     introduction = (
-        "How long does an explanation take? Explainers that are computed together share their passes through the "
-        "model, so they have one time. Rows are what the model reads for one explainer, with what it shares with "
-        "others. Rows asked are what it read for all of them. Loading and reading are not counted, nor is a group of "
-        "texts that a killed job had begun. – where nothing is known: the explanations were made elsewhere, or before "
-        "times were kept. Times differ from run to run."
+        f"How long does an explanation take? {_said_of_seconds(costs['seconds'].dropna())}"
+        "A row has the seconds of one explainer for one text, and the rows that the model reads for it."
     )
-    return Page("Cost of explanations", introduction, parts)
+    return Page("Cost of explanations", introduction, parts, details=DETAILS)
+
+
+DETAILS = [
+    (
+        CELL,
+        "Explainers that are computed together share their passes through the model, so they have one time. Rows are "
+        "what the model reads for one explainer, with what it shares with others. Rows asked are what it read for all "
+        "of them. A cell has – where nothing is known: the explanations were made elsewhere, or before times were "
+        "kept.",
+    ),
+    (
+        LIMITS,
+        "Loading and reading are not counted, nor is a group of texts that a killed job had begun. Times differ from "
+        "run to run.",
+    ),
+]
+
+
+def _said_of_seconds(seconds: pd.Series) -> str:
+    if seconds.empty:
+        return ""
+    return f"Between {three_digits(seconds.min())} and {three_digits(seconds.max())} seconds per text. "
 
 
 def _cells(row, explainers: dict[str, str]) -> list[Cell]:

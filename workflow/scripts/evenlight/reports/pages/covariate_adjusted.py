@@ -6,7 +6,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import COVARIATE_ADJUSTED
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model
+from evenlight.reports.page_parts import CELL, HOLDS, LIMITS, SURE, rows_by_model
 from evenlight.reports.text import signed
 from evenlight.statistics.covariate_adjusted import CALIPER, FEWEST
 from evenlight.statistics.study import MetricLabel, comparisons_in
@@ -53,17 +53,9 @@ def page(
                 if (cells["seeds"] > 0).any():
                     parts.append(_table(caption, cells, models, explainers, metrics))
     introduction = (
-        "How large is a disparity, adjusted for another difference between the groups' texts than the group itself? "
-        "Of pairs, the mean difference of all pairs stands beside that of the pairs whose forms are equal in the "
-        f"covariate, within {CALIPER:g} of its usual difference (at least {FEWEST} pairs, and as many that are not "
-        "equal); of texts without counterparts, differences within strata of the covariate beside differences of the "
-        "strata's shares (Kitagawa 1955). In standard deviations of the scores, as Cohen’s d, positive where the "
-        f"first-named group has the higher scores; means over seeds, {confidence:.0%} intervals by the jackknife for "
-        "further texts and these trained models, each by itself; those of adjusted disparities have a reserve for "
-        "texts that nobody saw. The control shuffles the covariate over the texts: then nothing "
-        "is associated with it. Each covariate is taken by itself: the parts do not add up. It is no causal claim: "
-        "confidence is the model’s own output and may pass a disparity on, and what is associated with length may be "
-        "due to something else that long texts have."
+        "How large is a disparity between texts that are equal in a covariate, such as their length? "
+        f"{_said_of_found(table[table['seeds'] > 0])}"
+        "A cell has the disparity and, behind the arrow, the adjusted one."
     )
     legend = [
         (
@@ -72,7 +64,49 @@ def page(
         ),
         *((Cell(sign), said) for sign, said in UNDECIDED.values()),
     ]
-    return Page("Covariate-adjusted disparities", introduction, parts, legend)
+    return Page("Covariate-adjusted disparities", introduction, parts, legend, details=_details(confidence))
+
+
+def _details(confidence: float) -> list[tuple[str, str]]:
+    return [
+        (
+            CELL,
+            "Of pairs, the mean difference of all pairs stands beside that of the pairs whose forms are equal in the "
+            f"covariate. Equal is within {CALIPER:g} of its usual difference. There must be at least {FEWEST} such "
+            "pairs, and as many that are not equal. Texts without counterparts are taken by strata of the covariate. "
+            "Differences within strata stand beside differences of the strata's shares (Kitagawa 1955). Numbers are in "
+            "standard deviations of the scores, as Cohen’s d, and means over seeds. They are positive where the "
+            "first-named group has the higher scores.",
+        ),
+        (HOLDS, "Intervals hold for further texts and these trained models."),
+        (
+            SURE,
+            f"The {confidence:.0%} intervals are by the jackknife, each by itself. Those of adjusted disparities have "
+            "a reserve for texts that nobody saw. The control shuffles the covariate over the texts: then nothing is "
+            "associated with it.",
+        ),
+        (
+            LIMITS,
+            "Each covariate is taken by itself: the parts do not add up. It is no causal claim. Confidence is the "
+            "model’s own output and may pass a disparity on. What is associated with length may be due to something "
+            "else that long texts have.",
+        ),
+    ]
+
+
+def _found(split: pd.DataFrame, part: str) -> int:
+    """In how many of the cells the interval of a part is without 0."""
+    ends = split[[f"{part}_low", f"{part}_high"]]
+    return int(((ends > 0).all(axis=1) | (ends < 0).all(axis=1)).sum())
+
+
+def _said_of_found(split: pd.DataFrame) -> str:
+    if split.empty:
+        return "No cell could be split. "
+    return (
+        f"Of {len(split):,} cells that could be split, the covariate has a part in "
+        f"{_found(split, 'covariate_part'):,}, and the adjusted disparity is not 0 in {_found(split, 'adjusted'):,}. "
+    )
 
 
 def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str]) -> Table:
@@ -95,9 +129,7 @@ def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str]) -> Tab
 
 def _summary_cells(cells: pd.DataFrame) -> list[Cell]:
     split = cells[cells["seeds"] > 0]
-    sides = {part: split[[f"{part}_low", f"{part}_high"]] for part in ("covariate_part", "adjusted")}
-    found = {part: int(((ends > 0).all(axis=1) | (ends < 0).all(axis=1)).sum()) for part, ends in sides.items()}
-    counts = [len(split), found["covariate_part"], found["adjusted"]]
+    counts = [len(split), _found(split, "covariate_part"), _found(split, "adjusted")]
     means = [signed(split[name].abs().mean()) for name in ("total", "covariate_part", "shuffled", "adjusted")]
     reasons = cells["undecided"].value_counts()
     return [Cell(str(text)) for text in (*counts, *means, *(reasons.get(reason, 0) for reason in UNDECIDED))]

@@ -4,6 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import DEFINITIONS
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import CELL, SURE
 from evenlight.reports.text import common_words, signed
 from evenlight.statistics.study import MetricLabel, comparisons_in
 
@@ -31,14 +32,35 @@ def page(
             _table(f"Where two definitions agree, {versus}", pair.rows(paired), layout, PAIRED),
         ]
     introduction = (
-        "Does a disparity survive another definition of its metric? A cell is a model with an explainer. Significant: "
-        f"p ≤ {alpha:g} in most seeds (Mann–Whitney U, not corrected for the number "
-        "of tests). Considerable: |mean d| over the significant seeds of at least "
-        f"{considerable_effect:g}. Of two definitions, a cell counts as significant "
-        "or considerable in both where it also has the same direction, which is that of the mean of Cliff's delta over "
-        "all seeds; correlation is Pearson's, of the means of d over the cells."
+        "Does a disparity survive another definition of its metric? "
+        f"{_said_of_pairs(paired)}"
+        "Each number counts cells. A cell is a model with an explainer."
     )
-    return Page("Disputed definitions", introduction, parts)
+    details = [
+        (
+            CELL,
+            f"Significant is p ≤ {alpha:g} in most seeds (Mann–Whitney U). Considerable is |mean d| over the "
+            f"significant seeds of at least {considerable_effect:g}.",
+        ),
+        (
+            "When do two definitions agree?",
+            "A cell counts as significant or considerable in both where it also has the same direction. The direction "
+            "is that of the mean of Cliff's delta over all seeds. Correlation is Pearson's, of the means of d over the "
+            "cells.",
+        ),
+        (SURE, "The tests are not corrected for their number."),
+    ]
+    return Page("Disputed definitions", introduction, parts, details=details)
+
+
+def _said_of_pairs(paired: pd.DataFrame) -> str:
+    cells, significant, opposed = (paired[name].sum() for name in ("cells", "significant", "opposed"))
+    if not cells:
+        return ""
+    return (
+        f"Over all pairs of definitions, {significant:,} of {cells:,} cells are significant in both, in the same "
+        f"direction, and {opposed:,} in opposite directions. "
+    )
 
 
 # Headings, and how the cell below each is printed.

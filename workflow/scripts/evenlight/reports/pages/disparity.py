@@ -7,7 +7,18 @@ import pandas as pd
 
 from evenlight.core.contracts.results import SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import BETTER_COLOURS, initials, rows_by_model, said_of_single_runs, shade
+from evenlight.reports.page_parts import (
+    BETTER_COLOURS,
+    CELL,
+    ELSE,
+    HOLDS,
+    SURE,
+    answered,
+    initials,
+    rows_by_model,
+    said_of_single_runs,
+    shade,
+)
 from evenlight.reports.text import mean_sd, signed
 from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
 from evenlight.statistics.summary import seeds_that_disagree
@@ -45,20 +56,48 @@ def page(
             caption = f"Significant seeds and Cliff's delta within strata, {versus}"
             parts.append(_disparity_table(caption, stratified, layout, None))
     introduction = (
-        "Are the explanations of one group better than those of the other? Per seed, the scores of the two groups are "
-        "compared by a two-sided Mann–Whitney U test (significant at "
-        f"p ≤ {alpha:g}, not corrected for the number of tests: of tests without any disparity as large a share would "
-        "be significant). Which group is better follows the ranks as the test does, by Cliff's delta. "
-        "The first table counts the significant seeds. The second adds mean ± standard deviation of Cohen's d over "
-        "these seeds, as the published study prints it; d is positive where the first-named group has the higher mean. "
-        "An arrow beside a metric says which scores are the better ones, higher (↑) or lower (↓)."
-        + _agreement_of_seeds(summary)
-        + _on_strata(summary)
-        + " P-values adjusted by Holm and by Benjamini and Hochberg stand in the table of single seeds. Their family "
-        "is all of its rows: every dataset, model, seed, explainer and metric, definitions of one and the same metric "
-        "and deliberate repetitions included." + said_of_single_runs(summary, models)
+        "Are the explanations of one group better than those of the other? "
+        f"{_said_of_seeds(summary)}"
+        "A cell counts the significant seeds, and its letter names the group that they find better."
     )
-    return Page("Disparity of explanations", introduction, parts, _legend(pairs, considerable_effect))
+    details = _details(summary, models, alpha)
+    return Page("Disparity of explanations", introduction, parts, _legend(pairs, considerable_effect), details=details)
+
+
+def _said_of_seeds(summary: pd.DataFrame) -> str:
+    significant = summary["significant_seeds"]
+    if summary.empty:
+        return ""
+    return (
+        f"Of {len(summary):,} cells, {(significant > 0).sum():,} have a significant seed, and in "
+        f"{(2 * significant > summary['seeds']).sum():,} most seeds are significant. "
+    )
+
+
+def _details(summary: pd.DataFrame, models: dict[str, str], alpha: float) -> list[tuple[str, str]]:
+    return answered(
+        (
+            CELL,
+            "Per seed, the scores of the two groups are compared by a two-sided Mann–Whitney U test (significant at "
+            f"p ≤ {alpha:g}). The first table counts the significant seeds. The second adds mean ± standard deviation "
+            "of Cohen's d over these seeds, as the published study prints it. A d is positive where the first-named "
+            "group has the higher mean. Which group is better follows the ranks as the test does, by Cliff's delta. "
+            "An arrow beside a metric says which scores are the better ones, higher (↑) or lower (↓).",
+        ),
+        (HOLDS, said_of_single_runs(summary, models)),
+        (
+            SURE,
+            "The tests are not corrected for their number. Of tests without any disparity a share as large as the "
+            f"level ({alpha:g}) would be significant. {_agreement_of_seeds(summary)}",
+        ),
+        (
+            "Where are adjusted p-values?",
+            "P-values adjusted by Holm and by Benjamini and Hochberg stand in the table of single seeds. Their family "
+            "is all of its rows: every dataset, model, seed, explainer and metric. Definitions of one and the same "
+            "metric and deliberate repetitions are included.",
+        ),
+        (ELSE, _on_strata(summary)),
+    )
 
 
 def _agreement_of_seeds(summary: pd.DataFrame) -> str:
@@ -66,7 +105,7 @@ def _agreement_of_seeds(summary: pd.DataFrame) -> str:
     if not several:
         return ""
     return (
-        f" Of {several:,} cells with at least two significant seeds, {opposed:,} have significant seeds in opposite "
+        f"Of {several:,} cells with at least two significant seeds, {opposed:,} have significant seeds in opposite "
         f"directions ({opposed / several:.0%})."
     )
 
@@ -75,9 +114,10 @@ def _on_strata(summary: pd.DataFrame) -> str:
     if summary["significant_seeds_stratified"].isna().all():
         return ""
     return (
-        " A further table has the datasets that the configuration stratifies: the same test within strata (van "
-        "Elteren), of texts with the same label or prediction, and the mean over all seeds of Cliff's delta within "
-        "strata. What is significant in the first table alone may be a matter of how the groups differ in their strata."
+        "A further table has the datasets that the configuration stratifies. It has the same test within strata (van "
+        "Elteren), of texts with the same label or prediction. Beside it stands the mean over all seeds of Cliff's "
+        "delta within strata. What is significant in the first table alone may be a matter of how the groups differ in "
+        "their strata."
     )
 
 

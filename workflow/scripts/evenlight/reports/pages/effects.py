@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import BALANCED_ACCURACY, EFFECTS, TEST_COUNTS, VERDICT_CONTROL
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import CELL, ELSE, HOLDS, SURE, answered, rows_by_model, said_of_single_runs
 from evenlight.reports.text import signed, three_digits, too_small
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.intervals import share_interval
@@ -78,24 +78,9 @@ def page(
     """
     single = (effects["seeds"] <= 1).all()
     introduction = (
-        _said_of_verdicts(effects.loc[effects["family"] != CONTROL, "verdict"])
-        + "How large is the difference of the groups, over all runs of a model, and what can be said of it? Every cell "
-        "has the mean difference in standard deviations of the scores, positive where the first-named group has the "
-        f"higher scores, with its {confidence:.0%} interval for these trained models and further sentences; n is the "
-        "number of pairs that it rests on, or, without pairs, of texts in the first and in the second group (variants "
-        "of one text count once, copies of a text each, though equal texts are one cluster). A verdict in brackets "
-        "holds for these trained models, one without brackets for the mean across "
-        "retraining; that takes several runs, and with few of them large effects. Intervals are of each cell "
-        "alone; a pointer on a cell tells the one that holds for all cells at once. They have a reserve for units that "
-        "nobody saw. Verdicts are adjusted over all cells of a family: of each kind of claim, the chance that any is "
-        "wrong is meant to be the study's level. For these trained models it is in all simulated studies, drawn from "
-        "real scores or made. Across retraining it is where runs differ as normal numbers do; where one run in ten "
-        "goes wrong, most studies of a few runs have a wrong claim. "
-        f"{_said_of_families(effects)}{_said_of_runs(effects)}{said_of_control(control)}The first table counts "
-        "significant tests of single seeds, for these trained models. A pointer on a cell tells its robustness: what "
-        "share of the variance of the group and of what is left of the scores an unmeasured confounder would have to "
-        "explain, for the effect to be none, or not significant (Cinelli and Hazlett "
-        "2020)." + said_of_single_runs(effects, models)
+        "How far are the scores of two groups apart? "
+        f"{_said_of_verdicts(effects.loc[effects['family'] != CONTROL, 'verdict'])}"
+        f"A cell has its verdict, the mean difference in standard deviations, the {confidence:.0%} interval, and n."
     )
     parts = [_count_table(counts, datasets, metrics)]
     pairs = comparisons_in(effects)
@@ -111,7 +96,48 @@ def page(
                 parts.append(_effect_table(caption, datasets[dataset], cells, models, *names))
     title = "Effects" if single else "Effects over all seeds"
     warnings = said_of_chance(balanced, datasets, models)
-    return Page(title, introduction, parts, legend_of(equivalence_bound), warnings=warnings)
+    details = _details(effects, control, models, confidence)
+    return Page(title, introduction, parts, legend_of(equivalence_bound), warnings=warnings, details=details)
+
+
+def _details(
+    effects: pd.DataFrame, control: pd.DataFrame, models: dict[str, str], confidence: float
+) -> list[tuple[str, str]]:
+    return answered(
+        (
+            CELL,
+            "The sign is the verdict. The number is the mean difference in standard deviations of the scores, over all "
+            "runs of a model. It is positive where the first-named group has the higher scores. In square brackets "
+            f"stands its {confidence:.0%} interval for these trained models and further sentences. The number n says "
+            "on how many pairs it rests. Without pairs, n is the number of texts in the first and in the second group. "
+            "Variants of one text count once. Copies of a text count each, though equal texts are one cluster.",
+        ),
+        (
+            HOLDS,
+            "A verdict in brackets holds for these trained models. One without brackets holds for the mean across "
+            "retraining. That takes several runs, and with few of them large effects. "
+            f"{_said_of_runs(effects)}{said_of_single_runs(effects, models)}",
+        ),
+        (
+            SURE,
+            "An interval is of each cell alone. A pointer on a cell tells the one that holds for all cells at once. "
+            "Intervals have a reserve for units that nobody saw. Verdicts are adjusted over all cells of a family. "
+            "Of each kind of claim, the chance that any is wrong is meant to be the study's level. For these trained "
+            "models it is so in all simulated studies, drawn from real scores or made. Across retraining it is so "
+            "where runs differ as normal numbers do. Where one run in ten goes wrong, most studies of a few runs have "
+            "a wrong claim.",
+        ),
+        ("Which cells are a hypothesis?", _said_of_families(effects)),
+        ("What does chance alone find?", said_of_control(control)),
+        (
+            ELSE,
+            "The first table counts significant tests of single seeds, for these trained models. A pointer on a cell "
+            "of the other tables tells its robustness against an unmeasured confounder (Cinelli and Hazlett 2020). "
+            "Such a confounder is associated with the group and with the scores. Robustness is the share that it would "
+            "have to explain of the variance of the group, and of what is left of the scores. With that share the "
+            "effect would be none, or, for the robustness of significance, not significant.",
+        ),
+    )
 
 
 def legend_of(equivalence_bound: float) -> list[tuple[Cell, str]]:
@@ -161,7 +187,7 @@ def _said_of_families(effects: pd.DataFrame) -> str:
     said = ""
     if PRIMARY in counts:
         said += (
-            f"The primary hypothesis has {counts[PRIMARY]:,} cells, which were named beforehand; the "
+            f"The primary hypothesis has {counts[PRIMARY]:,} cells, which were named beforehand. The "
             f"{counts.get(EXPLORATORY, 0):,} others are exploratory, and what they show has to be shown again. "
         )
     if CONTROL in counts:
@@ -178,8 +204,8 @@ def _said_of_runs(effects: pd.DataFrame) -> str:
         return ""
     return (
         f"In {several['apart_seed'].notna().sum():,} of {len(several):,} cells one run lies apart from the others "
-        "(Grubbs' test, at the study's level: of normal runs so large a share would). There a statement about "
-        "retraining stands on little. "
+        "(Grubbs' test, at the study's level). Of runs that differ normally as large a share lies apart by chance. "
+        "There a statement about retraining stands on little. "
     )
 
 
@@ -194,17 +220,17 @@ def said_of_control(control: pd.DataFrame) -> str:
         found = part["disparities_of_models"]
         count = int((found > 0).sum())
         low, high = share_interval(count, len(part))
-        studies = f"studies {'has' if count == 1 else 'have'} any disparity " * (not said)
+        has = "has" if count == 1 else "have"
         said.append(
-            f"{count} of {len(part)} {studies}{CLAIMS[family]} ({low:.0%} to {high:.0%}; {found.sum():,} of "
-            f"{part['cells'].sum():,} cells)"
+            f"{count} of {len(part)} studies {has} any disparity {CLAIMS[family]} ({low:.0%} to {high:.0%}; "
+            f"{found.sum():,} of {part['cells'].sum():,} cells). "
         )
     if not said:
         return ""
     return (
-        f"With the labels of the groups permuted, {' and '.join(said)}; in brackets the 95% interval of the share that "
-        "so few permutations leave open. Permuted labels are exchangeable, and no training differs between them: this "
-        "control is of statements about these trained models, and sees nothing of what trainings do to the others. "
+        f"With the labels of the groups permuted, {''.join(said)}In brackets stands the 95% interval of the share that "
+        "so few permutations leave open. Permuted labels are exchangeable, and no training differs between them. So "
+        "this control is of statements about these trained models. It sees nothing of what trainings do to the others. "
     )
 
 

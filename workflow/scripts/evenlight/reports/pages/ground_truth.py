@@ -6,6 +6,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import CELL, ELSE, LIMITS
 from evenlight.reports.text import signed
 
 TABLES = (WORD_ASSOCIATIONS, GROUND_TRUTH)
@@ -40,17 +41,39 @@ def page(words: pd.DataFrame, summary: pd.DataFrame, *, datasets: dict[str, str]
         if len(part):
             tables.append(_words_table(f"Words of {label}", part, alpha))
     introduction = (
-        "Are the words that are marked as ground truth those that are associated with the label, and no others? Word "
-        "by word, the forms of a sentence stand beside each other: where they differ a word should be marked, and "
-        "nowhere else. A word is associated with the label where exchanging the labels among the forms of each "
-        f"sentence makes so strong an association rare, adjusted for all words (p ≤ {alpha:g}); words that all forms "
-        "have cannot be. Where all forms of each sentence have one label, or texts stand alone, the labels of "
-        "sentences are exchanged, and any word can be. "
-        "Marked words that are not associated are mostly rare ones: few sentences cannot show it. Below stand the "
-        "words with the highest correlation of tf-idf with a class; tf-idf of a word depends on the other words of its "
-        "text, so that correlations are not exactly 0 where a word has nothing to do with the class."
+        "Are the words that are marked as ground truth those that are associated with the label, and no others? "
+        f"Over all datasets, {summary['associated_unmarked'].sum():,} associated words are never marked, and "
+        f"{summary['marked_unassociated'].sum():,} marked words are not associated. "
+        "The first table has counts, the others correlations of a word with a class."
     )
-    return Page("Ground truth", introduction, tables)
+    return Page("Ground truth", introduction, tables, details=_details(alpha))
+
+
+def _details(alpha: float) -> list[tuple[str, str]]:
+    return [
+        (
+            CELL,
+            "Word by word, the forms of a sentence stand beside each other. Where they differ a word should be marked, "
+            "and nowhere else.",
+        ),
+        (
+            "When is a word associated with the label?",
+            "It is where exchanging the labels among the forms of each sentence makes so strong an association rare. "
+            f"That is adjusted for all words (p ≤ {alpha:g}). Words that all forms have cannot be associated. Where "
+            "all forms of each sentence have one label, or texts stand alone, the labels of sentences are exchanged. "
+            "Then any word can be.",
+        ),
+        (
+            ELSE,
+            "Below stand the words with the highest correlation of tf-idf with a class.",
+        ),
+        (
+            LIMITS,
+            "Marked words that are not associated are mostly rare ones: few sentences cannot show it. The tf-idf of a "
+            "word depends on the other words of its text. So correlations are not exactly 0 where a word has nothing "
+            "to do with the class.",
+        ),
+    ]
 
 
 def _words_table(caption: str, part: pd.DataFrame, alpha: float) -> Table:

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import GROUP_PAIRS, GROUPS
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model
+from evenlight.reports.page_parts import CELL, LIMITS, SURE, rows_by_model
 from evenlight.statistics.study import MetricLabel
 
 TABLES = (GROUPS, GROUP_PAIRS)
@@ -22,15 +22,10 @@ def page(
 ) -> Page:
     """One table per dataset and set of groups from :func:`evenlight.statistics.groups.group_tables`."""
     introduction = (
-        "Is any of more than two groups explained otherwise? The tests ask whether the scores of all groups have one "
-        "distribution: groups whose means are equal, and whose spread is not, differ too. Texts of one cluster are "
-        "taken together, but within strata. Each cell counts the seeds with a significant "
-        f"Kruskal–Wallis test (p ≤ {alpha:g}, not adjusted) and gives ε², the share of the ranks' variance that lies "
-        "between the groups, mean over seeds. Its title names the pairs of groups that Dunn's test tells apart in most "
-        "seeds, the group with the higher scores first. Where items come in all groups, F counts the seeds with a "
-        "significant Friedman test. No p is adjusted for the number of cells: of groups that are alike "
-        f"{alpha:.0%} are significant by chance. Where a dataset is stratified, S counts the seeds that are "
-        "significant within strata, and so are the pairs of the title."
+        "Is any of more than two groups explained otherwise? "
+        f"{_said_of_tests(tests, alpha)}"
+        "A cell counts the seeds with a significant test, and has in brackets ε², the share of the ranks' variance "
+        "that lies between the groups."
     )
     parts = []
     for (dataset, factor, groups), part in tests.groupby(_SET, sort=False):
@@ -41,7 +36,41 @@ def page(
         )
         columns = [(datasets[dataset], [metric.label for metric in metrics.values()])]
         parts.append(Table(groups, ("Model", "Explainer"), columns, rows))
-    return Page("More than two groups", introduction, parts)
+    return Page("More than two groups", introduction, parts, details=_details(alpha))
+
+
+def _said_of_tests(tests: pd.DataFrame, alpha: float) -> str:
+    shares = (tests["p"] <= alpha).groupby([tests[name] for name in (*_SET, *_CELL)]).mean()
+    if shares.empty:
+        return ""
+    return f"In {(shares > 0.5).sum():,} of {len(shares):,} cells most seeds say so (bold). "
+
+
+def _details(alpha: float) -> list[tuple[str, str]]:
+    return [
+        (
+            CELL,
+            f"Each cell counts the seeds with a significant Kruskal–Wallis test (p ≤ {alpha:g}). The ε² is the mean "
+            "over seeds. The cell's title names the pairs of groups that Dunn's test tells apart in most seeds, the "
+            "group with the higher scores first.",
+        ),
+        (
+            "What do F and S count?",
+            "Where items come in all groups, F counts the seeds with a significant Friedman test. Where a dataset is "
+            "stratified, S counts the seeds that are significant within strata, and so are the pairs of the title. "
+            "Texts of one cluster are taken together, but within strata.",
+        ),
+        (
+            SURE,
+            "No p is adjusted, nor for the number of cells: of groups that are alike "
+            f"{alpha:.0%} are significant by chance.",
+        ),
+        (
+            LIMITS,
+            "The tests ask whether the scores of all groups have one distribution. Groups whose means are equal, and "
+            "whose spread is not, differ too.",
+        ),
+    ]
 
 
 _SET = ["dataset", "factor", "groups"]

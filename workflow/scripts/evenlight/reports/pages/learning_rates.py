@@ -4,6 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import LEARNING_RATES
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import CELL, LIMITS, SURE
 
 TABLES = (LEARNING_RATES,)
 
@@ -29,9 +30,15 @@ def page(tried: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str
         for dataset, label in datasets.items()
     ]
     introduction = (
-        "Which learning rate suits each model? Accuracy on the validation split in percent, of the epoch with the "
-        "lowest validation loss, one training each with the first seed. Bold: the highest, of several that with the "
-        "lowest loss. The rates of the study are those of its trainings, whatever stands here."
+        "Which learning rate suits each model? "
+        f"Of {len(tried):,} trainings, {tried['epoch'].isna().sum():,} diverged. "
+        "A cell has the accuracy on the validation split in percent. "
+        "Bold is the highest of a model; of several that with the lowest loss."
     )
+    details = [
+        (CELL, "The accuracy is of the epoch with the lowest validation loss."),
+        (SURE, "There is one training each, with the first seed."),
+        (LIMITS, "The rates of the study are those of its trainings, whatever stands here."),
+    ]
     table = Table("By learning rate", ("Dataset", "Model"), [("Learning rate", [f"{rate:g}" for rate in rates])], rows)
-    return Page("Learning rates", introduction, [table])
+    return Page("Learning rates", introduction, [table], details=details)

@@ -6,6 +6,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import MASKED_SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import CELL, HOLDS, SURE
 from evenlight.reports.plots.masked_words import LABELS
 from evenlight.reports.text import signed
 
@@ -40,15 +41,36 @@ def page(
                 caption = f"{said} on {label}"
                 tables.append(Table(caption, ("Architecture", "Regime"), columns, of_architectures))
     introduction = (
-        "How improbable does a masked language model find the words of a text that are no ground truth, each masked in "
-        "turn, in nats? The body of a model that was trained to classify stands below the head of the masked language "
-        "model that it began as. The first score is of the words that are there, token by token (CrowS-Pairs); "
-        "the second is how unsure the model is of whatever it would put there, as GECOBench's released code has it. "
-        "Means "
-        f"over texts and seeds with the {confidence:.0%} interval for these trained models and further texts; a "
-        "difference is bold where its interval has not 0, and a pointer on it tells its p, which is not adjusted."
+        "How improbable does a masked language model find the words of a text that are no ground truth? "
+        f"{_said_of_differences(table)}"
+        f"A cell has a mean in nats, or a difference of two groups, with its {confidence:.0%} interval."
     )
-    return Page("Masked words", introduction, tables)
+    return Page("Masked words", introduction, tables, details=DETAILS)
+
+
+DETAILS = [
+    (
+        CELL,
+        "Each word is masked in turn. The first score is of the words that are there, token by token (CrowS-Pairs). "
+        "The second is how unsure the model is of whatever it would put there, as GECOBench's released code has it. "
+        "Cells have means over texts and seeds.",
+    ),
+    (
+        "Which models are asked?",
+        "The body of a model that was trained to classify stands below the head of the masked language model that it "
+        "began as.",
+    ),
+    (HOLDS, "Intervals are for these trained models and further texts."),
+    (SURE, "A difference is bold where its interval has not 0. A pointer on it tells its p, which is not adjusted."),
+]
+
+
+def _said_of_differences(table: pd.DataFrame) -> str:
+    ends = table.loc[table["level_b"].notna(), ["models_low", "models_high"]].dropna()
+    if ends.empty:
+        return ""
+    apart = ((ends["models_low"] > 0) | (ends["models_high"] < 0)).sum()
+    return f"Of {len(ends):,} differences between groups, {apart:,} have an interval without 0 (bold). "
 
 
 def _cell(row) -> Cell:

@@ -4,8 +4,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import QUALITY, QUALITY_PER_SEED
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import said_of_single_runs
-from evenlight.reports.text import mean_over_seeds
+from evenlight.reports.page_parts import CELL, HOLDS, answered, said_of_single_runs
+from evenlight.reports.text import mean_over_seeds, span
 
 TABLES = (QUALITY, QUALITY_PER_SEED)
 MEASURES = {
@@ -36,11 +36,25 @@ def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, s
     ]
     headings = [(label, subsets[name]) for name, label in MEASURES.items() if subsets[name]]
     introduction = (
-        "How well do the models classify each group? Test items, mean ± standard deviation over seeds; – where a "
-        "dataset has no such group, class or pair. Recall is the accuracy on the texts of one class. "
-        "Average prediction difference: how far apart, on average, the "
-        "probabilities of the true class are in the two forms of one sentence; 0 is equal treatment."
-        + said_of_single_runs(summary, models)
+        "How well do the models classify each group? "
+        f"{_said_of_accuracies(summary)}"
+        "A cell has the mean ± standard deviation over seeds, of the test items."
+    )
+    details = answered(
+        (
+            CELL,
+            "Recall is the accuracy on the texts of one class. Average prediction difference is how far apart, on "
+            "average, the probabilities of the true class are in the two forms of one sentence. There 0 is equal "
+            "treatment. A cell has – where a dataset has no such group, class or pair.",
+        ),
+        (HOLDS, said_of_single_runs(summary, models)),
     )
     table = Table("Quality on the test items", ("Dataset", "Model"), headings, rows)
-    return Page("Quality of the models", introduction, [table])
+    return Page("Quality of the models", introduction, [table], details=details)
+
+
+def _said_of_accuracies(summary: pd.DataFrame) -> str:
+    means = summary.loc[(summary["measure"] == "accuracy") & (summary["subset"] == "all"), "mean"].dropna()
+    if means.empty:
+        return ""
+    return f"The accuracy on all texts is {span(means, 3)}. "

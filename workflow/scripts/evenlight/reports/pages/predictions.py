@@ -6,7 +6,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import CONFUSIONS, QUALITY, ROC_CURVES
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.text import mean_over_seeds, signed
+from evenlight.reports.page_parts import CELL, ELSE
+from evenlight.reports.text import mean_over_seeds, signed, span
 
 TABLES = (CONFUSIONS, ROC_CURVES, QUALITY)
 
@@ -32,16 +33,39 @@ def page(
         tables.append(_model_table(label, *parts[:2], regimes, published.get(dataset, [])))
         tables.append(_confusion_table(label, parts[2], regimes))
     introduction = (
-        "How well do models of every regime classify, and alike for every group? Per cent of the test texts, mean ± "
-        "standard deviation over seeds. The accuracy of the texts of one level is, where the level is the label, the "
-        "true positive rate of that class. Average prediction difference: how far apart, on average, the probabilities "
-        "of the true class are in two forms of a sentence. AUC: the chance that a text of the class has a higher "
-        "probability of it than one of another class. Published values are those of the regime of the same name, "
-        "BERT's beside any architecture but that of its own name; they are as printed, and deviations of 0.00 to "
-        "0.06 beside rates by gender seem to be shares and not per cent. Confusions are means over seeds of the number "
-        "of texts; a pointer on one tells its share in the texts with this label."
+        "How well do models of every regime classify, and alike for every group? "
+        f"{_said_of_accuracies(quality)}"
+        "A cell has per cent of the test texts, mean ± standard deviation over seeds. Confusions have numbers of texts."
     )
-    return Page("Predictions by regime", introduction, tables)
+    return Page("Predictions by regime", introduction, tables, details=DETAILS)
+
+
+DETAILS = [
+    (
+        CELL,
+        "The accuracy of the texts of one level is, where the level is the label, the true positive rate of that "
+        "class. Average prediction difference is how far apart, on average, the probabilities of the true class are in "
+        "two forms of a sentence. AUC is the chance that a text of the class has a higher probability of it than one "
+        "of another class.",
+    ),
+    (
+        "What are the published values?",
+        "They are those of the regime of the same name, BERT's beside any architecture but that of its own name. They "
+        "are as printed. Deviations of 0.00 to 0.06 beside rates by gender seem to be shares and not per cent.",
+    ),
+    (
+        ELSE,
+        "Confusions are means over seeds of the number of texts. A pointer on one tells its share in the texts with "
+        "this label.",
+    ),
+]
+
+
+def _said_of_accuracies(quality: pd.DataFrame) -> str:
+    means = 100 * quality.loc[(quality["measure"] == "accuracy") & (quality["subset"] == "all"), "mean"].dropna()
+    if means.empty:
+        return ""
+    return f"The accuracy on all texts is {span(means, 1)} %. "
 
 
 def _model_table(

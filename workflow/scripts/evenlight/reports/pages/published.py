@@ -7,7 +7,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import PUBLISHED, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
+from evenlight.reports.page_parts import BETTER_COLOURS, CELL, ELSE, initials, shade
 from evenlight.reports.text import mean_sd, signed
 from evenlight.statistics.published import GROUPS, RUNS
 from evenlight.statistics.study import MetricLabel
@@ -27,18 +27,20 @@ RATES = {
 LETTERS = initials(*GROUPS)
 OPPOSITE = "≠"
 
-INTRODUCTION = (
-    "Do the disparities that Dhaini et al. (2025) print appear here as well? In every cell ours stands before the bar "
-    "and theirs after it: of how many seeds the difference between male and female sentences is significant, and which "
-    "of them have the higher scores on average over these seeds. Higher need not be better; an arrow beside a metric "
-    "says which scores are the better ones in this study. The first table sums up how often both agree and how often "
-    "chance would make them."
-)
 NOTHING = (
-    "This study and the published one have no cell in common. A cell is common where a dataset, a metric and an "
-    "explainer have the published names, male and female are compared, and statistics.published of the configuration "
-    "says which published model a model stands beside (from scratch: on GECO only)."
+    "This study and the published one have no cell in common. In a common cell, a dataset, a metric and an explainer "
+    "have the published names, and male and female are compared. And statistics.published of the configuration says "
+    "which published model a model stands beside (from scratch: on GECO only)."
 )
+DETAILS = [
+    (
+        CELL,
+        "A cell has of how many seeds the difference between male and female sentences is significant. A letter says "
+        "which of them have the higher scores on average over these seeds. Higher need not be better. An arrow beside "
+        "a metric says which scores are the better ones in this study.",
+    ),
+    (ELSE, "The first table sums up how often both agree and how often chance would make them."),
+]
 NOTES = [
     "Equal names need not be equal definitions. The released code of the published study departs from its paper in the "
     "threshold of sparsity, in the token sets of comprehensiveness and sufficiency and above all in sensitivity, and "
@@ -96,9 +98,20 @@ def page(
     parts = [_agreement_table(agreement, layout), *published_tables] if published_tables else []
     parts += [_quality_table(quality, datasets, models)] if len(quality) else []
     notes = (NOTES if published_tables else []) + ([QUALITY_NOTE] if len(quality) else [])
-    introduction = INTRODUCTION if published_tables else NOTHING
+    introduction = _introduction(agreement) if published_tables else NOTHING
     legend = _legend(considerable_effect) if published_tables else []
-    return Page("Published disparities", introduction, parts, legend, notes)
+    details = DETAILS if published_tables else []
+    return Page("Published disparities", introduction, parts, legend, notes, details=details)
+
+
+def _introduction(agreement: pd.DataFrame) -> str:
+    (overall,) = agreement[agreement["part"] == "overall"].itertuples(index=False)
+    return (
+        "Do the disparities that Dhaini et al. (2025) print appear here as well? In "
+        f"{overall.within_one:.0%} of {overall.cells:,} cells their shares of significant seeds differ by at most one "
+        f"run of five, and by chance in {overall.within_one_by_chance:.0%}. "
+        "In every cell ours stands before the bar and theirs after it."
+    )
 
 
 def _legend(considerable: float) -> list[tuple[Cell, str]]:

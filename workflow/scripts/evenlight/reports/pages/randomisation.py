@@ -4,8 +4,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import RANDOMISATION
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
-from evenlight.reports.text import mean_over_seeds
+from evenlight.reports.page_parts import CELL, HOLDS, answered, rows_by_model, said_of_single_runs
+from evenlight.reports.text import mean_over_seeds, span
 
 TABLES = (RANDOMISATION,)
 ORDERS = {"cascading": "From the head down", "independent": "One layer alone"}
@@ -49,9 +49,27 @@ def page(
         if ((summary["dataset"] == dataset) & (summary["order"] == order)).any()
     ]
     introduction = (
-        "Do the explainers look at what the models have learned? Layers lose their weights (Adebayo et al. 2018), and "
-        "the scores are ranked beside those of the model as it is: Spearman's correlation over the tokens of words, "
-        "mean over texts, ± standard deviation over seeds. Near 1, the scores say nothing of these weights; near 0, "
-        "nothing is left of their order. – where no correlation is defined." + said_of_single_runs(summary, models)
+        "Do the explainers look at what the models have learned? "
+        "A cell has the rank correlation with the scores of the model as it is. "
+        f"{_said_of_all_layers(summary)}"
+        "Near 1, the scores say nothing of the weights; near 0, nothing is left of their order."
     )
-    return Page("Random layers", introduction, shown)
+    details = answered(
+        (
+            CELL,
+            "Layers lose their weights (Adebayo et al. 2018), and the scores are ranked beside those of the model as "
+            "it is. The number is Spearman's correlation over the tokens of words, mean over texts, ± standard "
+            "deviation over seeds. A cell has – where no correlation is defined.",
+        ),
+        (HOLDS, said_of_single_runs(summary, models)),
+    )
+    return Page("Random layers", introduction, shown, details=details)
+
+
+def _said_of_all_layers(summary: pd.DataFrame) -> str:
+    cascade = summary[summary["order"] == "cascading"]
+    last = cascade["stage"] == cascade.groupby(["dataset", "model", "explainer"])["stage"].transform("max")
+    left = cascade.loc[last, "rank_correlation"].dropna()
+    if left.empty:
+        return ""
+    return f"With all layers random it is {span(left)}. "

@@ -6,6 +6,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import REGIMES
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import CELL, ELSE, HOLDS, LIMITS, SURE
 from evenlight.reports.plots.regimes import SUBSETS
 from evenlight.reports.text import signed
 from evenlight.statistics.study import MetricLabel
@@ -53,18 +54,50 @@ def page(
                         )
                     )
     introduction = (
-        "How correct are the explanations in every regime, which is a way to train a model? Every seed's mean over the "
-        f"test texts, then the mean over seeds, with its {confidence:.0%} interval for these trained models and "
-        "further texts: whole pairs are drawn again, with all their seeds, in all regimes alike, and there is room for "
-        "texts that nobody saw. Relative is the mean "
-        "over that of the first regime, the baseline. A text is read rightly where the regime's model predicts its "
-        "label; by all models, where every model of the study does in every run, for all forms of its sentence. The "
-        "column of random scores says what mass accuracy expects of scores that know nothing: the share of tokens that "
-        "are ground truth. – where there is no value. A pointer on a cell tells the spread over seeds and the number "
-        "of texts; on a ratio, the mean of log(ratio − 1) over the texts where it is defined, as the released code has "
-        "it. Whether a difference can be claimed, the page of effects says."
+        "How correct are the explanations in every regime, which is a way to train a model? "
+        f"{_said_of_ratios(table[table['metric'].isin(with_ratio)])}"
+        f"A cell has the mean over texts and seeds with its {confidence:.0%} interval."
     )
-    return Page("Correctness by regime", introduction, tables)
+    return Page("Correctness by regime", introduction, tables, details=_details())
+
+
+def _said_of_ratios(rows: pd.DataFrame) -> str:
+    compared = rows[rows["ratio_low"].notna()]
+    if compared.empty:
+        return ""
+    return (
+        f"Of {len(compared):,} means relative to the baseline, {(compared['ratio_low'] > 1).sum():,} are above 1 and "
+        f"{(compared['ratio_high'] < 1).sum():,} below, with all of their interval. "
+    )
+
+
+def _details() -> list[tuple[str, str]]:
+    return [
+        (
+            CELL,
+            "A cell has every seed's mean over the test texts, then the mean over seeds. Relative is the mean over "
+            "that of the first regime, the baseline. A cell has – where there is no value. A pointer on a cell tells "
+            "the spread over seeds and the number of texts. On a ratio, it tells the mean of log(ratio − 1) over the "
+            "texts where it is defined, as the released code has it.",
+        ),
+        (
+            HOLDS,
+            "Intervals are for these trained models and further texts. A text is read rightly where the regime's model "
+            "predicts its label. It is read rightly by all models where every model of the study does so, in every "
+            "run, for all forms of its sentence.",
+        ),
+        (
+            SURE,
+            "For an interval whole pairs are drawn again, with all their seeds, in all regimes alike. There is room "
+            "for texts that nobody saw.",
+        ),
+        (
+            ELSE,
+            "The column of random scores says what mass accuracy expects of scores that know nothing: the share of "
+            "tokens that are ground truth.",
+        ),
+        (LIMITS, "Whether a difference can be claimed, the page of effects says."),
+    ]
 
 
 def _table(caption, cells, of_table, regimes, explainers, shown, cell_of, with_chance=False) -> Table:

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import said_of_single_runs
+from evenlight.reports.page_parts import CELL, HOLDS, SURE, answered, said_of_single_runs
 from evenlight.reports.text import signed
 
 TABLES = (PAIR_INVARIANCE, GROUP_RELIANCE, WORDS_BY_GROUP)
@@ -38,18 +38,58 @@ def page(
                 if len(part):
                     shown += _words_tables(f"{head}, {explainer_label}", part, words_shown)
     introduction = (
-        "On which words does a model rely, and is it the same for every group? A word's share is its score over the "
-        "sum of the absolute scores of its text. Forms of a text: how far the shares of the words that both have are "
-        "apart, 0 where they are equal and at most 1, and their rank correlation, without the words that name the "
-        "group; beside it the same for the same text explained again with other random draws (an explainer that draws "
-        "nothing has 0 and 1; – where the study has no second explainer with the same settings), and the distance "
-        "beyond that. Words that name the group: their share in the absolute scores, and with its sign, so that what "
-        "speaks for the explained class is positive; a pointer tells what equal scores of all tokens would have. All "
-        "words: mean share of a word over the texts of a group that have it, with the number of texts. Means over "
-        f"texts of means over seeds; in brackets {100 * confidence:g} % intervals, in which texts of one cluster are "
-        "not taken for independent. Nothing is adjusted for the number of cells."
-    ) + said_of_single_runs(pairs, models)
-    return Page("Words and groups", introduction, shown)
+        "On which words does a model rely, and is it the same for every group? "
+        f"{_said_of_forms(pairs)}{_said_of_names(names)}"
+        "A word's share is its score over the sum of the absolute scores of its text."
+    )
+    return Page("Words and groups", introduction, shown, details=_details(pairs, models, confidence))
+
+
+def _said_of_forms(pairs: pd.DataFrame) -> str:
+    known = pairs["beyond_null_low"].dropna()
+    if known.empty:
+        return ""
+    return f"In {(known > 0).sum():,} of {len(known):,} rows, forms of a text differ more than repeated explanations. "
+
+
+def _said_of_names(names: pd.DataFrame) -> str:
+    largest = names["absolute"].max()
+    if pd.isna(largest):
+        return ""
+    return f"Words that name the group have at most {signed(largest)} of a group's absolute scores. "
+
+
+def _details(pairs: pd.DataFrame, models: dict[str, str], confidence: float) -> list[tuple[str, str]]:
+    return answered(
+        (
+            CELL,
+            f"Cells have means over texts of means over seeds. In brackets stand the {100 * confidence:g} % intervals.",
+        ),
+        (
+            "What do the tables of forms have?",
+            "They say how far the shares of the words that both forms have are apart: 0 where they are equal, and at "
+            "most 1. They say their rank correlation, too. Words that name the group are left out. Beside it stands "
+            "the same for the same text explained again with other random draws, and the distance beyond that. An "
+            "explainer that draws nothing has 0 and 1 there. A cell has – where the study has no second explainer with "
+            "the same settings.",
+        ),
+        (
+            "What do the tables of words that name the group have?",
+            "They have the share of these words in the absolute scores, and the share with its sign. With its sign, "
+            "what speaks for the explained class is positive. A pointer tells what equal scores of all tokens would "
+            "have.",
+        ),
+        (
+            "What do the tables of words have?",
+            "They have the mean share of a word over the texts of a group that have it, with the number of texts.",
+        ),
+        (HOLDS, said_of_single_runs(pairs, models)),
+        (
+            SURE,
+            "In the intervals, texts of one cluster are not taken for independent. Nothing is adjusted for the number "
+            "of cells.",
+        ),
+    )
 
 
 def _of(table: pd.DataFrame, **values: str) -> pd.DataFrame:

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import SCORE_SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import CELL, HOLDS, SURE, answered, rows_by_model, said_of_single_runs
 from evenlight.reports.text import mean_over_seeds
 from evenlight.statistics.study import MetricLabel, ordered_levels
 
@@ -45,12 +45,23 @@ def page(
         headings = [(metrics[name].label_with_direction, there) for name, there in groups.items()]
         parts.append(Table(f"Scores on {dataset_label}", ("Model", "Explainer"), headings, rows))
     introduction = (
-        "How good are the explanations of each group? Every seed's mean over the test items, then mean ± standard "
-        "deviation over seeds; – where a metric is undefined. An arrow beside a metric says which scores are the "
-        "better ones, higher (↑) or lower (↓). Of metrics that draw at random, a cell's title has the error that the "
-        "draws leave in a seed's mean." + _said_of_modalities(parts) + said_of_single_runs(summary, models)
+        "How good are the explanations of each group? "
+        "A cell has the mean score of a group's test items, ± standard deviation over seeds. "
+        "An arrow beside a metric says which scores are the better ones, higher (↑) or lower (↓)."
     )
-    return Page("Scores of explanations", introduction, parts)
+    details = answered(
+        (
+            CELL,
+            "It is every seed's mean over the test items, then the mean over seeds. A cell has – where a metric is "
+            f"undefined. {_said_of_modalities(parts)}",
+        ),
+        (HOLDS, said_of_single_runs(summary, models)),
+        (
+            SURE,
+            "Of metrics that draw at random, a cell's title has the error that the draws leave in a seed's mean.",
+        ),
+    )
+    return Page("Scores of explanations", introduction, parts, details=details)
 
 
 def _said_of_modalities(parts: list[Table]) -> str:
@@ -58,7 +69,7 @@ def _said_of_modalities(parts: list[Table]) -> str:
     cells = (cell for table in parts for _, rows in table.rows for _, row in rows for cell in row)
     if all(cell.text for cell in cells):
         return ""
-    return " A cell is empty where a metric scores another kind of explanation: that of texts, or of changes."
+    return "A cell is empty where a metric scores another kind of explanation: that of texts, or of changes."
 
 
 def _score_cell(row) -> Cell:

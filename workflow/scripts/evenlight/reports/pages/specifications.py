@@ -6,6 +6,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import CELL, LIMITS, SURE
 from evenlight.reports.text import common_words, signed
 from evenlight.statistics.study import ALL, MetricLabel, comparisons_in
 
@@ -27,17 +28,12 @@ def page(
 
     ``kinds`` and ``methods`` as there. The specifications themselves are in the CSV table and the figures.
     """
+    far = [(curves[p] <= alpha).sum() for p in ("p_median", "p_significant", "p_mean_z")]
     introduction = (
-        "Does the answer depend on how the question is asked? A specification is one definition of a metric, "
-        "explainer, model, seed and effect (Cohen's d or Cliff's δ); all of them together are a specification "
-        "curve (Simonsohn, Simmons & Nelson 2020). Estimates are on the scale of Cliff's δ, positive where the "
-        "first group is explained better. Each p is the share of permutations of the groups' labels, the real "
-        "ones counted as one, whose curve has a median as far from 0, as many significant specifications of its "
-        "dominant sign, or a mean z as far from 0; labels are exchanged in all specifications at once, within "
-        "pairs and strata, and clusters as a whole. So the curve is held against groups that could be exchanged: where "
-        "scores of one group are more spread or skewed, and no mean differs, it is found more often. The three p are "
-        "three tests; name beforehand which one counts. A specification is significant where its own p by these "
-        f"permutations is at most {alpha:g}. Nothing is adjusted for the number of curves."
+        "Does the answer depend on how the question is asked? "
+        f"Permuted labels seldom come as far as {far[0]:,} of {len(curves):,} curves in their median, {far[1]:,} in "
+        f"their significant specifications and {far[2]:,} in their mean z. "
+        "A row has one curve: how many specifications, and these three, each with its p."
     )
     layout = (
         {kind: common_words(kind, [metrics[name].label for name in names]) for kind, names in kinds.items()},
@@ -50,7 +46,35 @@ def page(
             if len(rows):
                 parts.append(_table(f"{label}, {pair.level_a} against {pair.level_b}", rows, layout, alpha))
     legend = [(Cell("bold", bold=True), f"permuted labels seldom come as far: p ≤ {alpha:g}")]
-    return Page("Specification curves", introduction, parts, legend)
+    return Page("Specification curves", introduction, parts, legend, details=_details(alpha))
+
+
+def _details(alpha: float) -> list[tuple[str, str]]:
+    return [
+        (
+            "What is a specification curve?",
+            "A specification is one definition of a metric, explainer, model, seed and effect (Cohen's d or Cliff's "
+            "δ). All of them together are a specification curve (Simonsohn, Simmons & Nelson 2020).",
+        ),
+        (
+            CELL,
+            "Estimates are on the scale of Cliff's δ, positive where the first group is explained better. A "
+            f"specification is significant where its own p by the permutations is at most {alpha:g}.",
+        ),
+        (
+            SURE,
+            "Each p is the share of permutations of the groups' labels, the real ones counted as one, whose curve "
+            "comes as far. As far is a median as far from 0, as many significant specifications of its dominant sign, "
+            "or a mean z as far from 0. Labels are exchanged in all specifications at once, within pairs and strata, "
+            "and clusters as a whole. Nothing is adjusted for the number of curves.",
+        ),
+        (
+            LIMITS,
+            "The curve is held against groups that could be exchanged. Where scores of one group are more spread or "
+            "skewed, and no mean differs, it is found more often. The three p are three tests. Name beforehand which "
+            "one counts.",
+        ),
+    ]
 
 
 def _called(method: str, explainers: dict[str, str], methods: Mapping[str, str]) -> str:

@@ -1,0 +1,70 @@
+"""Pages of tables say what they are about in few words, and the rest where a reader asks for it."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rendering import sentences, speaking_plainly
+
+from evenlight.reports.html_table import Cell, Page, Table, render
+from evenlight.reports.latex_table import latex
+
+TESTS = Path(__file__).parent
+PAGES = TESTS.parents[1] / "workflow/scripts/evenlight/reports/pages"
+TABLE = Table("Scores", ("Model", "Explainer"), [("", ["A"])], [("one", [("x", [Cell("1")])])])
+PAGE = Page(
+    "Effects",
+    "Do groups differ? In 1 of 2 cells.",
+    [TABLE],
+    [(Cell("?"), "undecided")],
+    details=[("What is in <a> cell?", "A mean & its 50 % interval."), ("How sure is it?", "Quite.")],
+)
+
+
+def test_details_stand_closed_between_legend_and_tables():
+    text = render(PAGE)
+    first = "<details><summary>What is in &lt;a&gt; cell?</summary><p>A mean &amp; its 50 % interval.</p></details>"
+    places = [text.index(part) for part in ("In 1 of 2 cells", "undecided", first, "How sure is it?", "<table>")]
+    assert places == sorted(places)
+    assert text.count("<details>") == 2
+    assert "<details" not in render(replace(PAGE, details=[]))
+
+
+def test_details_are_paragraphs_in_latex():
+    text = latex(PAGE)
+    first = r"\textit{What is in \textless{}a\textgreater{} cell?} A mean \& its 50 \% interval."
+    places = [
+        text.index(part) for part in ("In 1 of 2 cells", f"\n{first}\n\n", r"\textit{How sure", r"\begin{table*}")
+    ]
+    assert places == sorted(places)
+
+
+def test_all_words_of_a_page():
+    assert PAGE.said.startswith("Do groups differ? In 1 of 2 cells. What is in <a> cell? A mean")
+    assert PAGE.said.endswith("How sure is it? Quite.")
+
+
+def test_sentences_are_told_apart():
+    text = "As Krishna et al. 2024 do. Is d 0.5 e.g. here? – where not. 0 of 3 are."
+    assert sentences(text) == ["As Krishna et al. 2024 do.", "Is d 0.5 e.g. here?", "– where not.", "0 of 3 are."]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"introduction": "One two three. " * 20 + "More."},
+        {"introduction": "word " * 41 + "ends."},
+        {"details": [("Why?", "word " * 41 + "ends.")]},
+        {"details": []},
+    ],
+)
+def test_a_page_that_does_not_speak_plainly_is_found(wrong):
+    assert speaking_plainly(PAGE) is PAGE
+    with pytest.raises(AssertionError):
+        speaking_plainly(replace(PAGE, **wrong))
+
+
+def test_every_page_is_made_by_a_test_that_holds_it_to_that():
+    made = {name for path in TESTS.glob("test_*.py") for name in re.findall(r"page_of\(\s*\"(\w+)\"", path.read_text())}
+    assert made == {path.stem for path in PAGES.glob("*.py")} - {"__init__"}
