@@ -13,8 +13,8 @@ from evenlight.core.contracts.results import DISPARITY, EFFECTS, VERDICT_CONTROL
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
 from evenlight.reports.latex_table import latex
-from evenlight.reports.page_parts import HOLDS
 from evenlight.reports.pages.effects import said_of_control
+from evenlight.reports.questions import HOLDS
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.counts import count_tests
 from evenlight.statistics.designs import Design, Side

@@ -6,13 +6,6 @@ import pandas as pd
 
 from evenlight.reports.html_table import Cell
 
-# What a reader asks of every page, in this order.
-CELL = "What is in a cell?"
-HOLDS = "For what does it hold?"
-SURE = "How sure is it?"
-ELSE = "What else is on the page?"
-LIMITS = "What can the page not say?"
-
 # Blue for the first group of a pair, orange for the second, at full strength; always beside a letter.
 BETTER_COLOURS = ((125, 184, 232), (245, 166, 91))
 
@@ -46,15 +39,6 @@ def said_of_single_runs(table: pd.DataFrame, models: dict[str, str]) -> str:
     them = "it" if len(single) == 1 else "them"
     said = f"What is said of {them} holds for these weights and not across retraining."
     return f"One run each: {', '.join(single)}. {said}"
-
-
-def answered(*details: tuple[str, str]) -> list[tuple[str, str]]:
-    """Those of the (question, answer) that this study has an answer to.
-
-    >>> answered(("Why?", " Because. "), ("Since when?", ""))
-    [('Why?', 'Because.')]
-    """
-    return [(question, answer.strip()) for question, answer in details if answer.strip()]
 
 
 def rows_by_model(models: dict[str, str], explainers: dict[str, str], cells: Callable[[str, str], list[Cell]]) -> list:

@@ -4,8 +4,9 @@ import pandas as pd
 
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, HOLDS, LIMITS, answered, rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
 from evenlight.reports.plots.agreement import MEASURES
+from evenlight.reports.questions import CELL, HOLDS, LIMITS, answered
 from evenlight.reports.text import mean_over_seeds, signed, span
 
 TABLES = (AGREEMENT_SUMMARY,)

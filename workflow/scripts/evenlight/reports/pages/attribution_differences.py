@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, SURE
+from evenlight.reports.questions import CELL, SURE
 from evenlight.reports.text import signed
 from evenlight.statistics.study import comparisons_in
 

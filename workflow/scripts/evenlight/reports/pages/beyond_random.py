@@ -4,8 +4,9 @@ import pandas as pd
 
 from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, HOLDS, LIMITS, SURE, answered, rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
 from evenlight.reports.pages.effects import FAMILIES, VERDICTS, legend_of
+from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE, answered
 from evenlight.reports.text import signed
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, REVERSED
 from evenlight.statistics.study import MetricLabel, comparisons_in

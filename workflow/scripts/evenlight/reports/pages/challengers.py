@@ -6,7 +6,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, HOLDS, LIMITS, SURE
+from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.statistics.challengers import BEHIND, BEST
 from evenlight.statistics.study import ALL, MetricLabel

@@ -4,7 +4,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, HOLDS, answered, rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.questions import CELL, HOLDS, answered
 from evenlight.reports.text import mean_over_seeds, signed
 from evenlight.statistics.study import ALL, MetricLabel
 
@@ -53,12 +54,12 @@ def _said_of_best(
     datasets: dict[str, str],
     models: dict[str, str],
     explainers: dict[str, str],
-    metrics: dict[str, Metric],
+    metrics: dict[str, MetricLabel],
 ) -> str:
     """Where the first metric is best, over all concepts and changes."""
     metric = next(iter(metrics.values()))
     of_all = errors[(errors["metric"] == metric.name) & (errors["concept"] == ALL) & (errors["change"] == ALL)]
-    means = of_all["mean"].dropna()
+    means = of_all.loc[of_all["explainer"].isin(explainers), "mean"].dropna()
     if means.empty:
         return ""
     best = of_all.loc[means.idxmax() if metric.higher_is_better else means.idxmin()]

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import CONTROL
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import LIMITS, SURE
+from evenlight.reports.questions import LIMITS, SURE
 from evenlight.reports.text import TESTS
 from evenlight.statistics.study import ALL
 
@@ -18,7 +18,7 @@ def page(
     """One table of every dataset, model and test, from :func:`evenlight.statistics.control.permuted_rates`."""
     introduction = (
         "Are there more significant disparities than chance gives? "
-        f"In {(table['study_p'] <= alpha).sum():,} of {(table['cells'] > 0).sum():,} comparisons there are (bold). "
+        f"{_said_of_shares(table[table['cells'] > 0], alpha)}"
         "Each has the real share of significant cells beside that with permuted groups. "
         "A cell is one explainer, metric and pair of groups in one run of a model."
     )
@@ -45,6 +45,11 @@ def page(
         legend,
         details=_details(alpha, control_draws),
     )
+
+
+def _said_of_shares(compared: pd.DataFrame, alpha: float) -> str:
+    found = (compared["study_p"] <= alpha).sum()
+    return f"In {found:,} of {len(compared):,} comparisons there are (bold). " if len(compared) else ""
 
 
 def _details(alpha: float, control_draws: int) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import COST_SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, LIMITS
+from evenlight.reports.questions import CELL, LIMITS
 from evenlight.reports.text import three_digits
 
 TABLES = (COST_SUMMARY,)

@@ -6,7 +6,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import COVARIATE_ADJUSTED
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, HOLDS, LIMITS, SURE, rows_by_model
+from evenlight.reports.page_parts import rows_by_model
+from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.statistics.covariate_adjusted import CALIPER, FEWEST
 from evenlight.statistics.study import MetricLabel, comparisons_in

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import DEFINITIONS
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, SURE
+from evenlight.reports.questions import CELL, SURE
 from evenlight.reports.text import common_words, signed
 from evenlight.statistics.study import MetricLabel, comparisons_in
 

@@ -7,18 +7,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import (
-    BETTER_COLOURS,
-    CELL,
-    ELSE,
-    HOLDS,
-    SURE,
-    answered,
-    initials,
-    rows_by_model,
-    said_of_single_runs,
-    shade,
-)
+from evenlight.reports.page_parts import BETTER_COLOURS, initials, rows_by_model, said_of_single_runs, shade
+from evenlight.reports.questions import CELL, ELSE, HOLDS, SURE, answered
 from evenlight.reports.text import mean_sd, signed
 from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
 from evenlight.statistics.summary import seeds_that_disagree

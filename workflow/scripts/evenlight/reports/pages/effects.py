@@ -4,7 +4,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import BALANCED_ACCURACY, EFFECTS, TEST_COUNTS, VERDICT_CONTROL
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, ELSE, HOLDS, SURE, answered, rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.questions import CELL, ELSE, HOLDS, SURE, answered
 from evenlight.reports.text import signed, three_digits, too_small
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.intervals import share_interval

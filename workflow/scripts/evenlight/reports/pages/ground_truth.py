@@ -6,7 +6,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, ELSE, LIMITS
+from evenlight.reports.questions import CELL, ELSE, LIMITS
 from evenlight.reports.text import signed
 
 TABLES = (WORD_ASSOCIATIONS, GROUND_TRUTH)

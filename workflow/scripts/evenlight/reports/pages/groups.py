@@ -4,7 +4,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import GROUP_PAIRS, GROUPS
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, LIMITS, SURE, rows_by_model
+from evenlight.reports.page_parts import rows_by_model
+from evenlight.reports.questions import CELL, LIMITS, SURE
 from evenlight.statistics.study import MetricLabel
 
 TABLES = (GROUPS, GROUP_PAIRS)
@@ -62,8 +63,8 @@ def _details(alpha: float) -> list[tuple[str, str]]:
         ),
         (
             SURE,
-            "No p is adjusted, nor for the number of cells: of groups that are alike "
-            f"{alpha:.0%} are significant by chance.",
+            "The p of this test is not adjusted, and no p is adjusted for the number of cells. Of groups that are "
+            f"alike {alpha:.0%} are significant by chance.",
         ),
         (
             LIMITS,

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import LEARNING_RATES
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, LIMITS, SURE
+from evenlight.reports.questions import CELL, LIMITS, SURE
 
 TABLES = (LEARNING_RATES,)
 

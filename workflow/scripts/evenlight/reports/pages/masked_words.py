@@ -6,8 +6,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import MASKED_SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, HOLDS, SURE
 from evenlight.reports.plots.masked_words import LABELS
+from evenlight.reports.questions import CELL, HOLDS, SURE
 from evenlight.reports.text import signed
 
 TABLES = (MASKED_SUMMARY,)

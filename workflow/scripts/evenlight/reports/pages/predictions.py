@@ -6,7 +6,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import CONFUSIONS, QUALITY, ROC_CURVES
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, ELSE
+from evenlight.reports.questions import CELL, ELSE
 from evenlight.reports.text import mean_over_seeds, signed, span
 
 TABLES = (CONFUSIONS, ROC_CURVES, QUALITY)

@@ -7,7 +7,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import PUBLISHED, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import BETTER_COLOURS, CELL, ELSE, initials, shade
+from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
+from evenlight.reports.questions import CELL, ELSE
 from evenlight.reports.text import mean_sd, signed
 from evenlight.statistics.published import GROUPS, RUNS
 from evenlight.statistics.study import MetricLabel

@@ -4,7 +4,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import RANDOMISATION
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, HOLDS, answered, rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.questions import CELL, HOLDS, answered
 from evenlight.reports.text import mean_over_seeds, span
 
 TABLES = (RANDOMISATION,)

@@ -6,8 +6,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import REGIMES
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, ELSE, HOLDS, LIMITS, SURE
 from evenlight.reports.plots.regimes import SUBSETS
+from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.statistics.study import MetricLabel
 

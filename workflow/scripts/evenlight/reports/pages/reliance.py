@@ -4,7 +4,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, HOLDS, SURE, answered, said_of_single_runs
+from evenlight.reports.page_parts import said_of_single_runs
+from evenlight.reports.questions import CELL, HOLDS, SURE, answered
 from evenlight.reports.text import signed
 
 TABLES = (PAIR_INVARIANCE, GROUP_RELIANCE, WORDS_BY_GROUP)

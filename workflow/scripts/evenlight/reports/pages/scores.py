@@ -4,7 +4,8 @@ import pandas as pd
 
 from evenlight.core.contracts.results import SCORE_SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, HOLDS, SURE, answered, rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.questions import CELL, HOLDS, SURE, answered
 from evenlight.reports.text import mean_over_seeds
 from evenlight.statistics.study import MetricLabel, ordered_levels
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import CELL, LIMITS, SURE
+from evenlight.reports.questions import CELL, LIMITS, SURE
 from evenlight.reports.text import common_words, signed
 from evenlight.statistics.study import ALL, MetricLabel, comparisons_in
 
