@@ -49,7 +49,7 @@ def test_learning_rates(checked):
     best = history.loc[history["validation_loss"].idxmin()]
     assert table["validation_accuracy"][0] == pytest.approx(best["validation_accuracy"])
     assert table["epoch"].isna().tolist() == [False, True]
-    assert "diverged" in (results(checked) / "tables" / "learning_rates.html").read_text(encoding="utf-8")
+    assert ">diverged</td>" in (results(checked) / "tables" / "learning_rates.html").read_text(encoding="utf-8")
     assert len(list((results(checked) / "learning_rates").rglob("*"))) == 4
 
 
