@@ -18,6 +18,7 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.reports.html_table import render
+from evenlight.reports.keywords import keywords
 from evenlight.reports.plots.regimes import draw_regimes
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.disparity import disparity_table
