@@ -60,7 +60,7 @@ def test_texts_are_the_test_split_with_what_stays_together(tmp_path):
     table = texts.test_texts(write_texts(tmp_path))
     assert len(table) == 8
     assert set(table["split"]) == {"test"}
-    assert table.groupby("whole")["item_id"].count().tolist() == [2, 2, 2, 2]
+    assert table.groupby("kept_together")["item_id"].count().tolist() == [2, 2, 2, 2]
     drawn = texts.draw(table, 3, "some purpose")
     assert drawn["item_id"].nunique() == 3
     pd.testing.assert_frame_equal(drawn, texts.draw(table, 3, "some purpose"))
