@@ -25,6 +25,7 @@ def main(arguments: argparse.Namespace) -> None:
     options = webdriver.ChromeOptions()
     for flag in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--force-device-scale-factor=1"):
         options.add_argument(flag)
+    arguments.output.mkdir(parents=True, exist_ok=True)
     driver = webdriver.Chrome(options=options)
     try:
         for name, (page, size) in pages.items():
