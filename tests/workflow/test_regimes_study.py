@@ -49,6 +49,7 @@ def test_every_page_and_figure_is_there(finished):
     assert pages == {
         *(
             "attribution_differences",
+            "costs",
             "disparity",
             "effects",
             "ground_truth",
