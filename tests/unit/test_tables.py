@@ -37,7 +37,7 @@ def example(kind: pa.DataType):
     return EXAMPLES[kind]
 
 
-def table_of(contract: Contract, rows: int = 3, **changed) -> pa.Table:
+def table_of(contract: Contract, rows: int = 3, /, **changed) -> pa.Table:
     """A table as the contract asks for; ``changed`` gives the values of some columns."""
     columns = {
         field.name: pa.array(changed.get(field.name, [example(field.type)] * rows), field.type)
