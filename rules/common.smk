@@ -61,10 +61,7 @@ ARCHIVED = Path("results", config["study"], provenance.ARCHIVE).is_dir() and wor
 EXPLAINER_FAMILIES = configuration.explainer_families(config)
 METRIC_FAMILIES = configuration.metric_families(config)
 # What the explanations of the study are, and the explainers and metrics of each.
-MODALITIES = {
-    name: {section: configuration.of_modality(section, config, name) for section in ("explainers", "metrics")}
-    for name in configuration.modalities(config)
-}
+MODALITIES = configuration.entries_of_modalities(config)
 METRICS = configuration.metric_annotations(config)
 # Jobs that run a model claim a GPU unless the configuration says `device: cpu`; `--resources gpu=1` lets one at a
 # time have it, `gpu=4` four, each its own. Whether there is one is not asked here: on a cluster the jobs run elsewhere.

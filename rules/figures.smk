@@ -36,7 +36,7 @@ rule draw_scores:
         runtime=10,
     params:
         settings=lambda wildcards: scores_shown(wildcards, [wildcards.metric]),
-        folders=folders(scores=SCORES, **{name: UNITS[name] for name in EXPLAINED}),
+        folders=folders(scores=SCORES, **EXPLAINED),
         code=code_of("figures/draw_scores.py"),
     shell:
         "python {input.script:q} {params.folders} --metric {wildcards.metric} "
@@ -68,7 +68,7 @@ rule draw_score_panels:
         runtime=10,
     params:
         settings=lambda wildcards: scores_shown(wildcards, METRICS),
-        folders=folders(scores=SCORES, **{name: UNITS[name] for name in EXPLAINED}),
+        folders=folders(scores=SCORES, **EXPLAINED),
         code=code_of("figures/draw_score_panels.py"),
     shell:
         "python {input.script:q} {params.folders} --settings {params.settings:q} " "--output {output:q} > {log:q} 2>&1"

@@ -134,7 +134,7 @@ def scores_drawn(model, metrics):
 
 def units_drawn():
     """The items and units of one dataset, which stays a wildcard, by their folder."""
-    return {folder: every(UNITS[folder], dataset="{dataset}", table=["items", "units"]) for folder in EXPLAINED}
+    return {folder: every(path, dataset="{dataset}", table=["items", "units"]) for folder, path in EXPLAINED.items()}
 
 
 def in_formats(path, **about):

@@ -4,7 +4,7 @@ TEXTS = "<results>/datasets/{dataset}/{table}.parquet"
 # Where items and units stand that explanations may be of, by their folder; and the folders of this study's: texts,
 # changes of a concept, or both.
 UNITS = {each.units: f"<results>/{each.units}/{{dataset}}/{{table}}.parquet" for each in kinds.MODALITIES.values()}
-EXPLAINED = [kinds.MODALITIES[modality].units for modality in MODALITIES]
+EXPLAINED = {kinds.MODALITIES[name].units: UNITS[kinds.MODALITIES[name].units] for name in MODALITIES}
 PREDICTIONS = "<results>/predictions/{dataset}/{model}/seed{seed}.parquet"
 AGREEMENT = "<results>/agreement/{dataset}/{model}/seed{seed}.parquet"
 COMPARED = ("datasets", "models", "explainers", "metrics")
@@ -59,10 +59,8 @@ def scored(of=None):
     entries = MODALITIES.get(of, {"explainers": [], "metrics": []}) if of else config
     families = {name: METRICS[name]["family"] for name in entries["metrics"]}
     names = runs_of_study() | {"explainers": list(entries["explainers"]), "metrics": families}
-    if of or len(MODALITIES) == 1:
-        return names
-    compared = {modality: {"compared": list(comparisons_of(modality))} for modality in MODALITIES}
-    return names | {"modalities": {name: of | compared[name] for name, of in MODALITIES.items()}}
+    several = {} if of else configuration.scored_modalities(config)
+    return names | ({"modalities": several} if several else {})
 
 
 def comparisons():

@@ -33,22 +33,12 @@ def settings_of(config: dict) -> dict:
         "explainers": list(config["explainers"]),
         "metrics": {name: metrics[name]["family"] for name in config["metrics"]},
         "comparisons": statistics["compare"],
-        "modalities": {} if len(configuration.modalities(config)) == 1 else modalities_of(config),
+        "modalities": configuration.scored_modalities(config),
         "smallest_group": statistics["smallest_group"],
         "primary": {section[:-1]: names for section, names in statistics["primary"].items() if names},
         "noise": configuration.no_hypotheses(config),
         "reach": configuration.reach_of_metrics(config),
         **{key: statistics[key] for key in JUDGED},
-    }
-
-
-def modalities_of(config: dict) -> dict:
-    """What each modality of explanations has, as the statistics take it."""
-    compared = {name: configuration.comparisons_of(config, name) for name in configuration.modalities(config)}
-    return {
-        name: {part: configuration.of_modality(part, config, name) for part in ("explainers", "metrics")}
-        | {"compared": list(compared[name])}
-        for name in compared
     }
 
 

@@ -165,6 +165,19 @@ def is_english(dataset: dict, corpus: dict | None) -> bool:
     return Reader.entries[dataset["reader"]].is_english(dataset, corpus)
 
 
+def entries_of_modalities(config: dict) -> dict[str, dict[str, list[str]]]:
+    """The ``explainers`` and ``metrics`` of a complete configuration, for each modality of its explanations."""
+    sections = ("explainers", "metrics")
+    return {name: {part: of_modality(part, config, name) for part in sections} for name in modalities(config)}
+
+
+def scored_modalities(config: dict) -> dict[str, dict[str, list[str]]]:
+    """The same with what is ``compared`` of each, as statistics are told it; nothing where there is one modality."""
+    of = entries_of_modalities(config)
+    compared = {name: {"compared": list(comparisons_of(config, name))} for name in of}
+    return {name: entries | compared[name] for name, entries in of.items()} if len(of) > 1 else {}
+
+
 def of_modality(section: str, config: dict, name: str) -> list[str]:
     """The ``explainers`` of a complete configuration of a modality, or the ``metrics`` that score these."""
     return [entry for entry, settings in config[section].items() if modality(section, settings) == name]
