@@ -14,7 +14,7 @@ for result, asked in RESULTS.items():
             tables=[f"<results>/tables/{table}.parquet" for table in asked.reads],
             content=[repository_file(path) for path in asked.content],
         output:
-            [f"<results>/tables/{table}.parquet" for table in asked.tables],
+            asked.written,
         log:
             f"<logs>/{result}.log",
         benchmark:

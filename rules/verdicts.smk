@@ -34,8 +34,9 @@ RESULTS |= {
     "estimate_effects": Result(
         "Estimate every cell's effect over all seeds, with intervals, and say what can be claimed.",
         ["effects"],
-        verdict_settings("power"),
+        verdict_settings("power", **looks()),
         of_runs(*SCORED),
+        reads=["looks"] if LOOKS else [],
         minutes=120,
     ),
     "permute_verdicts": Result(
@@ -46,6 +47,16 @@ RESULTS |= {
         minutes=120,
     ),
 }
+
+
+if LOOKS:
+    RESULTS["record_looks"] = Result(
+        "Write down the look that is made, and refuse what would void the level of the plan.",
+        ["looks"],
+        verdict_settings(pairs=config["explain"]["pairs"], **looks()),
+        of_runs(*SCORED),
+        keeps=True,
+    )
 
 
 PLOTS |= {

@@ -83,8 +83,10 @@ def claims(differences: np.ndarray, random: np.random.Generator, one_sided: bool
     claimed = False
     if known.any():
         reached = known.copy()
-        reached[known] = decidable(statistics[1:, known], np.full(known.sum(), deviate_of(np.array(RAREST))), ALPHA)[1]
-        claimed = bool((adjusted(statistics[:, reached], p[reached], p[reached])[0] <= ALPHA).any())
+        most = np.full((1, known.sum()), deviate_of(np.array(RAREST)))
+        reached[known] = decidable([statistics[1:, known]], most, ALPHA)[1][0]
+        own = p[None, reached]
+        claimed = bool((adjusted([statistics[:, reached]], own, own, ALPHA)[0] <= ALPHA).any())
         known = reached
     t = (mean / table["units_error"]).abs()
     plain = np.where(mean > 0, 1, np.nan) if one_sided else 1.0

@@ -26,6 +26,7 @@ class Result:
         reads: the tables below <results>/tables/ that it reads, in the order of the module's.
         content: files of this repository whose content counts.
         minutes: how long it may take; a result without this is small, and is not sent to other machines.
+        keeps: whether it adds to its tables that are there.
     """
 
     about: str
@@ -35,6 +36,13 @@ class Result:
     reads: list[str] = field(default_factory=list)
     content: list[str] = field(default_factory=list)
     minutes: int | None = None
+    keeps: bool = False
+
+    @property
+    def written(self):
+        """The files of its tables, which are deleted before the job only where it does not add to them."""
+        paths = [f"<results>/tables/{table}.parquet" for table in self.tables]
+        return [update(path) for path in paths] if self.keeps else paths
 
     @property
     def files(self):

@@ -16,6 +16,26 @@ def verdict_settings(*keys, **settings):
     return compared_settings(*judged, *keys, primary=primary, noise=noise, reach=reach, **settings)
 
 
+# The plan of looks: how many pairs, or texts, each has.
+LOOKS = config["statistics"]["looks"]
+
+
+def looks():
+    """The plan of looks, where there is one, and how the units of each look are found again."""
+    if not LOOKS:
+        return {}
+    # What was planned before the first look, and must not be changed by what it has shown.
+    fixed = {
+        **{name: list(config[name]) for name in ("datasets", "models", "explainers", "metrics")},
+        **of_statistics("compare", "equivalence_bound", "smallest_effects", "primary", "strata"),
+    }
+    plan = of_statistics("looks", "spending", "spending_shares", "plan") | {
+        "settings": json.dumps(fixed, sort_keys=True)
+    }
+    drawn_by = {dataset: sample(dataset)["factors"] for dataset in config["datasets"] if sample(dataset)["factors"]}
+    return {"looks": plan, "drawn_by": drawn_by}
+
+
 def factors_compared():
     """What regimes are compared by on all texts: with the baseline, and by the claims; subsets have factors too."""
     return ["regime", *config["statistics"]["claims"]]

@@ -1,8 +1,12 @@
 """Compute one result of a study, a module of ``evenlight.results``, and write its tables."""
 
 import argparse
+from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
+
+import pandas as pd
 
 from evenlight import results
 from evenlight.core import tables
@@ -12,7 +16,10 @@ from evenlight.jobs import command_line
 def main(arguments: argparse.Namespace) -> None:
     """Write the tables, the notes with the first of them."""
     result = import_module(f"evenlight.results.{arguments.result}")
-    computed = result.compute(_inputs(arguments, getattr(result, "READS", ())), arguments.settings)
+    inputs = _inputs(arguments, getattr(result, "READS", ()))
+    if getattr(result, "KEEPS", False):
+        inputs = replace(inputs, before=_before(arguments.output[0], result.TABLES[0]))
+    computed = result.compute(inputs, arguments.settings)
     written = list(zip(computed.tables, arguments.output, result.TABLES, strict=True))
     for number, (table, path, contract) in enumerate(written):
         tables.write_table(table, path, contract, {} if number else {"notes": list(computed.notes)})
@@ -21,9 +28,13 @@ def main(arguments: argparse.Namespace) -> None:
         print(line, flush=True)
 
 
+def _before(path: Path, contract: tables.Contract) -> pd.DataFrame:
+    return tables.read_table(path, contract) if path.is_file() else pd.DataFrame(columns=contract.schema.names)
+
+
 def _inputs(arguments: argparse.Namespace, contracts: tuple) -> results.Inputs:
     folders = command_line.named_folders(arguments, *results.FOLDERS)
-    read = list(zip(arguments.tables, contracts, strict=True))
+    read = list(zip(arguments.tables, contracts, strict=False))
     notes = [tables.read_metadata(path, contract).get("notes", []) for path, contract in read]
     return results.Inputs(folders, [tables.read_table(path, contract) for path, contract in read], notes)
 
@@ -34,5 +45,7 @@ if __name__ == "__main__":
     parser.add_argument("--result", choices=names, required=True, help="a module of evenlight.results")
     command_line.add_folder_flags(parser, *results.FOLDERS, required=False)
     parser.add_argument("--tables", nargs="*", default=[], metavar="PARQUET", help="those that the result reads")
-    parser.add_argument("--output", nargs="+", required=True, metavar="PARQUET", help="one for each of its tables")
+    parser.add_argument(
+        "--output", nargs="+", type=Path, required=True, metavar="PARQUET", help="one for each of its tables"
+    )
     command_line.run(main, parser)

@@ -5,7 +5,7 @@ Checks get a completed configuration, or the part of it that is sound.
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 from evenlight.configuration.architectures import OF_RUNS, by_key, is_trained_here, listed_texts, seeds_of, services_of
@@ -124,6 +124,27 @@ def _check_pairs(config: dict) -> Iterator[str]:
     for dataset in config["explain"]["pairs_on"]:
         if dataset not in config["datasets"]:
             yield f"explain.pairs_on.{dataset}: {_not_there('dataset', dataset, config)}"
+
+
+def _check_looks(config: dict) -> Iterator[str]:
+    """A plan of looks rises, and the study is at one of them."""
+    explain, statistics = config["explain"], config["statistics"]
+    looks, shares = statistics["looks"], statistics["spending_shares"]
+    if not looks:
+        return
+    if len(looks) < 2 or any(second <= first for first, second in pairwise(looks)):
+        yield f"statistics.looks: found {shown(looks)}; allowed are at least 2 numbers, each larger than the one before"
+    if shares and (len(shares) != len(looks) or shares[-1] != 1 or any(b <= a for a, b in pairwise(shares))):
+        yield f"statistics.spending_shares: found {shown(shares)}; allowed are {len(looks)} numbers that rise to 1"
+    if explain["pairs"] not in looks:
+        yield (
+            f"explain.pairs: found {shown(explain['pairs'])}, which is no look of statistics.looks; use one of "
+            f"{', '.join(map(str, looks))}"
+        )
+    if explain["pairs_on"]:
+        yield "explain.pairs_on: with statistics.looks every dataset has the pairs of the look; take one of both out"
+    if EFFECTS in modalities(config):
+        yield "statistics.looks: changes of a concept are explained all at once; take the looks out"
 
 
 def _check_masked_words(config: dict) -> Iterator[str]:
@@ -572,6 +593,7 @@ CHECKS = (
     (("datasets", "trainings"), _check_epochs),
     (("datasets", "models"), _check_templates),
     (("datasets", "explain"), _check_pairs),
+    (("explain", "statistics", "explainers", "metrics"), _check_looks),
     (("datasets", "figures"), _check_sentences),
     (("kind", "models", "masked_words"), _check_masked_words),
     (("models", "explainers", "explain"), _check_levels_by),

@@ -242,6 +242,35 @@ class Statistics(Settings):
             "exploratory and have an adjustment of their own. Without it all cells are one family."
         ),
     )
+    looks: list[Annotated[int, Field(ge=8)]] = Field(
+        [],
+        description=(
+            "A plan of looks, such as `[100, 200, 400]`: how many pairs `explain.pairs` has at each. Ask with few, "
+            "look at the verdicts, raise `explain.pairs` to the next number and run again: verdicts hold over all "
+            "looks. Write the plan before the first look. Without it verdicts hold for one look."
+        ),
+    )
+    spending: Literal["obrien_fleming", "pocock"] = Field(
+        "obrien_fleming",
+        description=(
+            "What part of `alpha` each look spends: little at first (`obrien_fleming`), or about as much at each "
+            "(`pocock`)."
+        ),
+    )
+    spending_shares: list[Annotated[float, Field(gt=0, le=1)]] = Field(
+        [],
+        description=(
+            "The parts of `alpha` that are spent by each look, in place of `spending`: a number for each, rising to 1, "
+            "such as `[0.2, 0.5, 1]`."
+        ),
+    )
+    plan: Text = Field(
+        "first",
+        description=(
+            "The name of the plan of looks. Another name begins anew after the plan or its texts were changed, and "
+            "earlier looks stay in the record."
+        ),
+    )
     confidence: float = Field(0.95, gt=0, lt=1, description="Coverage of the intervals.")
     bootstrap_draws: int = Field(
         2000, ge=100, description="Resamples of the pairs or texts behind each interval and each verdict."

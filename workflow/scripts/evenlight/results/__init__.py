@@ -4,13 +4,14 @@ A module of this package has
 
 - ``TABLES``: the contracts of the tables that it makes, in the order in which they are written;
 - ``READS``: the contracts of the tables that it reads, where it reads any;
+- ``KEEPS``, where it adds to the rows of its first table that are there;
 - ``compute(inputs, settings)``, which takes :class:`Inputs` and gives :class:`Computed`.
 
 ``settings`` are what the configuration says of the result. The rules that name a result say where its files lie.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +44,13 @@ class Inputs:
         folders: those of :data:`FOLDERS` that it was told.
         tables: those that its module reads, in the order of ``READS``.
         notes: what is to be said of each of these tables.
+        before: of a result that keeps what it had, its first table as it is; without a row where there is none.
     """
 
     folders: Mapping[str, Path]
     tables: Sequence[pd.DataFrame] = ()
     notes: Sequence[Sequence[str]] = ()
+    before: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def study(self, settings: Mapping[str, Any]) -> tuple[StudyScores, dict[str, Any]]:
         """The scores of the study, and the settings that are about something else."""

@@ -1,15 +1,22 @@
 """Estimate the effects of all cells over their seeds, with intervals, and say what can be claimed."""
 
-from evenlight.core.contracts.results import EFFECTS
+from evenlight.core.contracts.results import EFFECTS, LOOKS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.effects import effect_table
+from evenlight.statistics.look_records import Plan
+from evenlight.statistics.looks import ONE_LOOK
 from evenlight.statistics.score_files import score_notes
 
 TABLES = (EFFECTS,)
+# Where looks are planned.
+READS = (LOOKS,)
 
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """A row per cell, with its verdict."""
     study, judging, others = inputs.judged(settings)
-    effects = effect_table(study, judging, **others)
-    return Computed([effects], score_notes(study), [effects["verdict"].value_counts().to_string()])
+    looks, notes = ONE_LOOK, []
+    if planned := others.pop("looks", None):
+        looks, notes = Plan.of(planned, judging.alpha, "").looks(inputs.tables[0]), list(inputs.notes[0])
+    effects = effect_table(study, judging, **others, looks=looks)
+    return Computed([effects], notes + score_notes(study), [effects["verdict"].value_counts().to_string()])

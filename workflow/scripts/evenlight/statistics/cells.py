@@ -4,7 +4,7 @@ A *cell* is a dataset, model, explainer, metric and comparison of two levels: on
 a mapping. All cells of one explainer and one comparison stand in two arrays, metrics × seeds × units.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.score_files import read_scores
 from evenlight.statistics.study import TRAININGS, Comparison, StudyScores, pairs_of
-from evenlight.texts.items import check_strata, forms_of
+from evenlight.texts.items import check_strata, forms_of, sampled_units
 
 # By what a dataset may be stratified: its labels, what a model predicts, and whether that is right.
 STRATA = ("label", "prediction", "correct")
@@ -126,6 +126,9 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
                     f"{path}: column 'item_id' has no '{unknown}', which has scores; delete the scores and run the "
                     "workflow again"
                 )
+            # Units are drawn one after the other, so that fewer of them are the first of more.
+            every, items = items, sampled_units(items, units, study.first, study.drawn_by.get(dataset))
+            items = items.reset_index(drop=True)
             codes = None
             if dataset in study.strata:
                 codes = _strata(study.strata[dataset], items["item_id"], texts["label"], study.predictions, runs)
@@ -143,7 +146,7 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
                     for design in designs
                     if design is not None and _is_large(design, units, items, study.smallest_group)
                 ],
-                _explainers(study, runs, items),
+                _explainers(study, runs, items, set(every["item_id"]).difference(items["item_id"])),
                 codes,
                 study.smallest_group or 1,
                 compared,
@@ -184,13 +187,17 @@ def _strata(
     return np.array(rows)
 
 
-def _explainers(study: StudyScores, runs: Sequence[Run], items: pd.DataFrame) -> Iterator[ExplainerScores]:
+def _explainers(
+    study: StudyScores, runs: Sequence[Run], items: pd.DataFrame, later: Collection[str]
+) -> Iterator[ExplainerScores]:
+    """The scores of ``items``; those of ``later`` ones do not count yet."""
     index = pd.Index(items["item_id"])
     for explainer in study.explainers:
         values = np.full((len(study.metrics), len(runs), len(items)), np.nan)
         present = np.zeros((len(runs), len(items)), dtype=bool)
         for row, run in enumerate(runs):
             table = read_scores(study.scores, run, explainer, study.metrics)
+            table = table[~table["item_id"].isin(later)] if later else table
             columns = index.get_indexer(table["item_id"])
             if (columns < 0).any():
                 unknown = table["item_id"].to_numpy()[columns < 0][0]

@@ -122,9 +122,9 @@ def _judged(
             if len(rows):
                 of_rows = [claims[row][claim] for row in rows]
                 statistics = np.stack([np.append(of.real, of.resampled) for of in of_rows], axis=1)
-                _, reached = decidable(statistics[1:], np.array([of.most for of in of_rows]), alpha)
+                _, (reached,) = decidable([statistics[1:]], np.array([[of.most for of in of_rows]]), alpha)
                 if reached.any():
-                    values = adjusted(statistics[:, reached], *p_values[rows[reached]].T)
+                    *values, _ = adjusted([statistics[:, reached]], *p_values[rows[reached]].T[:, None], alpha)
                     of_families[rows[reached]] = np.stack(values, axis=1)
         verdicts[[f"{name}_adjusted" for name in names]] = of_families
     columns = [f"p_{claim}{of}_adjusted" for claim in _CLAIMS for of in ("_models", "")]

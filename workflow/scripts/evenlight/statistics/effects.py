@@ -1,7 +1,7 @@
 """One row per cell of the study, over all its seeds: effect sizes with intervals, the pooled effect, and a verdict."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from evenlight.statistics.familywise import (
     t_of_deviate,
 )
 from evenlight.statistics.intervals import bootstrap_intervals
+from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.pooled import Estimate, Part, PooledEffects, cluster_names, farthest, pooled_effects
 from evenlight.statistics.power import detectable_effect_paired, detectable_effect_pooled, detectable_effect_unpaired
 from evenlight.statistics.robustness import robustness_value
@@ -81,7 +82,9 @@ def _alike(row: Mapping) -> tuple[str, str]:
     return row["metric"], row.get("part", "")
 
 
-def effect_table(study: StudyScores, judging: VerdictSettings, *, power: float) -> pd.DataFrame:
+def effect_table(
+    study: StudyScores, judging: VerdictSettings, *, power: float, looks: Looks = ONE_LOOK
+) -> pd.DataFrame:
     """The effects of all cells of what a study compares (:func:`evenlight.statistics.compared.read_compared`).
 
     One row per dataset, model, explainer, metric and pair of levels. Cells without a score of one of the levels under
@@ -115,7 +118,10 @@ def effect_table(study: StudyScores, judging: VerdictSettings, *, power: float) 
     - ``detectable_unpaired``, ``detectable_paired``: the smallest Cohen's d that the Mann-Whitney test and the
       signed-rank test of one seed find with ``power``; ``detectable_pooled``: the smallest effect, in ``sd``, that is
       called a disparity for these trained models with it, among so many cells;
+    - ``look``: which of the looks that are planned was the first to find it;
     - ``verdict``, ``reason``: :func:`evenlight.statistics.verdicts.verdict`; why it is "not decidable".
+
+    With ``looks`` the verdicts hold over all looks of the plan; the study has the units of the last that was made.
     """
     check_level(judging.alpha, judging.bootstrap_draws)
 
@@ -137,12 +143,20 @@ def effect_table(study: StudyScores, judging: VerdictSettings, *, power: float) 
         return pd.DataFrame(columns=EFFECTS.schema.names)
     table = pd.DataFrame(rows)
     table["family"] = [family_of(row, judging.primary, judging.noise) for row in rows]
-    table = with_family_intervals(judged(table, deviates, judging.alpha), judging.alpha)
+    earlier = [_at_look(replace(study, first=units), judging) for units in looks.units[:-1]]
+    table = with_family_intervals(judged(table, deviates, judging.alpha, looks, earlier), judging.alpha)
     table["detectable_pooled"] = [
         detectable_effect_pooled(row.units_error, row.degrees, row.sd, row.critical, power, row.reserve)
         for row in table.itertuples()
     ]
-    return table[EFFECTS.schema.names].astype({"reason": "str", "apart_seed": "str"})
+    table = table.astype({"reason": "str", "apart_seed": "str"})
+    return table[[name for name in EFFECTS.schema.names if name in table]]
+
+
+def _at_look(study: StudyScores, judging: VerdictSettings) -> tuple[pd.DataFrame, np.ndarray]:
+    """What an earlier look had, of the same resamples: the rows of its cells and their statistics."""
+    rows, deviates = gathered(pooled_rows(model.explainers, model.designs, judging) for model in read_compared(study))
+    return pd.DataFrame(rows), deviates
 
 
 def with_family_intervals(table: pd.DataFrame, alpha: float) -> pd.DataFrame:

@@ -75,6 +75,8 @@ class StudyScores:
             (:data:`evenlight.core.kinds.MODALITIES`): names of ``explainers`` and ``metrics``, the factors that are
             compared (``compared``), and the folder of its ``units``.
         of_several: whether this is the part of one modality, so that a dataset may be compared by another alone.
+        first: only so many units count, the first ones in the order in which they were drawn; None for all.
+        drawn_by: of a dataset, the factors by which its units were drawn, where not by all.
     """
 
     scores: Path
@@ -92,6 +94,8 @@ class StudyScores:
     together: Sequence[str] = ()
     modalities: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     of_several: bool = False
+    first: int | None = None
+    drawn_by: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def sources(self) -> dict[str, Self]:
         """The parts of the study that have units of their own, by modality; ``{"": self}`` where there is one only.

@@ -1,13 +1,16 @@
 """What can be claimed of the cells of a study: families of cells, adjusted p-values, and words for them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from evenlight.core.errors import InputError
 from evenlight.core.factors import JOINT, PLACEBO
-from evenlight.statistics.familywise import critical_deviate, deviate_of, scales, step_down_p
+from evenlight.statistics.cells import CELL
+from evenlight.statistics.familywise import deviate_of, scales
+from evenlight.statistics.looks import ONE_LOOK, Looks, boundaries, found, sequential_p, step_down_over_looks
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.resamples import LEAST_CARRIERS
 from evenlight.statistics.study import REPETITIONS, TRAININGS, UNDECIDABLE, UNDECIDED
@@ -16,6 +19,8 @@ from evenlight.statistics.study import REPETITIONS, TRAININGS, UNDECIDABLE, UNDE
 STUDY, PRIMARY, EXPLORATORY, CONTROL = "study", "primary", "exploratory", "control"
 # What few units can say must be rarer than this share of the level, or it would decide about all other cells.
 SHARE = 0.1
+# What is claimed of a difference: that there is one, and that it is within the bound.
+CLAIMS = ("", "_equivalence")
 
 
 def family_of(cell: Mapping[str, str], primary: Mapping[str, Collection[str]], noise: Collection[str]) -> str:
@@ -84,17 +89,24 @@ def check_level(alpha: float, draws: int) -> None:
         )
 
 
-def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.DataFrame:
-    """The table with the columns ``p_…_adjusted``, ``critical`` and ``verdict``, and further reasons.
+def judged(
+    table: pd.DataFrame,
+    statistics: np.ndarray,
+    alpha: float,
+    looks: Looks = ONE_LOOK,
+    earlier: Sequence[tuple[pd.DataFrame, np.ndarray]] = (),
+) -> pd.DataFrame:
+    """The table with the columns ``p_…_adjusted``, ``critical``, ``look`` and ``verdict``, and further reasons.
 
-    Within each family every kind of claim has the level ``alpha`` to itself: that there is a disparity for these
-    trained models, or of the mean across retraining, that they are equivalent for these trained models, or across
-    retraining.
+    Within each family every kind of claim has the level ``alpha`` to itself, over all looks that are planned: that
+    there is a disparity for these trained models, or of the mean across retraining, that they are equivalent for these
+    trained models, or across retraining.
 
     - ``p_models_adjusted``, ``p_models_equivalence_adjusted``: by
-      :func:`evenlight.statistics.familywise.step_down_p`, and not below the cell's own p;
+      :func:`evenlight.statistics.looks.step_down_over_looks`, and not below the cell's own p;
     - ``p_adjusted``, ``p_equivalence_adjusted``: Holm's (1979), and not below that for these trained models, whose
-      resamples know of skewed scores.
+      resamples know of skewed scores;
+    - ``look``: where there is a plan, which look was the first to find the cell, for these trained models, from 1.
 
     Statistics are divided by :func:`evenlight.statistics.familywise.scales`, where cells of one metric are alike.
     ``critical`` is the normal deviate beyond which a cell would be found in the first step; where so few units as it
@@ -108,68 +120,133 @@ def judged(table: pd.DataFrame, statistics: np.ndarray, alpha: float) -> pd.Data
         statistics: of differences and of equivalence, (2, 1 + resamples, cells), from
             :func:`evenlight.statistics.familywise.resampled_deviates`.
         alpha: the level.
+        looks: the plan, of which this is the last look that was made; without one there is no other.
+        earlier: table and statistics of each look before, of some or all of these cells.
     """
     table = table.reset_index(drop=True)
-    new = {
-        f"{name}_adjusted": np.full(len(table), np.nan)
-        for name in ("p_models", "p", "p_models_equivalence", "p_equivalence")
-    }
+    tables, of_looks = zip(*(_of_cells(*look, table) for look in earlier), (table, statistics), strict=True)
+    new = {f"{name}{claim}_adjusted": np.full(len(table), np.nan) for claim in CLAIMS for name in ("p_models", "p")}
     critical, reasons = np.full(len(table), np.nan), table["reason"].to_numpy(dtype=object, na_value=None, copy=True)
-    few, deviates = table["few"].to_numpy(), deviate_of(table["rarest"].to_numpy())
+    first, few = np.zeros(len(table), dtype=int), table["few"].to_numpy()
+    asked, deviates = _stacked(tables, lambda of_look: (of_look["reason"].isna(), deviate_of(of_look["rarest"])))
     metrics = table["metric"].to_numpy() if "metric" in table else np.full(len(table), "")
     for family in table["family"].unique():
-        cells = np.flatnonzero(table["reason"].isna() & (table["family"] == family))
+        cells = np.flatnonzero(asked.any(axis=0) & (table["family"] == family))
         if not len(cells):
             continue
-        needed, reached = decidable(statistics[0][1:, cells], deviates[cells], alpha, metrics[cells])
-        reasons[cells[~reached]] = [f"{what} among {len(cells)} cells" for what in few[cells[~reached]]]
-        critical[cells] = np.where(reached, needed, np.nan)
-        cells = cells[reached]
-        for claim, name in enumerate(("", "_equivalence")):
-            of_models, p = (table[f"{part}{name}"].to_numpy()[cells] for part in ("p_models", "p"))
-            of_models, p = adjusted(statistics[claim][:, cells], of_models, p, metrics[cells])
-            new[f"p_models{name}_adjusted"][cells], new[f"p{name}_adjusted"][cells] = of_models, p
+        resampled = [of_look[0][1:, cells] for of_look in of_looks]
+        needed, reached = decidable(resampled, deviates[:, cells], alpha, metrics[cells], looks, asked[:, cells])
+        lacking = asked[-1, cells] & ~reached[-1]
+        words = few[cells[lacking]] if np.isfinite(needed[-1]).any() else ["a look that spends so little finds nothing"]
+        reasons[cells[lacking]] = [
+            f"{what} among {asked[-1, cells].sum()} cells" for what in np.resize(words, lacking.sum())
+        ]
+        critical[cells] = np.where(reached[-1], needed[-1], np.nan)
+        cells, reached = cells[reached.any(axis=0)], reached[:, reached.any(axis=0)]
+        for claim, name in enumerate(CLAIMS):
+            names = (f"p_models{name}", f"p{name}")
+            own = _stacked([of_look.iloc[cells] for of_look in tables], partial(_columns, names=names))
+            tested = [of_look[claim][:, cells] for of_look in of_looks]
+            *p_values, found_at = adjusted(tested, *own, alpha, metrics[cells], looks, reached)
+            for column, values in zip(names, p_values, strict=True):
+                new[f"{column}_adjusted"][cells] = values
+            first[cells] = np.where(first[cells] > 0, first[cells], found_at)
+    # What an earlier look has found stays found.
+    reasons[(first > 0) & (first < len(looks.made))] = None
+    numbers = 1 + np.array(looks.made)[first - 1]
     repeated = table["repeated"] if "repeated" in table else np.full(len(table), TRAININGS)
     columns = zip(*new.values(), reasons, repeated, strict=True)
     verdicts = [
         UNDECIDABLE if reason else verdict(p, within, p_models, models_within, alpha, REPETITIONS[what])
         for p_models, p, models_within, within, reason, what in columns
     ]
+    if not looks.is_one:
+        table = table.assign(look=pd.Series(numbers, dtype="Int64").mask(first == 0))
     return table.assign(**new, critical=critical, reason=reasons, verdict=verdicts)
 
 
+def _of_cells(table: pd.DataFrame, statistics: np.ndarray, cells: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+    """A table and its statistics in the rows of ``cells``; those that it has not have a reason."""
+    keys = [column for column in CELL if column in cells]
+    numbers = pd.MultiIndex.from_frame(table[keys]).get_indexer(pd.MultiIndex.from_frame(cells[keys]))
+    there = table.iloc[numbers].reset_index(drop=True)
+    return there.assign(reason=there["reason"].where(numbers >= 0, "no scores")), statistics[:, :, numbers]
+
+
+def _columns(table: pd.DataFrame, names: Sequence[str]) -> list[pd.Series]:
+    return [table[name] for name in names]
+
+
+def _stacked(tables: Sequence[pd.DataFrame], of: Callable) -> list[np.ndarray]:
+    """What ``of`` gives of each table, a few columns, each (looks, cells)."""
+    return [np.stack(columns) for columns in zip(*map(of, tables), strict=True)]
+
+
 def decidable(
-    resampled: np.ndarray, rarest: np.ndarray, alpha: float, alike: Sequence | None = None
+    resampled: Sequence[np.ndarray],
+    rarest: np.ndarray,
+    alpha: float,
+    alike: Sequence | None = None,
+    looks: Looks = ONE_LOOK,
+    asked: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which cells of a family could be found at all, which is seen without looking at their differences.
 
     Args:
-        resampled: (resamples, cells), from :func:`evenlight.statistics.familywise.resampled_deviates`.
-        rarest: the largest normal deviate that the units of a cell can have, float (cells,).
+        resampled: of each look, (resamples, cells), from
+            :func:`evenlight.statistics.familywise.resampled_deviates`.
+        rarest: the largest normal deviate that the units of a cell can have, float (looks, cells).
         alpha: the level.
         alike: names of cells that are alike (:func:`evenlight.statistics.familywise.scales`).
+        looks: the plan.
+        asked: the cells whose scores decide something, bool (looks, cells); all by default.
 
     Returns:
-        Of each cell the normal deviate beyond which it would be found in the first step, and whether its units can
-        reach it.
+        Of each cell the normal deviate beyond which each look would find it in the first step, and whether its units
+        can reach it, both (looks, cells).
     """
-    scale = scales(resampled, alike)
-    needed = scale * critical_deviate(resampled / scale, alpha)
-    return needed, rarest >= needed
+    asked = np.ones(rarest.shape, dtype=bool) if asked is None else asked
+    scaled, scale = zip(*map(_scaled, resampled, resampled, asked, [alike] * len(asked)), strict=True)
+    largest = np.array([of_look.max(axis=1) for of_look in scaled])
+    needed = np.array(scale) * boundaries(largest, looks.spent(alpha))[:, None]
+    return needed, asked & (rarest >= needed)
+
+
+def _scaled(
+    statistics: np.ndarray, resampled: np.ndarray, asked: np.ndarray, alike: Sequence | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics on the scale of alike cells, and this scale; -inf where a cell is not asked."""
+    scale = np.ones(len(asked))
+    if asked.any():
+        scale[asked] = scales(resampled[:, asked], None if alike is None else np.asarray(alike)[asked])
+    return np.where(asked, statistics / scale, -np.inf), scale
 
 
 def adjusted(
-    statistics: np.ndarray, p_models: np.ndarray, p: np.ndarray, alike: Sequence | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+    statistics: Sequence[np.ndarray],
+    p_models: np.ndarray,
+    p: np.ndarray,
+    alpha: float,
+    alike: Sequence | None = None,
+    looks: Looks = ONE_LOOK,
+    asked: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The adjusted p-values of decidable cells: for these trained models by resamples, across retraining by Holm's
-    method.
+    method; and the look that was the first to find each for these trained models, 0 where none did.
 
-    ``statistics`` are the real ones and those of resamples, (1 + resamples, cells).
+    ``statistics`` are those of each look, the real ones and those of resamples, (1 + resamples, cells); p-values of
+    single cells are (looks, cells). The others as for :func:`decidable`.
     """
-    if not len(p):
-        return p_models, p
-    of_models = np.fmax(step_down_p(statistics / scales(statistics[1:], alike)), p_models)
-    return of_models, np.maximum(holm(p), of_models)
+    asked = np.ones(p.shape, dtype=bool) if asked is None else asked
+    if not p.shape[1]:
+        return p_models[-1], p[-1], np.zeros(0, dtype=int)
+    on_scale = [
+        _scaled(of_look, of_look[1:], of_cells, alike)[0] for of_look, of_cells in zip(statistics, asked, strict=True)
+    ]
+    own = [sequential_p(np.where(asked, of_looks, np.nan), looks, alpha) for of_looks in (p_models, p)]
+    of_models = np.fmax(step_down_over_looks(on_scale, looks, alpha), own[0])
+    found_at = np.where(of_models <= alpha, found(on_scale, looks.spent(alpha)), 0)
+    return of_models, np.maximum(holm(own[1]), of_models), found_at
 
 
 def is_disparity(verdicts: pd.Series, of_trainings: bool) -> pd.Series:

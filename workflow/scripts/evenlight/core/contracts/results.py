@@ -88,6 +88,25 @@ EFFECTS = Contract(
             *columns(pa.float64(), "detectable_unpaired", "detectable_paired", "detectable_pooled", missing=True),
             required("verdict", pa.string()),
             pa.field("reason", pa.string()),  # why a cell is not decidable
+            pa.field("look", pa.int64()),  # of a plan of looks, the first that has found it
+        ]
+    ),
+    optional=("look",),
+)
+
+
+LOOKS = Contract(
+    "looks",
+    "record_looks",
+    pa.schema(
+        [
+            required("plan", pa.string()),  # its name
+            required("planned", pa.string()),  # pairs, or texts, of every look, and how the level is spent
+            required("settings", pa.string()),  # what else the plan says
+            *columns(pa.int64(), "look", "units"),
+            required("spent", pa.float64()),  # of the level, by this look
+            required("texts", pa.string()),  # a digest of their names
+            required("made", pa.string()),  # when
         ]
     ),
 )

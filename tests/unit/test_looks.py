@@ -1,0 +1,283 @@
+"""Looks that are planned: levels, what is found at which look, and what would void the level."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+from study_files import StudyFiles, asked, called
+from test_configuration import refusal
+from test_effects import SETTINGS, scores, written
+
+from evenlight.core.contracts.results import LOOKS
+from evenlight.core.errors import InputError
+from evenlight.statistics.cells import read_models
+from evenlight.statistics.effects import effect_table
+from evenlight.statistics.familywise import step_down_p
+from evenlight.statistics.look_records import Plan, looks_said, texts_digest, with_look
+from evenlight.statistics.looks import POCOCK, Looks, boundaries, found, sequential_p, step_down_over_looks
+from evenlight.statistics.study import StudyScores
+
+QUARTERS = Looks((25, 50, 75, 100), (0, 1, 2, 3))
+FIFTHS = Looks((20, 40, 60, 80, 100), (0, 1, 2, 3, 4))
+PLAN = Plan("first", (20, 40, 60), POCOCK, 0.05, "{}")
+
+
+# Levels -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("looks", "deviates"),
+    [
+        # As gsDesign and rpact print them, of Lan and DeMets' functions at a two-sided level of .05.
+        (QUARTERS, [4.3326, 2.9631, 2.3590, 2.0141]),
+        (FIFTHS, [4.8769, 3.3569, 2.6803, 2.2898, 2.0310]),
+        (replace(FIFTHS, spending=POCOCK), [2.4380, 2.4268, 2.4101, 2.3966, 2.3859]),
+    ],
+)
+def test_boundaries_of_one_cell_are_the_published_ones(looks, deviates):
+    np.testing.assert_allclose(norm.isf(looks.levels(0.05) / 2), deviates, atol=4e-4)
+
+
+def test_own_parts_are_spent_and_a_skipped_look_spends_nothing():
+    own = Looks((50, 100), (0, 1), (0.2, 1.0))
+    np.testing.assert_allclose(own.spent(0.05), [0.01, 0.05])
+    assert own.levels(0.05)[0] == pytest.approx(0.01, rel=1e-3)
+    skipped = replace(QUARTERS, made=(1, 3))
+    np.testing.assert_allclose(skipped.spent(0.05), QUARTERS.spent(0.05)[[1, 3]])
+    assert skipped.levels(0.05)[0] == pytest.approx(skipped.spent(0.05)[0], rel=1e-2)
+    # Less was spent before, so that more is left.
+    assert skipped.levels(0.05)[1] > QUARTERS.levels(0.05)[3]
+
+
+def walks(studies: int, looks: Looks, drift: float = 0.0) -> np.ndarray:
+    """Deviates of studies that grow, (looks, studies)."""
+    random = np.random.default_rng(3)
+    shares = np.array(looks.units) / looks.planned[-1]
+    steps = np.sqrt(np.diff(shares, prepend=0))[:, None] * random.normal(size=(len(shares), studies))
+    return steps.cumsum(axis=0) / np.sqrt(shares)[:, None] + drift * np.sqrt(shares)[:, None]
+
+
+@pytest.mark.parametrize("looks", [QUARTERS, replace(FIFTHS, spending=POCOCK), Looks((50, 100), (0, 1), (0.3, 1.0))])
+def test_a_p_over_looks_is_a_p(looks):
+    p = 2 * norm.sf(np.abs(walks(40_000, looks)))
+    over_looks = sequential_p(p, looks, 0.05)
+    # Four standard errors of 40,000 studies; p-values are rounded up to a grid.
+    assert (over_looks <= 0.05).mean() == pytest.approx(0.05, abs=0.0065)
+    assert (over_looks <= 0.01).mean() <= 0.01 + 0.002
+    # The least p of all looks, which a reader without a plan takes, is none.
+    assert (p.min(axis=0) <= 0.05).mean() > 0.08
+
+
+def test_a_look_without_a_p_finds_nothing():
+    p = np.array([[np.nan, np.nan], [0.001, np.nan]])
+    value, nothing = sequential_p(p, Looks((50, 100), (0, 1), POCOCK), 0.05)
+    assert value < 0.05
+    assert np.isnan(nothing)
+
+
+# Cells and looks --------------------------------------------------------------------------------------------------
+
+
+def grown(cells: int, looks: Looks, draws: int, real: float = 0.0) -> list[np.ndarray]:
+    """Statistics of cells of a study that grows, (1 + draws, cells) of each look, all of one side."""
+    random = np.random.default_rng(11)
+    shares = np.array(looks.units) / looks.planned[-1]
+    steps = np.sqrt(np.diff(shares, prepend=0))
+    paths = np.cumsum([step * random.normal(size=(1 + draws, cells)) for step in steps], axis=0)
+    statistics = [path / np.sqrt(share) for path, share in zip(paths, shares, strict=True)]
+    for statistic, share in zip(statistics, shares, strict=True):
+        statistic[0] = np.abs(statistic[0]) + real * np.sqrt(share)
+    return statistics
+
+
+def test_one_look_is_the_step_down_of_the_family():
+    statistics = grown(12, Looks(), 399, real=2.0)
+    np.testing.assert_array_equal(step_down_over_looks(statistics, Looks(), 0.05), step_down_p(statistics[0]))
+    once = found(statistics, [0.05]) > 0
+    np.testing.assert_array_equal(once, step_down_p(statistics[0]) <= 0.05)
+    assert once.any()
+    assert not once.all()
+
+
+def test_just_so_many_resamples_lie_beyond_the_boundaries():
+    statistics = grown(20, QUARTERS, 1999)
+    largest = np.array([of_look[1:].max(axis=1) for of_look in statistics])
+    bounds = boundaries(largest, QUARTERS.spent(0.05))
+    beyond = (largest > bounds[:, None]).any(axis=0).sum()
+    # The level is halved, since resamples have their sign, and the real statistic is one of them.
+    assert beyond == 0.05 * 2000 / 2 - 1
+    # The first look spends less than so many resamples can show.
+    assert np.isinf(bounds[0])
+
+
+def test_with_many_cells_a_plan_costs_more_than_with_one():
+    """The largest of many is less alike from look to look, so that a boundary of one cell would be too low."""
+    looks = replace(FIFTHS, spending=POCOCK)
+    largest = np.array([of_look[1:].max(axis=1) for of_look in grown(96, looks, 3999)])
+    levels = [
+        float((of_look > bound).mean())
+        for of_look, bound in zip(largest, boundaries(largest, looks.spent(0.05)), strict=True)
+    ]
+    assert 0.05 / 2 / 5 < sum(levels) / 5 < looks.levels(0.05).mean() / 2
+
+
+def test_cells_are_found_at_the_first_look_that_can_and_stay_found():
+    looks = replace(FIFTHS, spending=POCOCK)
+    statistics = grown(4, looks, 999)
+    for number, of_look in enumerate(statistics):
+        of_look[0] = [9, 9 if number >= 3 else 0, 0, 9 if number == 1 else 0]
+    assert found(statistics, looks.spent(0.05)).tolist() == [1, 4, 0, 2]
+    p = step_down_over_looks(statistics, looks, 0.05)
+    assert (p <= 0.05).tolist() == [True, True, False, True]
+
+
+def test_a_cell_that_a_look_does_not_ask_is_not_found_by_it():
+    looks = Looks((50, 100), (0, 1), POCOCK)
+    statistics = grown(3, looks, 999)
+    statistics[0][:, 2] = -np.inf
+    statistics[0][0, 0] = statistics[1][0, 2] = 9
+    assert found(statistics, looks.spent(0.05)).tolist() == [1, 0, 2]
+
+
+# A study ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path) -> StudyFiles:
+    return written(StudyFiles(tmp_path), scores)
+
+
+def effects(files: StudyFiles, **more) -> pd.DataFrame:
+    return called(effect_table, *files.folders, **asked(effect_table, SETTINGS), **more).set_index("metric")
+
+
+def test_fewer_units_are_the_first_of_more(files):
+    """What a look saw is found again when the study has grown, whatever the order of the rows."""
+
+    def units_of(first: int | None) -> set:
+        settings = {
+            key: value for key, value in asked(effect_table, SETTINGS).items() if key in StudyScores.__annotations__
+        }
+        [model] = read_models(StudyScores(scores=files.scores, units=files.datasets, first=first, **settings))
+        [explainer] = model.explainers
+        assert explainer.values.shape[2] == len(model.items)
+        return set(model.items["item_id"])
+
+    few, some, every = units_of(20), units_of(40), units_of(None)
+    assert few < some < every
+    assert [len(units) for units in (few, some, every)] == [40, 80, 120]
+
+
+def test_what_an_earlier_look_found_is_found_again_and_says_so(files):
+    looks = Looks((20, 40, 60), (0, 1, 2), POCOCK)
+    at_first = effects(files, first=20, looks=replace(looks, made=(0,)))
+    at_last = effects(files, looks=looks)
+    assert at_first.loc["shifted", "look"] == at_last.loc["shifted", "look"] == 1
+    assert at_first.loc["shifted", "verdict"] == at_last.loc["shifted", "verdict"] == "disparity"
+    assert pd.isna(at_last.loc["noisy", "look"])
+    # Without a plan nothing is said of looks, and nothing else is other.
+    alone = effects(files)
+    assert "look" not in alone
+    assert alone.loc["shifted", "difference"] == at_last.loc["shifted", "difference"]
+    # A boundary over looks lies farther out, and so does an interval that holds at each of them.
+    width = (at_last["family_high"] - at_last["family_low"]) / (alone["family_high"] - alone["family_low"])
+    assert width["noisy"] > 1.02
+
+
+# The record -------------------------------------------------------------------------------------------------------
+
+EMPTY = pd.DataFrame(columns=LOOKS.schema.names)
+DIGESTS = {20: "a", 40: "b", 60: "c"}
+
+
+def recorded(*units: int, plan: Plan = PLAN) -> pd.DataFrame:
+    record = EMPTY
+    for of_look in units:
+        record = with_look(record, plan, of_look, DIGESTS, "2026-11-24")
+    return record
+
+
+def test_each_look_is_written_down_once():
+    record = recorded(20, 40, 40)
+    assert record[["look", "units"]].to_numpy().tolist() == [[1, 20], [2, 40]]
+    assert PLAN.looks(record) == Looks((20, 40, 60), (0, 1), POCOCK)
+    assert record["spent"].tolist() == pytest.approx(PLAN.looks(record).spent(0.05).tolist())
+    [said] = looks_said(PLAN, record, 2000)
+    assert said.startswith("look 2 of 3, with 40 of 60 pairs")
+
+
+def test_a_skipped_look_and_one_that_can_find_nothing_are_said():
+    assert "nothing was spent by them: look 1" in looks_said(PLAN, recorded(40), 2000)[1]
+    early = replace(PLAN, spending="obrien_fleming")
+    assert "look 1 spent less than 2000 resamples can show" in looks_said(early, recorded(20, plan=early), 2000)[-1]
+
+
+@pytest.mark.parametrize(
+    ("plan", "units", "digests", "message"),
+    [
+        (replace(PLAN, planned=(20, 40, 80)), 40, DIGESTS, r"had 20 40 60 by pocock at 0\.05, is now 20 40 80 by"),
+        (replace(PLAN, alpha=0.1), 40, DIGESTS, r"is now 20 40 60 by pocock at 0\.1, and look 1 was made on 2026"),
+        (replace(PLAN, settings='{"primary": 1}'), 40, DIGESTS, r"had other settings than now"),
+        (PLAN, 40, DIGESTS | {20: "others"}, r"the texts of the look with 20 pairs are others than on 2026-11-24"),
+    ],
+)
+def test_what_voids_the_level_is_refused_with_the_way_out(plan, units, digests, message):
+    with pytest.raises(InputError, match=rf"{message}.*give statistics\.plan another name"):
+        with_look(recorded(20), plan, units, digests, "2026-11-25")
+    # A plan of another name begins anew, and the former looks stay.
+    begun = with_look(recorded(20), replace(plan, name="second"), units, digests, "2026-11-25")
+    assert begun["plan"].tolist() == ["first", "second"]
+
+
+def test_fewer_texts_than_were_looked_at_are_refused():
+    with pytest.raises(InputError, match=r"explain\.pairs: found 20, but the look with 40 was made"):
+        with_look(recorded(40), PLAN, 20, DIGESTS, "2026-11-25")
+
+
+def test_a_text_that_is_replaced_has_another_digest(files):
+    settings = {
+        key: value for key, value in asked(effect_table, SETTINGS).items() if key in StudyScores.__annotations__
+    }
+    study = StudyScores(scores=files.scores, units=files.datasets, **settings)
+    before = texts_digest(study, 20), texts_digest(study, 60)
+    assert before[0] != before[1]
+    items = pd.read_parquet(files.datasets / "plots" / "items.parquet")
+    units = pd.read_parquet(files.datasets / "plots" / "units.parquet")
+    later = set(items["item_id"]) - set(next(read_models(replace(study, first=20))).items["item_id"])
+    is_later = items["item_id"] == min(later)
+    files.write_dataset(items.assign(words=items["words"].where(~is_later, pd.Series([["b"]] * len(items)))), units)
+    # A text that the first look had not does not matter to it.
+    assert (texts_digest(study, 20) == before[0], texts_digest(study, 60) == before[1]) == (True, False)
+
+
+# The configuration ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pairs", "statistics", "message"),
+    [
+        (
+            100,
+            {"looks": [100, 50]},
+            r"statistics\.looks: found \[100, 50\]; allowed are at least 2 numbers, each larger",
+        ),
+        (
+            70,
+            {"looks": [50, 100]},
+            r"explain\.pairs: found 70, which is no look of statistics\.looks; use one of 50, 100",
+        ),
+        (5, {"looks": [5, 100]}, r"statistics\.looks\[0\]: found 5; allowed is an integer, at least 8"),
+        (
+            50,
+            {"looks": [50, 100], "spending_shares": [0.5]},
+            r"statistics\.spending_shares: found \[0\.5\]; allowed are 2 numbers that",
+        ),
+        (50, {"looks": [50, 100], "spending": "all"}, r'statistics\.spending: found "all"; allowed is'),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused(pairs, statistics, message):
+    changes = [("explain.pairs", pairs), *((f"statistics.{key}", value) for key, value in statistics.items())]
+    assert any(re.search(message, problem) for problem in refusal(*changes)), refusal(*changes)
