@@ -97,6 +97,11 @@ progress: .venv-progress/ready  ## jobs, and the time left, of the run in this f
 explain-result: .venv/ready  ## what made a file: make explain-result FILE=results/demo/figures/control.svg
 	$(BIN)/python workflow/tools/explain_result.py "$(FILE)" $(if $(ALL),--all)
 
+HOURS := 2
+
+decide: .venv/ready  ## ask with more and more texts until all is decided: make decide STUDY=config/my_study.yaml HOURS=2
+	$(BIN)/python workflow/tools/decide.py $(STUDY) --hours $(HOURS) --cores $(CORES)
+
 compare-studies: .venv/ready  ## have two runs the same numbers? make compare-studies FIRST=../old/results/demo SECOND=results/demo
 	$(BIN)/python workflow/tools/compare_studies.py "$(FIRST)" "$(SECOND)" $(if $(RENAMED),--renamed "$(RENAMED)")
 

@@ -92,6 +92,8 @@ TESTS = {
     "statistics/published": ("published",),
     "statistics/score_files": ("score_files",),
     "statistics/costs": ("costs",),
+    "statistics/looks": ("looks",),
+    "statistics/look_records": ("looks",),
     "statistics/text_counts": ("audit",),
     "statistics/texts_needed": ("audit",),
     "statistics/without_words": ("audit",),
