@@ -60,7 +60,7 @@ def test_a_page_links_to_the_glossary(page):
 
 
 def test_every_link_of_the_documents_leads_somewhere():
-    pages = [*PAGES, *ROOT.glob("[A-Z]*.md"), *(ROOT / "docs" / "results").glob("*.md")]
+    pages = {*PAGES, *ROOT.glob("[A-Z]*.md"), *(ROOT / "docs").rglob("*.md")}
     links = [(page, *link) for page in pages for link in LINK.findall(page.read_text(encoding="utf-8"))]
     assert len(links) > 400
     for page, to, anchor in links:
