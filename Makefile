@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result compare-studies demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check pictures rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result compare-studies demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check documents prose pictures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -162,6 +162,13 @@ $(CHECKS): check-%: | $(MINILM)
 		$(BIN)/snakemake --dry-run --quiet rules host --configfile $*; \
 	fi
 
+documents: .venv/ready  ## write again what is made from the code: config/README.md, its schema, docs/files.md
+	$(BIN)/python workflow/tools/document_configuration.py
+	$(BIN)/python bench/document_files.py
+
+prose: .venv/ready-for-tests  ## long sentences, old words and unlinked terms of all documents: make prose PAGES="docs/use.md results/demo/tables/effects.html"
+	$(BIN)/python bench/prose.py --terms $(PAGES)
+
 MODULES :=
 MUTATION := nice -n 10 .venv-mutation/bin/python tests/measure_mutants.py --folder results/mutation
 
@@ -175,9 +182,8 @@ pictures: .venv/ready browser  ## photograph an audit and a page of effects into
 	$(BIN)/snakemake --cores $(CORES) audit --configfile config/studies/audit_example.yaml
 	$(BIN)/python bench/pictures.py
 
-rule-graph: .venv/ready  ## draw which rule needs which, for docs/architecture.md; needs graphviz
-	PYTHONHASHSEED=0 $(BIN)/snakemake --quiet all --rulegraph dot --configfile config/demo.yaml | \
-		dot -Tsvg -Grankdir=LR -Gnodesep=0.12 -Granksep=0.3 > docs/rules.svg
+house:  ## draw the picture of docs/architecture.md from its source; needs graphviz
+	dot -Tsvg docs/architecture.dot > docs/architecture.svg
 
 PARSER ?= en_core_web_sm
 GECO_FILES := $(foreach classes,binary non_binary,$(foreach words,all subj,$(foreach split,train test,geco/$(classes)_gender_$(words)/$(split).jsonl)))

@@ -1,6 +1,6 @@
 """Evenlight: are explanations of text classifiers equally good for every group of people?
 
-Configuration: config/README.md. What passes between the rules: docs/architecture.md.
+Configuration: config/README.md. What passes between the rules: docs/files.md.
 """
 
 from snakemake.exceptions import WorkflowError

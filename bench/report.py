@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 
+# For pages below docs/results/.
+WORDS = "The [glossary](../glossary.md) says what words mean."
+
 
 def markdown(table: pd.DataFrame) -> str:
     """A table as Markdown."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
-from report import command, machine
+from report import WORDS, command, machine
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
@@ -76,7 +76,7 @@ def write_page_of_models(
         arguments: those of :func:`parser_of_models`.
     """
     method = " ".join(docstring.split("\n\n")[1].split())
-    parts = [f"# {title}", method, about, f"Made by `{command()}` on {machine(*libraries)}."]
+    parts = [f"# {title}", method, about, f"Made by `{command()}` on {machine(*libraries)}. {WORDS}"]
     for name, folder in arguments.models:
         found = [f"## {name}", *section(folder)]
         print("\n\n".join(found), flush=True)

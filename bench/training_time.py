@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
-from report import machine, markdown
+from report import WORDS, machine, markdown
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
@@ -156,27 +156,28 @@ def page(table: pd.DataFrame, counts: pd.DataFrame, weights: int, arguments: arg
     written = (
         table.assign(steps=table["checkpoint_seconds"] / (table["seconds"] / steps)).groupby("recipe").median(True)
     )
-    checkpoints = "; ".join(
-        f"with `{recipe}` {written['checkpoint_bytes'][recipe] / weights:.2f} times the size of the model's file, "
-        f"written in the time of {written['steps'][recipe]:.2f} steps"
+    checkpoints = " ".join(
+        f"With `{recipe}` it has {written['checkpoint_bytes'][recipe] / weights:.2f} times the size of the model's "
+        f"file, and is written in the time of {written['steps'][recipe]:.2f} steps."
         for recipe in ("plain", "lora")
     )
     return f"""# What a training can save
 
 Made by `python bench/training_time.py --data … --model … --texts {arguments.texts} --batch-size {arguments.batch_size}
 --repeats {arguments.repeats} --threads {arguments.threads}` on {machine("torch", "transformers", "peft")}.
+{WORDS}
 
-Tokens of an epoch in batches of {arguments.batch_size}, padding included, over those of the texts; all texts to train
-with, means of {COUNTED_EPOCHS} epochs:
+Tokens of an epoch, padding included, over those of the texts. Batches are of {arguments.batch_size}, all texts to train
+with are counted, and numbers are means of {COUNTED_EPOCHS} epochs.
 
 {markdown(counts)}
 
-Processor time of an epoch of {arguments.texts} of these texts over that of `plain`, taken in turn: medians of
-{arguments.repeats} and range.
+Processor time of an epoch of {arguments.texts} of these texts over that of `plain`. Recipes take turns. Numbers are
+medians of {arguments.repeats}, with the range.
 
 {markdown(shown)}
 
-A checkpoint of the first epoch, before there is a best one: {checkpoints}.
+A checkpoint is measured in the first epoch, before there is a best one. {checkpoints}
 """
 
 

@@ -250,27 +250,29 @@ INTRODUCTION = """\
 # Which architectures work
 
 `make architectures` made this page with Transformers {version} on {machine}. For each of the {types} types of
-sequence classifier that Transformers knows it writes a small model with random weights, uneven attention and a
-tokenizer of the kind that published models of the type have; loads it as a study does (`architecture: pretrained`),
-trains it for two steps, saves it, loads it again, and explains three sentences with every explainer, with few steps and
-rows. It says that explanations are what their method says of the model as Transformers runs it, and not that they mean
-something for a type. The [glossary](glossary.md) says what words mean.
+sequence classifier that Transformers knows it writes a small model. The model has random weights, uneven attention and
+a tokenizer of the kind that published models of the type have. It is loaded as a study does it (`architecture:
+pretrained`), trained for two steps, saved, and loaded again. Then three sentences are explained with every explainer,
+with few steps and rows. The page says that explanations are what their method says of the model as Transformers runs
+it. It does not say that they mean something for a type. The [glossary](glossary.md) says what words mean.
 
 **{works} types work; the others, and why they do not, stand at the end.**{failed}
 
-- **tokenizer**: the kind that was tried. In parentheses where published models of the type have none that is fast
-  (made by the library `tokenizers`) or none for words: they are refused unless one lies beside them.
+- **tokenizer**: the kind that was tried. It is in parentheses where published models of the type have none that is fast
+  (made by the library `tokenizers`), or none for words. They are refused unless one lies beside them.
 - **padding**: on which side of the text it stands, found by trying. `none`: the network reads padding, so only texts of
   one length share a batch.
-- **by**: `embeddings`, asked by word embeddings alone; `ids too`, ids that say where a text ends go in as well, and the
-  embeddings take the place of what the network makes of them.
+- **by**: `embeddings`, asked by word embeddings alone. With `ids too`, ids that say where a text ends go in as well,
+  and the embeddings take the place of what the network makes of them.
 - **logits**: the largest difference between ours, eight texts in batches, and Transformers' own, each text alone by its
-  ids; and how much the logits of the texts differ.
+  ids. Beside it stands how much the logits of the texts differ.
 - **fast**: how many layers are replaced by faster ones, and what that changes in the logits.
-- **bfloat16**: what rounding in the linear layers changes in the logits, and the rank correlation of Saliency with that
-  in float32, mean over the texts.
-- the explainers ({explainers}): `+` holds, a sentence alone has the scores that it has among others, to {tolerance:g}
-  of the largest; a number, holds with this note; a letter, refused for this reason.
+- **bfloat16**: what rounding in the linear layers changes in the logits. Beside it stands the rank correlation of
+  Saliency with that in float32, mean over the texts.
+- **the explainers**, named below. With `+` it holds: a sentence alone has the scores that it has among others, to
+  {tolerance:g} of the largest. With a number it holds with this note, with a letter it is refused for this reason.
+
+{explainers}
 """
 
 
@@ -287,7 +289,7 @@ def table(rows: list[dict]) -> str:
         works=len(working),
         failed=f" {failed} end in an error." if failed else "",
         tolerance=TOLERANCE,
-        explainers=", ".join(f"{short} {name}" for name, short in HEADINGS.items()),
+        explainers="\n".join(markdown(["column", "explainer"], [(short, name) for name, short in HEADINGS.items()])),
     )
     heading = ["type", "tokenizer", "padding", "by", "logits", "fast", "bfloat16", *HEADINGS.values()]
     lines = [shown(row, notes, reasons) for row in working]

@@ -182,9 +182,9 @@ INTRODUCTION = """\
 ## Language models with a prompt
 
 For `architecture: prompted`, the same was done with each of the {types} types of causal and of masked language models
-that Transformers knows: a small model with random weights and a tokenizer of the kind that published models have is
-loaded with a template and label words of one and of several tokens, saved, loaded again, asked about eight texts at
-once, and explained with one gradient method and one that only asks.
+that Transformers knows. A small model has random weights and a tokenizer of the kind that published models have. It is
+loaded with a template and label words of one and of several tokens, saved, and loaded again. Then it is asked about
+eight texts at once, and explained with one gradient method and one that only asks.
 
 **{works} of them work; the others, and why they do not, stand below.**{failed}
 

@@ -18,7 +18,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
-from report import command, machine, markdown
+from report import WORDS, command, machine, markdown
 from texts import add_items_flag, draw, named_folder, read_by, test_texts
 
 from evenlight.configuration import completed_entry, family_of
@@ -99,7 +99,7 @@ twice with independent draws; medians over sentences.
 - *rows*: rows that went through the model for a sentence, on average. Short sentences are exact where the rows
   allow it.
 
-Made by `{command}` on {machine}.
+Made by `{command}` on {machine}. {words}
 
 {tables}
 """
@@ -139,6 +139,7 @@ def page(table: pd.DataFrame, sentences: list[Sentence], dataset: str, in_a_row:
         median=round(float(np.median(tokens))),
         command=command(),
         machine=machine("torch", "transformers", "numpy"),
+        words=WORDS,
         tables="\n\n".join(parts),
     )
 

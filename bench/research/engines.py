@@ -1,9 +1,9 @@
 """What other engines would do with the evaluator's rows: OpenVINO and ONNX Runtime beside the network in torch.
 
-Rows are those that LIME, Kernel SHAP, occlusion and both AOPC metrics ask about test sentences, in the batches that the
-evaluator makes of them. Each engine has the whole network, exported with free numbers of rows and tokens, on one
-thread. All take turns; what is told is processor time of the evaluator in float32 over the engine's, how far
-probabilities are apart, and what changes in the attributions and scores that are made of them.
+Rows are those that LIME, Kernel SHAP, occlusion and both AOPC metrics ask about test sentences. Batches are those that
+the evaluator makes of them. Each engine has the whole network, exported with free numbers of rows and tokens, on one
+thread. All take turns. The tables have the evaluator's processor time in float32 over the engine's, and how far
+probabilities are apart. They also have what changes in the attributions and scores that are made of them.
 
 Writes a page (Markdown). ``make bench-engines`` runs it, with OpenVINO and ONNX Runtime of
 ``bench/research/engines.txt``.

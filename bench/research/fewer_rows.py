@@ -1,10 +1,10 @@
 """What a study loses and saves when LIME and Kernel SHAP ask fewer rows and a Gaussian process gives the rest.
 
-Pairs of test texts are explained as the definitions have it (LIME with its squared number of tokens, Kernel SHAP by
-the ``leverage`` estimator in 512 rows), once more with other draws, and with fewer rows (``asked`` of LIME,
-``surrogate`` of Kernel SHAP). What other draws change is what the definition itself leaves open; fewer rows lose
-nothing that a reader could notice while they change less than that. Told are rows, processor time, the distance of the
-attributions, and what becomes of both AOPC scores and of Cohen's d between the groups.
+Pairs of test texts are explained as the definitions have it: LIME with its squared number of tokens, Kernel SHAP by the
+``leverage`` estimator in 512 rows. They are explained once more with other draws, and with fewer rows (``asked`` of
+LIME, ``surrogate`` of Kernel SHAP). What other draws change is what the definition itself leaves open. Fewer rows lose
+nothing that a reader could notice while they change less than that. The table has rows, processor time and the distance
+of the attributions. It also has what becomes of both AOPC scores and of Cohen's d between the groups.
 
 Writes a page (Markdown). ``make bench-fewer-rows`` runs it.
 """

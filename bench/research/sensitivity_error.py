@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
 from estimate_cost import counted
-from report import command, machine, markdown
+from report import WORDS, command, machine, markdown
 from texts import add_items_flag, draw, read_by, test_texts
 
 from evenlight import configuration
@@ -152,16 +152,17 @@ def costs(config: dict, names: list[str], sentences: list[Sentence], evaluator: 
 PAGE = """\
 # What sensitivity costs, and what few perturbations miss
 
-`worst_change` and `max_sensitivity` explain every text again at some points of a ball, so each point costs what an
+`worst_change` and `max_sensitivity` explain every text again at some points of a ball. So each point costs what an
 explanation costs. Test sentences of {items}, radii {radii}.
 
-- *error*: median over the sentences of |value − reference| / reference; in brackets what one sentence in
-  twenty exceeds.
-- *rank*: Spearman's correlation of the sentences' values with their references; of few sentences it says little.
-- *references*: an attack of {reference} steps; the largest of {draws} draws, of which the fewer are the first; for the
-  last of an attack's steps alone, all of its steps. The largest change of a few draws is never above that of more.
+- *error*: median over the sentences of |value − reference| / reference. In brackets stands what one sentence in twenty
+  exceeds.
+- *rank*: Spearman's correlation of the sentences' values with their references. Of few sentences it says little.
+- *references*: an attack of {reference} steps, or the largest of {draws} draws, of which the fewer are the first. For
+  the last of an attack's steps alone it is all of its steps. The largest change of a few draws is never above that of
+  more.
 
-Made by `{command}` on {machine}.
+Made by `{command}` on {machine}. {words}
 
 {parts}
 """
@@ -209,6 +210,7 @@ def write(arguments: argparse.Namespace, balls: dict[str, dict], tables: list[pd
     with replacing(arguments.output) as path:
         pd.concat(tables, ignore_index=True).to_csv(path, index=False, float_format="%.4g")
     text = PAGE.format(
+        words=WORDS,
         items=arguments.items.parent.name,
         radii=", ".join(f"{own['radius']} in {own['norm']} ({name})" for name, own in balls.items()),
         reference=arguments.reference,

@@ -27,7 +27,7 @@ from scipy.stats import spearmanr
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
-from report import command, machine, markdown
+from report import WORDS, command, machine, markdown
 from texts import add_items_flag, read_by, test_texts
 
 from evenlight.core.errors import InputError
@@ -317,12 +317,13 @@ def page(table: pd.DataFrame, games: list[Game], dataset: str, seeds: int) -> st
 
         {len(games)} test sentences of {dataset} with {tokens[0]} to {tokens[-1]} tokens (special ones not counted),
         {seeds} seeds each.
-        The value of a subset is the target's probability when all other tokens are masked and special tokens kept;
-        exact Shapley values are from all subsets. All estimators read the same values, so what differs is which
-        subsets they ask about and what they make of the answers. `rows` counts every row that an estimator asks for,
-        the whole and the empty text included.
+        The value of a subset is the target's probability when all other tokens are masked and special tokens kept.
+        Exact Shapley values are from all subsets. All estimators read the same values. So they differ in which subsets
+        they ask about and what they make of the answers. `rows` counts every row that an estimator asks for, the whole
+        and the empty text included.
 
         Made by `{command()}` on {machine("torch", "transformers", "shap", "captum", "numpy")}.
+        {WORDS}
 
         ## Relative error
 
@@ -330,8 +331,8 @@ def page(table: pd.DataFrame, games: list[Game], dataset: str, seeds: int) -> st
 
         {{error}}
 
-        shap's PartitionExplainer estimates Owen values on a tree of neighbouring tokens, another quantity than
-        Shapley values: what remains of its error with many rows is that difference.
+        The PartitionExplainer of shap estimates Owen values on a tree of neighbouring tokens. They are not Shapley
+        values: what remains of its error with many rows is that difference.
 
         ## Rank correlation
 
@@ -341,17 +342,17 @@ def page(table: pd.DataFrame, games: list[Game], dataset: str, seeds: int) -> st
 
         ## Rows for a peer's error
 
-        Share of the peer's rows with which our estimators reach its median error (interpolated between budgets by a
-        power law; ≤ where the smallest budget already does, > where the largest does not).
+        Share of the peer's rows with which our estimators reach its median error. It is interpolated between budgets by
+        a power law. There is a ≤ where the smallest budget already reaches it, and a > where the largest does not.
         {{reached}}
 
         {{shares}}
 
         ## LIME
 
-        Relative error against LIME's own coefficients with {LIME_SAMPLES} samples. `fewer samples` is LIME with only
-        so many, in which the ridge penalty also weighs more; `asked` draws all of them and asks about so many, and a
-        Gaussian process that is fitted to the answers gives the rest.
+        Relative error against LIME's own coefficients with {LIME_SAMPLES} samples. `fewer samples` is LIME with only so
+        many, in which the ridge penalty also weighs more. `asked` draws all of them and asks about so many. A Gaussian
+        process that is fitted to the answers gives the rest.
 
         {{lime}}
         """

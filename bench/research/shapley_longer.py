@@ -2,10 +2,10 @@
 
 No model can be asked about all subsets of so many tokens. So the truth comes in two ways:
 
-- ``joined``: a text of several sentences that the model reads one at a time, its value being their mean, as that of a
-  text in windows is. The Shapley values of such a sum are those of each sentence, and exact from all of its subsets.
+- ``joined``: a text of several sentences that the model reads one at a time. Its value is their mean, as that of a text
+  in windows is. The Shapley values of such a sum are those of each sentence, and exact from all of its subsets.
 - ``long``: a single text, against a very long run: the mean of many runs of permutation sampling, adjusted by a
-  regression, which has no bias whatever the regression is. What the runs differ by tells how far their mean may be off.
+  regression. It has no bias whatever the regression is. What the runs differ by tells how far their mean may be off.
 
 Ours and the peers' estimators read the same values of subsets: the target's probability when all other tokens are
 masked. Writes a table (CSV), and beside it a page that shows it (the same name, ``.md``). ``make bench-shapley`` runs
@@ -41,7 +41,7 @@ from shapley_error import (
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
-from report import command, machine, markdown
+from report import WORDS, command, machine, markdown
 from texts import read_by, test_texts
 
 from evenlight.core.errors import InputError
@@ -213,6 +213,7 @@ def write(arguments: argparse.Namespace, table: pd.DataFrame, sections: list[str
         runs have {arguments.long_rows:,} rows.
 
         Made by `{command()}` on {machine("torch", "shapiq", "shap", "lightgbm", "numpy")}.
+        {WORDS}
 
         {{sections}}
 

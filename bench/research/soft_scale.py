@@ -43,12 +43,12 @@ make soft-scale
 runs `config/studies/soft_scale_cpu.yaml` and writes this page with `bench/research/soft_scale.py`. Made on
 {machine}.
 
-Soft sufficiency keeps each number of a token's embedding with the token's score, brought to 0 … 1; soft
-comprehensiveness removes it so ([definitions](../definitions.md)). How much of a text is kept therefore depends on
-how far the scores stand out, and differs between explainers, groups and texts. Three things can make a disparity:
+Soft sufficiency keeps each number of a token's embedding with the token's score, brought to 0 … 1. Soft
+comprehensiveness removes it so ([definitions](../definitions.md)). How much of a text is kept therefore depends on how
+far the scores stand out. It differs between explainers, groups and texts. Three things can make a disparity:
 
-1. **scale**: the texts of one group have more kept. Then sufficiency *and* comprehensiveness are higher for the
-   group of which more tokens have high scores, since as much is removed for the one as is kept for the other;
+1. **scale**: the texts of one group have more kept. Then sufficiency *and* comprehensiveness are higher for the group
+   of which more tokens have high scores. As much is removed for the one as is kept for the other;
 2. **the model**: what it says of a half-empty text favours one class, whichever tokens are missing. Then one group
    falls more in both experiments: its comprehensiveness is higher and its sufficiency *lower*. A random explanation
    has this disparity too;
@@ -56,8 +56,8 @@ how far the scores stand out, and differs between explainers, groups and texts. 
 
 ## The published effects
 
-Signs of Cohen's d of both metrics for each explainer with both: of Tables 8 to 11 for each model (mean over the
-significant seeds), and of this run for each model (mean over all seeds); and for how many models the sign of a
+Signs of Cohen's d of both metrics, for each explainer with both and for each model. They are of Tables 8 to 11 (mean
+over the significant seeds), and of this run (mean over all seeds). The table also has for how many models the sign of a
 metric is the same with all explainers that have one.
 
 {signs}
@@ -66,10 +66,10 @@ metric is the same with all explainers that have one.
 
 What that means depends on what was published. By the paper's Eq. 2 soft sufficiency is one minus the fall, and
 higher is better. Then signs that are opposite are what the *model* makes: one group falls more whatever is missing.
-But the paper's tables mark lower as better, and in [the study on two cores](disparity.md) the directions of soft
-sufficiency are mostly the other way round than published, while those of soft comprehensiveness agree. If the
+But the paper's tables mark lower as better. In [the study on two cores](disparity.md) the directions of soft
+sufficiency are mostly the other way round than published. Those of soft comprehensiveness agree. If the
 published numbers are the fall itself, the signs are what *scale* makes, or a better explanation. The printed tables
-alone cannot tell these two apart; the runs below do, for the data at hand.
+alone cannot tell these two apart. The runs below do, for the data at hand.
 
 ## The same data, as much kept of every text
 
@@ -95,17 +95,17 @@ By explainer:
 
 ## How much is kept
 
-Mean share of a text that soft sufficiency keeps as published (soft comprehensiveness removes as much), by group;
-*d* is Cohen's; means over seeds.
+Mean share of a text that soft sufficiency keeps as published (soft comprehensiveness removes as much), by group. *d* is
+Cohen's. Numbers are means over seeds.
 
 {kept}
 
 ## What the differences are made of
 
-Difference of the groups' means (male − female), median over explainers and seeds of its absolute value. *published*
-is the sum of what the same probabilities have in a random order (*number kept*) and of what is *added* to it;
-likewise *controlled*, where all keep as much, of *any* and *controlled, added*. *same sign*: the share of runs in
-which a part has the sign of the whole.
+Difference of the groups' means (male − female), median over explainers and seeds of its absolute value. The column
+*published* is a sum. Its parts are what the same probabilities have in a random order (*number kept*), and what is
+*added* to it. Likewise *controlled*, where all keep as much, is the sum of *any* and *controlled, added*. The column
+*same sign* has the share of runs in which a part has the sign of the whole.
 
 {parts}
 """

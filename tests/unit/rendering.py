@@ -1,7 +1,6 @@
 """Pages as the workflow makes them: their settings, what stands in them, and the files that the script writes."""
 
 import json
-import re
 import subprocess
 import sys
 from importlib import import_module
@@ -9,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
+from prose import LONGEST, old_words, split
 
 from evenlight.core import tables
 from evenlight.reports.html_table import Page
@@ -41,18 +41,14 @@ def page_of(name: str, *frames: pd.DataFrame, **settings: object) -> Page:
 
 
 def speaking_plainly(page: Page) -> Page:
-    """The page, if its introduction is short, its sentences are, and what more there is to say stands in details."""
+    """The page, if introduction and sentences are short, words are the field's, and all else stands in details."""
     assert len(page.introduction.split()) <= 60, page.introduction
     for text in (page.introduction, *(answer for _, answer in page.details)):
-        for sentence in sentences(text):
-            assert len(sentence.split()) <= 40, sentence
+        assert old_words(text) == []
+        for sentence in split(text):
+            assert len(sentence.split()) <= LONGEST, sentence
     assert page.details or not page.tables
     return page
-
-
-def sentences(text: str) -> list[str]:
-    """Where one ends, the next begins with anything but a small letter."""
-    return re.split(r"(?<=[.?!])(?<! al\.)\s+(?=[^a-z])", text)
 
 
 def run_script(name: str, settings: dict, *arguments: object) -> subprocess.CompletedProcess:

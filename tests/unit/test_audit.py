@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+import prose
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -496,8 +497,8 @@ def test_a_finding_says_what_is_attainable_and_who_makes_it(study, effects):
     html = page(content)
     assert "<td>0.01 (0.00, 0.02)</td><td>0.90 (0.30, 0.95)</td><td>−0.10</td>" in html
     assert (
-        "For 1 of them it is known what is attainable: in 1 the model, or the metric, makes all or most of the "
-        "disparity, in 0 the explainer is shown to have a part in it, in 0 this is undecided."
+        "For 1 of them it is known what is attainable. In 1 the model, or the metric, makes all or most of the "
+        "disparity. In 0 the explainer is shown to have a part in it, and in 0 this is undecided."
     ) in content["found"][0]["said"]
     assert "Who makes them" in html
     assert "Who makes them" not in page(study.audit(effects))
@@ -597,6 +598,14 @@ def test_a_line_says_what_explanations_cost_once_for_those_that_are_computed_tog
         "Integrated gradients and LIME 0.125 s and 50 rows."
     )
     assert said in page(audit)
+
+
+def test_the_page_speaks_plainly(audit, tmp_path):
+    path = tmp_path / "audit.html"
+    path.write_text(page(audit), encoding="utf-8")
+    read = list(prose.sentences(path))
+    assert len(read) > 50
+    assert [sentence for sentence in read if sentence.length > prose.LONGEST or prose.old_words(sentence.text)] == []
 
 
 def test_no_pair_is_shown_of_random_explanations_which_are_no_hypothesis(study, effects):

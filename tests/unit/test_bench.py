@@ -81,7 +81,7 @@ def test_a_page_has_a_section_for_each_model(tmp_path, monkeypatch, capsys):
     parts = (tmp_path / "page.md").read_text(encoding="utf-8").split("\n\n")
     assert parts[:3] == ["# Title", "What is measured.", "Twice."]
     assert parts[3].startswith("Made by `python bench/some.py --models a=x` on ")
-    assert parts[3].endswith(f"numpy {np.__version__}.")
+    assert parts[3].endswith(f"numpy {np.__version__}. The [glossary](../glossary.md) says what words mean.")
     assert parts[4:] == ["## a", "It lies in x.", "## b", "It lies in y=z.\n"]
     assert "It lies in x." in capsys.readouterr().out
     with pytest.raises(argparse.ArgumentTypeError, match=r"'results/seed0' is not a name, = and a folder"):

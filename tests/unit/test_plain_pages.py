@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rendering import sentences, speaking_plainly
+from rendering import speaking_plainly
 
 from evenlight.reports.html_table import Cell, Page, Table, render
 from evenlight.reports.latex_table import latex
@@ -45,17 +45,13 @@ def test_all_words_of_a_page():
     assert PAGE.said.endswith("How sure is it? Quite.")
 
 
-def test_sentences_are_told_apart():
-    text = "As Krishna et al. 2024 do. Is d 0.5 e.g. here? – where not. 0 of 3 are."
-    assert sentences(text) == ["As Krishna et al. 2024 do.", "Is d 0.5 e.g. here?", "– where not.", "0 of 3 are."]
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
         {"introduction": "One two three. " * 20 + "More."},
         {"introduction": "word " * 41 + "ends."},
         {"details": [("Why?", "word " * 41 + "ends.")]},
+        {"details": [("Why?", "The shard says so.")]},
         {"details": []},
     ],
 )

@@ -91,19 +91,6 @@ def test_used_as_a_module(project, tmp_path):
     assert planned_jobs(tmp_path) == all_jobs(TINY)
 
 
-def test_picture_of_the_rules_is_of_these_rules(project):
-    """``make rule-graph`` draws it again."""
-    asked = snakemake(project, "--quiet", "all", "--rulegraph", "dot", "--configfile", "config/demo.yaml").stdout
-    named = dict(re.findall(r"^\s+(\d+)\[label = \"(\w+)\"", asked, re.MULTILINE))
-    picture = (PROJECT / "docs" / "rules.svg").read_text(encoding="utf-8")
-    drawn = dict(re.findall(r"<title>(\d+)</title>\n.*\n<text[^>]*>(\w+)</text>", picture))
-    assert named
-    assert sorted(drawn.values()) == sorted(named.values())
-    needed = re.findall(r"(\d+) -> (\d+)", asked)
-    lines = re.findall(r"<title>(\d+)&#45;&gt;(\d+)</title>", picture)
-    assert sorted((drawn[a], drawn[b]) for a, b in lines) == sorted((named[a], named[b]) for a, b in needed)
-
-
 @pytest.mark.parametrize(
     "path", ["config.yaml", "demo.yaml", *(f"studies/{path.name}" for path in PROJECT.glob("config/studies/*.yaml"))]
 )

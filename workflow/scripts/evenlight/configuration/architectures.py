@@ -437,16 +437,17 @@ class Service(Architecture):
         HUGGING_FACE["answers"],
         description=(
             "Where the probabilities stand in what comes back: an expression of JMESPath that gives a list with one "
-            "entry for each text, a list of objects with `label` and `score` (as Hugging Face has it), an object of "
-            "probabilities by label, or a list of probabilities, whose labels are then `0`, `1` and so on."
+            "entry for each text. An entry is a list of objects with `label` and `score` (as Hugging Face has it), or "
+            "an object of probabilities by label. It may also be a list of probabilities, whose labels are then `0`, "
+            "`1` and so on."
         ),
     )
     classes: dict[Text, Text | None] = Field(
         {},
         description=(
-            "Label of the service for each class of the dataset, as for models that are `trained`: empty matches them "
-            "by name, and of labels that do not exclude each other one class has a label and the other one `null`, "
-            "such as `{harmless: null, toxic: toxicity}`."
+            "Label of the service for each class of the dataset, as for models that are `trained`. Empty matches them "
+            "by name. Of labels that do not exclude each other one class has a label and the other one `null`, such "
+            "as `{harmless: null, toxic: toxicity}`."
         ),
     )
     version: Text | None = Field(

@@ -343,9 +343,9 @@ class Lime(Explainer):
     definition: Literal["paper", "released"] = Field(
         "paper",
         description=(
-            "Of word features: `paper` explains the target and gives a word's score to its own tokens; "
-            "`released`, as GECOBench's code, explains class 1 whatever the target, and a token has the score of "
-            'a word that contains its spelling ("he" that of "she").'
+            "Of word features: `paper` explains the target and gives a word's score to its own tokens. "
+            "The choice `released`, as GECOBench's code, explains class 1 whatever the target. A token then has the "
+            'score of a word that contains its spelling ("he" that of "she").'
         ),
     )
     special_tokens: Literal["unscored", "excluded", "included"] = Field(
@@ -443,7 +443,7 @@ class Attnlrp(Explainer):
 
 class Gim(GradientExplainer):
     """Gradient times (input − baseline), signed, summed over the hidden dimension, the gradient changed where values
-    act on each other: the softmax's is taken at a higher temperature, normalisations are held constant, and factors
+    act on each other. The softmax's is taken at a higher temperature, normalisations are held constant, and factors
     share that of their product (GIM, Edin et al. 2025). For the models that `attnlrp` explains.
     """
 
@@ -528,8 +528,8 @@ class KernelShap(Explainer):
 
 class ShapleySampling(Explainer):
     """Shapley values of the target's probability, tokens being the features, as the mean of what a token adds when
-    tokens are shown one after the other in random orders (Castro et al. 2009; Štrumbelj and Kononenko 2010); without
-    bias, and exact where the orders' texts would suffice for all subsets.
+    tokens are shown one after the other in random orders (Castro et al. 2009; Štrumbelj and Kononenko 2010). They
+    have no bias, and are exact where the orders' texts would suffice for all subsets.
     """
 
     title: ClassVar[str] = "Shapley sampling"

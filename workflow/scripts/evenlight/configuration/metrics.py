@@ -75,7 +75,7 @@ AopcDefinition = Annotated[
             "repetitions, as ferret does. `threshold` takes the tokens whose score, divided by the sum of the "
             "absolute scores, reaches each of `shares`, as the disparity study's text says. `eraser` is that of "
             "DeYoung et al. 2020: no token and then the shares 0.01, 0.05, 0.1, 0.2 and 0.5, rounded up, all of "
-            "which count in the mean; all tokens are ranked, whatever their sign; and the probability is that of "
+            "which count in the mean. All tokens are ranked there, whatever their sign. The probability is that of "
             "the predicted class, so that `explain.target` should be `prediction`."
         )
     ),

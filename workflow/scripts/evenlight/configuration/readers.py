@@ -217,8 +217,8 @@ class Compas(Reader):
     ] = Field(
         ["priors", "age"],
         description=(
-            "What the two of a pair have in common: the number of `priors`, within 0.2 standard deviations, and "
-            "exactly the `age` group, the `score` factor, the degree of the `charge`, and the other attribute, "
+            "What the two of a pair have in common. The number of `priors` is within 0.2 standard deviations. Exactly "
+            "the same are the `age` group, the `score` factor, the degree of the `charge`, and the other attribute, "
             "`gender` or `race`, as the text has them."
         ),
     )
@@ -420,8 +420,8 @@ class CausalWorld(Reader):
         0.0,
         description=(
             "Correlation of a concept that causes the class (`care`) with one that does not (`dress`) by a common "
-            "cause, in the units whose `care` does not follow the gender: over all units it is the share "
-            "1 - `base_rates` of this number."
+            "cause, in the units whose `care` does not follow the gender. Over all units it is the share 1 - "
+            "`base_rates` of this number."
         ),
     )
     label_effect: Share = Field(

@@ -36,9 +36,9 @@ class Explain(Settings):
         ge=1,
         description=(
             "Explain only this many test pairs (a sentence with all its variants), drawn at random and the same "
-            "for every model and seed; `null` explains all. Where no item has variants, each is a pair of its "
-            "own, and as many are drawn of each level of the compared factors (of each combination, where there are "
-            "several), the levels that are not compared included, while there are some."
+            "for every model and seed; `null` explains all. Where no item has variants, each is a pair of its own. As "
+            "many are then drawn of each level of the compared factors (of each combination, where there are "
+            "several), while there are some. Levels that are not compared are included."
         ),
     )
     pairs_on: NumberPerDataset = Field(
@@ -51,10 +51,9 @@ class Explain(Settings):
     levels_by: Name = Field(
         "words",
         description=(
-            "What predicts the levels of concepts in test texts, for explainers "
-            "that must not see people's: `words` (tf-idf and a logistic regression), or the name of a model of the "
-            "study, of whose architecture and training one network is trained for each concept, with the first of "
-            "`seeds`."
+            "What predicts the levels of concepts in test texts, for explainers that must not see people's: `words` "
+            "(tf-idf and a logistic regression), or the name of a model of the study. One network of its architecture "
+            "and training is then trained for each concept, with the first of `seeds`."
         ),
     )
     precision: Literal["float32", "bfloat16"] = Field(
@@ -430,8 +429,9 @@ class Study(Settings):
         False,
         description=(
             "Shows in a study of the `kind: regimes` how probable the words of every text are to a masked language "
-            "model before and after each training, by group: of models that are asked by a prompt, and of those of the "
-            "architecture `pretrained` whose source was published with that head. Others are left out, with a note."
+            "model before and after each training, by group. It does so for models that are asked by a prompt, and "
+            "for those of the architecture `pretrained` whose source was published with that head. Others are left "
+            "out, with a note."
         ),
     )
     agreement: Agreement | None = Field(

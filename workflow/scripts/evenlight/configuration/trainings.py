@@ -92,9 +92,9 @@ class Training(Settings):
     group_by_length: bool = Field(
         False,
         description=(
-            "Whether the items of a step are of like length, so that less is padding: sorted within buckets of 50 "
-            "steps (a quarter of a smaller dataset), which are drawn at random in each epoch, as is the order of the "
-            "steps."
+            "Whether the items of a step are of like length, so that less is padding. They are sorted within buckets "
+            "of 50 steps (a quarter of a smaller dataset). Buckets are drawn at random in each epoch, as is the order "
+            "of the steps."
         ),
     )
     precision: Literal["float32", "bfloat16"] = Field(
@@ -115,10 +115,10 @@ class Training(Settings):
     trained: Annotated[Different[Part], Field(min_length=1)] | None = Field(
         None,
         description=(
-            "Parts of the network that are trained, while the others stay as they are, such as `[embeddings, head]`: "
-            "`embeddings`, the word table and all that stands before the first layer; `layers`; `pooler`, a layer "
-            "between these and the head that the model brought along; `head`, what stands behind, and a pooler that "
-            "the model came without. `null` trains all weights."
+            "Parts of the network that are trained, while the others stay as they are, such as `[embeddings, head]`. "
+            "`embeddings` are the word table and all that stands before the first layer. `pooler` is a layer between "
+            "`layers` and the head that the model brought along. `head` is what stands behind, and a pooler that the "
+            "model came without. `null` trains all weights."
         ),
     )
     fresh: Different[Literal["embeddings", "layers", "pooler"]] = Field(

@@ -14,6 +14,7 @@ _FORM = pa.struct(
         required("ground_truth", pa.list_(pa.int8())),
     ]
 )
+# `corpus/books.parquet`: a book of the list of popular ones.
 BOOKS = Contract(
     "books",
     "list_books",
@@ -26,6 +27,7 @@ BOOKS = Contract(
         ]
     ),
 )
+# `corpus/articles.parquet`: a book, with the article about it.
 ARTICLES = Contract(
     "articles",
     "find_articles",
@@ -39,6 +41,7 @@ ARTICLES = Contract(
         ]
     ),
 )
+# `corpus/paragraphs.parquet`: a paragraph of a stored page.
 PARAGRAPHS = Contract(
     "paragraphs",
     "extract_paragraphs",
@@ -68,7 +71,9 @@ _PARSED = [
     required("relations", pa.list_(pa.string())),
     required("scheme", pa.string()),
 ]
+# `corpus/sentences.parquet`: a sentence, its words with their syntax.
 SENTENCES = Contract("sentences", "parse_sentences", pa.schema(_PARSED))
+# `corpus/candidates.parquet`: a sentence that the filter keeps.
 CANDIDATES = Contract(
     "candidates",
     "filter_sentences",
@@ -80,6 +85,7 @@ CANDIDATES = Contract(
         ]
     ),
 )
+# `corpus/drafts.parquet`: one of the six forms of a sentence.
 DRAFTS = Contract(
     "drafts",
     "draft_variants",
@@ -93,6 +99,8 @@ DRAFTS = Contract(
         ]
     ),
 )
+# `corpus/annotations.parquet`, and `resolve_annotations` makes `corpus/resolved.parquet`: a sentence with what an
+# annotator decided.
 ANNOTATIONS = Contract(
     "annotations",
     "import_annotations",

@@ -5,6 +5,7 @@ import pyarrow as pa
 from evenlight.core.contracts.fields import columns, required
 from evenlight.core.tables import Contract
 
+# `attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet`: an explained text, a row group per group of items.
 ATTRIBUTIONS = Contract(
     "attributions",
     "attribute",
@@ -17,7 +18,8 @@ ATTRIBUTIONS = Contract(
         ]
     ),
 )
-# A row for each part that a job computed at once; none where the cost is not known.
+# `costs/{dataset}/{model}/seed{seed}/{explainer}.parquet`: a part that a job
+# computed at once. There is none where the cost is not known.
 COSTS = Contract(
     "costs",
     "attribute",
@@ -32,12 +34,15 @@ COSTS = Contract(
         ]
     ),
 )
+# `agreement/{dataset}/{model}/seed{seed}.parquet`: a text, with a column for every two explainers.
 AGREEMENT = Contract(
     "agreement of explainers",
     "compare_explainers",
     pa.schema([required("item_id", pa.string())]),
     extra_columns=pa.float64(),
 )
+# `randomised/{dataset}/{model}/seed{seed}/{explainer}.parquet`: a text at a stage, beside the scores of a model with
+# random layers.
 RANDOMISED = Contract(
     "scores by random layers",
     "randomise_layers",
@@ -52,8 +57,10 @@ RANDOMISED = Contract(
         ]
     ),
 )
+# `scores/{dataset}/{model}/seed{seed}/{family}/{explainer}.parquet`, and `score_changes` those of concepts: an
+# explained text or change, with a column for each metric.
 SCORES = Contract("scores", "score", pa.schema([required("item_id", pa.string())]), extra_columns=pa.float64())
-# Changes of what a text says of one concept, and what is computed of them.
+# `changes/{dataset}/changes.parquet`: a change of what a text says of one concept.
 CHANGES = Contract(
     "changes",
     "list_changes",
@@ -64,17 +71,20 @@ CHANGES = Contract(
         ]
     ),
 )
+# `changes/{dataset}/labels.parquet`: a text, with its level of each concept as words or networks predict it.
 CONCEPT_LABELS = Contract(
     "predicted levels of concepts",
     "label_concepts",
     pa.schema([required("item_id", pa.string())]),
     extra_columns=pa.string(),
 )
+# `changes/{dataset}/levels/{concept}.parquet`, where `explain.levels_by` names a model: a test text.
 PREDICTED_LEVELS = Contract(
     "levels of a concept as a network predicts them",
     "predict_levels",
     pa.schema([*columns(pa.string(), "item_id", "level")]),
 )
+# `representations/{dataset}/{model}/seed{seed}.parquet`: a text. The metadata have the last linear layer.
 REPRESENTATIONS = Contract(
     "representations",
     "represent_texts",
@@ -86,6 +96,8 @@ REPRESENTATIONS = Contract(
         ]
     ),
 )
+# `word_attributions/{dataset}/{model}/seed{seed}/{attribution}.parquet`, where an explainer sums them up: a text and
+# a class. `attribution` is a method and a digest of its settings.
 WORD_ATTRIBUTIONS = Contract(
     "attributions of words to every class",
     "attribute_changes",
@@ -97,11 +109,14 @@ WORD_ATTRIBUTIONS = Contract(
         ]
     ),
 )
+# `counterfactuals/{dataset}/{model}/seed{seed}/{explainer}/{concept}.parquet`, for explainers that train such a
+# network: a text.
 COUNTERFACTUALS = Contract(
     "answers of a network that has forgotten a concept",
     "forget_concept",
     pa.schema([required("item_id", pa.string()), required("probability", pa.list_(pa.float64()))]),
 )
+# `concept_effects/{dataset}/{model}/seed{seed}/{explainer}.parquet`: a change, with its estimated effect.
 CHANGE_EFFECTS = Contract(
     "effects of changes",
     "estimate_changes",

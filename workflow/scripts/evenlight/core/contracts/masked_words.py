@@ -5,6 +5,7 @@ import pyarrow as pa
 from evenlight.core.contracts.fields import columns, required
 from evenlight.core.tables import Contract
 
+# `masked_words/{dataset}/{model}/seed{seed}.parquet`, where a study asks for `masked_words`: a text.
 MASKED_WORDS = Contract(
     "scores of masked words",
     "score_masked_words",

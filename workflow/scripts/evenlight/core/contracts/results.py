@@ -7,6 +7,7 @@ from evenlight.core.tables import Contract
 
 # Of a cell over its seeds; the factor is that by which the two levels differ: gender, race.
 _CELL = columns(pa.string(), "dataset", "model", "explainer", "metric", "factor", "level_a", "level_b")
+# `tables/disparity.parquet`: a cell and a seed.
 DISPARITY = Contract(
     "disparity",
     "measure_disparity",
@@ -49,6 +50,7 @@ DISPARITY = Contract(
 )
 
 
+# `tables/effects.parquet`: a cell over its seeds.
 EFFECTS = Contract(
     "effects",
     "estimate_effects",
@@ -112,6 +114,7 @@ LOOKS = Contract(
 )
 
 
+# `tables/verdict_control.parquet`: a family of cells under one permutation of the labels.
 VERDICT_CONTROL = Contract(
     "verdict_control",
     "permute_verdicts",
@@ -127,6 +130,7 @@ VERDICT_CONTROL = Contract(
 
 # Of a cell over its seeds, selected by significance and not; an effect may be undefined, or infinite.
 _MEANS = columns(pa.float64(), "mean_d_significant", "sd_d_significant", "mean_d", "sd_d", missing=True)
+# `tables/disparity_summary.parquet`: a cell over its seeds.
 SUMMARY = Contract(
     "the summary of disparities",
     "summarise_disparity",
@@ -145,6 +149,7 @@ SUMMARY = Contract(
         ]
     ),
 )
+# `tables/tests.parquet`: a dataset and a metric, with how many tests are significant.
 TEST_COUNTS = Contract(
     "counts of tests",
     "count_tests",
@@ -158,6 +163,7 @@ TEST_COUNTS = Contract(
         ]
     ),
 )
+# `tables/scores.parquet`: a dataset, model, explainer, metric and group.
 SCORE_SUMMARY = Contract(
     "the summary of scores",
     "summarise_scores",
@@ -171,6 +177,7 @@ SCORE_SUMMARY = Contract(
         ]
     ),
 )
+# `tables/costs.parquet`: a dataset, model, explainer and device.
 COST_SUMMARY = Contract(
     "the summary of costs",
     "summarise_costs",
@@ -184,6 +191,7 @@ COST_SUMMARY = Contract(
         ]
     ),
 )
+# `tables/regimes.parquet`, in a study of regimes: a regime, explainer, metric and subset of the texts.
 # How well texts are explained in a regime, on a subset of them; beside the baseline regime, and beside random scores.
 REGIMES = Contract(
     "the summary of regimes",
@@ -201,6 +209,8 @@ REGIMES = Contract(
         ]
     ),
 )
+# `tables/attribution_differences.parquet`, in a study of regimes that compares levels: a run, an explainer and a pair
+# of levels.
 # How differently words of the ground truth are explained in both forms of a sentence.
 ATTRIBUTION_DIFFERENCES = Contract(
     "differences of attributions",
@@ -216,6 +226,7 @@ ATTRIBUTION_DIFFERENCES = Contract(
         ]
     ),
 )
+# `tables/challengers.parquet`, in a study of regimes that names challengers: an explainer that challenges all others.
 # Whether an explainer is better than all others, and its difference from each of them.
 CHALLENGERS = Contract(
     "the verdicts on challengers",
@@ -232,6 +243,7 @@ CHALLENGERS = Contract(
         ]
     ),
 )
+# `tables/challenger_pairs.parquet`: a challenger beside one of the others.
 CHALLENGER_PAIRS = Contract(
     "challengers beside the others",
     "compare_challengers",
@@ -244,6 +256,7 @@ CHALLENGER_PAIRS = Contract(
         ]
     ),
 )
+# `tables/masked_words.parquet`: a score of a model at a level, or between two levels.
 # How improbable a masked language model finds the words of texts: means, and differences of two levels.
 MASKED_SUMMARY = Contract(
     "the summary of masked words",
@@ -257,6 +270,8 @@ MASKED_SUMMARY = Contract(
         ]
     ),
 )
+# `tables/pair_invariance.parquet`: a model, an explainer and two levels, with how alike the forms of a text are
+# explained.
 PAIR_INVARIANCE = Contract(
     "invariance of pairs",
     "measure_reliance",
@@ -273,6 +288,7 @@ PAIR_INVARIANCE = Contract(
         ]
     ),
 )
+# `tables/group_reliance.parquet`: a model, an explainer and a level, with the share of the words that name it.
 GROUP_RELIANCE = Contract(
     "reliance on the group's name",
     "measure_reliance",
@@ -286,6 +302,8 @@ GROUP_RELIANCE = Contract(
         ]
     ),
 )
+# `tables/words_by_group.parquet`: a word, with its mean share in each group. It has no words of a dataset that keeps
+# its texts.
 WORDS_BY_GROUP = Contract(
     "words by group",
     "measure_reliance",
@@ -297,6 +315,7 @@ WORDS_BY_GROUP = Contract(
         ]
     ),
 )
+# `tables/word_associations.parquet`, in a study of regimes: a word and a class.
 WORD_ASSOCIATIONS = Contract(
     "associations of words",
     "check_ground_truth",
@@ -309,6 +328,7 @@ WORD_ASSOCIATIONS = Contract(
         ]
     ),
 )
+# `tables/ground_truth.parquet`, in a study of regimes: a dataset.
 GROUND_TRUTH = Contract(
     "the check of the ground truth",
     "check_ground_truth",
@@ -321,6 +341,7 @@ GROUND_TRUTH = Contract(
         ]
     ),
 )
+# `tables/confusions.parquet`, in a study of regimes: a run, a true class and a predicted one.
 # How often each class is predicted for each, and the curve of true against false positives of a class.
 CONFUSIONS = Contract(
     "confusions",
@@ -335,6 +356,7 @@ CONFUSIONS = Contract(
         ]
     ),
 )
+# `tables/roc_curves.parquet`, in a study of regimes: a point of the curve of a run and a class.
 ROC_CURVES = Contract(
     "curves of true and false positives",
     "measure_predictions",
@@ -349,6 +371,7 @@ ROC_CURVES = Contract(
         ]
     ),
 )
+# `tables/randomisation.parquet`: an explainer, a model and a stage.
 RANDOMISATION = Contract(
     "the summary of randomisation",
     "summarise_randomisation",
@@ -361,6 +384,7 @@ RANDOMISATION = Contract(
         ]
     ),
 )
+# `tables/agreement.parquet`: two explainers and a group of texts.
 AGREEMENT_SUMMARY = Contract(
     "the summary of agreement",
     "summarise_agreement",
@@ -377,6 +401,7 @@ AGREEMENT_SUMMARY = Contract(
 )
 # The factor of a level or of two; none of all items, and of classes.
 _QUALITY = [required("measure", pa.string()), pa.field("factor", pa.string()), required("subset", pa.string())]
+# `tables/models.parquet`: a model and a group of texts.
 QUALITY = Contract(
     "the quality of models",
     "measure_quality",
@@ -389,6 +414,7 @@ QUALITY = Contract(
         ]
     ),
 )
+# `tables/learning_rates.parquet`, where rates are tried: a model and a rate.
 # One training for each rate; of a diverged one there is no epoch.
 LEARNING_RATES = Contract(
     "the trainings by learning rate",
@@ -403,6 +429,7 @@ LEARNING_RATES = Contract(
         ]
     ),
 )
+# `tables/models_per_seed.parquet`: a run and a group of texts.
 QUALITY_PER_SEED = Contract(
     "the quality of models per seed",
     "measure_quality",
@@ -416,6 +443,7 @@ QUALITY_PER_SEED = Contract(
         ]
     ),
 )
+# `tables/balanced_accuracy.parquet`: a model, beside guessing.
 # How a run classifies the test texts, every class counted alike: guessing is right about `chance` of them.
 BALANCED_ACCURACY = Contract(
     "the balanced accuracies",
@@ -429,6 +457,7 @@ BALANCED_ACCURACY = Contract(
         ]
     ),
 )
+# `tables/control.parquet`: a test in all cells of a dataset and a model, with real and with permuted labels.
 CONTROL = Contract(
     "the control",
     "permute_groups",
@@ -442,6 +471,7 @@ CONTROL = Contract(
         ]
     ),
 )
+# `tables/covariate_adjusted.parquet`: a cell and a covariate.
 COVARIATE_ADJUSTED = Contract(
     "covariate-adjusted disparities",
     "adjust_for_covariates",
@@ -471,6 +501,8 @@ def _beyond_random(part: str, judged: bool = True, missing: bool = False) -> lis
     return fields
 
 
+# `tables/beyond_random.parquet`, where a study has a random explainer: a cell, with what is left of it beyond random
+# explanations.
 BEYOND_RANDOM = Contract(
     "effects beyond random explanations",
     "measure_beyond_random",
@@ -499,6 +531,7 @@ _SET = [
     required("seed", pa.int64()),
     *columns(pa.string(), "explainer", "metric", "factor", "groups"),
 ]
+# `tables/groups.parquet`, where more than two groups are compared: a test of all of them.
 GROUPS = Contract(
     "tests of more than two groups",
     "compare_many_groups",
@@ -520,6 +553,7 @@ GROUPS = Contract(
         ]
     ),
 )
+# `tables/group_pairs.parquet`: two of more than two groups.
 GROUP_PAIRS = Contract(
     "Dunn's tests",
     "compare_many_groups",
@@ -533,6 +567,7 @@ GROUP_PAIRS = Contract(
         ]
     ),
 )
+# `tables/concept_errors.parquet`: a model, an explainer, a metric and a change of a concept.
 CONCEPT_ERRORS = Contract(
     "errors of estimated effects",
     "summarise_concepts",
@@ -544,6 +579,7 @@ CONCEPT_ERRORS = Contract(
         ]
     ),
 )
+# `tables/concept_effects.parquet`: a change of a concept, with its effect on a model.
 CONCEPT_EFFECTS = Contract(
     "effects of concepts",
     "summarise_concepts",
@@ -557,6 +593,7 @@ CONCEPT_EFFECTS = Contract(
         ]
     ),
 )
+# `tables/definitions.parquet`, where a study has several definitions of a metric: a comparison under two of them.
 DEFINITIONS = Contract(
     "definitions",
     "compare_definitions",
@@ -568,6 +605,7 @@ DEFINITIONS = Contract(
         ]
     ),
 )
+# `tables/specifications.parquet`, where a study asks in several ways: a question asked in one of them.
 SPECIFICATIONS = Contract(
     "specifications",
     "measure_specifications",
@@ -582,6 +620,7 @@ SPECIFICATIONS = Contract(
         ]
     ),
 )
+# `tables/specification_curves.parquet`: a question, over all ways to ask it.
 SPECIFICATION_CURVES = Contract(
     "specification curves",
     "measure_specifications",
@@ -596,6 +635,8 @@ SPECIFICATION_CURVES = Contract(
         ]
     ),
 )
+# `tables/published.parquet`, where a study has published counterparts: a published disparity beside that of the
+# study.
 PUBLISHED = Contract(
     "published disparities",
     "compare_published",
@@ -613,6 +654,7 @@ PUBLISHED = Contract(
     ),
 )
 _DIRECTIONS = ("same_direction", "same_direction_by_chance", "kappa")
+# `tables/published_agreement.parquet`: a part of the study, with how far it agrees with published disparities.
 PUBLISHED_AGREEMENT = Contract(
     "the agreement with published disparities",
     "compare_published",
@@ -628,6 +670,7 @@ PUBLISHED_AGREEMENT = Contract(
         ]
     ),
 )
+# `tables/published_models.parquet`: a model beside the published one.
 PUBLISHED_QUALITY = Contract(
     "published quality of models",
     "compare_published",
@@ -640,7 +683,7 @@ PUBLISHED_QUALITY = Contract(
 )
 
 
-# What an audit shows beside the verdicts.
+# `tables/audited_texts.parquet`, for audits: a dataset.
 AUDITED_TEXTS = Contract(
     "audited texts",
     "count_texts",
@@ -655,6 +698,7 @@ AUDITED_TEXTS = Contract(
         ]
     ),
 )
+# `tables/audited_groups.parquet`, for audits: a level.
 AUDITED_GROUPS = Contract(
     "audited groups",
     "count_texts",
@@ -666,6 +710,7 @@ AUDITED_GROUPS = Contract(
         ]
     ),
 )
+# `tables/different_texts.parquet`, for audits: a comparison in which texts are copies of others.
 DIFFERENT_TEXTS = Contract(
     "different texts",
     "count_texts",
@@ -677,6 +722,7 @@ DIFFERENT_TEXTS = Contract(
         ]
     ),
 )
+# `tables/texts_needed.parquet`, for audits: an undecided cell, with how many texts would decide it.
 TEXTS_NEEDED = Contract(
     "needed texts",
     "estimate_texts_needed",
@@ -692,6 +738,7 @@ TEXTS_NEEDED = Contract(
         ]
     ),
 )
+# `tables/without_words.parquet`, for audits: a run and a way of hiding, with the class of texts without words.
 WITHOUT_WORDS = Contract(
     "classes of texts without words",
     "classify_empty_texts",
@@ -704,6 +751,8 @@ WITHOUT_WORDS = Contract(
         ]
     ),
 )
+# `tables/examples.parquet`, for audits that show texts: one of the pairs that differ most, with the shares of its
+# words and no words.
 EXAMPLES = Contract(
     "example pairs",
     "find_examples",

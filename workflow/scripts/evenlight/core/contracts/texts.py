@@ -7,6 +7,8 @@ from evenlight.core.tables import Contract
 
 # How the columns begin that say what a text has of each attribute, such as attribute.gender.
 ATTRIBUTE = "attribute."
+# `datasets/{dataset}/items.parquet`, as `swap_classes` does, and `list_changes` makes
+# `changes/{dataset}/items.parquet`: a text with its attributes, or a change of the test split.
 ITEMS = Contract(
     "items",
     "import_dataset",
@@ -29,6 +31,8 @@ ITEMS = Contract(
     extra_prefix=ATTRIBUTE,
     optional=("spaces", "part", "carries"),
 )
+# `datasets/{dataset}/units.parquet`, and `list_changes` makes `changes/{dataset}/units.parquet`: a text in a unit,
+# which says what is compared, by which levels of which factor.
 UNITS = Contract(
     "units",
     "import_dataset",
@@ -42,6 +46,8 @@ UNITS = Contract(
         ]
     ),
 )
+# `predictions/{dataset}/{model}/seed{seed}.parquet`: a test text as the model reads it. The metadata say what it
+# makes of texts without words.
 PREDICTIONS = Contract(
     "predictions",
     "read_texts",

@@ -474,9 +474,9 @@ def _said(pair: Comparison, counts: Mapping[str, int], findings: Sequence[dict],
     makers = _makers(findings)
     if makers:
         texts.append(
-            f"For {makers.total()} of them it is known what is attainable: in "
-            f"{makers[MODEL] + makers[MOSTLY_MODEL]} the model, or the metric, makes all or most of the disparity, in "
-            f"{makers[EXPLAINER] + makers[BOTH]} the explainer is shown to have a part in it, in "
+            f"For {makers.total()} of them it is known what is attainable. In "
+            f"{makers[MODEL] + makers[MOSTLY_MODEL]} the model, or the metric, makes all or most of the disparity. In "
+            f"{makers[EXPLAINER] + makers[BOTH]} the explainer is shown to have a part in it, and in "
             f"{makers[UNDECIDED] + makers[UNDECIDABLE]} this is undecided."
         )
     if counts["no disparity"]:

@@ -203,8 +203,9 @@ def _names_said(label: str, rows: pd.DataFrame) -> str:
         parts.append(
             f"{row.absolute:.0%} of the scores in {row.level} texts ({interval}they are {row.tokens:.0%} of the tokens)"
         )
-    between, first = (" to ", "from ") if len(rows) > NAMED else (", ", "")
-    return f"{label}: the words that name the group have {first}{between.join(parts)}."
+    if len(rows) > NAMED:
+        parts = [f"{part}, the {end}" for part, end in zip(parts, ("least", "most"), strict=True)]
+    return f"{label}: the words that name the group have {'. They have '.join(parts)}."
 
 
 # All words -----------------------------------------------------------------------------------------------------------

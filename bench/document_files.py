@@ -1,0 +1,241 @@
+"""Write docs/files.md: the files that pass between rules, from the contracts that hold them.
+
+What a file is and where it lies stands in the comment above its contract, what a column means in the comment beside it.
+Neither is part of the digest of a job's code, so that another wording reruns nothing.
+"""
+
+import argparse
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from evenlight.core import contracts
+from evenlight.core.errors import InputError
+from evenlight.core.tables import Contract
+from evenlight.jobs.command_line import run
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "files.md"
+REMEDY = "run python bench/document_files.py"
+STAGES = ("corpus", "texts", "explanations", "masked_words", "results")
+
+INTRODUCTION = """\
+<!-- Generated from evenlight.core.contracts; change the contracts and their comments there and run
+     `python bench/document_files.py` instead of editing here. -->
+
+# Files
+
+What passes between the rules, below `results/<study>/`. Each table has a [contract](glossary.md#contract): its columns,
+and the rule that makes it. The contract is checked when the table is written and when it is read. A refusal names the
+file, the column and the rule.
+
+Tables are Parquet. Their metadata have the [notes](glossary.md#note) for readers. Tables of results are also there as
+`tables/*.csv`, `*.html` and `*.tex`, by `tabulate_<page>`.
+
+## Files with a contract
+
+| file | contract | rule |
+| --- | --- | --- |
+"""
+
+KEPT = "It is kept: it is no output, which Snakemake would delete"
+# File, what it is, and the rules that make it.
+WITHOUT_CONTRACT = (
+    ("`../sources/{name}`", "what was downloaded; its SHA-256 is in `evenlight.core.sources`", "`fetch_source`"),
+    (
+        "`corpus/pages/`, or `pages_<digest>/` of served ones",
+        f"raw HTML by address, time and SHA-256. {KEPT}",
+        "`list_books`, `find_articles`",
+    ),
+    (
+        "`corpus/review.html`, `corpus/label_studio/`",
+        "what annotators are given; what comes back is in `config/schemas/review_export.schema.yaml`",
+        "`write_review_page`, `export_label_studio`",
+    ),
+    (
+        "`datasets/{dataset}/co_occurrence.csv`",
+        "whether the groups' pronouns stand with equally many words",
+        "`measure_co_occurrence`",
+    ),
+    (
+        "`models/{dataset}/{model}/seed{seed}/`",
+        "weights as safetensors, tokenizer, `manifest.json`; `history.csv` where it was trained here",
+        "`train`, `load_model`",
+    ),
+    (
+        "`models/{dataset}/{model}/seed{seed}/service.json`, `tokenizer.json`",
+        "of a classifier behind an address: what is asked, and the words of the texts",
+        "`describe_service`",
+    ),
+    (
+        "`questions/{dataset}/{model}.txt`",
+        "how many questions a service will be asked, printed before the first",
+        "`estimate_questions`",
+    ),
+    (
+        "`../answers/<digest>.sqlite`",
+        f"every answer of a service, by the SHA-256 of its text. {KEPT}",
+        "all that ask a service",
+    ),
+    (
+        "`learning_rates/{dataset}/{model}/rate{rate}.csv`",
+        "the history of a training, where rates are tried",
+        "`try_learning_rate`",
+    ),
+    (
+        "`checks/{dataset}/`",
+        "findings as JSON, and the texts that models are tried with; the target `check` removes them",
+        "`check_dataset`, `check_model`",
+    ),
+    (
+        "`plans/{dataset}/{model}.txt`",
+        "how long each explainer will take, printed before they begin; for the targets `plan` and `audit`",
+        "`plan_explanations`",
+    ),
+    ("`figures/**`", "figures", "`draw_*`"),
+    ("`explorer.html`", "[the explorer](explorer.md), on request", "`write_explorer`"),
+    ("`audit.html`, `.json`, `.md`", "[the audit](audit.md), on request", "`write_audit`"),
+)
+
+
+class Documented(NamedTuple):
+    """A contract with its name in the code, what its file is, and what the lines of its columns say."""
+
+    name: str
+    contract: Contract
+    about: str
+    lines: dict[str, int]
+    comments: dict[int, str]
+
+    @property
+    def rule(self) -> str:
+        """The rule that makes the file; explainers have one for each family."""
+        return self.contract.rule + "_<family>" * (self.contract.rule == "attribute")
+
+    @property
+    def where(self) -> str:
+        """Where it lies."""
+        return self.about.partition(": ")[0]
+
+    @property
+    def path(self) -> str:
+        """The path alone."""
+        return self.about[: self.about.index("`", 1) + 1]
+
+    @property
+    def row(self) -> str:
+        """What a row of it is."""
+        return self.about.partition(": ")[2]
+
+
+def documented(stage: str) -> Iterator[Documented]:
+    """The contracts of a stage, a module of ``evenlight.core.contracts``, in their order."""
+    module = import_module(f"{contracts.__name__}.{stage}")
+    source = Path(module.__file__).read_text(encoding="utf-8")
+    made = {node.targets[0].id: node for node in ast.parse(source).body if isinstance(node, ast.Assign)}
+    lines = source.splitlines()
+    comments = {place: _comment(lines, place) for place in range(1, len(lines) + 1)}
+    for name, node in made.items():
+        if isinstance(contract := getattr(module, name), Contract):
+            about = _above(lines, node.lineno)
+            if not re.match(r"`[^`]+`.*: .*\.$", about):
+                raise InputError(f"{module.__file__}: {name}: no comment above it such as '# `path`: what a row is.'")
+            yield Documented(name, contract, about, _places(node, made), comments)
+
+
+def _above(lines: list[str], place: int) -> str:
+    """The comment that ends above a line (counted from 1)."""
+    first = place - 1
+    while first and lines[first - 1].strip().startswith("#"):
+        first -= 1
+    return " ".join(line.strip().lstrip("# ") for line in lines[first : place - 1])
+
+
+def _comment(lines: list[str], place: int) -> str:
+    """The comment on a line, or the one above it."""
+    beside = re.search(r"  # (.*)$", lines[place - 1])
+    return beside[1] if beside else _above(lines, place)
+
+
+def _places(node: ast.AST, made: dict[str, ast.Assign]) -> dict[str, int]:
+    """The lines on which the columns of a contract are named, there or in what it is made of."""
+    places = {}
+    for part in ast.walk(node.value):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            places[part.value] = part.lineno
+        elif isinstance(part, ast.Name) and part.id in made:
+            places |= _places(made[part.id], made)
+    return places
+
+
+def page() -> str:
+    """The whole page, in Markdown."""
+    stages = {stage: list(documented(stage)) for stage in STAGES}
+    listed = [
+        f"| {one.path} | [{one.name}](#{one.name.lower()}) | `{one.rule}` |"
+        for every in stages.values()
+        for one in every
+    ]
+    parts = [INTRODUCTION + "\n".join(listed) + "\n", "## Files without a contract\n"]
+    parts += _table(("file", "what it is", "rule"), WITHOUT_CONTRACT)
+    for stage, every in stages.items():
+        about = import_module(f"{contracts.__name__}.{stage}").__doc__.strip().partition("\n")[0]
+        parts += ["", f"## {stage.replace('_', ' ').capitalize()}\n", about]
+        for one in every:
+            parts += ["", f"### {one.name}\n", f"`{one.rule}` makes {one.where}. A row is {one.row}\n", *_columns(one)]
+    return "\n".join(parts) + "\n"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    for row in (head, ("---",) * len(head), *rows):
+        yield f"| {' | '.join(row)} |"
+
+
+def _columns(one: Documented) -> Iterator[str]:
+    """The table of the columns; neighbours of one type of which nothing is said share a row."""
+    contract, place, said = one.contract, 0, []
+    for field in contract.schema:
+        place = one.lines.get(field.name, place)  # the ends of an interval are named with it
+        said.append((_kind(field, contract), one.comments.get(place, ""), f"`{field.name}`"))
+    if contract.extra_columns is not None:
+        name = f"`{contract.extra_prefix}…`" if contract.extra_prefix else "others"
+        said.append((_type(contract.extra_columns), "as the study has them", name))
+    alike = groupby(said, key=lambda column: column[:2])
+    rows = [(", ".join(name for *_, name in same), kind, comment) for (kind, comment), same in alike]
+    return _table(("columns", "type", "meaning"), rows)
+
+
+def _kind(field: pa.Field, contract: Contract) -> str:
+    absent = ", or no such column" if field.name in contract.optional else ""
+    return _type(field.type) + (", or missing" if field.nullable else "") + absent
+
+
+def _type(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        return f"list of {_type(kind.value_type)}"
+    if pa.types.is_struct(kind):
+        return "mapping of " + ", ".join(f"`{field.name}`" for field in kind)
+    if pa.types.is_integer(kind):
+        return "whole number"
+    return {"string": "text", "bool": "yes or no"}.get(str(kind), "number")
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the page, or hold the one that is there against the contracts."""
+    text = page()
+    if not arguments.check:
+        arguments.page.write_text(text, encoding="utf-8")
+    elif not arguments.page.is_file() or arguments.page.read_text(encoding="utf-8") != text:
+        raise InputError(f"{arguments.page}: does not agree with evenlight.core.contracts; {REMEDY}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--page", type=Path, default=PAGE, help="page to write")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where the page is out of date")
+    run(main, parser)

@@ -1,0 +1,51 @@
+"""docs/files.md and the contracts that it is written from."""
+
+import re
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+from document_files import PAGE, STAGES, WITHOUT_CONTRACT, documented, main, page
+
+from evenlight.core.errors import InputError
+
+ROOT = Path(__file__).parents[2]
+RULES = "\n".join(path.read_text() for path in (ROOT / "rules").rglob("*.smk"))
+EVERY = [one for stage in STAGES for one in documented(stage)]
+
+
+def test_the_page_agrees_with_the_contracts(tmp_path):
+    main(Namespace(page=PAGE, check=True))
+    old = tmp_path / "files.md"
+    old.write_text(page().replace("item_id", "text_id"))
+    with pytest.raises(InputError, match=r"does not agree .* run python bench/document_files\.py"):
+        main(Namespace(page=old, check=True))
+
+
+def test_every_module_of_contracts_is_a_stage():
+    modules = {path.stem for path in (ROOT / "workflow/scripts/evenlight/core/contracts").glob("*.py")}
+    assert modules == {*STAGES, "__init__", "fields"}
+
+
+@pytest.mark.parametrize("one", EVERY, ids=lambda one: one.name)
+def test_paths_are_those_of_the_rules(one):
+    """A table of results stands in the rules by its name, another file by its path or by that of its folder."""
+    for path in re.findall(r"`([^`]+)\.parquet`", one.where):
+        name = path.rpartition("/")[2]
+        assert f'"{name}"' in RULES if path.startswith("tables/") else f"<results>/{path.partition('/')[0]}/" in RULES
+
+
+def test_rules_of_files_are_there():
+    named = {rule for *_, rules in WITHOUT_CONTRACT for rule in re.findall(r"`(\w+)`", rules)}
+    named |= {one.contract.rule for one in EVERY if one.contract.rule != "attribute"}
+    assert len(named) > 40
+    assert [rule for rule in sorted(named) if not re.search(rf'rule {rule}:|"{rule}": Result', RULES)] == []
+
+
+def test_columns_say_what_the_code_says_of_them():
+    text = page()
+    books, _, rest = text.partition("### BOOKS")[2].partition("### ARTICLES")
+    assert "| `book_id` | whole number | Project Gutenberg's number |" in books
+    assert "| `rank` | whole number |  |\n| `title`, `author` | text |  |" in books
+    assert ", `cohens_d`, `cohens_d_low`, `cohens_d_high`, `hedges_g`" in rest
+    assert "| `attribute.…` | text | as the study has them |" in rest
