@@ -71,7 +71,7 @@ def checkpoint_files(wildcards):
     return local_model_files(settings["source"]) + local_model_files(adapter, sources.adapter_files)
 
 
-def local_model_files(source, files=sources.model_files):
+def local_model_files(source, files=sources.transformers_files):
     """The files of a model, or of an adapter, in a folder; none of what is on the hub.
 
     What can only be a path, and is no folder, is itself the input: another rule makes it, or Snakemake says it is missing.

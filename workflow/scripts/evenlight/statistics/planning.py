@@ -33,7 +33,7 @@ from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.pooled import pooled_effects
 from evenlight.statistics.study import Comparison, StudyScores, VerdictSettings
-from evenlight.statistics.verdicts import PRIMARY, STUDY, check_level, family_of, is_disparity, judged
+from evenlight.statistics.verdicts import PRIMARY, STUDY, check_level, hypothesis_family, is_disparity, judged
 
 PARTS = ("disparity", "disparity_for_these_models")
 COLUMNS = ["units", "seeds", "cells", "pilot", *(part + end for part in PARTS for end in ("", "_low", "_high"))]
@@ -210,7 +210,7 @@ def _pilots(study: StudyScores, judging: VerdictSettings) -> list[_Pilot]:
         b: np.ndarray,
         counted: np.ndarray,
     ) -> None:
-        kept = [row["reason"] is None and family_of(row, primary, noise) == family for row in rows]
+        kept = [row["reason"] is None and hypothesis_family(row, primary, noise) == family for row in rows]
         if any(kept):
             metrics = [row["metric"] for row, keep in zip(rows, kept, strict=True) if keep]
             a, b = (np.where(counted[kept][:, :, None], level[kept], np.nan) for level in (a, b))
