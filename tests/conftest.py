@@ -96,12 +96,12 @@ def snakesee() -> str:
 @pytest.fixture(scope="session")
 def browser() -> str:
     """The name of a browser that starts on this machine, for ``browser.fetching`` and the scripts' ``--browser``."""
-    from evenlight.corpus.browser import NoBrowser, Policy, start_browser
+    from evenlight.corpus.browser import CrawlPolicy, NoBrowser, start_browser
 
     problems = []
     for name in ("chromium", "firefox"):
         try:
-            start_browser(name, Policy()).quit()
+            start_browser(name, CrawlPolicy()).quit()
         except NoBrowser as problem:
             problems.append(str(problem))
         else:

@@ -42,7 +42,7 @@ from evenlight.statistics.designs import Design
 from evenlight.statistics.effects import effect_table, gathered, pooled_rows
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import StudyScores, VerdictSettings
-from evenlight.statistics.verdicts import CONTROL, family_of, judged
+from evenlight.statistics.verdicts import CONTROL, hypothesis_family, judged
 
 CELL = ["dataset", "model", "explainer", "metric"]
 GENDER, PLACEBO = "gender", "placebo"
@@ -425,7 +425,7 @@ def arrangements(model: ModelScores, judged_by: VerdictSettings) -> Iterator[pd.
         seeds = np.array([*turned, False])
         scores = [reversed_trainings(explainer, design, seeds) for explainer in explainers]
         rows, statistics = gathered([pooled_rows(scores, [design], judged_by)])
-        families = [family_of(row, judged_by.primary, judged_by.noise) for row in rows]
+        families = [hypothesis_family(row, judged_by.primary, judged_by.noise) for row in rows]
         table = pd.DataFrame(rows).assign(family=families)
         yield with_claims(judged(table, statistics, judged_by.alpha))
 

@@ -71,7 +71,7 @@ def checkpoint_files(wildcards):
     return local_model_files(settings["source"]) + local_model_files(adapter, sources.adapter_files)
 
 
-def local_model_files(source, files=sources.model_files):
+def local_model_files(source, files=sources.transformers_files):
     """The files of a model, or of an adapter, in a folder; none of what is on the hub.
 
     What can only be a path, and is no folder, is itself the input: another rule makes it, or Snakemake says it is missing.
@@ -104,12 +104,10 @@ def compared():
     """
     kind = kinds.KINDS[config["kind"]]
     # A study may compare the changes of one dataset and the texts of another.
-    of_datasets = [configuration.compared_by(kinds.TOKENS, settings) for settings in config["datasets"].values()]
-    of_texts = comparisons_of(kinds.TOKENS)
-    everywhere = all(any(datasets.levels_of(factors, factor) for factor in of_texts) for factors in of_datasets)
-    needed = ("compare" in kind.needs or kind.explained) and (len(MODALITIES) == 1 or everywhere)
+    everywhere = len(MODALITIES) == 1 or configuration.compared_everywhere(config, kinds.TOKENS)
+    needed = everywhere and ("compare" in kind.needs or kind.explained)
     return as_json(
-        comparisons=of_texts if needed else {},
+        comparisons=comparisons_of(kinds.TOKENS) if needed else {},
         strata=config["statistics"]["strata"],
         smallest_group=config["statistics"]["smallest_group"],
         samples={dataset: sample(dataset) for dataset in config["datasets"]},

@@ -13,13 +13,13 @@ import pytest
 
 from evenlight.core.errors import InputError
 from evenlight.corpus import gutenberg, wikipedia
-from evenlight.corpus.browser import Policy, asking, fetching, polite, remembering
+from evenlight.corpus.browser import CrawlPolicy, asking, fetching, polite, remembering
 from evenlight.corpus.local_site import Fault, serving
 from evenlight.corpus.pages import FetchedPage, Refused, read_index, store_page, stored
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "resources/demo/pages"
-QUICK = Policy(contact="tests@example.org", wait=0.0, timeout=30.0, backoff=0.1)
+QUICK = CrawlPolicy(contact="tests@example.org", wait=0.0, timeout=30.0, backoff=0.1)
 FINDING = {"resolvers": ["search", "title"], "candidates": 3, "matched": 0.82, "doubtful": 0.5}
 EXTRACTING = {"headings": ["Plot", "Plot summary", "Synopsis", "Story"], "without_plot": "none"}
 GLASS = wikipedia.article_url("The Glass Orchard")
@@ -80,7 +80,7 @@ def test_robots_are_asked_before_each_host(scraped):
 
 def test_a_slow_page_and_a_server_that_recovers(browser, tmp_path):
     faults = {GLASS: Fault(1, delay=6.0), MILLER: Fault(2, status=503, retry_after="2")}
-    policy = Policy(contact="tests@example.org", wait=0.0, timeout=4.0, backoff=0.1)
+    policy = CrawlPolicy(contact="tests@example.org", wait=0.0, timeout=4.0, backoff=0.1)
     with serving(DEMO, faults) as site, asking(browser, policy, site) as ask:
         fetch = polite(ask, tmp_path, policy)
         assert "<title>The Glass Orchard" in fetch(GLASS).html
@@ -93,7 +93,7 @@ def test_a_slow_page_and_a_server_that_recovers(browser, tmp_path):
 
 
 def test_a_server_that_does_not_recover_ends_the_run(browser, tmp_path):
-    policy = Policy(contact="tests@example.org", wait=0.0, attempts=2, backoff=0.1)
+    policy = CrawlPolicy(contact="tests@example.org", wait=0.0, attempts=2, backoff=0.1)
     with serving(DEMO, {MILLER: Fault(9, status=503)}) as site, asking(browser, policy, site) as ask:
         with pytest.raises(InputError, match=f"{MILLER}: no answer in 2 attempts, the last one: status 503"):
             polite(ask, tmp_path, policy)(MILLER)
@@ -125,7 +125,7 @@ from pathlib import Path
 from evenlight.corpus import browser, gutenberg, wikipedia
 from evenlight.corpus.local_site import Site
 name, port, store = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
-policy = browser.Policy(contact="tests@example.org", wait=0.2)
+policy = browser.CrawlPolicy(contact="tests@example.org", wait=0.2)
 with browser.asking(name, policy, Site(port)) as ask:
     fetch = browser.remembering(browser.polite(ask, store, policy), store)
     books = gutenberg.read_top_list(fetch(gutenberg.URL).html)

@@ -6,7 +6,7 @@ import pytest
 from statsmodels.stats import inter_rater
 
 from evenlight.corpus.annotation.agreement import (
-    agreement_table,
+    annotator_agreement,
     cohens_kappa,
     disagreements,
     fleiss_kappa,
@@ -145,7 +145,7 @@ ANNOTATIONS = [
 
 
 def test_the_table_of_coefficients():
-    table = agreement_table(ANNOTATIONS).set_index(["kind", "statistic"])
+    table = annotator_agreement(ANNOTATIONS).set_index(["kind", "statistic"])
     assert set(table.annotators) == {"Kim, Lee"}
     assert table.units.to_dict()["decision", "Cohen's kappa"] == 2
     assert table.units.to_dict()["word", "Cohen's kappa"] == 5
@@ -162,31 +162,33 @@ def test_the_table_of_coefficients():
 def test_a_word_cut_out_is_not_an_unchanged_one():
     cut = accepted("s1", "Kim", ["", "sees", "his", "son", "."], [0] * 5)
     left = accepted("s1", "Lee", SOURCE, [0] * 5)
-    table = agreement_table([cut, left]).set_index(["kind", "statistic"])
+    table = annotator_agreement([cut, left]).set_index(["kind", "statistic"])
     assert table.observed["word", "Cohen's kappa"] == pytest.approx(0.8)
 
 
 def test_undefined_coefficients_are_missing_with_a_note():
-    table = agreement_table([accepted(name, who, SOURCE, [0] * 5) for name in ("s1", "s2") for who in ("Kim", "Lee")])
+    table = annotator_agreement(
+        [accepted(name, who, SOURCE, [0] * 5) for name in ("s1", "s2") for who in ("Kim", "Lee")]
+    )
     assert table.value.isna().all()
     assert set(table.note) == {"undefined: all ratings are of one category, so agreement by chance is complete"}
     assert (table.observed == 1).all()
 
 
 def test_annotators_without_a_common_sentence_have_nothing_in_common():
-    table = agreement_table([accepted("s1", "Kim", HER_SON, [0] * 5), accepted("s2", "Lee", HER_SON, [0] * 5)])
+    table = annotator_agreement([accepted("s1", "Kim", HER_SON, [0] * 5), accepted("s2", "Lee", HER_SON, [0] * 5)])
     assert set(table.units) == {0}
     assert set(table.note) == {"no unit that these annotators rated in common"}
 
 
 def test_one_annotator_alone_gives_empty_tables():
-    assert agreement_table(ANNOTATIONS[:1]).empty
+    assert annotator_agreement(ANNOTATIONS[:1]).empty
     assert disagreements(ANNOTATIONS[:1]).empty
 
 
 def test_the_pairs_of_three_annotators_and_missing_ones():
     rows = [*ANNOTATIONS, accepted("s1", "Ann", HER_SON, [1, 0, 1, 0, 0])]
-    table = agreement_table(rows)
+    table = annotator_agreement(rows)
     words = table[table.kind == "word"]
     assert list(words.annotators[words.statistic == "Cohen's kappa"]) == ["Ann, Kim", "Ann, Lee", "Kim, Lee"]
     decisions = table[table.kind == "decision"].set_index("statistic")

@@ -234,6 +234,19 @@ def test_a_comparison_that_the_dataset_lacks_is_noted_and_none_is_refused(files)
         check_compared(*about, {"race": [["asian", "white"]]})
 
 
+def test_a_dataset_may_be_compared_by_another_modality_alone(files):
+    """It has the factor, as the changes of every dataset have a concept, and none of the levels."""
+    for dataset, levels in {"plots": ("male", "female"), "reviews": ("young", "old")}.items():
+        rows = [(f"{level}{unit}", str(unit), level, 0.1) for level in levels for unit in range(3)]
+        files.write(table(rows), dataset=dataset)
+    part = {"explainers": ["lime"], "metrics": ["gini"], "compared": ["gender"], "units": files.datasets}
+    settings = names(datasets=["plots", "reviews"], modalities={"tokens": part})
+    models = {model.dataset: model for model in called(read_models, *files.folders, **settings)}
+    assert {name: model.comparisons for name, model in models.items()} == {"plots": GENDER, "reviews": {}}
+    model = models["reviews"]
+    assert check_compared(model.dataset, model.units, model.items["item_id"], model.comparisons) == []
+
+
 def test_one_unit_alone_is_not_compared():
     """Two units of males and one of females, who has two texts; one male's text is not among those that count."""
     rows = [("m1", "1", "male"), ("m2", "2", "male"), ("f1", "3", "female"), ("f2", "3", "female"), ("m4", "4", "male")]

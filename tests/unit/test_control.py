@@ -169,6 +169,30 @@ def test_items_without_pairs_are_shuffled_and_groups_keep_their_sizes():
     assert in_first[1:].mean(axis=0) == pytest.approx(0.75, abs=0.1)
 
 
+@pytest.mark.parametrize("in_strata", [False, True])
+def test_what_one_text_has_in_a_cluster_keeps_one_label(in_strata):
+    """As the changes of each form of a pair, which depend on one another; a cluster of other sizes is shuffled."""
+    cluster = {"a": [0, 0, 0, 1, 1, 1, 2, 2, 2], "b": [0, 0, 0, 1, 1, 1, 2]}
+    sides, start = [], 0
+    for level, clusters in cluster.items():
+        names = np.array([f"{level}{number}" for number in range(len(clusters))])
+        strata = np.zeros((1, len(names)), dtype=int) if in_strata else None
+        columns = np.arange(len(names))
+        sides.append(Side(names, np.array(clusters), start + columns, columns, strata))
+        start += len(names)
+    labels = permuted_labels(Design(Comparison("gender", "a", "b"), False, *sides), 200)
+    first, second = labels[:, :9], labels[:, 9:]
+    for place in (slice(0, 3), slice(3, 6)):
+        assert (first[:, place] == first[:, place][:, :1]).all()
+        assert (second[:, place] == ~first[:, place]).all()
+        assert 70 < first[1:, place][:, 0].sum() < 130
+    assert (first[1:, 0] != first[1:, 3]).any()
+    # Three of the four units of the last cluster have the first label, each in turn.
+    last = np.hstack([first[:, 6:], second[:, 6:]])
+    assert set(last.sum(axis=1)) == {3}
+    assert len(np.unique(last, axis=0)) == 4
+
+
 def test_permutations_belong_to_the_items_alone():
     # The second model has scored fewer pairs, in another order. No dataset is named: those of the same items, as
     # GECO's, depend on one another and must be permuted together.

@@ -25,7 +25,7 @@ from evenlight.statistics.power import detectable_effect_paired
 from evenlight.statistics.robustness import robustness_value
 from evenlight.statistics.study import REPETITIONS, TRAININGS, Comparison, VerdictSettings
 from evenlight.statistics.verdict_control import permuted_verdicts
-from evenlight.statistics.verdicts import few_of, judged, reason_of, verdict
+from evenlight.statistics.verdicts import few_of, judged, verdict, why_undecidable
 
 STATISTICS = {
     "groups": [["male", "female"]],
@@ -294,7 +294,7 @@ def test_a_level_below_what_resamples_tell_is_refused(paths):
     ],
 )
 def test_cells_that_few_units_decide_say_so(facts, reason):
-    assert reason_of(*facts, 0.05) == reason
+    assert why_undecidable(*facts, 0.05) == reason
 
 
 def test_scores_of_few_units_block_no_other_cell(files):

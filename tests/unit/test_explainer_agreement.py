@@ -16,7 +16,7 @@ from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.plots.agreement import draw_agreement
-from evenlight.statistics.explainer_agreement import MEASURES, agreement_table, agreements, summarise_agreement
+from evenlight.statistics.explainer_agreement import MEASURES, agreement_by_text, agreements, summarise_agreement
 from evenlight.statistics.files import Run, agreement_path
 from evenlight.texts.predictions import Sentence, predictions_table, token_table
 
@@ -140,7 +140,7 @@ def test_special_tokens_do_not_count(tmp_path):
             "shap": [[-9, 1, 2, 3, 7], [0, 0, 0, 0]],
         },
     )
-    table = agreement_table(*run, top=2).to_pandas().set_index("item_id")
+    table = agreement_by_text(*run, top=2).to_pandas().set_index("item_id")
     assert list(table) == [
         f"{a}|{b}|{measure}" for a, b in (("grad", "lime"), ("grad", "shap"), ("lime", "shap")) for measure in MEASURES
     ]
@@ -152,11 +152,11 @@ def test_special_tokens_do_not_count(tmp_path):
 def test_an_attribution_file_that_does_not_fit_is_refused(tmp_path):
     predictions, items, attribution_files = write_run(tmp_path, {"grad": [[9, 1, 2, 9], [9, 1, 2, 9]]})
     with pytest.raises(InputError, match=r"grad\.parquet.*4 scores for item item0, which the model reads as 5 tokens"):
-        agreement_table(predictions, items, attribution_files, top=2)
+        agreement_by_text(predictions, items, attribution_files, top=2)
     other = tables.read_table(attribution_files["grad"], ATTRIBUTIONS).assign(item_id=["item0", "item7"])
     tables.write_table(other, attribution_files["grad"], ATTRIBUTIONS)
     with pytest.raises(InputError, match="other texts than the predictions"):
-        agreement_table(predictions, items, attribution_files, top=2)
+        agreement_by_text(predictions, items, attribution_files, top=2)
 
 
 # Over all runs ------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from openpyxl import Workbook
 
 from evenlight.core.errors import InputError
-from evenlight.corpus.annotation.agreement import agreement_table, disagreements
+from evenlight.corpus.annotation.agreement import annotator_agreement, disagreements
 from evenlight.corpus.annotation.geco_annotation import (
     NameLists,
     drawn_names,
@@ -321,7 +321,7 @@ def test_a_difference_that_nobody_explained_is_counted(folder, published, tmp_pa
 def test_agreement_between_the_sheets(folder):
     rows = import_annotations(sorted(folder.glob("*.xlsx")))
     assert Counter(row["annotator"] for row in rows) == {"Artur": 115, "Rick": 115, "Hjalmar": 114}
-    table = agreement_table(rows)
+    table = annotator_agreement(rows)
     alpha = table[table.statistic == "Krippendorff's alpha"].set_index(["kind", "scope"])
     assert alpha.units["decision", ""] == 35
     assert alpha.value["word", "all"] == pytest.approx(0.982, abs=5e-4)

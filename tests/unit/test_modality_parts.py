@@ -31,6 +31,10 @@ def test_names_belong_to_their_section():
     # What food a text speaks of is a level of texts; changes are compared by the restaurant's prices.
     assert list(configuration.comparisons_of(config, TOKENS)) == ["food"]
     assert list(configuration.comparisons_of(config, EFFECTS)) == ["price_tier"]
+    # The texts of another dataset have no such level.
+    assert configuration.compared_everywhere(config, TOKENS)
+    config["datasets"]["books"] = {"reader": "demo", "classes": "binary"}
+    assert not configuration.compared_everywhere(config, TOKENS)
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_what_takes_longer_shows_texts_and_rows(classifier, capsys, monkeypatch)
 def test_groups_are_small_where_texts_take_long(monkeypatch):
     seconds = iter([0, 0.1, 1, 1.1, 2, 9, 10, 19, 20, 29])
     monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
-    with bars.counted("task", 15) as bar:
+    with bars.progress("task", 15) as bar:
         assert [len(group) for group in bar.groups(list(range(15)))] == [1, 2, 4, 4, 4]
 
 

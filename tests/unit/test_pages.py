@@ -12,7 +12,7 @@ from urllib.request import Request, build_opener
 import pytest
 
 from evenlight.core.errors import InputError
-from evenlight.corpus.browser import Answer, Policy, Unreachable, fetching, polite, remembering
+from evenlight.corpus.browser import Answer, CrawlPolicy, Unreachable, fetching, polite, remembering
 from evenlight.corpus.local_site import Fault, read_faults, serving
 from evenlight.corpus.pages import FetchedPage, Refused, normal_address, read_index, read_page, store_page, stored
 
@@ -156,7 +156,7 @@ def fetcher(tmp_path, answers: dict[str, list], **policy):
         return answer
 
     usual = {"contact": "a@b.c", "wait": 3.0, "backoff": 5.0, "attempts": 4}
-    fetch = polite(ask, tmp_path, Policy(**(usual | policy)), clock.sleep, lambda: clock.now)
+    fetch = polite(ask, tmp_path, CrawlPolicy(**(usual | policy)), clock.sleep, lambda: clock.now)
     return fetch, asked, clock
 
 
@@ -318,13 +318,13 @@ def test_a_failed_page_is_not_kept(tmp_path):
 
 
 def test_real_sites_are_not_asked_without_a_contact(tmp_path):
-    with fetching(tmp_path, Policy()) as fetch, pytest.raises(InputError, match="--contact"):
+    with fetching(tmp_path, CrawlPolicy()) as fetch, pytest.raises(InputError, match="--contact"):
         fetch(URL)
 
 
 def test_without_a_browser_the_stored_pages_serve(tmp_path):
     store_page(tmp_path / "served", page())
-    with fetching(tmp_path / "store", Policy(), "none", tmp_path / "served") as fetch:
+    with fetching(tmp_path / "store", CrawlPolicy(), "none", tmp_path / "served") as fetch:
         assert fetch(URL) == page()
         with pytest.raises(InputError, match="install Chromium"):
             fetch(f"{URL}_2")

@@ -263,6 +263,29 @@ def test_cells_that_the_pilot_cannot_decide_and_other_families_do_not_count(monk
         planned([40], [2], 0.6, 2, noise=["explainer"])
 
 
+def test_texts_and_changes_of_them_are_planned_side_by_side(monkeypatch):
+    """Both may have one comparison of one model, of the same clusters and of other units."""
+    [(texts, scores)] = pilot_of(Row(2, 24, cells=1))
+    three = np.repeat(np.arange(24), 3)
+    names = [f"change {number}" for number in range(2 * len(three))]
+    sides = [
+        Side(part, texts.a.clusters[three], start + np.arange(72), np.arange(72))
+        for part, start in zip(np.split(np.array(names), 2), (0, 72), strict=True)
+    ]
+    changes = Design(texts.comparison, False, *sides)
+    columns = np.concatenate([three, 24 + three])
+    of_changes = replace(scores, metrics=["error"], values=scores.values[..., columns])
+    read(monkeypatch, [(texts, scores), (changes, of_changes)])
+    pilots = planning._pilots(None, HOW)
+    assert [(len(pilot), pilot.units, pilot.levels[0].shape[2]) for pilot in pilots] == [(1, 24, 24), (1, 24, 72)]
+    # What depends on one another is drawn together: 24 pairs, and 24 changes of eight of these.
+    drawn = [pilot.study(24, 2, np.zeros(1), 0)[0] for pilot in pilots]
+    assert len(set(drawn[1].a.clusters)) == 8
+    assert set(drawn[1].a.clusters) < set(drawn[0].a.clusters)
+    read(monkeypatch, [(texts, scores), (changes, of_changes)])
+    assert planned([24], [2], 0.8, 2)["cells"].tolist() == [2]
+
+
 def test_one_run_tells_nothing_of_further_ones(monkeypatch):
     read(monkeypatch, pilot_of(Row(1, 40, cells=4)))
     plan = planned([40], [1], 1.0, 3)

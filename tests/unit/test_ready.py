@@ -16,7 +16,7 @@ from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassificati
 
 from evenlight import notebook
 from evenlight.core.errors import InputError
-from evenlight.core.sources import digest, model_files
+from evenlight.core.sources import digest, transformers_files
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
@@ -207,12 +207,12 @@ def test_digests_are_of_the_files_that_are_loaded(tmp_path):
 
 def test_files_of_a_model_are_found_for_the_rules_as_for_the_manifest(tmp_path):
     """Weights in parts with their index, and a tokenizer of SentencePiece; nothing that a trainer left beside them."""
-    assert model_files(tmp_path) == []
+    assert transformers_files(tmp_path) == []
     parts = [f"model-0000{part}-of-00002.safetensors" for part in (1, 2)]
     loaded = ["config.json", *parts, "model.safetensors.index.json", "spiece.model", "tokenizer_config.json"]
     for name in (*loaded, "pytorch_model.bin", "training_args.bin", "optimizer.bin", "README.md"):
         (tmp_path / name).write_text(name)
-    assert model_files(str(tmp_path)) == [tmp_path / name for name in loaded]
+    assert transformers_files(str(tmp_path)) == [tmp_path / name for name in loaded]
     assert list(loaded_files(str(tmp_path))["files"]) == loaded
 
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from evenlight.core.errors import InputError
 from evenlight.models.services import client
 from evenlight.models.services.addresses import checked_address
-from evenlight.models.services.asking import Service
-from evenlight.models.services.client import Policy
+from evenlight.models.services.asking import CachedService
+from evenlight.models.services.client import RequestPolicy
 from evenlight.models.services.shapes import HUGGING_FACE, UnusableAnswer, body_of, compiled, parsed, probabilities_in
 from evenlight.models.services.store import Answers
 
@@ -48,7 +48,7 @@ def ask(served, tmp_path):
     def ask(texts=TEXTS, classes=None, policy=None, **settings):
         policy = {"batch": 4, "asked_again": 0, "retries": 2} | (policy or {})
         settings = HUGGING_FACE | {"address": served.address, "version": None, "plain_http": False} | settings
-        job = Service(settings | {"classes": classes or {}}, tmp_path / "answers", Policy(**policy))
+        job = CachedService(settings | {"classes": classes or {}}, tmp_path / "answers", RequestPolicy(**policy))
         return job.probabilities(texts), job
 
     return ask
@@ -256,11 +256,11 @@ def test_answers_that_change_are_noted_and_the_first_counts(served, ask):
 KILLED = """
 import sys
 sys.path[:0] = sys.argv[4:]
-from evenlight.models.services.asking import Service
-from evenlight.models.services.client import Policy
+from evenlight.models.services.asking import CachedService
+from evenlight.models.services.client import RequestPolicy
 import json
 settings = json.loads(sys.argv[1])
-Service(settings, sys.argv[2], Policy(batch=1, asked_again=0)).probabilities(json.loads(sys.argv[3]))
+CachedService(settings, sys.argv[2], RequestPolicy(batch=1, asked_again=0)).probabilities(json.loads(sys.argv[3]))
 """
 
 

@@ -27,7 +27,7 @@ from test_archived_study import tool
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.tables import read_table
-from evenlight.jobs.own_files import family_of
+from evenlight.jobs.own_files import own_family
 
 LAST, TOP, LINES = "parts/last_layer.py:LastLayer", "parts/top_share.py:TopShare", "parts/reviews.py:JsonLines"
 COLUMNS = {"text": "review", "label": "stars", "classes": ["bad", "good"], "test_share": 0.5}
@@ -75,7 +75,7 @@ def project(tmp_path_factory) -> Path:
 
 def test_a_study_of_own_parts_is_like_any_other(project):
     run = results(project) / "scores/reviews/ola_cea/seed0"
-    top = {name: read_table(run / f"{family_of(TOP)}/{name}.parquet", SCORES)["top"] for name in ("attention", "igxi")}
+    top = {name: read_table(run / f"{own_family(TOP)}/{name}.parquet", SCORES)["top"] for name in ("attention", "igxi")}
     assert (top["attention"].between(0, 1)).all()
     assert not top["attention"].equals(top["igxi"])
     effects = read_table(results(project) / "tables/effects.parquet", EFFECTS)
@@ -93,7 +93,7 @@ def test_an_edit_reruns_what_used_it_and_nothing_else(project, copy_of):
     path.write_text(path.read_text().replace("attention.mean(0)", "2 * attention.mean(0)"))
     jobs = planned_jobs(changed)
     assert not {rule for rule, _ in jobs} & {"import_dataset", "train", "read_texts", "attribute_path"}
-    assert chosen(jobs, f"attribute_{family_of(LAST)}")
+    assert chosen(jobs, f"attribute_{own_family(LAST)}")
 
     path.write_text((project / "parts/last_layer.py").read_text() + "\n# A remark.\n")
     assert planned_jobs(changed) == set()
@@ -102,7 +102,7 @@ def test_an_edit_reruns_what_used_it_and_nothing_else(project, copy_of):
     path.write_text(path.read_text().replace("score.any()", "score.all()"))
     jobs = planned_jobs(changed)
     assert not {rule for rule, _ in jobs if rule.startswith("attribute_")}
-    assert {dict(wildcards)["family"] for rule, wildcards in jobs if rule == "score"} == {family_of(TOP)}
+    assert {dict(wildcards)["family"] for rule, wildcards in jobs if rule == "score"} == {own_family(TOP)}
 
     path = changed / "parts/reviews.py"
     path.write_text(path.read_text().replace("json.loads", "(lambda line: json.loads(line))"))

@@ -93,7 +93,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configfile", type=Path, required=True, help="the pilot study")
     parser.add_argument("--results", type=Path, metavar="FOLDER", help="its results; default: results/<study>")
-    parser.add_argument("--units", type=int, nargs="+", default=[24, 50, 100, 322], help="pairs, or texts of a level")
+    parser.add_argument(
+        "--units", type=int, nargs="+", default=[24, 50, 100, 322], help="pairs, or texts or changes of a level"
+    )
     parser.add_argument("--seeds", type=int, nargs="+", default=[2, 3, 5, 10])
     parser.add_argument("--effect", type=float, default=0.5, help="in standard deviations within levels")
     parser.add_argument("--studies", type=int, default=40, help="that are drawn of each size")

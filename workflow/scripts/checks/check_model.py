@@ -23,7 +23,7 @@ from evenlight.metrics.questions import StandIn, with_foils
 from evenlight.models.classifier import Classifier, on_device
 from evenlight.models.processor import use_processor
 from evenlight.models.service import ServedClassifier, word_tokenizer
-from evenlight.models.services.client import Client, Policy
+from evenlight.models.services.client import Client, RequestPolicy
 from evenlight.models.tokenizers import loaded_tokenizer
 from evenlight.texts.predictions import Sentence
 from evenlight.texts.words import texts_in
@@ -72,7 +72,7 @@ def opened(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) 
     if model["architecture"] == "service":
         findings.unchecked.append(f"what models.{name} answers, since a question to a service may cost")
         with findings.at(f"models.{name}", arguments.dataset):
-            Client(model["address"], model["request"], model["answers"], Policy(**settings["asking"])).header()
+            Client(model["address"], model["request"], model["answers"], RequestPolicy(**settings["asking"])).header()
         words = word_tokenizer(texts_in(dataset.of("test")))
         classes = tuple(dataset.classes or UNKNOWN)
         return StandIn(ServedClassifier(model, classes, words, settings["reading"]["max_tokens"]))

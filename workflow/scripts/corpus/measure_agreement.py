@@ -3,7 +3,7 @@
 import argparse
 
 from evenlight.core.tables import write_csv
-from evenlight.corpus.annotation.agreement import agreement_table, disagreements
+from evenlight.corpus.annotation.agreement import annotator_agreement, disagreements
 from evenlight.corpus.annotation.annotations import read_annotations
 from evenlight.jobs import command_line
 
@@ -11,7 +11,7 @@ from evenlight.jobs import command_line
 def main(arguments: argparse.Namespace) -> None:
     """Write both tables; with one annotator they are empty."""
     annotations = read_annotations(arguments.annotations)
-    agreement = agreement_table(annotations)
+    agreement = annotator_agreement(annotations)
     differing = disagreements(annotations)
     write_csv(agreement, arguments.output)
     write_csv(differing, arguments.disagreements)

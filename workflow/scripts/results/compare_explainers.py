@@ -6,13 +6,13 @@ from pathlib import Path
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import AGREEMENT
 from evenlight.jobs import command_line
-from evenlight.statistics.explainer_agreement import agreement_table
+from evenlight.statistics.explainer_agreement import agreement_by_text
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write one row per text, with a column for each pair of explainers and measure."""
     attribution_files = {path.stem: path for path in arguments.attributions}
-    table = agreement_table(arguments.predictions, arguments.items, attribution_files, arguments.settings["top"])
+    table = agreement_by_text(arguments.predictions, arguments.items, attribution_files, arguments.settings["top"])
     tables.write_table(table, arguments.output, AGREEMENT)
 
 

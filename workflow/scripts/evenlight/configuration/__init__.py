@@ -17,6 +17,7 @@ from evenlight.configuration.combinations import CHECKS, labels
 from evenlight.configuration.combinations import WORDS as WORDS
 from evenlight.configuration.combinations import beyond_probabilities as beyond_probabilities
 from evenlight.configuration.combinations import compared_by as compared_by
+from evenlight.configuration.combinations import compared_everywhere as compared_everywhere
 from evenlight.configuration.combinations import comparisons_of as comparisons_of
 from evenlight.configuration.combinations import contrasts as contrasts
 from evenlight.configuration.combinations import explains_effects as explains_effects

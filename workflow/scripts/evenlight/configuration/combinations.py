@@ -465,6 +465,12 @@ def comparisons_of(config: dict, of_modality: str) -> dict[str, list[list[str]]]
     }
 
 
+def compared_everywhere(config: dict, of_modality: str) -> bool:
+    """Whether a study compares units of a modality on each of its datasets."""
+    datasets = config["datasets"].items()
+    return all(comparisons_of(config | {"datasets": {name: settings}}, of_modality) for name, settings in datasets)
+
+
 def _compared_by_any(config: dict, settings: dict) -> dict[str, list[str]]:
     """By what any units of a dataset are compared, with the levels."""
     return {

@@ -67,7 +67,7 @@ def registered(section: str, name: str, part: type[Entry]) -> type[Entry]:
     key = {registry.key: (Literal[name], ...)}
     made = create_model(part.__name__, __base__=part, __module__=part.__module__, **key)
     made.__doc__ = part.__doc__
-    made.family = own_files.family_of(name)
+    made.family = own_files.own_family(name)
     made.title = getattr(part, "title", part.__name__)
     registry.entries[name] = made
     return made

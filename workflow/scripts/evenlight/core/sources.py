@@ -183,7 +183,7 @@ def nearest_folder(source: str) -> str | None:
     return None
 
 
-def model_files(folder: str | Path) -> list[Path]:
+def transformers_files(folder: str | Path) -> list[Path]:
     """The files in a folder that its model is loaded from, by name; none where there is no such folder."""
     return sorted({*_of_patterns(folder, WEIGHT_FILES), *tokenizer_files(folder)})
 

@@ -62,7 +62,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Policy:
+class CrawlPolicy:
     """How a site is treated; nothing of it changes what is found there."""
 
     contact: str | None = None  # where the site's people can reach the person who runs this
@@ -83,7 +83,7 @@ Ask = Callable[[str], Answer]
 def polite(
     ask: Ask,
     store: Path,
-    policy: Policy,
+    policy: CrawlPolicy,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Fetch:
@@ -168,7 +168,7 @@ def remembering(fetch: Fetch, store: Path) -> Fetch:
 
 
 @contextmanager
-def fetching(store: Path, policy: Policy, browser: str = "auto", served: Path | None = None) -> Iterator[Fetch]:
+def fetching(store: Path, policy: CrawlPolicy, browser: str = "auto", served: Path | None = None) -> Iterator[Fetch]:
     """A fetcher over ``store`` that starts a browser when a page is missing there.
 
     ``browser`` is ``auto`` (Chromium, else Firefox, else stored pages only), ``chromium``, ``firefox`` or ``none``.
@@ -197,7 +197,7 @@ def fetching(store: Path, policy: Policy, browser: str = "auto", served: Path | 
 
 
 @contextmanager
-def asking(browser: str, policy: Policy, site: Site | None = None) -> Iterator[Ask]:
+def asking(browser: str, policy: CrawlPolicy, site: Site | None = None) -> Iterator[Ask]:
     """Ask through a browser, with ``site`` in place of the real sites; :class:`NoBrowser` where none can be started.
 
     A browser that failed is replaced: after a time-out it may still be on its way to the old page.
@@ -247,7 +247,7 @@ def _retry_after(driver: WebDriver) -> str | None:
     return retry_after
 
 
-def start_browser(browser: str, policy: Policy) -> WebDriver:
+def start_browser(browser: str, policy: CrawlPolicy) -> WebDriver:
     """Start a headless browser with an empty profile; :class:`NoBrowser` where that is impossible.
 
     The system's browser and driver are taken where they exist. Selenium Manager finds what is missing, but downloads
@@ -315,7 +315,7 @@ def _first_line(error: Exception) -> str:
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Flags of the scripts that fetch pages; they change how sites are treated, not what is found."""
-    usual = Policy()
+    usual = CrawlPolicy()
     parser.add_argument("--pages-store", type=Path, required=True, metavar="DIR", help="where pages are kept")
     parser.add_argument("--serve", type=Path, metavar="DIR", help="a page store that plays the sites (demo, tests)")
     parser.add_argument("--browser", choices=("auto", *_STARTERS, "none"), default="auto")
@@ -328,7 +328,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def fetching_as_told(arguments: argparse.Namespace):
     """:func:`fetching` with the values of the flags of :func:`add_flags`."""
-    policy = Policy(
+    policy = CrawlPolicy(
         contact=arguments.contact or (PROGRAM.lower() if arguments.serve else None),
         wait=arguments.wait,
         timeout=arguments.timeout,

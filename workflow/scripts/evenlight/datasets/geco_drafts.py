@@ -15,7 +15,7 @@ import pandas as pd
 
 from evenlight import datasets
 from evenlight.corpus.annotation import GROUPS
-from evenlight.corpus.annotation.drafting import Draft, drafts
+from evenlight.corpus.annotation.drafting import DraftedForm, drafts
 from evenlight.corpus.annotation.grammar import gender_of_pronoun, plural_verb, pronoun, pronoun_case
 from evenlight.corpus.annotation.lexicon import GenderedLexicon
 from evenlight.corpus.annotation.reference import is_gendered_noun
@@ -108,7 +108,9 @@ def measure(
     return figures, pd.DataFrame(rows, columns=["sentence", "source", "draft", "published", "kind"])
 
 
-def word_differences(pair: DraftPair, form: Draft, target: str, lexicon: GenderedLexicon) -> Iterator[dict[str, str]]:
+def word_differences(
+    pair: DraftPair, form: DraftedForm, target: str, lexicon: GenderedLexicon
+) -> Iterator[dict[str, str]]:
     """The words in which a draft differs from the published form, each with its kind."""
     if len(pair.words) != len(form.words):
         yield {"source": "", "draft": "", "published": " ".join(pair.words), "kind": "other"}

@@ -9,8 +9,8 @@ from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Rows
 from evenlight.models.ready import matched_labels
 from evenlight.models.service import ServedClassifier
-from evenlight.models.services.asking import Service
-from evenlight.models.services.client import Policy
+from evenlight.models.services.asking import CachedService
+from evenlight.models.services.client import RequestPolicy
 
 
 class ServiceEvaluator:
@@ -31,7 +31,7 @@ class ServiceEvaluator:
         on_rows: Callable[[int], None] | None = None,
     ):
         self.classifier = classifier
-        self.service = Service(classifier.settings, folder, Policy(**(policy or {})), on_rows)
+        self.service = CachedService(classifier.settings, folder, RequestPolicy(**(policy or {})), on_rows)
         self.found_out: dict = {}
 
     @property

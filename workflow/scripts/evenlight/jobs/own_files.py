@@ -55,10 +55,10 @@ def is_own(section: str, name: object) -> bool:
     return is_file_name(name) or (section, name) in _MADE or (isinstance(name, str) and bool(_declared(section, name)))
 
 
-def family_of(name: str) -> str:
+def own_family(name: str) -> str:
     """The family of an explainer or a metric of one's own.
 
-    >>> family_of("parts/last_layer.py:LastLayer"), family_of("shapiq-sv")
+    >>> own_family("parts/last_layer.py:LastLayer"), own_family("shapiq-sv")
     ('own_last_layer_lastlayer_84fc', 'own_shapiq_sv_84b6')
     """
     found = _NAME.fullmatch(name)

@@ -109,23 +109,23 @@ def read_origin(path: str | Path) -> Origin:
 
 
 def explanations_of(
-    texts: pa.Table, attribution_file: pa.Table, path: str | Path, origin: Origin = UNKNOWN
+    texts: pa.Table, attributions: pa.Table, path: str | Path, origin: Origin = UNKNOWN
 ) -> list[Explanation]:
     """The rows of an attribution file, or of a part of it.
 
     Args:
         texts: the same rows of :func:`evenlight.texts.predictions.read_explained`, with ``ground_truth`` and, for
             metrics that explain again, ``words``.
-        attribution_file: of the contract ``attributions``.
+        attributions: of the contract ``attributions``.
         path: the attribution file's.
         origin: what made it.
 
     Raises:
         InputError: the attribution file explains other texts.
     """
-    if not attribution_file["item_id"].equals(texts["item_id"]):
+    if not attributions["item_id"].equals(texts["item_id"]):
         raise other_items(path)
-    token_scores = attribution_file["token_score"].to_pylist()
+    token_scores = attributions["token_score"].to_pylist()
     ground_truth = texts["ground_truth"].to_pylist()
     explanations = []
     for sentence, token_score, truth in zip(sentences_of(texts), token_scores, ground_truth, strict=True):

@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerBase
 from transformers.utils import cached_file
 
 from evenlight.core.errors import InputError
-from evenlight.core.sources import adapter_files, digest, model_files
+from evenlight.core.sources import adapter_files, digest, transformers_files
 from evenlight.models.adapters import adapted_network
 from evenlight.models.architectures import checked_classifier
 from evenlight.models.classifier import MULTI_LABEL, Classifier, load_network, name_classes
@@ -244,5 +244,5 @@ def loaded_files(source: str, revision: str | None = None, is_adapter: bool = Fa
         with located(source, revision):
             folder = Path(cached_file(source, configuration, revision=revision)).parent
         loaded["commit"] = folder.name
-    files = adapter_files(folder) if is_adapter else model_files(folder)
+    files = adapter_files(folder) if is_adapter else transformers_files(folder)
     return loaded | {"files": {path.name: digest(path) for path in files}}

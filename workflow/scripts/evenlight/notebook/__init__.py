@@ -26,8 +26,8 @@ from evenlight.notebook.explained import Explanations, TextExplanation
 from evenlight.notebook.explained import plot as plot
 from evenlight.notebook.loading import AskedService, in_words_of_a_notebook
 from evenlight.notebook.loading import load_classifier as load_classifier
-from evenlight.notebook.progress_bar import ProgressBar, counted
-from evenlight.notebook.reading import Text, check_marks, check_one_per_text, sentences_of
+from evenlight.notebook.progress_bar import ProgressBar, progress
+from evenlight.notebook.reading import Text, check_marks, check_one_per_text, read_sentences
 from evenlight.statistics.one_cell import one_cell
 from evenlight.texts.predictions import Sentence, runner_up
 
@@ -42,7 +42,7 @@ def probabilities(
 
     All arguments are as for :func:`explain`; texts that are given as words stand joined by spaces beside their rows.
     """
-    values = _probabilities(classifier, sentences_of(classifier, texts, second, overlap))
+    values = _probabilities(classifier, read_sentences(classifier, texts, second, overlap))
     shown = [
         pd.Index([text if isinstance(text, str) else " ".join(text) for text in part], name=name)
         for name, part in (("text", texts), ("second", second or ()))
@@ -97,7 +97,7 @@ def explain(
     tags = configuration.tags(method)
     if "needs_training" in tags and training is None:
         raise InputError(f"{method} explains from the training texts; give them as training=")
-    sentences = sentences_of(classifier, texts, second, overlap)
+    sentences = read_sentences(classifier, texts, second, overlap)
     truths = [None] * len(sentences) if ground_truth is None else ground_truth
     check_one_per_text("ground_truth", truths, len(sentences))
     check_marks(truths, sentences)
@@ -112,7 +112,7 @@ def explain(
     if settings.get("output") == "contrast":
         foils = runner_up(probability, np.asarray(targets)) if foils is None else foils
         sentences = [replace(sentence, foil=int(foil)) for sentence, foil in zip(sentences, foils, strict=True)]
-    with counted(method, len(sentences)) as bar:
+    with progress(method, len(sentences)) as bar:
         context = explainers.Context(_evaluator(classifier, bar), seed, training)
         attributions = [
             attribution
@@ -151,7 +151,7 @@ def score(
     _refuse_beyond(classifier, "metrics", settings)
     family = family_of("metrics", metric)
     explanations = list(explanations)
-    with counted(metric, len(explanations)) as bar:
+    with progress(metric, len(explanations)) as bar:
         evaluator = _evaluator(classifier, bar) if asks_model("metrics", family) else None
         values = [
             metrics.score(family, group, {metric: settings}, evaluator)[metric] for group in bar.groups(explanations)
@@ -251,7 +251,7 @@ def _evaluator(classifier: Asked, bar: ProgressBar) -> Evaluator | ServiceEvalua
 
 def _probabilities(classifier: Asked, sentences: Sequence[Sentence]) -> np.ndarray:
     """Those of the classes, float64 (texts, classes)."""
-    with counted("probabilities", len(sentences)) as bar:
+    with progress("probabilities", len(sentences)) as bar:
         evaluator = _evaluator(classifier, bar)
         rows = [evaluator.probabilities([each.row for each in group]) for group in bar.groups(sentences)]
     return np.concatenate(rows)

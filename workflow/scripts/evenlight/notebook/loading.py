@@ -23,8 +23,8 @@ from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.ready import ready_classifier
 from evenlight.models.service import ServedClassifier, is_service, load_service, word_tokenizer
-from evenlight.models.services.asking import Service
-from evenlight.models.services.client import Policy
+from evenlight.models.services.asking import CachedService
+from evenlight.models.services.client import RequestPolicy
 from evenlight.models.tokenizers import checked_tokenizer, loaded_tokenizer, special_token_id, token_ids
 
 Source = str | Path | tuple[nn.Module, PreTrainedTokenizerBase]
@@ -44,7 +44,7 @@ class AskedService(ServedClassifier):
 
     Attributes:
         answers_folder: of the answers of all services.
-        asking: how it is asked, see :class:`evenlight.models.services.client.Policy`.
+        asking: how it is asked, see :class:`evenlight.models.services.client.RequestPolicy`.
     """
 
     answers_folder: Path = Path()
@@ -189,7 +189,7 @@ def _service(address: str, max_tokens: int | None, answers_folder: Path, setting
     entry, asking = _completed_service({"address": address, **settings})
     if not entry["classes"]:
         # Nothing but an answer says what the labels are.
-        service = Service(entry, answers_folder, Policy(**asking))
+        service = CachedService(entry, answers_folder, RequestPolicy(**asking))
         if not service.labels:
             service.probabilities(["text"])
         entry["classes"] = {label: label for label in service.labels}

@@ -36,7 +36,7 @@ class ProgressBar:
 
 
 @contextmanager
-def counted(task: str, texts: int) -> Iterator[ProgressBar]:
+def progress(task: str, texts: int) -> Iterator[ProgressBar]:
     """The progress of a task on so many texts; its bar is gone when the task is done."""
     # With no least number of steps, rows alone move the bar; texts per second are the mean.
     with tqdm(total=texts, desc=task, unit="text", delay=DELAY, miniters=0, smoothing=0, leave=False) as bar:

@@ -31,7 +31,7 @@ def words_of(text: Text) -> Words:
     return Words(**text_columns(text))
 
 
-def sentences_of(
+def read_sentences(
     classifier: Classifier | AskedService, texts: Sequence[Text], second: Sequence[Text] | None, overlap: int | None
 ) -> list[Sentence]:
     """The texts in tokens, with class 0 as target; refuse what the classifier does not read."""

@@ -27,7 +27,7 @@ from evenlight.statistics.effects import PooledRows, gathered, pooled_rows
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.pooled import Estimate, pooled_effects
 from evenlight.statistics.study import Comparison, StudyScores, VerdictSettings
-from evenlight.statistics.verdicts import UNDECIDABLE, UNDECIDED, check_level, family_of, judged
+from evenlight.statistics.verdicts import UNDECIDABLE, UNDECIDED, check_level, hypothesis_family, judged
 
 # The scores, what of them is beyond random, and what of that is the explainer's own.
 PLAIN, BEYOND, OWN = "plain", "beyond", "own"
@@ -75,7 +75,7 @@ def beyond_random_table(
     rows, deviates = gathered(of_models())
     if not rows:
         return pd.DataFrame(columns=BEYOND_RANDOM.schema.names)
-    family = partial(family_of, primary=judging.primary, noise=judging.noise)
+    family = partial(hypothesis_family, primary=judging.primary, noise=judging.noise)
     return beyond_random(rows, deviates, family, judging.alpha)
 
 

@@ -112,7 +112,7 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
         texts = tables.read_table(path, ITEMS.only("item_id", "cluster", "label")).set_index("item_id")
         compared = study.comparisons
         if study.of_several:
-            compared = {factor: sets for factor, sets in compared.items() if len(forms_of(units, factor))}
+            compared = {factor: sets for factor, sets in compared.items() if _can_compare(units, factor, sets)}
         for model, seeds in study.models.items():
             runs = [Run(dataset, model, seed) for seed in seeds]
             first = [
@@ -151,6 +151,12 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
                 study.smallest_group or 1,
                 compared,
             )
+
+
+def _can_compare(units: pd.DataFrame, factor: str, sets: list[list[str]]) -> bool:
+    """Whether a dataset has both levels of a pair, or three of a larger set."""
+    there = set(forms_of(units, factor)["level"])
+    return any(len(there.intersection(levels)) >= min(3, len(levels)) for levels in sets)
 
 
 def _is_large(design: Design, units: pd.DataFrame, items: pd.DataFrame, smallest_group: int | None) -> bool:

@@ -7,10 +7,12 @@ dependent, and the number of significant cells is distributed as in a study of t
 datasets with the same items; pairs of groups that share one group are permuted each on its own.
 
 What belongs together is permuted together. All pairs of a cluster exchange their labels or none does. Of items, a
-cluster of one level gives its label to another such cluster as a whole, and within a cluster of both levels the labels
-are shuffled. Where a dataset is stratified, labels are shuffled within strata (of items that are in other strata under
-other seeds, among those that change alike): what the strata bring with them stays, so that the unstratified test finds
-more than α as far as the groups differ by their strata alone.
+cluster of one level gives its label to another such cluster as a whole. A cluster with as many items of the one level
+as of the other exchanges the labels of all of them or of none: those of one level may depend on one another, as the
+changes of one text do. Within any other cluster of both levels the labels are shuffled. Where a dataset is stratified,
+labels are shuffled within strata (of items that are in other strata under other seeds, among those that change alike):
+what the strata bring with them stays, so that the unstratified test finds more than α as far as the groups differ by
+their strata alone.
 
 A valid test at level α finds the share α of permuted cells. The Mann-Whitney test takes the two forms of a sentence for
 independent; where their scores are positively correlated it finds fewer, and more where one form of each pair is high
@@ -146,7 +148,8 @@ def _exchanged(design: Design, really: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """What exchanges its label as one: the number of each unit, int (units,); the first unit and the group of each.
 
     Labels are exchanged within groups. Clusters whose units are all of one level and stratum are exchanged with others
-    of their stratum; within any other cluster the units of a stratum are.
+    of their stratum. Within any other cluster the units of a stratum are: those of one level as one, where there are as
+    many of the other, else each.
     """
     cluster, _ = design.numbered_clusters
     stratum = np.zeros(len(really), dtype=int)
@@ -158,6 +161,10 @@ def _exchanged(design: Design, really: np.ndarray) -> tuple[np.ndarray, np.ndarr
     np.minimum.at(lowest, cluster, kind)
     np.maximum.at(highest, cluster, kind)
     whole = (lowest == highest)[cluster]
-    entity, first = numbered(np.where(whole, cluster, cluster.max() + 1 + np.arange(len(really))))
-    group = np.where(whole, stratum, (1 + cluster) * (1 + stratum.max()) + stratum)
-    return entity, first, group[first]
+    within = (1 + cluster) * (1 + stratum.max()) + stratum
+    balance = np.bincount(within, np.where(really, 1, -1))[within]
+    # Clusters, the units of one level in a cluster and stratum, and single units have numbers of their own.
+    of_level = cluster.max() + 1 + 2 * within + really
+    single = of_level.max() + 1 + np.arange(len(really))
+    entity, first = numbered(np.select([whole, balance == 0], [cluster, of_level], single))
+    return entity, first, np.where(whole, stratum, within)[first]

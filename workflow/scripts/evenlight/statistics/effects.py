@@ -25,7 +25,7 @@ from evenlight.statistics.pooled import Estimate, Part, PooledEffects, cluster_n
 from evenlight.statistics.power import detectable_effect_paired, detectable_effect_pooled, detectable_effect_unpaired
 from evenlight.statistics.robustness import robustness_value
 from evenlight.statistics.study import StudyScores, VerdictSettings
-from evenlight.statistics.verdicts import check_level, family_of, few_of, judged, reason_of
+from evenlight.statistics.verdicts import check_level, few_of, hypothesis_family, judged, why_undecidable
 from evenlight.texts.items import check_compared
 
 
@@ -90,7 +90,7 @@ def effect_table(
     One row per dataset, model, explainer, metric and pair of levels. Cells without a score of one of the levels under
     every seed give no row. Columns, besides the names:
 
-    - ``family``: see :func:`evenlight.statistics.verdicts.family_of`;
+    - ``family``: see :func:`evenlight.statistics.verdicts.hypothesis_family`;
     - ``seeds``, ``left_out_seeds``: how many count, and the names of those that have too few scores;
     - ``repeated``: what they are (:data:`evenlight.statistics.study.REPETITIONS`);
     - ``paired``, ``correlation``: of the two forms of a pair, mean over seeds (NaN where unpaired);
@@ -142,7 +142,7 @@ def effect_table(
     if not rows:
         return pd.DataFrame(columns=EFFECTS.schema.names)
     table = pd.DataFrame(rows)
-    table["family"] = [family_of(row, judging.primary, judging.noise) for row in rows]
+    table["family"] = [hypothesis_family(row, judging.primary, judging.noise) for row in rows]
     earlier = [_at_look(replace(study, first=units), judging) for units in looks.units[:-1]]
     table = with_family_intervals(judged(table, deviates, judging.alpha, looks, earlier), judging.alpha)
     table["detectable_pooled"] = [
@@ -356,7 +356,7 @@ def _pooled(
         standardised = np.where(effects.sd > 0, difference.value / effects.sd, np.nan)
     units = (effects.clusters, effects.differing)
     of_cells = zip(*units, effects.same, effects.carriers, difference.rarest, strict=True)
-    reasons = [reason_of(*of_cell, judging.alpha) for of_cell in of_cells]
+    reasons = [why_undecidable(*of_cell, judging.alpha) for of_cell in of_cells]
     apart, p_apart = farthest(effects.by_seed)
     p_apart[np.isnan(difference.trainings.value)] = np.nan
     left_out = [", ".join(str(scores.seeds[seed]) for seed in np.flatnonzero(~counted)) for counted in effects.counted]

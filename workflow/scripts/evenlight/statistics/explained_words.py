@@ -93,26 +93,26 @@ class Explained:
     def sums(self, explainer: str) -> list[np.ndarray]:
         """Each word's score, the sum over its tokens, float (words of all texts,), of each run."""
         return [
-            word_sums(self._attribution_file(run, explainer), self._predictions[run], self._items, self.starts)
+            word_sums(self._attributions(run, explainer), self._predictions[run], self._items, self.starts)
             for run in self._runs
         ]
 
-    def _attribution_file(self, run: Run, explainer: str) -> pa.Table:
+    def _attributions(self, run: Run, explainer: str) -> pa.Table:
         contract = ATTRIBUTIONS.only("item_id", "token_score")
         return tables.read_arrow(attribution_path(self._folder, run, explainer), contract)
 
 
-def word_sums(attribution_file: pa.Table, predictions: pa.Table, items: pd.Index, starts: np.ndarray) -> np.ndarray:
+def word_sums(attributions: pa.Table, predictions: pa.Table, items: pd.Index, starts: np.ndarray) -> np.ndarray:
     """The score of each word of ``items``, the sum over its tokens, float (words of all items,); NaN of items without.
 
     Args:
-        attribution_file: ``item_id`` and ``token_score``.
+        attributions: ``item_id`` and ``token_score``.
         predictions: ``item_id`` and ``word_id`` of at least these items.
         items: names, in order.
         starts: where the words of each item begin, and where the last ones end, int (items + 1,).
     """
-    attribution_file = attribution_file.filter(pc.is_in(attribution_file["item_id"], pa.array(items)))
-    names = attribution_file["item_id"].to_pandas()
+    attributions = attributions.filter(pc.is_in(attributions["item_id"], pa.array(items)))
+    names = attributions["item_id"].to_pandas()
     rows = pd.Index(predictions["item_id"].to_pandas()).get_indexer(names)
     if (rows < 0).any():
         raise InputError(
@@ -124,7 +124,7 @@ def word_sums(attribution_file: pa.Table, predictions: pa.Table, items: pd.Index
     places = items.get_indexer(names)
     word = pc.fill_null(word_id.flatten(), PROMPT).to_numpy()
     inside = word >= 0
-    score = attribution_file["token_score"].combine_chunks().flatten().to_numpy()
+    score = attributions["token_score"].combine_chunks().flatten().to_numpy()
     sums = np.bincount((np.repeat(starts[places], lengths) + word)[inside], weights=score[inside], minlength=starts[-1])
     explained = np.isin(np.arange(len(items)), places)
     return np.where(np.repeat(explained, np.diff(starts)), sums, np.nan)

@@ -74,7 +74,7 @@ def agreements(scores: np.ndarray, top: int) -> dict[str, np.ndarray]:
     return {RANK: correlation, **{name: np.where(undefined, np.nan, share) for name, share in shares.items()}}
 
 
-def agreement_table(predictions: Path, items: Path, attribution_files: Mapping[str, Path], top: int) -> pa.Table:
+def agreement_by_text(predictions: Path, items: Path, attribution_files: Mapping[str, Path], top: int) -> pa.Table:
     """The agreement of every two explainers on every explained text of a run, in the contract ``agreement``.
 
     Args:
@@ -91,14 +91,14 @@ def agreement_table(predictions: Path, items: Path, attribution_files: Mapping[s
     rows: list[np.ndarray] = []
     contract = ATTRIBUTIONS.only("item_id", "token_score")
     parts = [tables.read_groups(path, contract, ROWS) for path in attribution_files.values()]
-    for texts, *of_attribution_files in zip(read_explained(predictions, items, ROWS), *parts, strict=True):
-        for path, attribution_file in zip(attribution_files.values(), of_attribution_files, strict=True):
-            if not attribution_file["item_id"].equals(texts["item_id"]):
+    for texts, *of_explainers in zip(read_explained(predictions, items, ROWS), *parts, strict=True):
+        for path, table in zip(attribution_files.values(), of_explainers, strict=True):
+            if not table["item_id"].equals(texts["item_id"]):
                 raise InputError(
                     f"{path}: column 'item_id' has other texts than the predictions; delete the file and run the "
                     "workflow again"
                 )
-        columns = [attribution_file["token_score"].to_pylist() for attribution_file in of_attribution_files]
+        columns = [table["token_score"].to_pylist() for table in of_explainers]
         for sentence, *token_scores in zip(sentences_of(texts), *columns, strict=True):
             found = agreements(_of_words(sentence, token_scores, attribution_files), top)
             item_ids.append(sentence.item_id)

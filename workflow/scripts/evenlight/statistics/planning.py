@@ -20,6 +20,7 @@ and studies are planned from each of these: the range of their answers is the ra
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -31,8 +32,8 @@ from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.pooled import pooled_effects
-from evenlight.statistics.study import StudyScores, VerdictSettings
-from evenlight.statistics.verdicts import PRIMARY, STUDY, check_level, family_of, is_disparity, judged
+from evenlight.statistics.study import Comparison, StudyScores, VerdictSettings
+from evenlight.statistics.verdicts import PRIMARY, STUDY, check_level, hypothesis_family, is_disparity, judged
 
 PARTS = ("disparity", "disparity_for_these_models")
 COLUMNS = ["units", "seeds", "cells", "pilot", *(part + end for part in PARTS for end in ("", "_low", "_high"))]
@@ -51,11 +52,12 @@ def planned_studies(
 ) -> pd.DataFrame:
     """The power of studies of several sizes to find ``effect``, in standard deviations within levels.
 
-    A row for each number of ``units`` (pairs, or texts of the smaller level, of each dataset) and of ``seeds``; a model
-    of which the pilot has one run has one in each. ``disparity`` and ``disparity_for_these_models`` are the shares of
-    the cells with the effect that are called a disparity in its direction, of the mean across retraining (NaN
-    without any), and for these trained models at least, over ``studies`` drawn studies. ``_low`` and ``_high`` are the
-    ends of a 90 % interval: nine in ten pilots of this size have an answer so near to that of very large ones.
+    A row for each number of ``units`` (pairs, or texts or changes of the smaller level, of each dataset) and of
+    ``seeds``; a model of which the pilot has one run has one in each. ``disparity`` and ``disparity_for_these_models``
+    are the shares of the cells with the effect that are called a disparity in its direction, of the mean across
+    retraining (NaN without any), and for these trained models at least, over ``studies`` drawn studies. ``_low`` and
+    ``_high`` are the ends of a 90 % interval: nine in ten pilots of this size have an answer so near to that of very
+    large ones.
     ``cells`` are those of the primary family, or of the study, that the pilot could decide: no others are drawn;
     ``pilot`` is how many units the pilot has, whose scores ``study`` names.
 
@@ -197,22 +199,29 @@ def _pilots(study: StudyScores, judging: VerdictSettings) -> list[_Pilot]:
     """The cells of the primary family, or of the study, that can be decided."""
     primary, noise = judging.primary, judging.noise
     family = PRIMARY if primary else STUDY
-    pilots: dict[tuple, list[_Pilot]] = {}
+    pilots: dict[tuple[int, Comparison], list[_Pilot]] = {}
 
     def described(
-        scores: ExplainerScores, design: Design, rows: list[dict], a: np.ndarray, b: np.ndarray, counted: np.ndarray
+        number: int,
+        scores: ExplainerScores,
+        design: Design,
+        rows: list[dict],
+        a: np.ndarray,
+        b: np.ndarray,
+        counted: np.ndarray,
     ) -> None:
-        kept = [row["reason"] is None and family_of(row, primary, noise) == family for row in rows]
+        kept = [row["reason"] is None and hypothesis_family(row, primary, noise) == family for row in rows]
         if any(kept):
             metrics = [row["metric"] for row, keep in zip(rows, kept, strict=True) if keep]
             a, b = (np.where(counted[kept][:, :, None], level[kept], np.nan) for level in (a, b))
             pilot = _Pilot(scores.dataset, scores.model, design, metrics, *_taken_apart(a, b, design))
-            pilots.setdefault((scores.dataset, scores.model, design.comparison), []).append(pilot)
+            pilots.setdefault((number, design.comparison), []).append(pilot)
 
     # No resamples are needed here.
     few = replace(judging, bootstrap_draws=4)
-    for model in read_models(study):
-        pooled_rows(model.explainers, model.designs, few, described)
+    # By number and not by name: texts and changes of a concept may have the same comparison, of other units.
+    for number, model in enumerate(read_models(study)):
+        pooled_rows(model.explainers, model.designs, few, partial(described, number))
     return [_joined(parts) for parts in pilots.values()]
 
 

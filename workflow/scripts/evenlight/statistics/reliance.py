@@ -16,16 +16,14 @@ from scipy.stats import t
 
 from evenlight.core import tables
 from evenlight.core.chance import rank_correlation
-from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.factors import JOINT
-from evenlight.metrics import Explanation, explanations_of
-from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, units_path
+from evenlight.metrics import Explanation
+from evenlight.statistics.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.study import ALL
-from evenlight.statistics.word_attributions import ROWS, forms_together, pairs_of_forms
+from evenlight.statistics.word_attributions import forms_together, pairs_of_forms, read_explanations
 from evenlight.texts.items import forms_of
-from evenlight.texts.predictions import read_explained
 
 # Fewest words that two forms must share for a rank correlation.
 LEAST_WORDS = 3
@@ -55,19 +53,6 @@ def shares_of(explanation: Explanation, words: int) -> Shares:
         return Shares(*np.full((2, words), np.nan), tokens)
     sums = np.stack([np.bincount(word, weights, words) for weights in (score, np.abs(score))])
     return Shares(*np.where(tokens > 0, sums / total, np.nan), tokens)
-
-
-def read_shares(
-    attributions: str | Path, datasets_folder: str | Path, predictions: str | Path, run: Run, explainer: str
-) -> Iterator[tuple[str, Shares]]:
-    """Every explained text of a run with the shares of its words."""
-    path, items = attribution_path(attributions, run, explainer), items_path(datasets_folder, run.dataset)
-    attribution_files = tables.read_groups(path, ATTRIBUTIONS, ROWS)
-    texts_in_groups = read_explained(predictions_path(predictions, run), items, ROWS, "ground_truth", "words")
-    for texts, attribution_file in zip(texts_in_groups, attribution_files, strict=True):
-        words = [len(each) for each in texts["words"].to_pylist()]
-        for explanation, count in zip(explanations_of(texts, attribution_file, path), words, strict=True):
-            yield explanation.item_id, shares_of(explanation, count)
 
 
 def clustered_mean(values: Sequence[float], clusters: Sequence[str], confidence: float) -> tuple[float, float, float]:
@@ -220,7 +205,13 @@ def measure_reliance(
             runs = [Run(dataset, model, seed) for seed in seeds]
             shares = {
                 explainer: [
-                    dict(read_shares(attributions, datasets_folder, predictions, run, explainer)) for run in runs
+                    {
+                        explanation.item_id: shares_of(explanation, count)
+                        for explanation, count in read_explanations(
+                            attributions, datasets_folder, predictions, run, explainer
+                        )
+                    }
+                    for run in runs
                 ]
                 for explainer in explainers
             }

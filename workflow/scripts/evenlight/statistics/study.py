@@ -132,7 +132,7 @@ class VerdictSettings:
         smallest_effects: that of some metrics, in their own units.
         confidence: of intervals.
         bootstrap_draws: resamples behind each verdict.
-        primary, noise: as :func:`evenlight.statistics.verdicts.family_of` has them.
+        primary, noise: as :func:`evenlight.statistics.verdicts.hypothesis_family` has them.
         reach: how far scores of some metrics are known to lie from their mean.
     """
 

@@ -15,7 +15,7 @@ from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.study import StudyScores, VerdictSettings
-from evenlight.statistics.verdicts import check_level, family_of, is_disparity, judged
+from evenlight.statistics.verdicts import check_level, hypothesis_family, is_disparity, judged
 
 
 def permuted_verdicts(study: StudyScores, judging: VerdictSettings, *, verdict_permutations: int) -> pd.DataFrame:
@@ -41,7 +41,7 @@ def permuted_verdicts(study: StudyScores, judging: VerdictSettings, *, verdict_p
         )
         if not rows:
             break
-        families = [family_of(row, judging.primary, judging.noise) for row in rows]
+        families = [hypothesis_family(row, judging.primary, judging.noise) for row in rows]
         table = judged(pd.DataFrame(rows).assign(family=families), deviates, judging.alpha)
         counts += [
             {

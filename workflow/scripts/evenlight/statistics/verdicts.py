@@ -23,16 +23,16 @@ SHARE = 0.1
 CLAIMS = ("", "_equivalence")
 
 
-def family_of(cell: Mapping[str, str], primary: Mapping[str, Collection[str]], noise: Collection[str]) -> str:
+def hypothesis_family(cell: Mapping[str, str], primary: Mapping[str, Collection[str]], noise: Collection[str]) -> str:
     """The family of a cell.
 
     Explainers that are noise, and groups that are drawn by chance, are no hypothesis: their cells are a family of their
     own. The others are one family, or, where ``primary`` names some (columns of a cell to names), those, and all
     others, which are exploratory.
 
-    >>> family_of({"explainer": "lime", "factor": "gender"}, {"explainer": ["lime"]}, [])
+    >>> hypothesis_family({"explainer": "lime", "factor": "gender"}, {"explainer": ["lime"]}, [])
     'primary'
-    >>> family_of({"explainer": "lime", "factor": "placebo"}, {}, [])
+    >>> hypothesis_family({"explainer": "lime", "factor": "placebo"}, {}, [])
     'control'
     """
     if cell["explainer"] in noise or PLACEBO in cell["factor"].split(JOINT):
@@ -47,7 +47,9 @@ def few_of(clusters: int, differing: int) -> str:
     return f"{clusters} units are too few" if differing >= clusters else f"{differing} units that differ are too few"
 
 
-def reason_of(clusters: int, differing: int, same: bool, carriers: float, rarest: float, alpha: float) -> str | None:
+def why_undecidable(
+    clusters: int, differing: int, same: bool, carriers: float, rarest: float, alpha: float
+) -> str | None:
     """Why scores decide nothing, or None.
 
     Args:
@@ -64,9 +66,9 @@ def reason_of(clusters: int, differing: int, same: bool, carriers: float, rarest
     Where one or two units carry what varies, nobody can tell how far the next one lies; where nothing varies, as where
     all pairs differ by the same, even less.
 
-    >>> reason_of(7, 7, False, 3, 2 * 0.5**7, 0.05), reason_of(48, 5, False, 4, 2 * 0.5**5, 0.05)
+    >>> why_undecidable(7, 7, False, 3, 2 * 0.5**7, 0.05), why_undecidable(48, 5, False, 4, 2 * 0.5**5, 0.05)
     ('7 units are too few', '5 units that differ are too few')
-    >>> reason_of(48, 48, False, 1.3, 2 * 0.5**48, 0.05), reason_of(48, 48, False, 0, 2 * 0.5**48, 0.05)
+    >>> why_undecidable(48, 48, False, 1.3, 2 * 0.5**48, 0.05), why_undecidable(48, 48, False, 0, 2 * 0.5**48, 0.05)
     ('what varies rests on one or two units', 'the differences do not vary, which tells nothing of further units')
     """
     if same:

@@ -15,7 +15,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.core.contracts.texts import ITEMS, UNITS
-from evenlight.metrics import explanations_of
+from evenlight.metrics import Explanation, explanations_of
 from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, runs, units_path
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.paired_tests import signed_rank_p
@@ -44,17 +44,22 @@ def word_shares(token_score: np.ndarray, word_id: np.ndarray, words: int) -> np.
     return np.where(np.bincount(word_id[inside], minlength=words) > 0, share, np.nan)
 
 
-def read_word_shares(
+def read_explanations(
     attributions: str | Path, datasets_folder: str | Path, predictions: str | Path, run: Run, explainer: str
-) -> Iterator[tuple[str, np.ndarray]]:
-    """Every explained text of a run and the shares of its words, :func:`word_shares`."""
+) -> Iterator[tuple[Explanation, int]]:
+    """The explanation of every explained text of a run, and how many words the text has."""
     path, items = attribution_path(attributions, run, explainer), items_path(datasets_folder, run.dataset)
-    attribution_files = tables.read_groups(path, ATTRIBUTIONS, ROWS)
+    attributions_in_groups = tables.read_groups(path, ATTRIBUTIONS, ROWS)
     texts_in_groups = read_explained(predictions_path(predictions, run), items, ROWS, "ground_truth", "words")
-    for texts, attribution_file in zip(texts_in_groups, attribution_files, strict=True):
+    for texts, attributed in zip(texts_in_groups, attributions_in_groups, strict=True):
         words = [len(each) for each in texts["words"].to_pylist()]
-        for explanation, count in zip(explanations_of(texts, attribution_file, path), words, strict=True):
-            yield explanation.item_id, word_shares(explanation.token_score, explanation.word_id, count)
+        yield from zip(explanations_of(texts, attributed, path), words, strict=True)
+
+
+def read_word_shares(*of_run: str | Path | Run) -> Iterator[tuple[str, np.ndarray]]:
+    """The same texts with the shares of their words, :func:`word_shares`."""
+    for explanation, count in read_explanations(*of_run):
+        yield explanation.item_id, word_shares(explanation.token_score, explanation.word_id, count)
 
 
 def pairs_of_forms(comparisons: Mapping[str, Sequence[Sequence[str]]]) -> list[Comparison]:

@@ -114,7 +114,7 @@ def _rating(value: str | int) -> str | int:
     return value.strip() if isinstance(value, str) else value
 
 
-def agreement_table(annotations: list[dict]) -> pd.DataFrame:
+def annotator_agreement(annotations: list[dict]) -> pd.DataFrame:
     """Cohen's kappa of every pair of annotators, Fleiss' kappa and Krippendorff's alpha of all, by kind and scope.
 
     Kinds: ``decision``; ``changed``, whether a word of a form differs from the source; ``word``, with which word,

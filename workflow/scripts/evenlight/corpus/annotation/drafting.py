@@ -27,7 +27,7 @@ _OPENING = frozenset({"``", "-LRB-", "''", ":", '"', "(", "“", "‘"})
 
 
 @dataclass(frozen=True)
-class Draft:
+class DraftedForm:
     """One form of a sentence; both lists have an entry per word of the source."""
 
     words: tuple[str, ...]  # "" where the form leaves out a word of the source
@@ -36,14 +36,14 @@ class Draft:
 
 def draft(
     parse: Parse, subject: Sequence[int], scope: str, group: str, lexicon: GenderedLexicon, draw: Draw | None = None
-) -> Draft:
+) -> DraftedForm:
     """The form of one scope and group; see :func:`drafts`."""
     return drafts(parse, subject, scope, lexicon, draw)[group]
 
 
 def drafts(
     parse: Parse, subject: Sequence[int], scope: str, lexicon: GenderedLexicon, draw: Draw | None = None
-) -> dict[str, Draft]:
+) -> dict[str, DraftedForm]:
     """The forms of one scope, by group.
 
     ``subject`` holds the indices of the subject's words, the head first, and may be empty where it is not known.
@@ -51,7 +51,7 @@ def drafts(
     """
     forms = {group: drafted_words(parse, subject, scope, group, lexicon, draw) for group in GROUPS}
     ground_truth = tuple(int(len(set(column)) > 1) for column in zip(*forms.values(), strict=True))
-    return {group: Draft(words, ground_truth) for group, words in forms.items()}
+    return {group: DraftedForm(words, ground_truth) for group, words in forms.items()}
 
 
 def drafted_words(

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from evenlight.core.errors import InputError
-from evenlight.models.services.client import Client, Policy
+from evenlight.models.services.client import Client, RequestPolicy
 from evenlight.models.services.store import Answers
 
 # Keys of a service's settings that its answers depend on.
@@ -24,7 +24,7 @@ def kept_answers(settings: Mapping, folder: str | Path) -> Answers:
     return Answers(folder, {name: settings[name] for name in IDENTITY})
 
 
-class Service:
+class CachedService:
     """Answers texts with the probabilities of labels, those that were answered before without asking.
 
     Args:
@@ -43,7 +43,7 @@ class Service:
         self,
         settings: Mapping,
         folder: str | Path,
-        policy: Policy,
+        policy: RequestPolicy,
         on_texts: Callable[[int], None] | None = None,
     ):
         self.store = kept_answers(settings, folder)

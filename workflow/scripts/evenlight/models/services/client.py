@@ -25,7 +25,7 @@ MAY_PASS = {408, 425, 429}
 
 
 @dataclass(frozen=True)
-class Policy:
+class RequestPolicy:
     """How a service is asked, which changes no answer.
 
     Attributes:
@@ -75,7 +75,7 @@ class Client:
         address: str,
         request: str,
         answers: str,
-        policy: Policy,
+        policy: RequestPolicy,
         excluding: bool = True,
         plain_http: bool = False,
         before: Callable[[], None] = lambda: None,

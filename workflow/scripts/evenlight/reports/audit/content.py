@@ -422,7 +422,7 @@ def _verdicts(compared: Sequence[Mapping], cells: int) -> dict:
     for of in compared:
         total.update(of["counts"])
     if compared:
-        said = [counted(total)]
+        said = [counts_in_words(total)]
         makers = _makers(finding for of in compared for finding in of["findings"])
         if of_model := makers[MODEL] + makers[MOSTLY_MODEL]:
             is_are = "is" if of_model == 1 else "are"
@@ -438,10 +438,10 @@ def _verdicts(compared: Sequence[Mapping], cells: int) -> dict:
     return {"counts": {}, "said": f"Nothing could be compared: {why}."}
 
 
-def counted(counts: Mapping[str, int]) -> str:
+def counts_in_words(counts: Mapping[str, int]) -> str:
     """How many questions have which answer, in a sentence; ``counts`` as those of a comparison.
 
-    >>> counted({"asked": 6, "disparity": 0, "no disparity": 0, "undecided": 4, "not decidable": 2})[:84]
+    >>> counts_in_words({"asked": 6, "disparity": 0, "no disparity": 0, "undecided": 4, "not decidable": 2})[:84]
     'Of 6 questions, each an explainer and a metric, a disparity is confirmed in 0, one t'
     """
     still_open = counts[UNDECIDED] + counts[UNDECIDABLE]
@@ -469,7 +469,7 @@ def _said(pair: Comparison, counts: Mapping[str, int], findings: Sequence[dict],
     'confirmed in 3, one that matters is ruled out in 0, and 9 are open. In 3 explanations of male texts are better.'
     """
     better = Counter(finding["better"] for finding in findings)
-    texts = [counted(counts)]
+    texts = [counts_in_words(counts)]
     texts += [f"In {better[level]} explanations of {level} texts are better." for level in pair.levels if better[level]]
     makers = _makers(findings)
     if makers:
