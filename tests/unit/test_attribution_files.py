@@ -685,7 +685,7 @@ def test_to_read_explanations_that_were_made_elsewhere_is_no_cost_of_them(tmp_pa
     write_cost(path, "of another attribution file", costs_of_one_part())
     settings = {"tags": {"mine": tags_of_it}}
     arguments = argparse.Namespace(costs=[path], output=[], settings=settings)
-    rows = Rows(["digest of a row"], ATTRIBUTIONS, [], np.array([[-1, -1]]))
+    rows = Rows(np.array(["digest of a row"], "S32"), ATTRIBUTIONS, [], np.array([[-1, -1]]))
     attribute.write_cost_of(arguments, {"mine": "digest"}, "mine", rows)
     assert len(read_table(path, COSTS)) == parts
 
@@ -725,8 +725,9 @@ def test_remarks_on_items_are_one_note():
     assert note_of(remarks_on_items([Remark("{a} in braces")], 3)) == "{a} in braces"
     shares = Remark("{share[tokens]:.0%} tokens", {"tokens": [1, 2], "rest": [3, 2]})
     assert note_of(remarks_on_items([shares], 2)) == "38% tokens"
-    # Whom nothing counts of carries no remark.
-    assert remarks_on_items([Remark("{missed} missed", {"missed": [0.0]})], 1) == nothing
+    # What counts none is not said, but where shares are told.
+    assert note_of(remarks_on_items([Remark("{missed} missed", {"missed": [0.0]})], 1)) == ""
+    assert note_of(remarks_on_items([Remark(shares.text, {"tokens": [0.0]})], 1)) == "0% tokens"
     assert note_of(nothing) == note_of([]) == ""
 
 

@@ -13,7 +13,7 @@ from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.errors import InputError
 from evenlight.core.tables import count_row_groups, read_arrow, read_metadata, read_table, write_table
 from evenlight.jobs import parts
-from evenlight.jobs.parts import digest_of, find_rows, make_rows, write_part
+from evenlight.jobs.parts import DIGEST, digest_of, find_rows, make_rows, write_part
 
 SIZE = 2
 
@@ -35,7 +35,8 @@ class Work:
         items = list(texts)
 
         def made_of(names):
-            return {name: [digest_of(name, item, value) for item, value in texts.items()] for name in names}
+            digests = {name: [digest_of(name, item, value) for item, value in texts.items()] for name in names}
+            return {name: np.array(of_rows, DIGEST) for name, of_rows in digests.items()}
 
         def compute(missing):
             for names, wanted in missing.together():
@@ -191,7 +192,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_refused(tmp_path):
     """By a job that outlived its killed workflow."""
     path = first_run(tmp_path)
     table = read_arrow(path, SCORES)
-    rows = find_rows(table["made_of"].to_pylist(), [path], SCORES)
+    rows = find_rows(np.array(table["made_of"].to_pylist(), DIGEST), [path], SCORES)
     assert not rows.missing.any()
     write_table(table.take([1, 0, 2, 3, 4, 5, 6]), path, SCORES)
     with pytest.raises(InputError, match=r"rows have changed while they were read; end the other run"):

@@ -123,6 +123,17 @@ def test_who_needs_training_texts_cannot_do_without(method):
 
 
 @pytest.mark.parametrize("method", MADE_HERE)
+def test_who_needs_other_texts_explains_a_text_otherwise_beside_others(method):
+    """Explained alone, and beside two others with other training texts."""
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)[:3]
+    training = TRAINING.assign(words=[["a", "play"], ["a"], ["play"], ["a", "watchmaker"]])
+    [alone] = scores(method, classifier, sentences[2:])
+    beside = scores(method, classifier, sentences, training=training)[2]
+    assert np.allclose(alone, beside, rtol=1e-3, atol=1e-5) == (not Explainer.entries[method].needs_other_texts)
+
+
+@pytest.mark.parametrize("method", MADE_HERE)
 def test_who_asks_no_model_needs_none(method):
     sentences = sentences_of(tiny_classifier("bert"))
     entry = Explainer.entries[method]

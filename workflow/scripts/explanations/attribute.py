@@ -26,6 +26,7 @@ from evenlight.explainers.planned import planned_rows
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.jobs.parts import (
+    DIGEST,
     MADE_OF,
     Missing,
     Rows,
@@ -67,18 +68,21 @@ def drawn_of(arguments: argparse.Namespace) -> set[str]:
     return explained_again.explained_twice(items, arguments.settings["seed"])
 
 
-def made_of(arguments: argparse.Namespace, common: dict[str, str], names: list[str]) -> dict[str, list[str]]:
+def made_of(arguments: argparse.Namespace, common: dict[str, str], names: list[str]) -> dict[str, np.ndarray]:
     """Of all that each row depends on: ``common``, all that explainers are told of its text, and whether it is
     explained twice.
     """
     drawn, rounding = drawn_of(arguments), rounding_of(arguments)
     estimating = explained_again.estimating({name: arguments.settings["tags"][name] for name in names})
-    found: dict[str, list[str]] = {name: [] for name in names}
+    found: dict[str, list[np.ndarray]] = {name: [] for name in names}
     for texts in read_explained(arguments.predictions, arguments.items, arguments.items_per_group, *TEXT):
-        for item, text in zip(texts["item_id"].to_pylist(), digests_of(texts), strict=True):
-            for name, digests in found.items():
-                digests.append(digest_of(common[name], rounding, text, name in estimating and item in drawn))
-    return found
+        of_texts = list(zip(digests_of(texts), (item in drawn for item in texts["item_id"].to_pylist()), strict=True))
+        for name, digests in found.items():
+            of_rows = [
+                digest_of(common[name], rounding, text, name in estimating and twice) for text, twice in of_texts
+            ]
+            digests.append(np.array(of_rows, DIGEST))
+    return {name: np.concatenate(digests) for name, digests in found.items()}
 
 
 def planned(arguments: argparse.Namespace, missing: Missing, drawn: set[str]) -> list[float]:
@@ -188,7 +192,7 @@ def write_cost_of(arguments: argparse.Namespace, digests: dict[str, str], name: 
             for part in parts
         ]
         # A job that was killed just now may have written some of them already.
-        known = {tuple(cost[MADE_OF]): cost for cost in [*cost_of_rows(path, rows.made_of), *costs]}
+        known = {tuple(cost[MADE_OF]): cost for cost in [*cost_of_rows(path, rows.made_of.astype(str)), *costs]}
     write_cost(path, digests[name], list(known.values()))
 
 

@@ -20,6 +20,7 @@ from evenlight.engine.progress import Progress
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.jobs.parts import (
+    DIGEST,
     Missing,
     digest_of,
     digest_of_inputs,
@@ -73,16 +74,17 @@ def digests_of_files(arguments: argparse.Namespace, of_rows: dict[str, str]) -> 
     }
 
 
-def made_of(arguments: argparse.Namespace, common: dict[str, str], names: list[str]) -> dict[str, list[str]]:
+def made_of(arguments: argparse.Namespace, common: dict[str, str], names: list[str]) -> dict[str, np.ndarray]:
     """Of all that each row depends on: ``common``, all that metrics are told of its text, and its explanation."""
     rounding = rounding_of(arguments)
-    found: dict[str, list[str]] = {name: [] for name in names}
+    found: dict[str, list[np.ndarray]] = {name: [] for name in names}
     for texts, *parts in texts_and_rows(arguments, names, EXPLAINED):
         of_texts = digests_of(texts)
         for (name, digests), part in zip(found.items(), parts, strict=True):
             of_pairs = zip(of_texts, digests_of(part), strict=True)
-            digests += [digest_of(common[name], rounding, text, explanation) for text, explanation in of_pairs]
-    return found
+            of_rows = [digest_of(common[name], rounding, text, explanation) for text, explanation in of_pairs]
+            digests.append(np.array(of_rows, DIGEST))
+    return {name: np.concatenate(digests) for name, digests in found.items()}
 
 
 def texts_and_rows(

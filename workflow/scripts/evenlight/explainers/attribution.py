@@ -43,22 +43,22 @@ class Remark:
     text: str
     counts: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
-    def on(self, item: int) -> dict | None:
-        """What is said of one item, as an attribution file keeps it; None where nothing of it counts."""
+    def on(self, item: int) -> dict:
+        """What is said of one item, as an attribution file keeps it."""
         counts = [{"name": name, "number": float(numbers[item])} for name, numbers in self.counts.items()]
-        return {"text": self.text, "counts": counts} if not counts or any(each["number"] for each in counts) else None
+        return {"text": self.text, "counts": counts}
 
 
 def remarks_on_items(remarks: Iterable[Remark], items: int) -> list[list[dict]]:
     """What remarks on a group of items say of each."""
     remarks = list(remarks)
-    return [[said for remark in remarks if (said := remark.on(item))] for item in range(items)]
+    return [[remark.on(item) for remark in remarks] for item in range(items)]
 
 
 def note_of(on_items: Iterable[Sequence[Mapping]]) -> str:
     """One text of what is said of each item, see :meth:`Remark.on`.
 
-    A remark without counts that is not on all items says of how many it holds.
+    A remark without counts that is not on all items says of how many it holds. One that counts none is not said.
 
     >>> rare = Remark("{missed:.0f} of {items} items missed the bound", {"missed": [1, 0, 1]})
     >>> note_of(remarks_on_items([rare], 3) + remarks_on_items([Remark("no ReLU here")], 1))
@@ -75,6 +75,8 @@ def note_of(on_items: Iterable[Sequence[Mapping]]) -> str:
             holds[remark["text"]] += 1
     said = []
     for text, numbers in counts.items():
+        if numbers and not any(numbers.values()) and "{share[" not in text:
+            continue
         if numbers:
             total = sum(numbers.values()) or 1.0
             share = {name: number / total for name, number in numbers.items()}

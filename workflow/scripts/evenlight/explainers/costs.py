@@ -55,7 +55,8 @@ def cost_of_rows(path: Path, made_of: Collection[str]) -> list[dict]:
     except InputError as error:
         print(f"{path}: what rows have cost that are taken over is not known ({error})")
         return []
-    return [part for part in parts if not set(made_of).isdisjoint(part["made_of"])]
+    rows = set(made_of)
+    return [part for part in parts if not rows.isdisjoint(part["made_of"])]
 
 
 def complete_costs(paths: Sequence[Path], digests: Mapping[str, str]) -> None:

@@ -34,6 +34,8 @@ from evenlight.core.tables import (
 )
 
 MADE_OF, CHECKSUM = "made_of", "checksum"
+# How digests of many rows are held: as text each would take three times the memory.
+DIGEST = np.dtype("S32")
 # How often rows are computed that are gone when they are to be read: another job may remove parts, but not for long.
 ATTEMPTS = 3
 # Row groups in memory at once while rows are put in order.
@@ -120,13 +122,13 @@ class Rows:
     """The rows that a table must have, and where they are.
 
     Attributes:
-        made_of: digest of all that each row depends on, in the order of the table.
+        made_of: digest of all that each row depends on, in the order of the table, (rows,).
         contract: of the table.
         blocks: the row groups of files in which some of them are.
         place: of each row its block and its place there, int64 (rows, 2); -1 where it is nowhere.
     """
 
-    made_of: Sequence[str]
+    made_of: np.ndarray
     contract: Contract
     blocks: Sequence[tuple[Path, int]]
     place: np.ndarray
@@ -155,10 +157,15 @@ class Rows:
 
         for start in range(0, len(self.place), size):
             table = _taken(self.place[start : start + size], block)
-            if table[MADE_OF].to_pylist() != list(self.made_of[start : start + size]):
+            if not np.array_equal(_made_of(table), self.made_of[start : start + size]):
                 files = ", ".join(map(str, self.files()))
                 raise InputError(f"{files}: rows have changed while they were read; end the other run, and start again")
             yield table
+
+
+def _made_of(table: pa.Table) -> np.ndarray:
+    """What the rows of a table were made of; empty where they do not say it."""
+    return np.array([digest or "" for digest in table[MADE_OF].to_pylist()], DIGEST)
 
 
 def _taken(place: np.ndarray, block: Callable[[int], pa.Table]) -> pa.Table:
@@ -170,15 +177,15 @@ def _taken(place: np.ndarray, block: Callable[[int], pa.Table]) -> pa.Table:
 
 
 def find_rows(
-    made_of: Sequence[str], files: Iterable[Path], contract: Contract, say: Callable[[str], None] = print
+    made_of: np.ndarray, files: Iterable[Path], contract: Contract, say: Callable[[str], None] = print
 ) -> Rows:
     """Look for rows in files. Those that are not as they were written do not count, which is said."""
-    wanted = {digest: row for row, digest in enumerate(made_of)}
     rows = Rows(made_of, contract, [], np.full((len(made_of), 2), -1))
+    order = np.argsort(made_of)
     for path in files:
         try:
             for group in range(count_row_groups(path, contract)):
-                edited = _look_into(read_row_group(path, contract, group), (path, group), rows, wanted)
+                edited = _look_into(read_row_group(path, contract, group), (path, group), rows, order)
                 if edited:
                     say(f"{path}: {edited:,} rows are not as they were written and are computed again")
         except InputError as error:
@@ -186,18 +193,20 @@ def find_rows(
     return rows
 
 
-def _look_into(table: pa.Table, block: tuple[Path, int], rows: Rows, wanted: Mapping[str, int]) -> int:
-    """Note which of the rows that are wanted, and are nowhere yet, a block has; how many of them were edited."""
-    found = [(wanted[digest], there) for there, digest in enumerate(table[MADE_OF].to_pylist()) if digest in wanted]
-    found = [(row, there) for row, there in found if rows.place[row, 0] < 0]
-    if not found:
-        return 0
-    candidates = table.take([there for _, there in found])
+def _look_into(table: pa.Table, block: tuple[Path, int], rows: Rows, order: np.ndarray) -> int:
+    """Note which of the rows that are wanted, and are nowhere yet, a block has; how many of them were edited.
+
+    ``order`` sorts the rows that are wanted.
+    """
+    digests = _made_of(table)
+    row = order[np.searchsorted(rows.made_of, digests, sorter=order).clip(max=len(order) - 1)]
+    there = np.flatnonzero((rows.made_of[row] == digests) & (rows.place[row, 0] < 0))
+    candidates = table.take(there)
     is_whole = np.equal(digests_of(candidates.drop_columns([CHECKSUM])), candidates[CHECKSUM].to_pylist())
-    rows.blocks.append(block)
-    for (row, there), whole in zip(found, is_whole, strict=True):
-        if whole:
-            rows.place[row] = len(rows.blocks) - 1, there
+    if len(there):
+        rows.blocks.append(block)
+        rows.place[row[there[is_whole]], 0] = len(rows.blocks) - 1
+        rows.place[row[there[is_whole]], 1] = there[is_whole]
     return int((~is_whole).sum())
 
 
@@ -259,7 +268,7 @@ def write_part(
 ) -> None:
     """Keep the rows with some numbers of some tables, each whole or not at all, with JSON values for each table."""
     for name, table in tables.items():
-        made_of = [missing.rows[name].made_of[number] for number in numbers]
+        made_of = missing.rows[name].made_of[numbers].astype(str).tolist()
         path = missing.parts.folder / f"{digest_of(made_of)}.{name}.parquet"
         contract = missing.parts.contract
         write_table(with_digests(table, made_of, contract), path, contract, (metadata or {}).get(name))
@@ -271,7 +280,7 @@ def make_rows(
     digests: dict[str, str],
     job: str,
     size: int,
-    made_of: Callable[[list[str]], dict[str, list[str]]],
+    made_of: Callable[[list[str]], dict[str, np.ndarray]],
     compute: Callable[[Missing], None],
     describe: Callable[[str, Iterator[pa.Table]], dict],
     rows: int | None = None,
@@ -286,7 +295,7 @@ def make_rows(
         digests: by table, of everything that it depends on; kept in its metadata.
         job: name that no other job has in the folder.
         size: of a row group, unless ``rows`` says another.
-        made_of: what each row of some tables depends on, a digest, in the order of the table.
+        made_of: what each row of some tables depends on, a :data:`DIGEST`, in the order of the table.
         compute: makes what is missing, by :func:`write_part`.
         describe: the metadata of a table, from its name and its rows.
         rows: of a row group.
@@ -314,7 +323,7 @@ def make_rows(
 
 
 def _complete(
-    parts: Parts, paths: Mapping[str, Path], made_of: Mapping[str, list[str]], compute: Callable[[Missing], None]
+    parts: Parts, paths: Mapping[str, Path], made_of: Mapping[str, np.ndarray], compute: Callable[[Missing], None]
 ) -> dict[str, Rows]:
     """Where all rows of all tables are, once they are computed.
 
