@@ -253,10 +253,17 @@ def test_devices_and_compilers_count_where_they_do_more_than_add_in_another_orde
     assert found("cpu", False, model=None) == ""
 
 
-def test_who_learns_from_other_texts_explains_all_again_when_one_changes(copy, done):
+@pytest.mark.parametrize("tag", ["needs_other_texts", "needs_training"])
+def test_who_learns_from_other_texts_explains_all_again_when_one_changes(copy, done, tag):
     """The random explainer of the same family does not."""
+    arguments = of_study(copy, "baseline", tags={"random": [], "pattern": ["needs_training"]})
+    if tag == "needs_other_texts":
+        arguments = of_study(copy, "baseline")
+        assert tag in arguments.settings["tags"]["pattern"]
+    attribute.main(arguments)
+    done.explained.clear()
     ROWS["target"][0](copy)
-    attribute.main(of_study(copy, "baseline"))
+    attribute.main(arguments)
     assert [item for name, item in done.explained if name == "random"] == ["item3"]
     assert len([item for name, item in done.explained if name == "pattern"]) == TEXTS
 

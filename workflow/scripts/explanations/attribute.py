@@ -201,7 +201,8 @@ def main(arguments: argparse.Namespace) -> None:
     of_rows = digests_of_rows(arguments)
     texts = digest_of_inputs({}, [arguments.items, arguments.predictions])
     digests = {name: digest_of(digest, texts) for name, digest in of_rows.items()}
-    needing = [name for name, tags in arguments.settings["tags"].items() if "needs_other_texts" in tags]
+    tags = arguments.settings["tags"]
+    needing = [name for name in of_rows if not {"needs_other_texts", "needs_training"}.isdisjoint(tags[name])]
     make_rows(
         arguments.output,
         ATTRIBUTIONS,
