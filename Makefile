@@ -271,9 +271,9 @@ bench-ola-cea: $(MINILM)  ## OLA-CEA with what GECOBench's released code does in
 	$(BIN)/snakemake --cores 1 $(addprefix results/sources/,$(GECO_FILES))
 	$(BIN)/python bench/research/ola_cea.py --data results/sources --tokenizer $(dir $(MINILM)) --output docs/results/ola_cea.csv
 
-bench-grow: $(MINILM)  ## what it takes to go from 50 to 100 pairs: docs/results/growing.md (half an hour)
+bench-grow: $(MINILM)  ## what it takes to go from 50 to 100 pairs (half an hour)
 	$(TRAIN_BENCH)
-	$(BIN)/python bench/grow.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output docs/results/growing.md
+	$(BIN)/python bench/grow.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output $(BENCH)/growing.md
 
 bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same jobs (a quarter of an hour; 1,587 and 20,000 jobs)
 	$(BIN)/python bench/graph.py --configfile config/studies/disparity.yaml --jobs 20000
