@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
+from evenlight.core.contracts.explanations import ATTRIBUTIONS, EXPLAINED, SCORES
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.tables import Contract, count_rows, read_groups, read_metadata
 from evenlight.engine import model_files, open_evaluator, rounding_of
@@ -37,8 +37,6 @@ from evenlight.texts.predictions import explained_items, read_explained, sentenc
 ROWS_PER_GROUP = 2**16
 # What an attribution file says of its explainer that a reader of the scores must know.
 CARRIED = ("note", "explained_again")
-# What it says of each text that a score may depend on.
-EXPLAINED = ATTRIBUTIONS.only("item_id", "token_score")
 
 
 def digests_of_rows(arguments: argparse.Namespace) -> dict[str, str]:

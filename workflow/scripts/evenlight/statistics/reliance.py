@@ -16,7 +16,7 @@ from scipy.stats import t
 
 from evenlight.core import tables
 from evenlight.core.chance import rank_correlation
-from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.explanations import EXPLAINED
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.factors import JOINT
@@ -62,7 +62,7 @@ def read_shares(
 ) -> Iterator[tuple[str, Shares]]:
     """Every explained text of a run with the shares of its words."""
     path, items = attribution_path(attributions, run, explainer), items_path(datasets_folder, run.dataset)
-    attribution_files = tables.read_groups(path, ATTRIBUTIONS, ROWS)
+    attribution_files = tables.read_groups(path, EXPLAINED, ROWS)
     texts_in_groups = read_explained(predictions_path(predictions, run), items, ROWS, "ground_truth", "words")
     for texts, attribution_file in zip(texts_in_groups, attribution_files, strict=True):
         words = [len(each) for each in texts["words"].to_pylist()]

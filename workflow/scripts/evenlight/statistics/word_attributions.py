@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.core import tables
-from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.explanations import EXPLAINED
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.metrics import explanations_of
@@ -49,7 +49,7 @@ def read_word_shares(
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Every explained text of a run and the shares of its words, :func:`word_shares`."""
     path, items = attribution_path(attributions, run, explainer), items_path(datasets_folder, run.dataset)
-    attribution_files = tables.read_groups(path, ATTRIBUTIONS, ROWS)
+    attribution_files = tables.read_groups(path, EXPLAINED, ROWS)
     texts_in_groups = read_explained(predictions_path(predictions, run), items, ROWS, "ground_truth", "words")
     for texts, attribution_file in zip(texts_in_groups, attribution_files, strict=True):
         words = [len(each) for each in texts["words"].to_pylist()]

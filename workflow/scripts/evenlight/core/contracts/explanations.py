@@ -36,6 +36,8 @@ ATTRIBUTIONS = Contract(
     ),
     optional=("remarks", "explained_again", *KEPT_NAMES),
 )
+# What of them is scored and compared.
+EXPLAINED = ATTRIBUTIONS.only("item_id", "token_score")
 # A row for each part that a job computed at once, as long as one of its texts is in the attribution file; none where
 # the cost is not known.
 COSTS = Contract(
