@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result compare-studies demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check documents prose pictures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check documents prose pictures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -281,6 +281,10 @@ bench-sensitivity: $(MINILM)  ## what few points of sensitivity miss: docs/resul
 bench-ola-cea: $(MINILM)  ## OLA-CEA with what GECOBench's released code does in another way (days; goes on where it ended)
 	$(BIN)/snakemake --cores 1 $(addprefix results/sources/,$(GECO_FILES))
 	$(BIN)/python bench/research/ola_cea.py --data results/sources --tokenizer $(dir $(MINILM)) --output docs/results/ola_cea.csv
+
+bench-grow: $(MINILM)  ## what it takes to go from 50 to 100 pairs (half an hour)
+	$(TRAIN_BENCH)
+	$(BIN)/python bench/grow.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output $(BENCH)/growing.md
 
 bench-graph: .venv/ready  ## time dry runs beside a bare workflow with the same jobs (a quarter of an hour; 1,587 and 20,000 jobs)
 	$(BIN)/python bench/graph.py --configfile config/studies/disparity.yaml --jobs 20000

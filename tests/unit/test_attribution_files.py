@@ -43,9 +43,10 @@ from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import HISTORY, save_classifier
 from evenlight.explainers import Context, explain
-from evenlight.explainers.attribution import Remark, note_of
+from evenlight.explainers.attribution import Remark, note_of, remarks_on_items
 from evenlight.explainers.costs import device_used, processor, write_cost
 from evenlight.jobs.command_line import settings_argument
+from evenlight.jobs.parts import Rows
 from evenlight.models.classifier import load_saved
 from evenlight.statistics.files import Run, score_path
 from evenlight.statistics.score_files import explainer_notes, score_notes
@@ -186,12 +187,13 @@ def score_arguments(study: Path, attribution_files: list[Path], output: Path, fa
     """The flags of score.py; ``output`` is a folder."""
     asks_model = family == "faithfulness"
     limits = {"precision": "float32", "max_tokens": 48} if asks_model else {}
+    settings = {"family": family, "metrics": METRICS[family], "explains_again": False, "needs_other_texts": False}
     return argparse.Namespace(
         items=study / "items.parquet",
         predictions=study / "predictions.parquet",
         attributions=attribution_files,
         model=study / "model" if asks_model else None,
-        settings={"family": family, "metrics": METRICS[family], "explains_again": False} | limits,
+        settings=settings | limits,
         code={path.stem: "digest" for path in attribution_files},
         tokens_per_batch=0,
         items_per_group=size,
@@ -214,12 +216,12 @@ class Killed(BaseException):
 
 def killed_before_part(monkeypatch, module, number: int) -> None:
     """Let the script die before it writes a part."""
-    write = module.write_part
+    write, numbers = module.write_part, itertools.count()
 
-    def write_part(parts, part, *rest):
-        if part == number:
+    def write_part(*given):
+        if next(numbers) == number:
             raise Killed
-        write(parts, part, *rest)
+        write(*given)
 
     monkeypatch.setattr(module, "write_part", write_part)
 
@@ -469,10 +471,11 @@ def test_scores_do_not_depend_on_the_groups(study, tmp_path):
             assert attribution_files(output).keys() == {path.name for path in paths}
             for path in paths:
                 table = read_table(output / path.name, SCORES)
-                assert list(table.columns) == ["item_id", *METRICS[family]]
+                assert list(table.columns) == [*SCORES.schema.names, *METRICS[family]]
                 assert table["item_id"].tolist() == read_table(path, ATTRIBUTIONS)["item_id"].tolist()
                 assert not table.isna().any().any()
-                written.setdefault(path.stem, set()).add(table.round(5).to_csv())
+                numbers = table[["item_id", *METRICS[family]]].round(5)
+                written.setdefault(path.stem, set()).add(numbers.to_csv())
         assert {name: len(tables) for name, tables in written.items()} == dict.fromkeys(written, 1)
 
 
@@ -536,7 +539,8 @@ def test_a_part_without_all_members_of_the_family_is_made_again(study, tmp_path,
         killed_before_part(patch, attribute, 2)
         with pytest.raises(Killed):
             attribute.main(arguments)
-    [part] = tmp_path.glob(".gradient.parts/*/000001.gxi.parquet")
+    parts = tmp_path.glob(".gradient.parts/*.gxi.parquet")
+    [part] = [path for path in parts if "item3" in read_table(path, ATTRIBUTIONS)["item_id"].tolist()]
     part.unlink()
     explained = []
     original = attribute.explain
@@ -545,7 +549,7 @@ def test_a_part_without_all_members_of_the_family_is_made_again(study, tmp_path,
     assert [sentences[0].item_id for sentences in explained] == ["item3", "item8", "item11"]
 
 
-@pytest.mark.parametrize("change", ["settings", "code", "items_per_group", "model", "items"])
+@pytest.mark.parametrize("change", ["settings", "code", "model", "predictions"])
 def test_parts_of_another_job_are_not_taken_over(study, tmp_path, monkeypatch, capsys, change):
     folder = tmp_path / "study"
     folder.mkdir()
@@ -563,21 +567,20 @@ def test_parts_of_another_job_are_not_taken_over(study, tmp_path, monkeypatch, c
             arguments.settings["seed"] = 1
         case "code":
             arguments.code = "another"
-        case "items_per_group":
-            arguments.items_per_group = 2
         case "model":
             config = folder / "model" / "config.json"
             config.write_text(config.read_text() + "\n")
-        case "items":
-            table = read_table(folder / "items.parquet", ITEMS)
-            write_table(table.assign(label=1 - table["label"]), folder / "items.parquet", ITEMS)
-    [stale] = (tmp_path / "attribution_files").glob(".gradient.parts/*")
+        case "predictions":
+            table, about = (read(folder / "predictions.parquet", PREDICTIONS) for read in (read_table, read_metadata))
+            write_table(table.assign(target=1 - table["target"]), folder / "predictions.parquet", PREDICTIONS, about)
+    stale = set((tmp_path / "attribution_files").glob(".gradient.parts/*"))
+    assert len(stale) == 4
     capsys.readouterr()
     with monkeypatch.context() as patch:
         killed_before_part(patch, attribute, 0)
         with pytest.raises(Killed):
             attribute.main(arguments)
-    assert not stale.exists()
+    assert not any(path.exists() for path in stale)
     attribute.main(arguments)
     assert "done before" not in capsys.readouterr().out
 
@@ -588,11 +591,11 @@ def test_parts_that_vanish_are_made_again(study, tmp_path, monkeypatch):
     attribute.main(attribute_arguments(study, tmp_path / "whole"))
     write = attribute.write_part
 
-    def write_part(parts, number, *rest):
-        if number == 2:
+    def write_part(missing, numbers, *rest):
+        if numbers[0] == 6:
             monkeypatch.setattr(attribute, "write_part", write)
             attribute.main(arguments)
-        write(parts, number, *rest)
+        write(missing, numbers, *rest)
 
     monkeypatch.setattr(attribute, "write_part", write_part)
     attribute.main(arguments)
@@ -606,7 +609,7 @@ def test_killed_process_goes_on(study, tmp_path):
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     job = subprocess.Popen(command(arguments), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     started = time.monotonic()
-    while not list((tmp_path / "killed").glob(".path.parts/*/000000.igxi.parquet")) and job.poll() is None:
+    while not list((tmp_path / "killed").glob(".path.parts/*.igxi.parquet")) and job.poll() is None:
         assert time.monotonic() - started < 120
         time.sleep(0.002)
     job.send_signal(signal.SIGKILL)
@@ -620,7 +623,11 @@ def test_killed_process_goes_on(study, tmp_path):
 
 def costs_of(arguments: argparse.Namespace) -> dict[str, tuple[pd.DataFrame, list[str]]]:
     """The records, by explainer: their parts, and who was computed together."""
-    return {path.stem: (read_table(path, COSTS), read_metadata(path, COSTS)["together"]) for path in arguments.costs}
+    found = {}
+    for path in arguments.costs:
+        parts = read_table(path, COSTS)
+        found[path.stem] = parts, sorted({name for names in parts["together"] for name in names})
+    return found
 
 
 def test_explainers_of_a_family_have_one_time_and_rows_of_their_own(study, tmp_path, capsys):
@@ -666,7 +673,7 @@ def test_what_is_taken_over_keeps_its_record_and_without_one_its_cost_is_not_kno
     assert [inode_and_date(path) for path in (*arguments.output, *arguments.costs)] == before
     # A study from before times were kept; and a record of an earlier attribution file.
     arguments.costs[0].unlink()
-    write_cost(arguments.costs[1], "of another attribution file", ["gxi"], costs_of_one_part())
+    write_cost(arguments.costs[1], "of another attribution file", costs_of_one_part())
     attribute.main(arguments)
     assert [inode_and_date(path) for path in arguments.output] == before[:2]
     assert {name: len(parts) for name, (parts, _) in costs_of(arguments).items()} == {"grad": 0, "gxi": 0}
@@ -675,14 +682,17 @@ def test_what_is_taken_over_keeps_its_record_and_without_one_its_cost_is_not_kno
 @pytest.mark.parametrize(("tags_of_it", "parts"), [(["is_made_elsewhere"], 0), ([], 1)])
 def test_to_read_explanations_that_were_made_elsewhere_is_no_cost_of_them(tmp_path, tags_of_it, parts):
     path = tmp_path / "mine.parquet"
-    kept = [{"together": ["mine"], "cost": costs_of_one_part()[0]}]
-    attribute.write_cost_of({"mine": path}, {"mine": "digest"}, {"mine": tags_of_it}, "mine", kept)
+    write_cost(path, "of another attribution file", costs_of_one_part())
+    settings = {"tags": {"mine": tags_of_it}}
+    arguments = argparse.Namespace(costs=[path], output=[], settings=settings)
+    rows = Rows(np.array(["digest of a row"], "S32"), ATTRIBUTIONS, [], np.array([[-1, -1]]))
+    attribute.write_cost_of(arguments, {"mine": "digest"}, "mine", rows)
     assert len(read_table(path, COSTS)) == parts
 
 
 def costs_of_one_part() -> list[dict]:
     numbers = {"texts": 3, "seconds": 1.0, "rows": 3, "rows_asked": 3}
-    return [numbers | {"device": "cpu", "threads": 1}]
+    return [numbers | {"device": "cpu", "threads": 1, "together": ["mine"], "made_of": ["digest of a row"]}]
 
 
 @pytest.mark.parametrize(
@@ -705,16 +715,20 @@ def test_the_processor_has_the_name_that_the_system_tells(tmp_path):
 # Notes -----------------------------------------------------------------------------------------------------------
 
 
-def test_notes_of_groups_are_one_note():
-    counted = "{missed:.0f} of {items} items missed"
-    groups = [([Remark(counted, {"missed": 1.0}), Remark("plain")], 4), ([Remark("plain")], 6), ([], 2)]
-    assert note_of(groups) == "1 of 12 items missed; plain (10 of 12 items)"
-    assert note_of([([Remark("{a} in braces")], 3)]) == "{a} in braces"
-    shares = "{share[tokens]:.0%} tokens"
-    assert note_of(
-        [([Remark(shares, {"tokens": 1, "rest": 3})], 1), ([Remark(shares, {"tokens": 2, "rest": 2})], 9)]
-    ) == ("38% tokens")
-    assert note_of([([], 3)]) == note_of([]) == ""
+def test_remarks_on_items_are_one_note():
+    counted = Remark("{missed:.0f} of {items} items missed", {"missed": [1.0, 0.0]})
+    plain = remarks_on_items([Remark("plain")], 5)
+    nothing = remarks_on_items([], 1)
+    assert note_of(remarks_on_items([counted, Remark("plain")], 2) + plain + nothing) == (
+        "1 of 8 items missed; plain (7 of 8 items)"
+    )
+    assert note_of(remarks_on_items([Remark("{a} in braces")], 3)) == "{a} in braces"
+    shares = Remark("{share[tokens]:.0%} tokens", {"tokens": [1, 2], "rest": [3, 2]})
+    assert note_of(remarks_on_items([shares], 2)) == "38% tokens"
+    # What counts none is not said, but where shares are told.
+    assert note_of(remarks_on_items([Remark("{missed} missed", {"missed": [0.0]})], 1)) == ""
+    assert note_of(remarks_on_items([Remark(shares.text, {"tokens": [0.0]})], 1)) == "0% tokens"
+    assert note_of(nothing) == note_of([]) == ""
 
 
 def test_notes_reach_the_tables(study, tmp_path):
@@ -859,7 +873,7 @@ def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, f
     score.main(arguments)
     assert said_unchanged(capsys.readouterr().out) == kept
     for path in arguments.output:
-        assert list(read_table(path, SCORES).columns) == ["item_id", *arguments.settings["metrics"]]
+        assert list(read_table(path, SCORES).columns) == [*SCORES.schema.names, *arguments.settings["metrics"]]
 
 
 def test_a_remark_in_other_words_reaches_the_scores_and_scores_nothing_again(study, tmp_path, monkeypatch, capsys):

@@ -482,3 +482,25 @@ def test_every_setting_of_the_scripts_is_one_of_the_configuration():
     for given in settings:
         completed = configuration.completed_entry("explainers", "it", given)
         assert given.items() <= completed.items()
+
+
+# A study that grows ---------------------------------------------------------------------------------------------------
+
+
+def test_what_it_takes_to_grow_is_measured(tmp_path, monkeypatch, capsys):
+    """At a small size: of two pairs and two more, only these are explained and scored."""
+    grow = script("grow")
+    for name, few in (("lime", {"samples": 8}), ("shap", {"evaluations": 8})):
+        monkeypatch.setitem(grow.STUDY["explainers"], name, grow.STUDY["explainers"][name] | few)
+    items, model = write_texts(tmp_path), write_bert(tmp_path / "model")
+    (tmp_path / "study").mkdir()
+    table = grow.measured(tmp_path / "study", model, items, 2)
+    grown = [line for line in capsys.readouterr().out.splitlines() if line.endswith("rows are taken over")]
+    # LIME and SHAP explain all texts of so few twice, and more of more.
+    assert {line for line in grown if line.startswith(("grad", "gxi", "ig", "igxi"))} == {
+        f"{name}: 4 of 8 rows are taken over" for name in ("grad", "gxi", "ig", "igxi")
+    }
+    first, new, twice_as_many = table["KiB"]
+    assert max(first, new) < twice_as_many < first + new
+    assert (table["seconds"] > 0).all()
+    assert table["peak MiB"].is_monotonic_increasing

@@ -20,9 +20,9 @@ SHOWN = {
 }
 
 
-def part(texts: int, seconds: float, rows: int, asked: int, device: str = "A CPU") -> dict:
+def part(texts: int, seconds: float, rows: int, asked: int, device: str = "A CPU", together=("grad", "gxi")) -> dict:
     numbers = {"texts": texts, "seconds": seconds, "rows": rows, "rows_asked": asked}
-    return numbers | {"device": device, "threads": 2}
+    return numbers | {"device": device, "threads": 2, "together": list(together), "made_of": []}
 
 
 @pytest.fixture
@@ -33,10 +33,10 @@ def costs(tmp_path) -> Path:
         run = Run("plots", "small", seed)
         for name in ("grad", "gxi"):
             parts = [part(4, 2.0, 4, 8), part(2, 1.0 + seed, 2, 4)]
-            write_cost(cost_path(folder, run, name), "digest", ["grad", "gxi"], parts)
-    lime = [part(4, 8.0, 40, 36), part(2, 1.0, 20, 18, "A GPU")]
-    write_cost(cost_path(folder, Run("plots", "small", 0), "lime"), "digest", ["lime"], lime)
-    write_cost(cost_path(folder, Run("plots", "small", 1), "lime"), "digest", ["lime"], [])
+            write_cost(cost_path(folder, run, name), "digest", parts)
+    lime = [part(4, 8.0, 40, 36, together=["lime"]), part(2, 1.0, 20, 18, "A GPU", ["lime"])]
+    write_cost(cost_path(folder, Run("plots", "small", 0), "lime"), "digest", lime)
+    write_cost(cost_path(folder, Run("plots", "small", 1), "lime"), "digest", [])
     return folder
 
 
@@ -53,7 +53,7 @@ def test_costs_are_means_over_texts_by_device(costs):
 
 def test_what_is_not_known_has_a_row_that_says_so(costs, tmp_path):
     for seed in (0, 1):
-        write_cost(cost_path(costs, Run("plots", "small", seed), "gxi"), "digest", ["gxi"], [])
+        write_cost(cost_path(costs, Run("plots", "small", seed), "gxi"), "digest", [])
     output = tmp_path / "costs.parquet"
     done = run_result("summarise_costs", STUDY, "--costs", costs, "--output", output)
     assert done.returncode == 0, done.stderr
@@ -73,7 +73,7 @@ def test_what_is_not_known_has_a_row_that_says_so(costs, tmp_path):
 def test_a_study_of_which_nothing_is_known_has_a_table(tmp_path):
     for seed in (0, 1):
         for name in STUDY["explainers"]:
-            write_cost(cost_path(tmp_path, Run("plots", "small", seed), name), "digest", [name], [])
+            write_cost(cost_path(tmp_path, Run("plots", "small", seed), name), "digest", [])
     tables.write_table(summarise_costs(tmp_path, **STUDY), tmp_path / "table.parquet", COST_SUMMARY)
     table = tables.read_exactly(tmp_path / "table.parquet", COST_SUMMARY)
     assert list(table["texts"]) == [0, 0, 0]

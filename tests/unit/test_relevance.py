@@ -13,7 +13,7 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from evenlight.core.errors import InputError
 from evenlight.explainers import explain
-from evenlight.explainers.attribution import note_of
+from evenlight.explainers.attribution import note_of, remarks_on_items
 from evenlight.explainers.relevance import (
     FunctionalRules,
     Taps,
@@ -339,7 +339,7 @@ def test_without_biases_and_with_constant_attention_the_tokens_have_it_all(archi
 
 
 def note(taken):
-    return note_of([([shares_remark(taken)], len(taken))])
+    return note_of(remarks_on_items([shares_remark(taken)], len(taken)))
 
 
 def test_the_note_says_where_the_relevance_went():

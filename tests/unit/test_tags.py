@@ -12,7 +12,11 @@ from evenlight import configuration
 from evenlight.concepts import estimated
 from evenlight.configuration import completed_entry
 from evenlight.configuration.explainers import Explainer
+from evenlight.configuration.metrics import Metric
+from evenlight.core.kinds import TOKENS
+from evenlight.core.seeds import generator_for
 from evenlight.explainers import Context, explain, explained_again
+from evenlight.metrics import Origin, explanation_of, score
 
 METHODS = [method for method, entry in Explainer.entries.items() if entry.family != "concepts"]
 MADE_HERE = [method for method in METHODS if not Explainer.entries[method].is_made_elsewhere]
@@ -123,6 +127,17 @@ def test_who_needs_training_texts_cannot_do_without(method):
 
 
 @pytest.mark.parametrize("method", MADE_HERE)
+def test_who_needs_other_texts_explains_a_text_otherwise_beside_others(method):
+    """Explained alone, and beside two others with other training texts."""
+    classifier = tiny_classifier("bert")
+    sentences = sentences_of(classifier)[:3]
+    training = TRAINING.assign(words=[["a", "play"], ["a"], ["play"], ["a", "watchmaker"]])
+    [alone] = scores(method, classifier, sentences[2:])
+    beside = scores(method, classifier, sentences, training=training)[2]
+    assert np.allclose(alone, beside, rtol=1e-3, atol=1e-5) == (not Explainer.entries[method].needs_other_texts)
+
+
+@pytest.mark.parametrize("method", MADE_HERE)
 def test_who_asks_no_model_needs_none(method):
     sentences = sentences_of(tiny_classifier("bert"))
     entry = Explainer.entries[method]
@@ -180,6 +195,23 @@ def test_who_is_random_knows_nothing_of_the_model_or_of_the_words(method):
 def test_exactly_who_estimates_by_draws_is_explained_again(method):
     tags = configuration.tags(method)
     assert explained_again.estimating({"it": tags}) == ["it"] * bool(Explainer.entries[method].draws)
+
+
+@pytest.mark.parametrize("metric", [metric for metric, entry in Metric.entries.items() if entry.modality == TOKENS])
+def test_who_scores_needs_no_other_texts(metric):
+    """Scored alone, and beside two others."""
+    classifier = tiny_classifier("bert")
+    evaluator = context_of(classifier).evaluator
+    origin = Origin("it", settings_of("saliency"), 0, "gradient")
+    explanations = [
+        explanation_of(each, generator_for(each.item_id).normal(size=len(each.token_id)), [1] * len(each.words), origin)
+        for each in sentences_of(classifier)[:3]
+    ]
+    settings = {"it": completed_entry("metrics", "it", {"metric": metric})}
+    family = Metric.entries[metric].family
+    alone, beside = (score(family, some, settings, evaluator) for some in (explanations[2:], explanations))
+    same = [np.allclose(alone[name], beside[name][2:], rtol=1e-3, atol=1e-5, equal_nan=True) for name in alone]
+    assert all(same) == (not Metric.entries[metric].needs_other_texts)
 
 
 def test_jobs_are_told_what_holds():

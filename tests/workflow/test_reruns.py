@@ -376,6 +376,52 @@ def test_a_new_explainer_computes_itself_alone(finished_smaller, copy_of):
     assert planned_jobs(project) == set()
 
 
+# Texts that change: rows of others are taken over, see tests/unit/test_kept_rows.py.
+
+ATTRIBUTED = {family: f"attribute/demo/ola_cea/seed0/{family}.log" for family in ("path", "lime")}
+MORE_PAIRS, A_PAIR_LESS = (study("explain", "pairs", value=pairs) for pairs in (10, 7))
+ONE_SENTENCE_CORRECTED = text("resources/demo/sentences.yaml", "with two sailors", "with three sailors")
+GROWN = {
+    # Of eight pairs. LIME explains some texts twice, and others of more.
+    "more pairs, and other settings of one": ([MORE_PAIRS, study("explainers", "lime", "samples", value=31)], (8, 10)),
+    "more pairs, and other code of one": (
+        [MORE_PAIRS, text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye")],
+        (8, 10),
+    ),
+    "a pair less": ([A_PAIR_LESS, study("explainers", "lime", "samples", value=31)], (7, 7)),
+    # The model is trained again, on the same texts, and has the same weights.
+    "one corrected text": ([ONE_SENTENCE_CORRECTED, study("explainers", "lime", "samples", value=31)], (7, 8)),
+    "another model": ([MORE_PAIRS, study("trainings", "one_layer", "learning_rate", value=0.02)], None),
+}
+
+
+def taken_over(project: Path, log: str) -> dict[str, tuple[int, int]]:
+    """Of how many rows of each explainer a job took over how many."""
+    found = re.findall(r"^(\w+): (\d+) of (\d+) rows are taken over$", said(project, log), re.MULTILINE)
+    return {name: (int(taken), int(rows)) for name, taken, rows in found}
+
+
+# A run is long, so that only the first is among all tests.
+@pytest.mark.parametrize(
+    ("edits", "pairs"),
+    [
+        pytest.param(*case, id=name, marks=[pytest.mark.slow] * (number > 0))
+        for number, (name, case) in enumerate(GROWN.items())
+    ],
+)
+def test_rows_of_other_texts_are_taken_over(finished_smaller, copy_of, edits, pairs):
+    """Nothing is of an explainer or a model that is another."""
+    project = copy_of(finished_smaller)
+    for edit in edits:
+        edit(project)
+    score_file = results(project) / "scores" / RUN / "faithfulness" / "igxi.parquet"
+    run_study(project, str(score_file.relative_to(project)))
+    found = taken_over(project, ATTRIBUTED["path"]) | taken_over(project, ATTRIBUTED["lime"])
+    assert found == taken_over(project, SCORES["faithfulness"])
+    assert found.keys() == ({"igxi"} if pairs else set())
+    assert all(taken * pairs[1] == rows * pairs[0] for taken, rows in found.values())
+
+
 @pytest.mark.slow
 def test_scores_that_ask_no_model_outlive_the_engine(finished_smaller, copy_of):
     """The explanations are made again and are the same."""

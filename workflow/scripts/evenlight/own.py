@@ -34,12 +34,15 @@ class Explainer(explainers.Explainer):
 
     The tags of :class:`evenlight.configuration.explainers.Explainer` hold what is known of it: ``draws = True`` where
     another seed may give other scores, ``False`` where it cannot; ``needs_internals = False`` where it only asks
-    ``context.evaluator.probabilities``, so that services can be explained, too.
+    ``context.evaluator.probabilities``, so that services can be explained, too; ``needs_other_texts = False`` where the
+    scores of a text depend on nothing but that text, the fields and the model, so that they are taken over when other
+    texts change.
     """
 
     own_section: ClassVar[str] = "explainers"
     is_own: ClassVar[bool] = True
     draws: ClassVar[bool | None] = None
+    needs_other_texts: ClassVar[bool] = True
 
     # A configuration says how the class is found; a notebook has it.
     method: str = ""
@@ -64,12 +67,14 @@ class Metric(metrics.Metric):
     """A metric of your own, which gives a number to each explanation.
 
     ``better`` is to be set to ``higher`` or ``lower``; other tags are those of
-    :class:`evenlight.configuration.metrics.Metric`. One that asks the model says ``asks_model = True``.
+    :class:`evenlight.configuration.metrics.Metric`. One that asks the model says ``asks_model = True``;
+    ``needs_other_texts`` is as for an explainer.
     """
 
     own_section: ClassVar[str] = "metrics"
     is_own: ClassVar[bool] = True
     asks_model: ClassVar[bool] = False
+    needs_other_texts: ClassVar[bool] = True
 
     metric: str = ""
 

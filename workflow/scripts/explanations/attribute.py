@@ -1,28 +1,42 @@
 """Explain a model's predictions with one family of explainers; killed and started again, it goes on.
 
 An explainer whose attribution file was made of the same settings, code and files is left as it is, and so is the record
-of what it has cost.
+of what it has cost. Of another file the rows of texts are taken over for which all that they depend on is the same.
 """
 
 import argparse
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
 
 from evenlight.core.chance import note_on_chance
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.contracts.texts import PREDICTIONS
-from evenlight.core.tables import read_metadata
-from evenlight.engine import model_files, open_evaluator
+from evenlight.core.tables import read_arrow, read_metadata
+from evenlight.engine import model_files, open_evaluator, rounding_of
 from evenlight.engine.progress import Progress
 from evenlight.explainers import Context, explain, explained_again, module_named, training_items
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
-from evenlight.explainers.costs import complete_costs, device_used, write_cost
+from evenlight.explainers.costs import complete_costs, cost_of_rows, device_used, write_cost
 from evenlight.explainers.planned import planned_rows
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
-from evenlight.jobs.parts import Parts, digest_of_inputs, is_done, make_in_parts, write_part
-from evenlight.texts.predictions import explained_items, read_explained, sentences_of
+from evenlight.jobs.parts import (
+    DIGEST,
+    MADE_OF,
+    Missing,
+    Rows,
+    digest_of,
+    digest_of_inputs,
+    digests_of,
+    make_rows,
+    write_part,
+)
+from evenlight.texts.predictions import Sentence, explained_items, read_explained, sentences_of
 from evenlight.texts.words import TEXT
 
 
@@ -31,80 +45,125 @@ def libraries(arguments: argparse.Namespace) -> dict[str, str]:
     return library_versions(LIBRARIES if arguments.model else ("numpy", "scikit-learn"))
 
 
-def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
-    """Of everything that each explainer's attribution file depends on, by the explainer's name."""
+def digests_of_rows(arguments: argparse.Namespace) -> dict[str, str]:
+    """Of what all rows of each explainer's attribution file depend on beside their text, by the explainer's name."""
     common = {name: value for name, value in arguments.settings.items() if name not in ("explainers", "tags")} | {
         "code": arguments.code,
         "libraries": libraries(arguments),
-        "files": digest_of_inputs({}, [arguments.items, arguments.predictions, *model_files(arguments.model)]),
+        "model": digest_of_inputs({}, model_files(arguments.model)),
     }
-    explainers = arguments.settings["explainers"]
+    tags = arguments.settings["tags"]
     return {
         name: digest_of_inputs(
-            common | {"explainer": name, "settings": method, "tags": arguments.settings["tags"][name]},
-            [Path(method["file"])] if "is_made_elsewhere" in arguments.settings["tags"][name] else [],
+            common | {"explainer": name, "settings": method, "tags": tags[name]},
+            [Path(method["file"])] if "is_made_elsewhere" in tags[name] else [],
         )
-        for name, method in explainers.items()
+        for name, method in arguments.settings["explainers"].items()
     }
 
 
-def explain_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
-    """Explain all groups of items that no earlier attempt has done; how many groups there are."""
-    settings = arguments.settings
+def drawn_of(arguments: argparse.Namespace) -> set[str]:
+    """The items that are explained twice by whoever estimates by random draws."""
     items = explained_items(arguments.predictions).to_pylist()
-    count = len(items)
-    methods = {name: settings["explainers"][name] for name in parts.names}
-    tags = {name: settings["tags"][name] for name in parts.names}
-    estimating = explained_again.estimating(tags)
-    drawn = explained_again.explained_twice(items, settings["seed"])
-    texts = read_explained(arguments.predictions, arguments.items, arguments.items_per_group)
-    planned = [planned_rows(settings["family"], methods, sentences_of(some), drawn, estimating) for some in texts]
-    progress = Progress(count, [rows for some in planned for rows in some])
+    return explained_again.explained_twice(items, arguments.settings["seed"])
+
+
+def made_of(arguments: argparse.Namespace, common: dict[str, str], names: list[str]) -> dict[str, np.ndarray]:
+    """Of all that each row depends on: ``common``, all that explainers are told of its text, and whether it is
+    explained twice.
+    """
+    drawn, rounding = drawn_of(arguments), rounding_of(arguments)
+    estimating = explained_again.estimating({name: arguments.settings["tags"][name] for name in names})
+    found: dict[str, list[np.ndarray]] = {name: [] for name in names}
+    for texts in read_explained(arguments.predictions, arguments.items, arguments.items_per_group, *TEXT):
+        of_texts = list(zip(digests_of(texts), (item in drawn for item in texts["item_id"].to_pylist()), strict=True))
+        for name, digests in found.items():
+            of_rows = [
+                digest_of(common[name], rounding, text, name in estimating and twice) for text, twice in of_texts
+            ]
+            digests.append(np.array(of_rows, DIGEST))
+    return {name: np.concatenate(digests) for name, digests in found.items()}
+
+
+def planned(arguments: argparse.Namespace, missing: Missing, drawn: set[str]) -> list[float]:
+    """Rows that each text is likely to take, in the order in which they are explained."""
+    settings, rows = arguments.settings, []
+    for names, wanted in missing.together():
+        methods = {name: settings["explainers"][name] for name in names}
+        estimating = explained_again.estimating({name: settings["tags"][name] for name in names})
+        for texts in read_explained(arguments.predictions, arguments.items, arguments.items_per_group, wanted=wanted):
+            rows += planned_rows(settings["family"], methods, sentences_of(texts), drawn, estimating).tolist()
+    return rows
+
+
+def explain_missing(arguments: argparse.Namespace, missing: Missing) -> None:
+    """Explain what is not there, a group of items at a time."""
+    settings, drawn = arguments.settings, drawn_of(arguments)
+    rows, done_before = planned(arguments, missing, drawn), missing.of_all() - missing.count()
+    progress = Progress(len(rows) + done_before, [0.0] * done_before + rows)
+    progress.count_items(done_before, done_before=True)
     evaluator = open_evaluator(arguments, progress.count_rows)
     on_device = f" on {evaluator.classifier.device}" if evaluator else ""
-    print(f"{settings['family']}: explaining {count:,} items with {', '.join(parts.names)}{on_device}", flush=True)
-    device = {"device": device_used(evaluator), "threads": arguments.threads}
+    names = [name for name, of_name in missing.rows.items() if of_name.missing.any()]
+    print(f"{settings['family']}: explaining {missing.count():,} items with {', '.join(names)}{on_device}", flush=True)
     module_named(settings["family"])
     progress.start()
-    context = Context(evaluator, settings["seed"], training_items(arguments.items, *tags.values()))
-    groups = 0
-    texts_in_groups = read_explained(arguments.predictions, arguments.items, arguments.items_per_group, *TEXT)
-    for number, texts in enumerate(texts_in_groups):
-        groups = number + 1
-        is_there = is_done(parts, number)
-        if not is_there:
+    training = training_items(arguments.items, *(settings["tags"][name] for name in names))
+    context = Context(evaluator, settings["seed"], training)
+    for names, wanted in missing.together():
+        methods = {name: settings["explainers"][name] for name in names}
+        texts_in_groups = read_explained(
+            arguments.predictions, arguments.items, arguments.items_per_group, *TEXT, wanted=wanted
+        )
+        numbers = np.flatnonzero(wanted)
+        for texts in texts_in_groups:
+            chosen, numbers = numbers[: len(texts)], numbers[len(texts) :]
             sentences = sentences_of(texts)
-            started, rows_before = time.monotonic(), progress.rows
-            explanations = explain(settings["family"], sentences, methods, context)
-            spent = {"seconds": time.monotonic() - started, "rows_asked": progress.rows - rows_before, **device}
-            tables = {name: attribution_table(sentences, each.attributions) for name, each in explanations.items()}
-            noticed = [[note, {}] for note in evaluator.notes] if evaluator else []
-            repeated = {name: methods[name] for name in estimating}
-            again = explained_again.agreement_between_draws(
-                settings["family"], sentences, repeated, context, explanations, drawn
-            )
-            metadata = {
-                name: {
-                    "items": len(sentences),
-                    "remarks": [[remark.text, remark.counts] for remark in each.remarks] + noticed,
-                    "explained_again": again.get(name, []),
-                    "together": list(explanations),
-                    "cost": spent
-                    | {"texts": len(sentences), "rows": sum(one.forward_rows for one in each.attributions)},
-                }
-                for name, each in explanations.items()
-            }
-            write_part(parts, number, tables, metadata)
-        progress.count_items(len(texts), is_there)
+            write_part(missing, chosen, *explained_part(arguments, sentences, methods, context, drawn, progress))
+            progress.count_items(len(texts))
     print(progress.summary(), flush=True)
-    return groups
 
 
-def attribution_file_metadata(arguments: argparse.Namespace, name: str, of_parts: list[dict]) -> dict:
-    """What the attribution file of an explainer says of itself, from what was kept with its parts."""
-    settings = arguments.settings
-    note = note_of(([Remark(*remark) for remark in part["remarks"]], part["items"]) for part in of_parts)
-    again = [item for part in of_parts for item in part["explained_again"]]
+def explained_part(
+    arguments: argparse.Namespace,
+    sentences: list[Sentence],
+    methods: dict[str, dict],
+    context: Context,
+    drawn: set[str],
+    progress: Progress,
+) -> tuple[dict[str, pa.Table], dict[str, dict]]:
+    """The rows of some texts by explainer, and what they have cost."""
+    family, evaluator = arguments.settings["family"], context.evaluator
+    started, rows_before = time.monotonic(), progress.rows
+    explanations = explain(family, sentences, methods, context)
+    spent = {"seconds": time.monotonic() - started, "rows_asked": progress.rows - rows_before}
+    estimating = explained_again.estimating({name: arguments.settings["tags"][name] for name in methods})
+    again = explained_again.agreement_between_draws(
+        family, sentences, {name: methods[name] for name in estimating}, context, explanations, drawn
+    )
+    noticed = list(map(Remark, evaluator.notes)) if evaluator else []
+    tables = {
+        name: attribution_table(sentences, each.attributions, [*each.remarks, *noticed], again.get(name))
+        for name, each in explanations.items()
+    }
+    about = {"device": device_used(evaluator), "threads": arguments.threads, "together": list(explanations)}
+    costs = {
+        name: spent | about | {"texts": len(sentences), "rows": sum(one.forward_rows for one in each.attributions)}
+        for name, each in explanations.items()
+    }
+    return tables, costs
+
+
+def attribution_file_metadata(arguments: argparse.Namespace, name: str, tables: Iterator[pa.Table]) -> dict:
+    """What the attribution file of an explainer says of itself, from what its rows say."""
+    settings, again = arguments.settings, []
+
+    def remarks() -> Iterator[list[dict]]:
+        for table in tables:
+            again.extend(table["explained_again"].drop_null().to_pylist())
+            yield from (said or [] for said in table["remarks"].to_pylist())
+
+    note = note_of(remarks())
     for said in filter(None, (note, note_on_chance([again]))):
         print(f"{name}: note: {said}")
     return {
@@ -122,26 +181,38 @@ def attribution_file_metadata(arguments: argparse.Namespace, name: str, of_parts
     }
 
 
-def write_cost_of(
-    paths: dict[str, Path], digests: dict[str, str], tags: dict[str, list[str]], name: str, of_parts: list[dict]
-) -> None:
+def write_cost_of(arguments: argparse.Namespace, digests: dict[str, str], name: str, rows: Rows) -> None:
     """Write what the explanations of an explainer have cost; those made elsewhere were only read."""
-    known = [] if "is_made_elsewhere" in tags[name] else [part["cost"] for part in of_parts]
-    write_cost(paths[name], digests[name], next((part["together"] for part in of_parts), [name]), known)
+    [path] = [path for path in arguments.costs if path.stem == name]
+    known = {}
+    if "is_made_elsewhere" not in arguments.settings["tags"][name]:
+        parts = [part for part in rows.files() if part not in arguments.output]
+        costs = [
+            read_metadata(part, ATTRIBUTIONS) | read_arrow(part, ATTRIBUTIONS.only(MADE_OF)).to_pydict()
+            for part in parts
+        ]
+        # A job that was killed just now may have written some of them already.
+        known = {tuple(cost[MADE_OF]): cost for cost in [*cost_of_rows(path, rows.made_of.astype(str)), *costs]}
+    write_cost(path, digests[name], list(known.values()))
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Explain and write one attribution file per explainer, and beside each what it has cost."""
-    digests, costs = digests_of(arguments), {path.stem: path for path in arguments.costs}
-    make_in_parts(
+    of_rows = digests_of_rows(arguments)
+    texts = digest_of_inputs({}, [arguments.items, arguments.predictions])
+    digests = {name: digest_of(digest, texts) for name, digest in of_rows.items()}
+    tags = arguments.settings["tags"]
+    needing = [name for name in of_rows if not {"needs_other_texts", "needs_training"}.isdisjoint(tags[name])]
+    make_rows(
         arguments.output,
         ATTRIBUTIONS,
         digests,
         job=arguments.settings["family"],
         size=arguments.items_per_group,
-        compute=partial(explain_in_parts, arguments),
+        made_of=partial(made_of, arguments, of_rows | {name: digests[name] for name in needing}),
+        compute=partial(explain_missing, arguments),
         describe=partial(attribution_file_metadata, arguments),
-        beside=partial(write_cost_of, costs, digests, arguments.settings["tags"]),
+        beside=partial(write_cost_of, arguments, digests),
     )
     complete_costs(arguments.costs, digests)
 

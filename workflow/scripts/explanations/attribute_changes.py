@@ -14,7 +14,7 @@ from evenlight.engine.opening import open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import tokenize
 from evenlight.explainers import Context, explain, training_items
-from evenlight.explainers.attribution import note_of
+from evenlight.explainers.attribution import note_of, remarks_on_items
 from evenlight.explainers.planned import planned_of_classes
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
 
@@ -45,7 +45,7 @@ def main(arguments: argparse.Namespace) -> None:
         # Of one text all classes, since many explainers ask the same about each.
         of_classes = [replace(text, target=target) for text in read for target in range(classifier.classes)]
         explained = explain(settings["family"], of_classes, {"summed": settings["explainer"]}, context)["summed"]
-        remarks.append((explained.remarks, len(of_classes)))
+        remarks += remarks_on_items(explained.remarks, len(of_classes))
         rows += [
             {
                 "item_id": sentence.item_id,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.core.contracts.explanations import ATTRIBUTIONS, RANDOMISED
+from evenlight.core.contracts.explanations import EXPLAINED, RANDOMISED
 from evenlight.core.tables import read_arrow, write_table
 from evenlight.engine.opening import open_evaluator
 from evenlight.explainers import Context, training_items
@@ -22,7 +22,7 @@ def main(arguments: argparse.Namespace) -> None:
     item_ids = explained_items(arguments.predictions).to_pylist()
     drawn = randomised_items(item_ids, settings["texts"], settings["seed"])
     [texts] = read_explained(arguments.predictions, arguments.items, len(item_ids), "words")
-    scores = read_arrow(arguments.attributions, ATTRIBUTIONS.only("item_id", "token_score")).to_pydict()
+    scores = read_arrow(arguments.attributions, EXPLAINED).to_pydict()
     score_of = dict(zip(scores["item_id"], scores["token_score"], strict=True))
     sentences = [sentence for sentence in sentences_of(texts) if sentence.item_id in drawn]
     before = [pd.Series(score_of[sentence.item_id], dtype=float).to_numpy() for sentence in sentences]

@@ -1,6 +1,7 @@
 """Score the explanations of one model with one family of metrics; killed and started again, it goes on.
 
-The file of an explainer that was made of the same settings, code and files is left as it is.
+The file of an explainer that was made of the same settings, code and files is left as it is. Of another file the rows
+of texts are taken over for which all that they depend on is the same.
 """
 
 import argparse
@@ -11,14 +12,23 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
+from evenlight.core.contracts.explanations import ATTRIBUTIONS, EXPLAINED, SCORES
 from evenlight.core.contracts.texts import PREDICTIONS
-from evenlight.core.tables import count_rows, read_groups, read_metadata
-from evenlight.engine import model_files, open_evaluator
+from evenlight.core.tables import Contract, count_rows, read_groups, read_metadata
+from evenlight.engine import model_files, open_evaluator, rounding_of
 from evenlight.engine.progress import Progress
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
-from evenlight.jobs.parts import Parts, digest_of_inputs, digest_of_rows, is_done, make_in_parts, write_part
+from evenlight.jobs.parts import (
+    DIGEST,
+    Missing,
+    digest_of,
+    digest_of_inputs,
+    digest_of_rows,
+    digests_of,
+    make_rows,
+    write_part,
+)
 from evenlight.metrics import Explanation, explanations_of, other_items, read_origin, score
 from evenlight.metrics.planned import planned_rows
 from evenlight.texts.predictions import explained_items, read_explained, sentences_of
@@ -29,49 +39,86 @@ ROWS_PER_GROUP = 2**16
 CARRIED = ("note", "explained_again")
 
 
-def digests_of(arguments: argparse.Namespace) -> dict[str, str]:
-    """Of everything that each explainer's file of scores depends on, by the explainer's name."""
+def digests_of_rows(arguments: argparse.Namespace) -> dict[str, str]:
+    """Of what all rows of each explainer's file of scores depend on beside their text and its explanation."""
     common = {
         "settings": arguments.settings,
         "libraries": library_versions(LIBRARIES if arguments.model else ("numpy",)),
-        "files": digest_of_inputs({}, [arguments.items, arguments.predictions, *model_files(arguments.model)]),
+        "model": digest_of_inputs({}, model_files(arguments.model)),
     }
+    return {path.stem: digest_of(common, arguments.code[path.stem], origin_of(path)) for path in arguments.attributions}
+
+
+def origin_of(path: Path) -> dict:
+    """What an attribution file says of its explainer that a score may depend on: by the same explanations of other
+    code, or with other remarks, nothing is scored again.
+    """
+    metadata = read_metadata(path, ATTRIBUTIONS)
+    return {name: metadata[name] for name in ("explainer", "family", "settings", "tags", "seed")}
+
+
+def needs_other_texts(settings: dict, path: Path) -> bool:
+    """Whether a score of the explanations in an attribution file may depend on more than one text."""
+    explains_so = settings["explains_again"] and "needs_other_texts" in read_metadata(path, ATTRIBUTIONS)["tags"]
+    return settings["needs_other_texts"] or explains_so
+
+
+def digests_of_files(arguments: argparse.Namespace, of_rows: dict[str, str]) -> dict[str, str]:
+    """Of everything that each explainer's file of scores depends on, by the explainer's name."""
+    texts = digest_of_inputs({}, [arguments.items, arguments.predictions])
     return {
-        path.stem: digest_of_inputs(
-            common | {"code": arguments.code[path.stem], "attribution_file": attribution_file_digest(path)}, []
-        )
+        path.stem: digest_of(of_rows[path.stem], texts, digest_of_rows(path, EXPLAINED))
         for path in arguments.attributions
     }
 
 
-def attribution_file_digest(path: Path) -> str:
-    """Of what an attribution file says of its texts: by the same explanations of other code, or with other remarks,
-    nothing is scored again.
+def made_of(arguments: argparse.Namespace, common: dict[str, str], names: list[str]) -> dict[str, np.ndarray]:
+    """Of all that each row depends on: ``common``, all that metrics are told of its text, and its explanation."""
+    rounding = rounding_of(arguments)
+    found: dict[str, list[np.ndarray]] = {name: [] for name in names}
+    for texts, *parts in texts_and_rows(arguments, names, EXPLAINED):
+        of_texts = digests_of(texts)
+        for (name, digests), part in zip(found.items(), parts, strict=True):
+            of_pairs = zip(of_texts, digests_of(part), strict=True)
+            of_rows = [digest_of(common[name], rounding, text, explanation) for text, explanation in of_pairs]
+            digests.append(np.array(of_rows, DIGEST))
+    return {name: np.concatenate(digests) for name, digests in found.items()}
+
+
+def texts_and_rows(
+    arguments: argparse.Namespace, names: list[str], contract: Contract, wanted: np.ndarray | None = None
+) -> Iterator[tuple[pa.Table, ...]]:
+    """Some texts at a time, with the rows of the attribution files of some explainers.
+
+    Args:
+        arguments: flags of this command.
+        names: of the explainers.
+        contract: which columns of the attribution files.
+        wanted: which of the texts that are explained, bool (texts,); all where it is None.
+
+    Raises:
+        InputError: an attribution file is of other texts.
     """
-    metadata = read_metadata(path, ATTRIBUTIONS)
-    of_origin = {name: metadata[name] for name in ("explainer", "family", "settings", "tags", "seed")}
-    return digest_of_inputs(of_origin | {"rows": digest_of_rows(path, ATTRIBUTIONS.only("item_id", "token_score"))}, [])
-
-
-def side_by_side(arguments: argparse.Namespace, attribution_files: list[Path]) -> Iterator[tuple[pa.Table, list]]:
-    """Some texts at a time, with the explanations that each attribution file has of them, a list of lists."""
     size = arguments.items_per_group
     words = ["words"] * arguments.settings["explains_again"]
+    path_of = {path.stem: path for path in arguments.attributions}
     count = len(explained_items(arguments.predictions))
-    for path in attribution_files:
-        if count_rows(path, ATTRIBUTIONS) != count:
-            raise other_items(path)
-    origins = [read_origin(path) for path in attribution_files]
-    texts_in_groups = read_explained(arguments.predictions, arguments.items, size, "ground_truth", *words)
-    for texts, *parts in zip(
-        texts_in_groups, *(read_groups(path, ATTRIBUTIONS, size) for path in attribution_files), strict=True
-    ):
-        of_attribution_files = zip(parts, attribution_files, origins, strict=True)
-        yield texts, [explanations_of(texts, part, path, origin) for part, path, origin in of_attribution_files]
+    for name in names:
+        if count_rows(path_of[name], ATTRIBUTIONS) != count:
+            raise other_items(path_of[name])
+    texts_in_groups = read_explained(
+        arguments.predictions, arguments.items, size, "ground_truth", *words, wanted=wanted
+    )
+    of_explainers = (read_groups(path_of[name], contract, size, wanted) for name in names)
+    for texts, *parts in zip(texts_in_groups, *of_explainers, strict=True):
+        for name, part in zip(names, parts, strict=True):
+            if not part["item_id"].equals(texts["item_id"]):
+                raise other_items(path_of[name])
+        yield texts, *parts
 
 
 def score_tables(
-    settings: dict, texts: pa.Table, explanations: list[list[Explanation]], evaluator, names: tuple[str, ...]
+    settings: dict, texts: pa.Table, explanations: list[list[Explanation]], evaluator, names: list[str]
 ) -> dict[str, pa.Table]:
     """The scores of some texts, one table per explainer."""
     # Those of one text side by side: different explanations often ask the model about the same reduced sentence.
@@ -86,37 +133,41 @@ def score_tables(
     return tables
 
 
-def planned_of_explanations(arguments: argparse.Namespace, parts: Parts) -> list[float]:
+def planned_of_explanations(arguments: argparse.Namespace, missing: Missing) -> list[float]:
     """Rows that each explanation is likely to take, in the order in which they are scored; none where nobody knows."""
-    explainers, planned = len(parts.names), []
-    for texts in read_explained(arguments.predictions, arguments.items, arguments.items_per_group):
-        settings = arguments.settings
-        rows = planned_rows(settings["family"], settings["metrics"], sentences_of(texts), explainers)
-        if rows is None:
-            return []
-        planned += np.repeat(rows / explainers, explainers).tolist()
+    settings, planned = arguments.settings, []
+    for names, wanted in missing.together():
+        for texts in read_explained(arguments.predictions, arguments.items, arguments.items_per_group, wanted=wanted):
+            rows = planned_rows(settings["family"], settings["metrics"], sentences_of(texts), len(names))
+            if rows is None:
+                return []
+            planned += np.repeat(rows / len(names), len(names)).tolist()
     return planned
 
 
-def score_in_parts(arguments: argparse.Namespace, parts: Parts) -> int:
-    """Score all groups of explanations that no earlier attempt has done; how many groups there are."""
-    attribution_file_of = {path.stem: path for path in arguments.attributions}
-    attribution_files = [attribution_file_of[name] for name in parts.names]
-    progress = Progress(
-        sum(count_rows(path, ATTRIBUTIONS) for path in attribution_files), planned_of_explanations(arguments, parts)
-    )
+def score_missing(arguments: argparse.Namespace, missing: Missing) -> None:
+    """Score what is not there, a group of texts at a time."""
+    path_of = {path.stem: path for path in arguments.attributions}
+    done_before = sum(int((~rows.missing).sum()) for rows in missing.rows.values())
+    planned = planned_of_explanations(arguments, missing)
+    progress = Progress(len(missing.rows) * missing.of_all(), [0.0] * (done_before if planned else 0) + planned)
+    progress.count_items(done_before, done_before=True)
     evaluator = open_evaluator(arguments, progress.count_rows)
-    print(f"{arguments.settings['family']}: scoring {', '.join(parts.names)}", flush=True)
+    scored = ", ".join(name for name, rows in missing.rows.items() if rows.missing.any())
+    print(f"{arguments.settings['family']}: scoring {scored}", flush=True)
     progress.start()
-    groups = 0
-    for number, (texts, explanations) in enumerate(side_by_side(arguments, attribution_files)):
-        groups = number + 1
-        is_there = is_done(parts, number)
-        if not is_there:
-            write_part(parts, number, score_tables(arguments.settings, texts, explanations, evaluator, parts.names))
-        progress.count_items(len(texts) * len(parts.names), is_there)
+    for names, wanted in missing.together():
+        origins = [read_origin(path_of[name]) for name in names]
+        numbers = np.flatnonzero(wanted)
+        for texts, *parts in texts_and_rows(arguments, names, EXPLAINED, wanted):
+            chosen, numbers = numbers[: len(texts)], numbers[len(texts) :]
+            explanations = [
+                explanations_of(texts, part, path_of[name], origin)
+                for name, part, origin in zip(names, parts, origins, strict=True)
+            ]
+            write_part(missing, chosen, score_tables(arguments.settings, texts, explanations, evaluator, names))
+            progress.count_items(len(texts) * len(names))
     print(progress.summary(), flush=True)
-    return groups
 
 
 def score_metadata(arguments: argparse.Namespace, name: str) -> dict:
@@ -132,16 +183,20 @@ def score_metadata(arguments: argparse.Namespace, name: str) -> dict:
 
 def main(arguments: argparse.Namespace) -> None:
     """Score and write one file per explainer."""
-    make_in_parts(
+    of_rows = digests_of_rows(arguments)
+    digests = digests_of_files(arguments, of_rows)
+    needing = [path.stem for path in arguments.attributions if needs_other_texts(arguments.settings, path)]
+    make_rows(
         arguments.output,
         SCORES,
-        digests_of(arguments),
+        digests,
         job=arguments.settings["family"],
         size=arguments.items_per_group,
-        compute=partial(score_in_parts, arguments),
+        made_of=partial(made_of, arguments, of_rows | {name: digests[name] for name in needing}),
+        compute=partial(score_missing, arguments),
         describe=lambda name, _: score_metadata(arguments, name),
         rows=ROWS_PER_GROUP,
-        described_by_parts=False,
+        described_by_rows=False,
     )
 
 
@@ -156,7 +211,7 @@ if __name__ == "__main__":
         "--settings",
         type=settings_argument,
         required=True,
-        help="JSON: family, metrics, whether they explain again, limits",
+        help="JSON: family, metrics, whether they explain again, whether they need other texts, limits",
     )
     parser.add_argument("--code", type=settings_argument, required=True, help="JSON: digest of the code per explainer")
     add_model_flags(parser, required=False)

@@ -36,7 +36,7 @@ from evenlight.core.errors import InputError
 from evenlight.jobs import own_files
 
 # What jobs are told of explainers, since they import no configuration.
-TAGS = ("asks_model", "needs_internals", "needs_training", "is_made_elsewhere", "asks_once")
+TAGS = ("asks_model", "needs_internals", "needs_training", "needs_other_texts", "is_made_elsewhere", "asks_once")
 # Of one section; the largest that we know of has some thousands.
 MOST_VALUES = 100_000
 REGISTRIES: dict[str, type[Entry]] = {
@@ -291,6 +291,11 @@ def tags(method: str) -> list[str]:
 def explains_again(family: str) -> bool:
     """Whether a family of ``metrics`` calls the explainers, so that its scores depend on their code."""
     return any(entry.explains_again for entry in Metric.entries.values() if entry.family == family)
+
+
+def scores_need_other_texts(family: str) -> bool:
+    """Whether a family of ``metrics`` may score a text otherwise beside other texts."""
+    return any(entry.needs_other_texts for entry in Metric.entries.values() if entry.family == family)
 
 
 def same_again(method: str) -> bool:

@@ -18,7 +18,7 @@ from evenlight.datasets import change_factors, concept_levels, levels_of, reader
 
 # Columns of the score tables that are no metric (``tables.SCORES``, which this module does without because
 # it would bring pandas into every start of the workflow; a test holds the two in agreement).
-SCORE_COLUMNS = ("item_id",)
+SCORE_COLUMNS = ("item_id", "made_of", "checksum")
 
 
 # What tables call the comparisons with the baseline, and the mean of all explainers (``evenlight.statistics.regimes``).

@@ -21,6 +21,8 @@ class Explainer(Entry):
         asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
         needs_internals: False where probabilities are all that it asks the model for, so that it explains services too.
         needs_training: whether it learns from the texts of the training split.
+        needs_other_texts: whether an explanation may depend on more than its text, the settings and the model. Of such
+            explanations none is taken over when other texts change.
         draws: whether it draws at random, so that another seed may give another explanation; None where nobody knows.
         is_random: whether its explanations know nothing of the model, so that others must get beyond them.
         is_yardstick: whether others are read beside it, and it is no explainer that a verdict is about.
@@ -38,6 +40,7 @@ class Explainer(Entry):
     asks_model: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = True
     needs_training: ClassVar[bool] = False
+    needs_other_texts: ClassVar[bool] = False
     draws: ClassVar[bool | None] = False
     is_random: ClassVar[bool] = False
     is_yardstick: ClassVar[bool] = False
@@ -638,6 +641,7 @@ class PatternVariant(Explainer):
     family: ClassVar[str] = "baseline"
     asks_model: ClassVar[bool] = False
     needs_training: ClassVar[bool] = True
+    needs_other_texts: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = False
 
     method: Literal["pattern_variant"]

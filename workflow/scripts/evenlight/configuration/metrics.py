@@ -23,6 +23,8 @@ class Metric(Entry):
         needs_internals: False where probabilities are all that it asks for, so that it judges explanations of services
             too.
         explains_again: whether it calls the explainers, whose code and words it then needs.
+        needs_other_texts: whether a score may depend on more than its text, the explanation, the settings and the
+            model. Of such scores none is taken over when other texts change.
         better: ``higher`` or ``lower``, which scores are the better ones for the reader of an explanation.
         measures: the property of explanations of which several metrics are definitions, that stand beside each other in
             the table of definitions; empty where it is the metric itself.
@@ -39,6 +41,7 @@ class Metric(Entry):
     asks_model: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = True
     explains_again: ClassVar[bool] = False
+    needs_other_texts: ClassVar[bool] = False
     better: ClassVar[str]
     measures: ClassVar[str] = ""
     from_probability: ClassVar[bool] = False

@@ -147,6 +147,19 @@ def read_arrow(path: str | Path, contract: Contract) -> pa.Table:
     return checked(table, contract, path)
 
 
+def count_row_groups(path: str | Path, contract: Contract) -> int:
+    """In how many row groups a table was written, without reading them."""
+    return _opened(path, contract).num_row_groups
+
+
+def read_row_group(path: str | Path, contract: Contract, number: int) -> pa.Table:
+    """One of the row groups in which a table was written, checked against ``contract``."""
+    file = _opened(path, contract)
+    with _readable(path, contract):
+        table = file.read_row_group(number, columns=contract.columns)
+    return checked(table, contract, path)
+
+
 @contextmanager
 def _readable(path: str | Path, contract: Contract) -> Iterator[None]:
     try:

@@ -22,6 +22,20 @@ def open_evaluator(flags: Namespace, on_rows: Callable[[int], None]):
     return importlib.import_module(f"{__name__}.opening").open_evaluator(flags, on_rows) if flags.model else None
 
 
+def rounding_of(flags: Namespace) -> str:
+    """What answers depend on beside the model; nothing in float32, in which devices differ by the order of sums alone.
+
+    In fewer bits each kind of device chooses what it rounds, and so does a compiler.
+
+    Args:
+        flags: as of :func:`open_evaluator`.
+    """
+    if not flags.model or flags.settings.get("precision", "float32") == "float32":
+        return ""
+    has_gpu = flags.device != "cpu" and importlib.import_module("torch").cuda.is_available()
+    return f"{'cuda' if has_gpu else 'cpu'}{', compiled' * flags.compile}"
+
+
 def model_files(folder: Path | None) -> list[Path]:
     """The files of a model that its answers depend on; none where no model is asked."""
     return sorted(set(folder.glob("[!.]*")) - {folder / name for name in ABOUT_TRAINING}) if folder else []

@@ -16,7 +16,7 @@ import pandas as pd
 
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table
-from evenlight.explainers.attribution import Attribution, Remark, note_of
+from evenlight.explainers.attribution import Attribution, Remark, note_of, remarks_on_items
 from evenlight.jobs.own_files import module_of
 from evenlight.texts.predictions import Sentence, require_foils
 
@@ -66,7 +66,7 @@ class Explanations:
     @property
     def note(self) -> str:
         """The remarks as one text, empty where there is nothing to know."""
-        return note_of([(self.remarks, len(self.attributions))])
+        return note_of(remarks_on_items(self.remarks, len(self.attributions)))
 
 
 def explain(

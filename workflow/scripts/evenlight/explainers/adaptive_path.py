@@ -1,6 +1,5 @@
 """Integrated Gradients that take as many steps as their completeness asks for."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +18,8 @@ from evenlight.models.transfers import sent
 FEWEST_INTERVALS = 8
 # How many paths are open at a time, which bounds the memory whatever the number of sentences.
 SENTENCES_AT_ONCE = 256
+# What is told of each sentence's path.
+COUNTED = ("missed", "moved", "beyond")
 
 
 def clenshaw_curtis(intervals: int) -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +62,7 @@ class _Path:
 
 def adaptive_integrated_gradients(
     sentences: Sequence[Sentence], settings: dict, context: Context
-) -> tuple[list[Attribution], Counter]:
+) -> tuple[list[Attribution], dict[str, list[float]]]:
     """Integrated Gradients (Sundararajan et al. 2017, Eq. 1) with as many points on each path as it needs.
 
     The number of intervals doubles, and the gradients of the coarser rule are used again, until the scores add
@@ -77,25 +78,26 @@ def adaptive_integrated_gradients(
         context: the model.
 
     Returns:
-        The attributions, whose ``forward_rows`` are the points used; and of all of them together, how many ``missed``
-        the bound, by how much their scores ``moved`` when the points last doubled, and what they have ``beyond`` that.
+        The attributions, whose ``forward_rows`` are the points used; and of each whether it ``missed`` the bound, by
+        how much its scores ``moved`` when the points last doubled, and what they have ``beyond`` that.
     """
     attributions: list[Attribution] = []
-    counts: Counter = Counter()
+    counts: dict[str, list[float]] = {name: [] for name in COUNTED}
     for first in range(0, len(sentences), SENTENCES_AT_ONCE):
         some, some_counts = _refine_together(sentences[first : first + SENTENCES_AT_ONCE], settings, context)
         attributions += some
-        counts.update(some_counts)
+        for name in COUNTED:
+            counts[name] += some_counts[name]
     return attributions, counts
 
 
 def _refine_together(
     sentences: Sequence[Sentence], settings: dict, context: Context
-) -> tuple[list[Attribution], Counter]:
+) -> tuple[list[Attribution], dict[str, list[float]]]:
     attributions: list[Attribution | None] = [None] * len(sentences)
     paths: dict[int, _Path] = {}
     bound, floor = settings["bound"], settings["absolute_bound"]
-    counts: Counter = Counter()
+    counts: dict[str, list[float]] = {name: [0.0] * len(sentences) for name in COUNTED}
     intervals = FEWEST_INTERVALS
     nodes, weights = clenshaw_curtis(intervals)
     for index, (share, value) in enumerate(_slopes(sentences, nodes, settings, context)):
@@ -110,7 +112,9 @@ def _refine_together(
             reached = abs(gap) <= max(bound * abs(path.difference), floor) and moved <= max(bound / 2 * size, floor)
             if reached or 2 * intervals + 1 > settings["maximum_steps"]:
                 attributions[index] = Attribution(score, forward_rows=intervals + 1, completeness_gap=gap)
-                counts.update(missed=int(not reached), moved=float(moved), beyond=float(max(size - moved, 0)))
+                found = (not reached, moved, max(size - moved, 0))
+                for name, number in zip(COUNTED, found, strict=True):
+                    counts[name][index] = float(number)
                 del paths[index]
         intervals *= 2
         nodes, weights = clenshaw_curtis(intervals)
@@ -161,11 +165,10 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
         attributions, counts = adaptive_integrated_gradients(sentences, settings, context)
         moved = {name: counts[name] for name in ("moved", "beyond")}
         remarks.append(Remark("the scores moved by {share[moved]:.2%} when their steps last doubled", moved))
-        if counts["missed"]:
-            text = (
-                "{missed:.0f} of {items} items did not come within the bound on their error in "
-                f"{settings['maximum_steps']} steps"
-            )
-            remarks.append(Remark(text, {"missed": counts["missed"]}))
+        text = (
+            "{missed:.0f} of {items} items did not come within the bound on their error in "
+            f"{settings['maximum_steps']} steps"
+        )
+        remarks.append(Remark(text, {"missed": counts["missed"]}))
         explanations[name] = Explanations(attributions, remarks)
     return explanations

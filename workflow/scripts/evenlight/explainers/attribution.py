@@ -1,7 +1,7 @@
 """What an explainer gives back, and the file that holds it."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,37 +32,51 @@ class Attribution:
 class Remark:
     """What a reader of the scores must know.
 
-    An attribution file is computed in groups of items, and remarks on them are added up by :func:`note_of`.
+    An attribution file keeps with each item what is said of it, and :func:`note_of` adds it up.
 
     Attributes:
-        text: one sentence, the same for every group. In a text with counts ``{name}`` is a count,
+        text: one sentence, the same for every group of items. In a text with counts ``{name}`` is a count,
             ``{share[name]}`` its share of the sum of all counts, and ``{items}`` the number of items.
-        counts: numbers that add up over groups.
+        counts: numbers that add up over items, one for each item, (items,).
     """
 
     text: str
-    counts: dict[str, float] = field(default_factory=dict)
+    counts: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    def on(self, item: int) -> dict:
+        """What is said of one item, as an attribution file keeps it."""
+        counts = [{"name": name, "number": float(numbers[item])} for name, numbers in self.counts.items()]
+        return {"text": self.text, "counts": counts}
 
 
-def note_of(groups: Iterable[tuple[Iterable[Remark], int]]) -> str:
-    """One text of the remarks on groups of items, given with the number of items in each.
+def remarks_on_items(remarks: Iterable[Remark], items: int) -> list[list[dict]]:
+    """What remarks on a group of items say of each."""
+    remarks = list(remarks)
+    return [[remark.on(item) for remark in remarks] for item in range(items)]
 
-    A remark without counts that some groups do not have says of how many items it holds.
 
-    >>> rare = Remark("{missed:.0f} of {items} items missed the bound", {"missed": 2})
-    >>> note_of([([rare], 10), ([rare, Remark("no ReLU here")], 10)])
-    '4 of 20 items missed the bound; no ReLU here (10 of 20 items)'
+def note_of(on_items: Iterable[Sequence[Mapping]]) -> str:
+    """One text of what is said of each item, see :meth:`Remark.on`.
+
+    A remark without counts that is not on all items says of how many it holds. One that counts none is not said.
+
+    >>> rare = Remark("{missed:.0f} of {items} items missed the bound", {"missed": [1, 0, 1]})
+    >>> note_of(remarks_on_items([rare], 3) + remarks_on_items([Remark("no ReLU here")], 1))
+    '2 of 4 items missed the bound; no ReLU here (1 of 4 items)'
     """
-    groups = list(groups)
-    items = sum(size for _, size in groups)
+    items = 0
     counts: dict[str, Counter] = {}
     holds: Counter = Counter()
-    for remarks, size in groups:
-        for remark in remarks:
-            counts.setdefault(remark.text, Counter()).update(remark.counts)
-            holds[remark.text] += size
+    for said_of_item in on_items:
+        items += 1
+        for remark in said_of_item:
+            numbers = {each["name"]: each["number"] for each in remark["counts"]}
+            counts.setdefault(remark["text"], Counter()).update(numbers)
+            holds[remark["text"]] += 1
     said = []
     for text, numbers in counts.items():
+        if numbers and not any(numbers.values()) and "{share[" not in text:
+            continue
         if numbers:
             total = sum(numbers.values()) or 1.0
             share = {name: number / total for name, number in numbers.items()}
@@ -72,8 +86,19 @@ def note_of(groups: Iterable[tuple[Iterable[Remark], int]]) -> str:
     return "; ".join(said)
 
 
-def attribution_table(sentences: Sequence[Sentence], attributions: Sequence[Attribution]) -> pa.Table:
+def attribution_table(
+    sentences: Sequence[Sentence],
+    attributions: Sequence[Attribution],
+    remarks: Iterable[Remark] = (),
+    explained_again: Mapping[str, Mapping] | None = None,
+) -> pa.Table:
     """One row per sentence, in the contract ``attributions``.
+
+    Args:
+        sentences: what was explained.
+        attributions: of each.
+        remarks: on them.
+        explained_again: how other draws agree, by the ``item_id`` of those that were explained twice.
 
     Raises:
         InputError: a score is not a finite number, from which every metric would make a number that is.
@@ -90,7 +115,11 @@ def attribution_table(sentences: Sequence[Sentence], attributions: Sequence[Attr
             "token_score": attribution.token_score.tolist(),
             "completeness_gap": attribution.completeness_gap,
             "forward_rows": attribution.forward_rows,
+            "remarks": said,
+            "explained_again": (explained_again or {}).get(sentence.item_id),
         }
-        for sentence, attribution in zip(sentences, attributions, strict=True)
+        for sentence, attribution, said in zip(
+            sentences, attributions, remarks_on_items(remarks, len(sentences)), strict=True
+        )
     ]
     return pa.Table.from_pylist(rows, schema=ATTRIBUTIONS.schema)

@@ -4,13 +4,14 @@ attribution files must not.
 
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
 from evenlight.core.contracts.explanations import COSTS
-from evenlight.core.tables import write_table
+from evenlight.core.errors import InputError
+from evenlight.core.tables import read_arrow, write_table
 from evenlight.jobs.parts import is_made_of
 
 CPUINFO = Path("/proc/cpuinfo")
@@ -32,21 +33,34 @@ def processor(cpuinfo: Path = CPUINFO) -> str:
     return next(iter(names), platform.processor() or platform.machine())
 
 
-def write_cost(path: Path, digest: str, together: Sequence[str], parts: Sequence[Mapping]) -> None:
+def write_cost(path: Path, digest: str, parts: Sequence[Mapping]) -> None:
     """Write the record of one attribution file.
 
     Args:
         path: of the record.
         digest: of what the attribution file depends on, by which the record belongs to it.
-        together: the explainers that were computed in one go, whose time this is: they share their passes.
         parts: of each part what it took, as the contract has it; none where that is not known.
     """
     table = pa.Table.from_pylist(list(parts), schema=COSTS.schema)
-    write_table(table, path, COSTS, {"digest": digest, "together": list(together)})
+    write_table(table, path, COSTS, {"digest": digest})
+
+
+def cost_of_rows(path: Path, made_of: Collection[str]) -> list[dict]:
+    """What a record says of the parts of which one of some rows is; nothing where there is no record.
+
+    Such a part is told whole, as it was measured, also where others of its rows are gone.
+    """
+    try:
+        parts = read_arrow(path, COSTS).to_pylist() if path.exists() else []
+    except InputError as error:
+        print(f"{path}: what rows have cost that are taken over is not known ({error})")
+        return []
+    rows = set(made_of)
+    return [part for part in parts if not rows.isdisjoint(part["made_of"])]
 
 
 def complete_costs(paths: Sequence[Path], digests: Mapping[str, str]) -> None:
     """Say of each attribution file without a record of its own that its cost is not known."""
     for path in paths:
         if not is_made_of(path, COSTS, digests[path.stem]):
-            write_cost(path, digests[path.stem], [path.stem], [])
+            write_cost(path, digests[path.stem], [])

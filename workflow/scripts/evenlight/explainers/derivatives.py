@@ -87,9 +87,9 @@ def remarks_on_scaling(along: Sequence[np.ndarray], suggested_method: Callable[[
         along: what :func:`along_embedding` says of each item's tokens, of which the root mean square counts.
         suggested_method: says what to take instead.
     """
-    means = [np.nanmean(square) for square in along if not np.isnan(square).all()]
-    unscaled = int((np.sqrt(means) < 0.1).sum())
-    if not unscaled:
+    unscaled = [not np.isnan(square).all() and np.sqrt(np.nanmean(square)) < 0.1 for square in along]
+    # What to take instead is found out by asking the model.
+    if not any(unscaled):
         return []
     text = (
         "the scores of {unscaled:.0f} of {items} items are a remainder: this model normalises its embeddings, so that "
@@ -113,9 +113,7 @@ def remarks_on_gaps(gaps: Sequence[tuple[float, float]]) -> list[Remark]:
     Args:
         gaps: of each item the completeness gap and its :func:`sizes_of_change`.
     """
-    open_gaps = sum(abs(gap) > 0.05 * size for gap, size in gaps)
-    if not open_gaps:
-        return []
+    open_gaps = [abs(gap) > 0.05 * size for gap, size in gaps]
     text = (
         "the steps are too few for the paths of {open_gaps:.0f} of {items} items: what the gradients along them add up "
         "to misses the change of the output by more than 5 %"

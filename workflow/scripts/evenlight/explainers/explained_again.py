@@ -39,8 +39,8 @@ def agreement_between_draws(
     context: Context,
     explanations: dict[str, Explanations],
     drawn: set[str],
-) -> dict[str, list[dict]]:
-    """How the explanations agree with those of other draws, by the explainer's name; of each item explained again.
+) -> dict[str, dict[str, dict]]:
+    """How the explanations agree with those of other draws, by the explainer's name and the item explained again.
 
     Each value is of :func:`evenlight.core.chance.agreement`. Special tokens, which many explainers always score 0, do
     not count.
@@ -56,16 +56,16 @@ def agreement_between_draws(
     chosen = [index for index, sentence in enumerate(sentences) if sentence.item_id in drawn]
     # A family that is asked for nothing may still prepare its questions.
     if not chosen or not methods:
-        return {name: [] for name in methods}
+        return {name: {} for name in methods}
     second_context = replace(context, seed=derived_seed(context.seed, "explained again"))
     again = explain(family, [sentences[index] for index in chosen], methods, second_context)
     return {
-        name: [
-            agreement(
+        name: {
+            sentences[index].item_id: agreement(
                 explanations[name].attributions[index].token_score[~sentences[index].is_special],
                 second.token_score[~sentences[index].is_special],
             )
             for index, second in zip(chosen, again[name].attributions, strict=True)
-        ]
+        }
         for name in methods
     }

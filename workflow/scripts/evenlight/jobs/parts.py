@@ -1,48 +1,48 @@
-"""The result of a long job in parts on disk, so that a job that was killed goes on where it was.
+"""The result of a long job, row by row: what is there already counts, and a job that was killed goes on.
 
-A Parquet file cannot be read before its end is written, so every part is a small file of its own. The parts lie in
-a hidden folder beside the result, which is named after all that they depend on, and are joined when all are there.
+Each row says of what it was made, by a digest, and has a checksum of what it says. A job asks for rows by what they
+are made of. It finds them in the file that it is to make again and in the parts of an earlier attempt, and computes
+the others.
+
+A Parquet file cannot be read before its end is written, so what is computed is kept in parts, small files in a hidden
+folder beside the result. The file that is there is replaced at once, when all rows are.
 """
 
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import compress
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from evenlight.core.errors import InputError
 from evenlight.core.tables import (
     Contract,
+    checked,
+    count_row_groups,
     count_rows,
-    read_arrow,
     read_groups,
     read_metadata,
-    regrouped,
+    read_row_group,
     write_groups,
     write_table,
 )
 
+MADE_OF, CHECKSUM = "made_of", "checksum"
+# How digests of many rows are held: as text each would take three times the memory.
+DIGEST = np.dtype("S32")
+# How often rows are computed that are gone when they are to be read: another job may remove parts, but not for long.
+ATTEMPTS = 3
+# Row groups in memory at once while rows are put in order.
+OPEN = 4
 
-@dataclass(frozen=True)
-class Parts:
-    """The parts of one job, which may write several tables at once.
 
-    Attributes:
-        folder: the hidden folder; its parent holds the parts of this job under other settings.
-        names: the tables, each of which has a file per part.
-        contract: of all of them.
-    """
-
-    folder: Path
-    names: tuple[str, ...]
-    contract: Contract
-
-    def path(self, name: str, number: int) -> Path:
-        """The file of one table's part."""
-        return self.folder / f"{number:06}.{name}.parquet"
+# Digests -----------------------------------------------------------------------------------------------------------
 
 
 def digest_of_inputs(settings: dict, files: Iterable[Path]) -> str:
@@ -63,6 +63,26 @@ def digest_of_rows(path: Path, contract: Contract, rows: int = 2**12) -> str:
             stream.write_table(table.replace_schema_metadata())
         digest.update(written.getvalue())
     return digest.hexdigest()
+
+
+def digest_of(*values) -> str:
+    """The first 128 bits of the SHA-256 (hexadecimal) of JSON values: enough for each row to have its own."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def digests_of(rows: pa.Table) -> list[str]:
+    """A digest of all that each row says, with the names of its columns."""
+    return [digest_of(row) for row in rows.to_pylist()]
+
+
+def with_digests(rows: pa.Table, made_of: Sequence[str], contract: Contract) -> pa.Table:
+    """Rows of a contract that say of what they were made, each with its checksum."""
+    rows = checked(rows, contract, contract.name).drop_columns([MADE_OF, CHECKSUM])
+    rows = rows.append_column(MADE_OF, pa.array(made_of, pa.string()))
+    return rows.append_column(CHECKSUM, pa.array(digests_of(rows), pa.string()))
+
+
+# Whole files -------------------------------------------------------------------------------------------------------
 
 
 def is_made_of(path: Path, contract: Contract, digest: str) -> bool:
@@ -87,54 +107,6 @@ def made_anew(paths: Iterable[Path], contract: Contract, digests: dict[str, str]
     return stale
 
 
-def make_in_parts(
-    paths: Iterable[Path],
-    contract: Contract,
-    digests: dict[str, str],
-    job: str,
-    size: int,
-    compute: Callable[[Parts], int],
-    describe: Callable[[str, list[dict]], dict],
-    rows: int | None = None,
-    described_by_parts: bool = True,
-    beside: Callable[[str, list[dict]], None] | None = None,
-) -> None:
-    """Make those files of a job that were made of something else, in parts; those of an earlier attempt count.
-
-    Args:
-        paths: of the files, whose stems name the tables.
-        contract: of all of them.
-        digests: by table, of everything that it depends on; kept in its metadata.
-        job: name that no other job has in the folder.
-        size: of a part, in items.
-        compute: makes the parts that are missing and says how many there are.
-        describe: the metadata of a table, from its name and what was kept with each of its parts.
-        rows: of a row group; else each part is one.
-        described_by_parts: whether ``describe`` needs what was kept with the parts. Where it does not, a file that
-            need not be made again says of itself what it would say now.
-        beside: given what ``describe`` is given, writes what belongs to a table and is not the same in every run,
-            before the table is there.
-    """
-    paths = list(paths)
-    stale = made_anew(paths, contract, digests)
-    if not described_by_parts:
-        for path in [path for path in paths if path not in stale]:
-            describe_anew(path, contract, describe(path.stem, []) | {"digest": digests[path.stem]}, rows)
-    if not stale:
-        return
-    names = [path.stem for path in stale]
-    depends_on = {name: digests[name] for name in names} | {"items_per_group": size}
-    parts = open_parts(stale[0].parent, job, digest_of_inputs(depends_on, []), names, contract)
-    count = make_missing(parts, lambda: compute(parts))
-    for name, path in zip(names, stale, strict=True):
-        of_parts = part_metadata(parts, name, count)
-        metadata = describe(name, of_parts) | {"digest": digests[name]}
-        if beside:
-            beside(name, of_parts)
-        join_parts(parts, [name], count, path, metadata, rows)
-    remove_parts(parts)
-
-
 def describe_anew(path: Path, contract: Contract, metadata: dict, rows: int | None) -> None:
     """Give a file other metadata, if it has others; ``rows`` of a row group, else all of them."""
     if read_metadata(path, contract) != metadata:
@@ -142,63 +114,251 @@ def describe_anew(path: Path, contract: Contract, metadata: dict, rows: int | No
         write_groups(read_groups(path, contract, rows or count_rows(path, contract)), path, contract, metadata)
 
 
-def open_parts(beside: Path, job: str, digest: str, names: Iterable[str], contract: Contract) -> Parts:
-    """The parts of a job, those of an earlier attempt included; parts that were made otherwise are removed.
+# Rows that are there -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows that a table must have, and where they are.
+
+    Attributes:
+        made_of: digest of all that each row depends on, in the order of the table, (rows,).
+        contract: of the table.
+        blocks: the row groups of files in which some of them are.
+        place: of each row its block and its place there, int64 (rows, 2); -1 where it is nowhere.
+    """
+
+    made_of: np.ndarray
+    contract: Contract
+    blocks: Sequence[tuple[Path, int]]
+    place: np.ndarray
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Which rows must be computed; bool (rows,)."""
+        return self.place[:, 0] < 0
+
+    def files(self) -> list[Path]:
+        """The files that rows are taken from, in the order of the first row of each."""
+        blocks, first = np.unique(self.place[~self.missing, 0], return_index=True)
+        return list(dict.fromkeys(self.blocks[block][0] for block in blocks[np.argsort(first)]))
+
+    def tables(self, size: int) -> Iterator[pa.Table]:
+        """All rows in their order, ``size`` at a time; none may be missing.
+
+        Raises:
+            InputError: a file is another than the one that was looked into.
+        """
+
+        @lru_cache(OPEN)
+        def block(number: int) -> pa.Table:
+            path, group = self.blocks[number]
+            return read_row_group(path, self.contract, group)
+
+        for start in range(0, len(self.place), size):
+            table = _taken(self.place[start : start + size], block)
+            if not np.array_equal(_made_of(table), self.made_of[start : start + size]):
+                files = ", ".join(map(str, self.files()))
+                raise InputError(f"{files}: rows have changed while they were read; end the other run, and start again")
+            yield table
+
+
+def _made_of(table: pa.Table) -> np.ndarray:
+    """What the rows of a table were made of; empty where they do not say it."""
+    return np.array([digest or "" for digest in table[MADE_OF].to_pylist()], DIGEST)
+
+
+def _taken(place: np.ndarray, block: Callable[[int], pa.Table]) -> pa.Table:
+    """The rows at some places, each a block and a place in it, in this order."""
+    numbers = np.unique(place[:, 0])
+    order = np.lexsort((place[:, 1], place[:, 0]))
+    parts = [block(number).take(place[order][place[order, 0] == number, 1]) for number in numbers.tolist()]
+    return pa.concat_tables(parts).take(np.argsort(order)).combine_chunks()
+
+
+def find_rows(
+    made_of: np.ndarray, files: Iterable[Path], contract: Contract, say: Callable[[str], None] = print
+) -> Rows:
+    """Look for rows in files. Those that are not as they were written do not count, which is said."""
+    rows = Rows(made_of, contract, [], np.full((len(made_of), 2), -1))
+    order = np.argsort(made_of)
+    for path in files:
+        try:
+            for group in range(count_row_groups(path, contract)):
+                edited = _look_into(read_row_group(path, contract, group), (path, group), rows, order)
+                if edited:
+                    say(f"{path}: {edited:,} rows are not as they were written and are computed again")
+        except InputError as error:
+            say(f"nothing more is taken over of this file: {' '.join(str(error).split())}")
+    return rows
+
+
+def _look_into(table: pa.Table, block: tuple[Path, int], rows: Rows, order: np.ndarray) -> int:
+    """Note which of the rows that are wanted, and are nowhere yet, a block has; how many of them were edited.
+
+    ``order`` sorts the rows that are wanted.
+    """
+    digests = _made_of(table)
+    row = order[np.searchsorted(rows.made_of, digests, sorter=order).clip(max=len(order) - 1)]
+    there = np.flatnonzero((rows.made_of[row] == digests) & (rows.place[row, 0] < 0))
+    candidates = table.take(there)
+    is_whole = np.equal(digests_of(candidates.drop_columns([CHECKSUM])), candidates[CHECKSUM].to_pylist())
+    if len(there):
+        rows.blocks.append(block)
+        rows.place[row[there[is_whole]], 0] = len(rows.blocks) - 1
+        rows.place[row[there[is_whole]], 1] = there[is_whole]
+    return int((~is_whole).sum())
+
+
+# Rows that are computed --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a job, which may write several tables at once.
+
+    Attributes:
+        folder: the hidden folder.
+        contract: of all tables.
+    """
+
+    folder: Path
+    contract: Contract
+
+    def files(self, name: str) -> list[Path]:
+        """The parts of one table."""
+        return sorted(self.folder.glob(f"*.{name}.parquet"))
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What a job has to compute.
+
+    Attributes:
+        parts: where it goes.
+        rows: what is wanted of each table, and what of it is there.
+    """
+
+    parts: Parts
+    rows: Mapping[str, Rows]
+
+    def together(self) -> list[tuple[list[str], np.ndarray]]:
+        """The tables that lack the same rows, and which; bool (rows,). Nothing where none is missing."""
+        lacking = np.array([rows.missing for rows in self.rows.values()])
+        # Of each row all tables that lack it are computed at once, since they share questions to the model.
+        patterns, of_row = np.unique(lacking, axis=1, return_inverse=True)
+        together = [
+            (list(compress(self.rows, pattern)), of_row.ravel() == number)
+            for number, pattern in enumerate(patterns.T)
+            if pattern.any()
+        ]
+        return sorted(together, key=lambda each: int(each[1].argmax()))
+
+    def count(self) -> int:
+        """How many rows some table lacks."""
+        return int(np.any([rows.missing for rows in self.rows.values()], axis=0).sum())
+
+    def of_all(self) -> int:
+        """How many rows each table has."""
+        return max(len(rows.made_of) for rows in self.rows.values())
+
+
+def write_part(
+    missing: Missing, numbers: np.ndarray, tables: Mapping[str, pa.Table], metadata: Mapping[str, dict] | None = None
+) -> None:
+    """Keep the rows with some numbers of some tables, each whole or not at all, with JSON values for each table."""
+    for name, table in tables.items():
+        made_of = missing.rows[name].made_of[numbers].astype(str).tolist()
+        path = missing.parts.folder / f"{digest_of(made_of)}.{name}.parquet"
+        contract = missing.parts.contract
+        write_table(with_digests(table, made_of, contract), path, contract, (metadata or {}).get(name))
+
+
+def make_rows(
+    paths: Iterable[Path],
+    contract: Contract,
+    digests: dict[str, str],
+    job: str,
+    size: int,
+    made_of: Callable[[list[str]], dict[str, np.ndarray]],
+    compute: Callable[[Missing], None],
+    describe: Callable[[str, Iterator[pa.Table]], dict],
+    rows: int | None = None,
+    described_by_rows: bool = True,
+    beside: Callable[[str, Rows], None] | None = None,
+) -> None:
+    """Make those files of a job that were made of something else; rows count that are there.
 
     Args:
-        beside: folder of the result.
-        job: name that no other job has there.
-        digest: of everything that the parts depend on, see :func:`digest_of_inputs`.
-        names: of the tables.
-        contract: of the tables.
+        paths: of the files, whose stems name the tables.
+        contract: of all of them.
+        digests: by table, of everything that it depends on; kept in its metadata.
+        job: name that no other job has in the folder.
+        size: of a row group, unless ``rows`` says another.
+        made_of: what each row of some tables depends on, a :data:`DIGEST`, in the order of the table.
+        compute: makes what is missing, by :func:`write_part`.
+        describe: the metadata of a table, from its name and its rows.
+        rows: of a row group.
+        described_by_rows: whether ``describe`` needs the rows. Where it does not, a file that need not be made again
+            says of itself what it would say now.
+        beside: given a table's name and where its rows are, writes what belongs to it and is not the same in every run,
+            before the table is there.
     """
-    all_parts = beside / f".{job}.parts"
-    folder = all_parts / digest
-    for other_folder in all_parts.glob("*"):
-        if other_folder != folder:
-            shutil.rmtree(other_folder, ignore_errors=True)
-    return Parts(folder, tuple(names), contract)
+    paths = list(paths)
+    stale = made_anew(paths, contract, digests)
+    if not described_by_rows:
+        for path in [path for path in paths if path not in stale]:
+            describe_anew(path, contract, describe(path.stem, iter(())) | {"digest": digests[path.stem]}, rows)
+    if not stale:
+        return
+    parts = Parts(stale[0].parent / f".{job}.parts", contract)
+    complete = _complete(parts, {path.stem: path for path in stale}, made_of([path.stem for path in stale]), compute)
+    for path in stale:
+        name, found = path.stem, complete[path.stem]
+        metadata = describe(name, found.tables(rows or size)) | {"digest": digests[name]}
+        if beside:
+            beside(name, found)
+        write_groups(found.tables(rows or size), path, contract, metadata)
+    shutil.rmtree(parts.folder, ignore_errors=True)
 
 
-def is_done(parts: Parts, number: int) -> bool:
-    """Whether part ``number`` of all tables is there."""
-    return all(parts.path(name, number).exists() for name in parts.names)
-
-
-def make_missing(parts: Parts, compute: Callable[[], int]) -> int:
-    """Call ``compute``, which makes the parts that are missing and says how many there are, until none is missing.
+def _complete(
+    parts: Parts, paths: Mapping[str, Path], made_of: Mapping[str, np.ndarray], compute: Callable[[Missing], None]
+) -> dict[str, Rows]:
+    """Where all rows of all tables are, once they are computed.
 
     Once is enough, unless another job was at work on the same parts: one that outlived its killed workflow removes
     them when it has written the result.
     """
-    while True:
-        count = compute()
-        if all(is_done(parts, number) for number in range(count)):
-            return count
+    for attempt in range(ATTEMPTS):
+        found = {}
+        for name, path in paths.items():
+            files = [path] * path.exists() + parts.files(name)
+            found[name] = find_rows(made_of[name], files, parts.contract, print if attempt == 0 else _be_silent)
+            if attempt == 0:
+                _say_taken_over(name, found[name])
+                _remove_without_use(parts.files(name), found[name])
+        missing = Missing(parts, found)
+        if not missing.count():
+            return found
+        compute(missing)
+    raise InputError(
+        f"{parts.folder}: what this job writes there is gone when it is read; end the other run that works on the same "
+        "study, and start again"
+    )
 
 
-def write_part(parts: Parts, number: int, tables: dict[str, pa.Table], metadata: dict[str, dict] | None = None) -> None:
-    """Write part ``number`` of all tables, each whole or not at all, with JSON values to keep for each table."""
-    for name in parts.names:
-        write_table(tables[name], parts.path(name, number), parts.contract, (metadata or {}).get(name))
+def _be_silent(said: str) -> None:
+    """It was said the first time."""
 
 
-def part_metadata(parts: Parts, name: str, count: int) -> list[dict]:
-    """What :func:`write_part` kept for the first ``count`` parts of one table."""
-    return [read_metadata(parts.path(name, number), parts.contract) for number in range(count)]
+def _say_taken_over(name: str, found: Rows) -> None:
+    taken = int((~found.missing).sum())
+    if taken:
+        print(f"{name}: {taken:,} of {len(found.made_of):,} rows are taken over", flush=True)
 
 
-def join_parts(
-    parts: Parts, names: Iterable[str], count: int, path: Path, metadata: dict, rows: int | None = None
-) -> None:
-    """Write one file from the first ``count`` parts of some tables, one table after the other.
-
-    Each part becomes a row group, or every ``rows`` rows do.
-    """
-    tables = (read_arrow(parts.path(name, number), parts.contract) for name in names for number in range(count))
-    write_groups(regrouped(tables, rows) if rows else tables, path, parts.contract, metadata)
-
-
-def remove_parts(parts: Parts) -> None:
-    """Remove what is no longer needed once the result is there."""
-    shutil.rmtree(parts.folder.parent, ignore_errors=True)
+def _remove_without_use(files: Iterable[Path], found: Rows) -> None:
+    """Remove parts that were made of something else."""
+    for path in set(files) - set(found.files()):
+        path.unlink(missing_ok=True)

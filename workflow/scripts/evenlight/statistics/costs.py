@@ -31,8 +31,8 @@ def summarise_costs(
     for run in runs(datasets, models):
         for explainer in explainers:
             path = cost_path(costs, run, explainer)
-            together = ", ".join(tables.read_metadata(path, COSTS)["together"])
-            parts = tables.read_table(path, COSTS)
+            parts = tables.read_table(path, COSTS.only("texts", *PER_TEXT, "device", "threads", "together"))
+            together = [", ".join(names) for names in parts["together"]]
             rows.append(parts.assign(**vars(run), explainer=explainer, together=together))
     known = pd.concat(rows)
     summed = known.groupby(APART, sort=False).agg(

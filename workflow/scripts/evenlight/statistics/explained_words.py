@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenlight.core import tables
-from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.explanations import EXPLAINED
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores
@@ -98,8 +98,7 @@ class Explained:
         ]
 
     def _attributions(self, run: Run, explainer: str) -> pa.Table:
-        contract = ATTRIBUTIONS.only("item_id", "token_score")
-        return tables.read_arrow(attribution_path(self._folder, run, explainer), contract)
+        return tables.read_arrow(attribution_path(self._folder, run, explainer), EXPLAINED)
 
 
 def word_sums(attributions: pa.Table, predictions: pa.Table, items: pd.Index, starts: np.ndarray) -> np.ndarray:

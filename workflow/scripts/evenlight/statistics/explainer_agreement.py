@@ -14,7 +14,7 @@ import pyarrow as pa
 from scipy.stats import rankdata
 
 from evenlight.core import tables
-from evenlight.core.contracts.explanations import AGREEMENT, ATTRIBUTIONS
+from evenlight.core.contracts.explanations import AGREEMENT, EXPLAINED
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
@@ -89,8 +89,7 @@ def agreement_by_text(predictions: Path, items: Path, attribution_files: Mapping
     pairs = list(combinations(range(len(attribution_files)), 2))
     item_ids: list[str] = []
     rows: list[np.ndarray] = []
-    contract = ATTRIBUTIONS.only("item_id", "token_score")
-    parts = [tables.read_groups(path, contract, ROWS) for path in attribution_files.values()]
+    parts = [tables.read_groups(path, EXPLAINED, ROWS) for path in attribution_files.values()]
     for texts, *of_explainers in zip(read_explained(predictions, items, ROWS), *parts, strict=True):
         for path, table in zip(attribution_files.values(), of_explainers, strict=True):
             if not table["item_id"].equals(texts["item_id"]):

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.core import tables
-from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.explanations import EXPLAINED
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.metrics import Explanation, explanations_of
@@ -49,7 +49,7 @@ def read_explanations(
 ) -> Iterator[tuple[Explanation, int]]:
     """The explanation of every explained text of a run, and how many words the text has."""
     path, items = attribution_path(attributions, run, explainer), items_path(datasets_folder, run.dataset)
-    attributions_in_groups = tables.read_groups(path, ATTRIBUTIONS, ROWS)
+    attributions_in_groups = tables.read_groups(path, EXPLAINED, ROWS)
     texts_in_groups = read_explained(predictions_path(predictions, run), items, ROWS, "ground_truth", "words")
     for texts, attributed in zip(texts_in_groups, attributions_in_groups, strict=True):
         words = [len(each) for each in texts["words"].to_pylist()]

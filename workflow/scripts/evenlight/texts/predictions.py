@@ -226,7 +226,9 @@ def explained_items(predictions: Path) -> pa.ChunkedArray:
     return table.filter(pc.is_null(table["left_out"]))["item_id"]
 
 
-def read_explained(predictions: Path, items: Path, rows: int, *columns: str) -> Iterator[pa.Table]:
+def read_explained(
+    predictions: Path, items: Path, rows: int, *columns: str, wanted: np.ndarray | None = None
+) -> Iterator[pa.Table]:
     """The texts that are explained, ``rows`` at a time: a large dataset never lies in memory.
 
     Args:
@@ -234,6 +236,7 @@ def read_explained(predictions: Path, items: Path, rows: int, *columns: str) -> 
         items: table of the contract ``items``.
         rows: so many, the last time fewer.
         columns: of the items, beside those of the predictions.
+        wanted: which of the texts that are explained, bool (texts,); all where it is None.
 
     Raises:
         InputError: the two tables are of different items.
@@ -246,7 +249,10 @@ def read_explained(predictions: Path, items: Path, rows: int, *columns: str) -> 
             f"{predictions}: column 'item_id' has other items than {items}, or in another order; delete the older of "
             "both files and run the workflow again"
         )
-    is_read = np.asarray(pc.is_null(read_arrow(predictions, PREDICTIONS.only("left_out"))["left_out"]))
+    is_read = np.array(pc.is_null(read_arrow(predictions, PREDICTIONS.only("left_out"))["left_out"]))
+    if wanted is not None:
+        is_read[is_read] = wanted
+        is_wanted = np.asarray(pc.is_in(item_id, value_set=explained.filter(pa.array(wanted))))
     parts = (
         read_groups(predictions, PREDICTIONS.only(*SENTENCE_COLUMNS), rows, is_read),
         read_groups(items, ITEMS.only("item_id", *columns), rows, is_wanted),

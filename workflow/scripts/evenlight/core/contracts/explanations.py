@@ -5,6 +5,10 @@ import pyarrow as pa
 from evenlight.core.contracts.fields import columns, required
 from evenlight.core.tables import Contract
 
+# What a row was made of, a digest, and a checksum of what it says, by which a job takes rows over
+# (evenlight.jobs.parts). They are missing where nothing takes them over.
+KEPT = [pa.field("made_of", pa.string()), pa.field("checksum", pa.string())]
+KEPT_NAMES = tuple(field.name for field in KEPT)
 # `attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet`: an explained text, a row group per group of items.
 ATTRIBUTIONS = Contract(
     "attributions",
@@ -15,11 +19,28 @@ ATTRIBUTIONS = Contract(
             required("token_score", pa.list_(pa.float64())),
             pa.field("completeness_gap", pa.float64()),
             required("forward_rows", pa.int64()),
+            pa.field(
+                "remarks",
+                pa.list_(
+                    pa.struct(
+                        [
+                            ("text", pa.string()),
+                            ("counts", pa.list_(pa.struct([("name", pa.string()), ("number", pa.float64())]))),
+                        ]
+                    )
+                ),
+            ),
+            # How other random draws agree, where the text was explained twice.
+            pa.field("explained_again", pa.struct([("error", pa.float64()), ("rank", pa.float64())])),
+            *KEPT,
         ]
     ),
+    optional=("remarks", "explained_again", *KEPT_NAMES),
 )
-# `costs/{dataset}/{model}/seed{seed}/{explainer}.parquet`: a part that a job
-# computed at once. There is none where the cost is not known.
+# What of them is scored and compared.
+EXPLAINED = ATTRIBUTIONS.only("item_id", "token_score")
+# `costs/{dataset}/{model}/seed{seed}/{explainer}.parquet`: a part that a job computed at once, as long as one of its
+# texts is in the attribution file. There is none where the cost is not known.
 COSTS = Contract(
     "costs",
     "attribute",
@@ -31,6 +52,8 @@ COSTS = Contract(
             required("rows_asked", pa.int64()),  # of the model, for all of them
             required("device", pa.string()),
             required("threads", pa.int64()),
+            required("together", pa.list_(pa.string())),  # the explainers whose time this is
+            required("made_of", pa.list_(pa.string())),  # of its rows in the attribution file
         ]
     ),
 )
@@ -59,7 +82,13 @@ RANDOMISED = Contract(
 )
 # `scores/{dataset}/{model}/seed{seed}/{family}/{explainer}.parquet`, and `score_changes` those of concepts: an
 # explained text or change, with a column for each metric.
-SCORES = Contract("scores", "score", pa.schema([required("item_id", pa.string())]), extra_columns=pa.float64())
+SCORES = Contract(
+    "scores",
+    "score",
+    pa.schema([required("item_id", pa.string()), *KEPT]),
+    extra_columns=pa.float64(),
+    optional=KEPT_NAMES,
+)
 # `changes/{dataset}/changes.parquet`: a change of what a text says of one concept.
 CHANGES = Contract(
     "changes",

@@ -340,17 +340,15 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
         sums, scores = (aggregated(contributions, how) for how in ("sum", aggregation))
         return sums, _change(outputs)[0], sizes_of_change(outputs), scores
 
-    attributions, remarks, open_gaps = [], [], 0
+    attributions, open_gaps = [], []
     for sums, change, size, score in sentences_in_batches(sentences, context.evaluator, compute, rows=2):
         gap = float(sums.sum() - change)
         # With operations that have no rule, or with rounding.
-        open_gaps += int(abs(gap) > 0.01 * size)
+        open_gaps.append(abs(gap) > 0.01 * size)
         completeness = gap if aggregation == "sum" else None
         attributions.append(Attribution(score, forward_rows=2, completeness_gap=completeness))
-    if open_gaps:
-        text = "the scores of {open_gaps:.0f} of {items} items do not add up to the change of the output within 1 %"
-        remarks.append(Remark(text, {"open_gaps": open_gaps}))
-    return Explanations(attributions, remarks + remarks_on(operations))
+    text = "the scores of {open_gaps:.0f} of {items} items do not add up to the change of the output within 1 %"
+    return Explanations(attributions, [Remark(text, {"open_gaps": open_gaps}), *remarks_on(operations)])
 
 
 def _contributions(
