@@ -138,9 +138,10 @@ async function drawMap(box, name, groups) {
   table.addEventListener("keydown", move);
 }
 
+/** A cell's link; its name for a screen reader ends with what is seen of it, for those who speak what they see. */
 function linkOf(cell, href) {
   const verdict = study.verdicts[cell.verdict], label = `${study.explainers[cell.explainer]}, ${study.metrics[cell.metric].label}: ${cell.said}`;
-  const link = made("a", { href, class: `cell ${cell.family ?? ""}`, tabindex: -1, "aria-label": label, title: cell.title ?? label }, cell.mark);
+  const link = made("a", { href, class: `cell ${cell.family ?? ""}`, tabindex: -1, "aria-label": `${label}; ${cell.mark}`, title: cell.title ?? label }, cell.mark);
   if (verdict) { link.style.background = verdict.colour; link.style.color = "#000000"; }
   links.set(href, link);
   return link;
