@@ -178,7 +178,7 @@ mutation: .venv-mutation/ready  ## which small changes of the code no test notic
 architectures: .venv/ready-for-tests  ## which types of models work: docs/architectures.md (two hours; goes on where it ended)
 	$(BIN)/python bench/architectures/measure_architectures.py --folder results/architectures --output docs/architectures.md
 
-pictures: .venv/ready browser  ## photograph an audit and a page of effects into docs/pictures, after `make demo`
+pictures: .venv/ready browser  ## photograph an audit, a page of effects and the explorer into docs/pictures, after `make demo`
 	$(BIN)/snakemake --cores $(CORES) audit --configfile config/studies/audit_example.yaml
 	$(BIN)/python bench/pictures.py
 

@@ -9,16 +9,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from explorer_study import ExplorerStudy
+from explorer_study import LABELS, ExplorerStudy
 from reading import PHONE, Reader, colours
+from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
+from evenlight.core.contracts.texts import UNITS
 from evenlight.reports.contrast import contrast_ratio
-from evenlight.statistics.files import Run, attribution_path, score_path
+from evenlight.statistics.files import Run, attribution_path, score_path, units_path
 
 HOSTILE = "</script><img/src=x/onerror=alert(1)>"
 
@@ -118,6 +120,109 @@ def test_the_first_view_is_whole_and_asks_nothing_of_the_network(reader, study):
     assert reader.ask("[...document.querySelectorAll('#effects svg text')].map((text) => text.textContent)")[0:3]
     labels = reader.ask("[...document.querySelectorAll('#effects svg text')].map((text) => text.textContent)")
     assert {"Integrated gradients ◂", "LIME"} <= set(labels)
+
+
+MAP = """[...document.querySelectorAll(".map tbody tr:has(td)")].flatMap((row) =>
+  [...row.cells].slice(1).map((cell, place) => [row.cells[0].textContent,
+    document.querySelectorAll(".map thead th")[place + 1].textContent, cell.textContent, cell.firstChild?.ariaLabel]))
+"""
+
+
+def test_the_page_opens_with_a_map_of_all_cells(reader, study):
+    reader.open()
+    effects = study.effects()
+    verdicts = effects["verdict"].value_counts()
+    assert reader.text("#opening").startswith(
+        "Are explanations equally good for every group? Of 4 cells, a disparity is"
+    )
+    seen = {(explainer, metric[:-2].lower()): (mark, label) for explainer, metric, mark, label in reader.ask(MAP)}
+    assert len(seen) == len(effects) == 4
+    for cell in effects.itertuples():
+        mark, label = seen[LABELS[cell.explainer], cell.metric]
+        assert f"{LABELS[cell.explainer]}, {cell.metric.capitalize()}: {cell.verdict}" in label
+        higher = "male" if cell.standardised > 0 else "female"
+        lower = {"male": "female", "female": "male"}[higher]
+        better = higher if cell.metric == "comprehensiveness" else lower
+        assert (f", better for {better} " in label) == ("disparity" in cell.verdict) == mark.endswith(better[0].upper())
+    chips = reader.ask("[...document.querySelectorAll('.map summary .chip')].map((chip) => chip.textContent)")
+    counted = {chip.split(maxsplit=2)[2]: int(chip.split()[1]) for chip in chips}
+    assert counted == verdicts.to_dict()
+    assert reader.ask("document.querySelectorAll('#legend li').length") == len(counted)
+    assert reader.ask("document.getElementById('opening').getBoundingClientRect().top") < 200
+    assert not reader.driver.find_element(By.CSS_SELECTOR, "#details dl").is_displayed()
+
+
+def test_a_cell_of_the_map_leads_to_what_is_behind_it_and_back(reader):
+    reader.open().driver.find_elements(By.CSS_SELECTOR, ".map .cell")[3].click()
+    reader.until("document.activeElement.id === 'verdict-title'")
+    assert reader.wait().text("#view") == "plots · Small BERT (3 runs) · LIME · Gini ↓ · male against female (gender)"
+    assert abs(reader.ask("document.getElementById('cell').getBoundingClientRect().top")) < 5
+    # Chosen once more, it leads there again, though the address stays.
+    reader.driver.find_element(By.ID, "back").click()
+    assert reader.focused() == reader.text(".map [aria-current]")
+    reader.press(Keys.ENTER)
+    reader.until("document.activeElement.id === 'verdict-title'")
+    # Who opens the address of a cell is at the cell, with the map above.
+    other = Explorer(reader.driver, reader.page).open(reader.ask("location.hash"))
+    assert abs(other.ask("document.getElementById('cell').getBoundingClientRect().top")) < 5
+    assert other.ask("document.querySelector('.map [aria-current]').ariaLabel").startswith("LIME, Gini: ")
+
+
+def test_arrows_lead_through_the_map(reader):
+    reader.open().ask("document.querySelector('.map .cell').focus()")
+    here = "document.activeElement.ariaLabel.split(':')[0]"
+    seen = []
+    for key in (Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_LEFT, Keys.ARROW_UP):
+        seen.append(reader.press(key).ask(here))
+    first, second = "Integrated gradients, ", "LIME, "
+    names = [first + "Gini", first + "Gini", second + "Gini", second + "Gini", second + "Comprehensiveness"]
+    assert seen == [*names, first + "Comprehensiveness"]
+    reader.press(Keys.ARROW_RIGHT, Keys.TAB)
+    assert reader.focused() == "back"
+    ActionChains(reader.driver, duration=0).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
+    assert reader.ask(here) == first + "Gini"
+    reader.press(Keys.ENTER)
+    reader.until("document.activeElement.id === 'verdict-title'")
+    assert "Gini" in reader.wait().text("#view")
+
+
+def many(study: ExplorerStudy, factors: int) -> tuple[pd.DataFrame, dict]:
+    """The effects of a study once for each of some factors, of which each has all texts; and what is compared."""
+    one, names = study.effects(draws=50), [f"factor {number}" for number in range(factors)]
+    units = tables.read_table(units_path(study.folders.datasets, "plots"), UNITS)
+    more = pd.concat([units.assign(factor=name) for name in names])
+    tables.write_table(more, units_path(study.folders.datasets, "plots"), UNITS)
+    effects = pd.concat([one.assign(factor=name) for name in names], ignore_index=True)
+    return effects, {name: [["male", "female"]] for name in names}
+
+
+def test_thousands_of_cells_open_in_two_seconds_and_fold_out(driver, tmp_path):
+    metrics, explainers = [f"metric {number}" for number in range(12)], [f"e{number}" for number in range(12)]
+    study = ExplorerStudy(tmp_path, pairs=12, explainers=tuple(explainers), seeds=(0,), metrics=tuple(metrics))
+    effects, comparisons = many(study, 20)
+    page = study.write(tmp_path / "explorer.html", effects, comparisons=comparisons)
+    assert page.stat().st_size < 3e6
+    driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
+    reader = Explorer(driver, page).open(f"#groups={comparison_name('factor 9')}", width=PHONE)
+    spent = {
+        metric["name"]: metric["value"] for metric in driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+    }
+    driver.execute_cdp_cmd("Performance.disable", {})
+    assert 0.05 < spent["TaskDuration"] < 2, spent
+    assert reader.text("#opening").count("Of 2,880 cells") == 1
+    assert reader.ask("document.documentElement.scrollWidth") <= PHONE
+    # The first ones, and the one of the address.
+    opened = (
+        "[...document.querySelectorAll('.map[open] summary')].map((one) => one.textContent.match(/factor \\d+/)[0])"
+    )
+    assert reader.ask(opened) == ["factor 0", "factor 1", "factor 2", "factor 9"]
+    reader.ask("document.querySelectorAll('.map summary')[12].click()")
+    reader.until("document.querySelectorAll('.map')[12].querySelectorAll('.cell').length === 144")
+    assert reader.messages() == []
+
+
+def comparison_name(factor: str) -> str:
+    return f"{factor} / male / female".replace(" ", "+").replace("/", "%2F")
 
 
 def test_the_summary_has_the_groups_quartiles(reader, study):
@@ -234,12 +339,16 @@ def test_a_keyboard_is_enough(reader):
         for name in order
         if name in ("dataset", "model", "explainer", "metric", "groups", "order", "share", "find")
     ]
-    assert order[0] == "Skip to the verdict"
+    assert order[:2] == ["Skip to the verdict", "How to read the map, and how sure it is"]
+    # Of a map only its summary and one cell.
+    assert [name for name in order[2:4] if "≠" in name] == order[2:4]
+    assert order[4] == "back"
     assert named == ["dataset", "model", "explainer", "metric", "groups", "order", "share", "find"]
 
     reader.open().press(Keys.TAB, Keys.ENTER)
     assert reader.focused() == "verdict-title"
-    reader.open().press(*[Keys.TAB] * 4, Keys.ARROW_DOWN).wait()
+    reader.open().ask("document.getElementById('model').focus()")
+    reader.press(Keys.TAB, Keys.ARROW_DOWN).wait()
     assert reader.focused() == "explainer"
     assert "LIME" in reader.text("#view")
     button = reader.driver.find_elements(By.CSS_SELECTOR, "#list tbody button")[3]
@@ -402,7 +511,10 @@ def test_all_that_the_view_shows_is_on_paper(reader):
     for part in ("badge", "effects", "scores", "list", "sides", "words"):
         assert reader.ask("document.getElementById(arguments[0]).checkVisibility()", part), part
     cut = "(box) => !['visible', 'clip'].includes(getComputedStyle(box).overflowX) && box.scrollWidth > box.clientWidth"
-    assert reader.ask(f"[...document.querySelectorAll('main *')].filter({cut}).map((box) => box.outerHTML)") == []
+    assert (
+        reader.ask(f"[...document.querySelectorAll('main :not(.hidden)')].filter({cut}).map((box) => box.outerHTML)")
+        == []
+    )
     overflow = "(box) => getComputedStyle(box).overflowX"
     assert set(reader.ask(f"[...document.querySelectorAll('.marked, .scroll')].map({overflow})")) == {"visible"}
     assert base64.b64decode(reader.driver.print_page()).startswith(b"%PDF")
@@ -453,6 +565,12 @@ def test_studies_of_other_shapes(driver, tmp_path, how):
     assert reader.messages() == []
     assert reader.text("#pairs-title") == ("Texts" if how == "unpaired" else "Pairs")
     assert ("no verdict" in reader.text("#badge")) == (how == "described")
+    assert ("no verdict" in reader.text("#opening")) == (how == "described")
+    if how == "described":
+        summary = [number(row[2]) for row in reader.rows("summary")]
+        explainer, metric, mark, label = reader.ask(MAP)[0]
+        assert [number(part) for part in mark.split(" / ")] == pytest.approx(summary, rel=6e-3)
+        assert label.startswith(f"{explainer}, {metric[:-2]}: female ")
     assert reader.driver.find_element(By.ID, "effects").is_displayed() == (how != "described")
     shown = (
         reader.driver.find_element(By.ID, "pair").is_displayed(),

@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from itertools import combinations
 
@@ -177,6 +178,7 @@ def test_findings_are_the_disparities_of_the_table_and_say_for_whom_explanations
     assert [told["dataset"], told["model"], told["levels"]] == ["plots", "Small BERT", ["male", "female"]]
     disparities = effects[effects["verdict"].str.contains("disparity")]
     assert len(told["findings"]) == len(disparities) == 2
+    text = unescape(page(audit))
     for finding in told["findings"]:
         assert finding["explainer"] == "Integrated gradients"
         metric = finding["metric"].lower()
@@ -194,8 +196,11 @@ def test_findings_are_the_disparities_of_the_table_and_say_for_whom_explanations
         assert finding["difference"] == pytest.approx(means["m"] - means["f"], abs=1e-5)
         assert (
             f"explanations of {finding['better']} texts are better than those of {finding['worse']} texts"
-            in finding["said"]
+            in finding["headline"]
         )
+        assert finding["said"].startswith(finding["headline"].removesuffix(".") + " (")
+        shown = text.index(finding["headline"])
+        assert shown < text.index("<details><summary>How sure is it", shown) < text.index(finding["behind"], shown)
     assert told["findings"] == sorted(told["findings"], key=lambda finding: finding["p_models_adjusted"])
 
 

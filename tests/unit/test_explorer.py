@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from explorer_study import ExplorerStudy
-from rendering import run_script
+from rendering import run_script, speaking_plainly
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
@@ -19,6 +19,8 @@ from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.contracts.texts import PREDICTIONS, UNITS
 from evenlight.reports.explorer import page as explorer_page
 from evenlight.reports.explorer.content import FULL, STEPS, UNDEFINED, stepped
+from evenlight.reports.html_table import Page
+from evenlight.reports.questions import HOLDS, READ, SURE
 from evenlight.reports.text import three_digits
 from evenlight.statistics.files import Run, attribution_path, predictions_path, score_path
 from evenlight.texts.predictions import Sentence
@@ -137,6 +139,55 @@ def test_effects_have_the_verdicts_of_their_table(held, effects):
         "the effect is not zero; said for these trained"
     )
     assert "0.2" in verdicts["equivalent for these trained models"]["meaning"]
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_it_opens_with_question_answer_and_how_to_read_a_cell(study, effects, told):
+    content, _ = study.content(effects if told else None)
+    page = Page("", content["opening"], [], details=content["details"])
+    assert speaking_plainly(page).introduction.startswith("Are explanations equally good for every group? ")
+    assert ("Of 4 cells, a disparity is confirmed in" in page.introduction) == told
+    assert ("no verdict" in page.introduction) != told
+    questions = [question for question, _ in page.details]
+    assert questions == (["What is in a cell?", HOLDS, SURE, READ[0]] if told else [])
+    counts = content["content"]["plots"]["counts"]
+    assert counts == ([effects["verdict"].value_counts().to_dict()] if told else [{}])
+
+
+def test_controls_are_marked_and_not_counted(study, effects):
+    effects = effects.assign(family=["control", "control", "primary", "exploratory"])
+    content, store = study.content(effects)
+    assert list(content["marked"]) == ["primary", "control"]
+    assert "Of 2 cells" in content["opening"]
+    assert sum(content["content"]["plots"]["counts"][0].values()) == 2
+    assert len(Held(content, store).part(content["content"]["plots"]["effects"])) == 4
+
+
+def test_explanations_that_the_page_does_not_show_are_told_and_not_counted(study, effects):
+    """As of changes of a concept, in a study that explains texts, too."""
+    others = effects.assign(explainer="approx", metric="icace_error")
+    content, store = study.content(pd.concat([effects, others], ignore_index=True))
+    assert "Of 4 cells" in content["opening"]
+    assert "No: 4 cells of other explanations" in dict(content["details"])["Is this the whole study?"]
+    assert len(Held(content, store).part(content["content"]["plots"]["effects"])) == 4
+
+
+@pytest.mark.parametrize(("verdict", "better", "mark"), [("disparity", "male", "≠ M"), ("undecided", None, "?")])
+def test_the_map_names_the_group_with_the_better_explanations(study, effects, verdict, better, mark):
+    """Of a metric whose higher scores are better, and of one whose lower ones are."""
+    for metric, sign in (("comprehensiveness", 1), ("gini", -1)):
+        cell = effects[effects["metric"] == metric][:1].assign(verdict=verdict, standardised=sign * 0.7)
+        held = Held(*study.content(cell))
+        row = held.part(held.dataset["effects"])[0]
+        assert (row["better"], row["mark"]) == (better, mark)
+
+
+def test_names_stand_in_the_page_in_their_order(study):
+    labels = {"zeta": "Z", "alpha": "A"}
+    content, store = study.content(None)
+    page = explorer_page.render(content | {"models": labels}, store)
+    said = json.loads(next(text for attributes, text in Scripts(page).scripts if attributes.get("id") == "study"))
+    assert list(said["models"]) == ["zeta", "alpha"]
 
 
 def test_a_cell_that_is_not_decidable_says_why(study):

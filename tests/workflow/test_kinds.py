@@ -57,8 +57,8 @@ def test_the_report_says_what_the_study_asks(described, tmp_path):
     text = path.read_text(encoding="utf-8")
     assert "How good are the models and their explanations" in text
     assert ">tiny</tt>" in text
-    assert "Where to begin" in text
-    assert "table <em>effects</em>" not in text
+    assert "Open first" in text
+    assert "tables/effects.html" not in text
 
 
 def test_a_study_that_then_compares_computes_no_score_again(described, copy_of):

@@ -1,8 +1,10 @@
 """Snakemake's report in a real browser: everything that it lists opens, and its introduction can be read."""
 
+import re
 import subprocess
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from reading import PHONE, Reader
@@ -116,12 +118,20 @@ def test_a_figure_that_is_taller_than_the_page_can_be_seen_from_its_top(driver, 
 
 
 @pytest.mark.parametrize("width", [1366, PHONE])
-def test_the_introduction_can_be_read_from_its_beginning(report, width):
+def test_the_introduction_can_be_read_from_its_beginning(report, finished, width):
     report.open(width=width)
     text, page, menu = report.box(".prose"), report.box("#app > div > :last-child"), report.box("nav")
     assert page["top"] <= text["top"] < page["top"] + 100
     assert 0 <= text["left"] < text["right"] <= width
-    assert report.ask("document.querySelector('.prose').textContent").strip().startswith("Study tiny. Are the")
+    said = " ".join(report.ask("document.querySelector('.prose').textContent").split())
+    effects = pd.read_csv(results(finished) / "tables" / "effects.csv")
+    count = (effects["family"] != "control").sum()
+    assert re.search(
+        rf"Study tiny\. Are the explanations .* another\? Of {count:,} cells, a disparity is confirmed", said
+    )
+    # The graph of the rules comes after all that is said.
+    assert report.box("#rulegraph")["top"] >= text["bottom"]
+    report.ask("document.querySelector('.prose details').open = true")
     # Nor does a digest stand out of its list.
     beyond = "(one) => one.getBoundingClientRect().right > arguments[0] + 1"
     digests = "[...document.querySelectorAll('.prose li tt')].filter((one) => one.textContent.length === 64)"
@@ -130,6 +140,15 @@ def test_the_introduction_can_be_read_from_its_beginning(report, width):
     # Nothing lies upon it.
     assert menu["right"] <= text["left"] or menu["bottom"] <= text["top"]
     assert page["bottom"] - page["top"] > 400
+    assert report.problems() == []
+
+
+def test_what_it_says_to_open_first_opens(of_shipped_study):
+    report = of_shipped_study.open().click(".prose a", "effects")
+    WebDriverWait(report.driver, 30, 0.02).until(lambda _: report.ask("document.querySelector('iframe')"))
+    report.driver.switch_to.frame(report.driver.find_element("tag name", "iframe"))
+    assert report.text("p") == "made"
+    report.driver.switch_to.default_content()
     assert report.problems() == []
 
 

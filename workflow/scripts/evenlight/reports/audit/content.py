@@ -466,11 +466,13 @@ def _said(pair: Comparison, counts: Mapping[str, int], findings: Sequence[dict],
     >>> pair, found = Comparison("gender", "male", "female"), [{"better": "male"}] * 3
     >>> counts = {"asked": 12, "disparity": 3, "no disparity": 0, "undecided": 9, "not decidable": 0}
     >>> _said(pair, counts, found, "").partition("disparity is ")[2]
-    'confirmed in 3, one that matters is ruled out in 0, and 9 are open. In 3 explanations of male texts are better.'
+    'confirmed in 3, one that matters is ruled out in 0, and 9 are open. In 3, explanations of male texts are better.'
     """
     better = Counter(finding["better"] for finding in findings)
     texts = [counts_in_words(counts)]
-    texts += [f"In {better[level]} explanations of {level} texts are better." for level in pair.levels if better[level]]
+    texts += [
+        f"In {better[level]}, explanations of {level} texts are better." for level in pair.levels if better[level]
+    ]
     makers = _makers(findings)
     if makers:
         texts.append(
@@ -498,17 +500,21 @@ def _finding(
     better, worse = (row.level_a, row.level_b) if first_better else (row.level_b, row.level_a)
     held = yardsticks.get(tuple(getattr(row, name) for name in CELL), {})
     of_trainings = is_disparity(pd.Series([row.verdict]), of_trainings=True).item()
-    said = (
+    headline = (
         f"{metric.label} of {labels.explainers[row.explainer]}: the explanations of {better} texts are better than "
-        f"those of {worse} texts, by {abs(row.standardised):.2f} standard deviations of the scores "
-        f"({abs(row.difference):.3g} in the metric's own units; {_units(row, different)}; adjusted p "
-        f"{row.p_models_adjusted:.2g}). "
-        + ("On average this holds across retraining, too. " if of_trainings else "")
+        f"those of {worse} texts, by {abs(row.standardised):.2f} standard deviations of the scores"
+    )
+    numbers = (
+        f"{abs(row.difference):.3g} in the metric's own units; {_units(row, different)}; adjusted p "
+        f"{row.p_models_adjusted:.2g}"
+    )
+    behind = (
+        ("On average this holds across retraining, too. " if of_trainings else "")
         + ("It is smaller than the smallest disparity of interest. " if row.verdict.startswith("negligible") else "")
         + (NOT_NAMED if row.family == EXPLORATORY else "")
         + _made_said(row, held, metric)
         + _no_better_than_random(row, held, metric, labels.explainers[row.explainer])
-    )
+    ).strip()
     return {
         "explainer": labels.explainers[row.explainer],
         "metric": metric.label,
@@ -521,7 +527,9 @@ def _finding(
         **_attained(row, held),
         **{name: json_number(getattr(row, name)) for name in NUMBERS},
         "units": _units(row, different),
-        "said": said.strip(),
+        "headline": f"{headline}.",
+        "behind": f"{numbers[0].upper()}{numbers[1:]}. {behind}".strip(),
+        "said": f"{headline} ({numbers}). {behind}".strip(),
     }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 
 from evenlight.core.tables import replacing
+from evenlight.reports.questions import READ
 from evenlight.reports.text import signed
 from evenlight.reports.word_scores import word_scores_html
 
@@ -20,6 +21,8 @@ def page(content: Mapping) -> str:
     """The page of :func:`evenlight.reports.audit.content.audit_content`; no text of the data is markup in it."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
     factors = {entry["factor"] for entry in content["found"]}
+    # What is said of all questions need not be said again of the only section.
+    first = content["verdicts"]["said"].partition(". ")[0] + ". " if len(content["found"]) == 1 else ""
     return environment.from_string(_file("page.html")).render(
         **content,
         several_factors=len(factors) > 1,
@@ -27,6 +30,8 @@ def page(content: Mapping) -> str:
         coloured=_coloured,
         signed=_signed,
         interval=_interval,
+        once=lambda said: said.removeprefix(first),
+        read=READ[1],
     )
 
 

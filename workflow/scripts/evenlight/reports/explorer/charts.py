@@ -51,7 +51,7 @@ def _effects(explainers: int) -> alt.LayerChart:
 
     Ends of it that lie beyond the axis are printed.
     """
-    explainer = alt.Y("explainer:N", sort=None, title=None)
+    explainer = alt.Y("explainer:N", sort=alt.EncodingSortField("place", op="min"), title=None)
     rows = alt.Chart(ROWS).encode(y=explainer)
     title = "effect (sd)"
     chosen = alt.condition("datum.chosen", alt.value(SECOND), alt.value(INK))

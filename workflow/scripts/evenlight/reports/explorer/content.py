@@ -15,7 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenlight.core import tables
+from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.contracts.texts import ITEMS
+from evenlight.reports.explorer import overview
 from evenlight.reports.pages.effects import VERDICTS, effect_cell, meanings
 from evenlight.statistics.cells import ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
@@ -98,10 +100,11 @@ def study_content(
         "metrics": dict(families),
     }
     texts = {dataset: _Texts() for dataset in datasets}
-    content = {
-        name: {"label": label, "comparisons": [], "models": {}, "effects": store.add(_effect_rows(effects, name))}
-        for name, label in datasets.items()
-    }
+    better = {name: entry["better"] for name, entry in metrics.items()}
+    content = {name: {"label": label, "comparisons": [], "models": {}} for name, label in datasets.items()}
+    whole = EFFECTS.schema.empty_table().to_pandas() if effects is None else effects
+    sizes = whole.loc[whole["reason"].isna(), "family"].value_counts()
+    effects = overview.of_the_page(whole, named)
     offered: dict[str, dict[tuple, None]] = {dataset: {} for dataset in datasets}
     scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **named)
     for model in read_models(scored):
@@ -112,16 +115,21 @@ def study_content(
         )
     for dataset, of_dataset in content.items():
         # Those of which there is a verdict first.
-        told = (
-            [] if effects is None else [tuple(pair) for pair in comparisons_in(effects[effects["dataset"] == dataset])]
-        )
-        pairs = dict.fromkeys([pair for pair in told if pair in offered[dataset]]) | offered[dataset]
+        told = effects[effects["dataset"] == dataset]
+        pairs = [tuple(pair) for pair in comparisons_in(told) if tuple(pair) in offered[dataset]]
+        pairs = list(dict.fromkeys(pairs) | offered[dataset])
         of_dataset["comparisons"] = [list(pair) for pair in pairs]
+        of_dataset["counts"] = overview.counts(told, pairs)
+        of_dataset["effects"] = store.add(_effect_rows(told, sizes, better))
         of_dataset["units"] = store.add(texts[dataset].units)
         if folders.attributions:
             of_dataset |= texts[dataset].stored(items_path(folders.datasets, dataset), store)
+    verdicts = {verdict: _meaning(verdict, meanings(equivalence_bound)) for verdict in VERDICTS}
     return {
         "study": study,
+        "opening": overview.opening(effects),
+        "details": overview.details(effects, whole, models, verdicts),
+        "marked": overview.marked(effects),
         "models": dict(models),
         "explainers": dict(explainers),
         "metrics": {name: dict(entry) for name, entry in metrics.items()},
@@ -132,7 +140,7 @@ def study_content(
         "formats": list(formats),
         "alpha": alpha,
         "verdicts": {
-            verdict: {"sign": sign, "colour": colour, "meaning": _meaning(verdict, meanings(equivalence_bound))}
+            verdict: {"sign": sign, "colour": colour, "meaning": verdicts[verdict]}
             for verdict, (sign, colour) in VERDICTS.items()
         },
         "notes": score_notes(scored),
@@ -192,7 +200,12 @@ def _compared(levels: list[Level], comparisons: Mapping[str, list[list[str]]]) -
 
 
 def _model(
-    folders: Folders, model: ModelScores, levels: list[Level], texts: _Texts, store: Store, metrics: Sequence[str]
+    folders: Folders,
+    model: ModelScores,
+    levels: list[Level],
+    texts: _Texts,
+    store: Store,
+    metrics: Sequence[str],
 ) -> dict:
     """What the tree has of a model on a dataset."""
     items = texts.items_of(model.items["item_id"])
@@ -217,12 +230,16 @@ def _model(
     )
     if spoken:
         found["explained"] = store.add(spoken.classes)
+    of_levels = {}
     for scores in model.explainers:
-        codes, ranges = stepped(unit_means(scores, levels))
+        means = unit_means(scores, levels)
+        codes, ranges = stepped(means)
         entry = {"ranges": dict(zip(metrics, ranges, strict=True)), "scores": store.add(codes)}
+        of_levels[scores.explainer] = _level_means(means, levels, metrics)
         if spoken:
             entry["shares"] = store.add(_shares(spoken, scores.explainer))
         found["explainers"][scores.explainer] = entry
+    found["means"] = store.add(of_levels)
     return found
 
 
@@ -250,24 +267,37 @@ def stepped(values: np.ndarray) -> tuple[np.ndarray, list[list[float]]]:
     return codes, ranges
 
 
-def _effect_rows(effects: pd.DataFrame | None, dataset: str) -> list[dict]:
-    """What is shown of each cell of a dataset."""
-    if effects is None:
-        return []
-    cells = effects.loc[effects["reason"].isna(), "family"].value_counts()
-    return [
+def _level_means(means: np.ndarray, levels: list[Level], metrics: Sequence[str]) -> dict:
+    """The mean score of each metric and level, by metric, factor and level."""
+    ends = np.cumsum([len(level.units) for level in levels])[:-1]
+    found: dict = {metric: {} for metric in metrics}
+    for level, part in zip(levels, np.split(means, ends, axis=1), strict=True):
+        for metric, mean in zip(metrics, known_mean(part, axis=1), strict=True):
+            found[metric].setdefault(level.factor, {})[level.name] = _number(mean)
+    return found
+
+
+def _effect_rows(effects: pd.DataFrame, sizes: pd.Series, better: Mapping[str, str]) -> list[dict]:
+    """What is shown of each cell of a dataset; ``sizes`` of the families, and which scores of a metric are better."""
+    return [_effect_row(row, int(sizes.get(row.family, 0)), better) for row in effects.itertuples(index=False)]
+
+
+def _effect_row(row, cells: int, better: Mapping[str, str]) -> dict:
+    level = overview.better_level(row, better[row.metric])
+    return (
         {name: getattr(row, name) for name in ("model", "explainer", "metric", "factor", "level_a", "level_b")}
         | {name: _number(getattr(row, name)) for name in _DRAWN}
         | {
             "verdict": row.verdict,
             "reason": None if pd.isna(row.reason) else row.reason,
             "family": row.family,
-            "cells": int(cells.get(row.family, 0)),
+            "cells": cells,
+            "better": level,
+            "mark": overview.mark(row, level),
             "effect": effect_cell(row).text,
             "said": effect_cell(row).title,
         }
-        for row in effects[effects["dataset"] == dataset].itertuples(index=False)
-    ]
+    )
 
 
 def _meaning(verdict: str, known: Mapping[str, str]) -> str:

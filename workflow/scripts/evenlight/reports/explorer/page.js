@@ -4,6 +4,8 @@
 const at = (id) => document.getElementById(id);
 const study = JSON.parse(at("study").textContent);
 const UNDEFINED = 65535, FULL = 127, SEVERAL = 255, STEP = 20, MOST_BINS = 40;
+// So many cells of maps are seen at first; maps with more fold out.
+const MOST_CELLS = 500;
 const ORDERS = { differ: "differ most", first: "first group higher", second: "second group higher" };
 const ALONE = { differ: "farthest from the mean", first: "highest score", second: "lowest score" };
 const WORD_ORDERS = { strongest: "strongest in a group", difference: "groups differ most", first: "highest in the first group",
@@ -68,6 +70,14 @@ function chosen() {
   return state;
 }
 
+/** Let the edge of a region fade where more is to the right. */
+function fading(region) {
+  const look = () => region.classList.toggle("more", region.scrollLeft + region.clientWidth < region.scrollWidth - 1);
+  const resized = new ResizeObserver(look);
+  for (const element of [region, ...region.children]) resized.observe(element);
+  region.addEventListener("scroll", look);
+}
+
 /** Write choices into the address, which shows them. */
 function choose(changes) {
   const next = { ...chosen(), ...changes };
@@ -78,6 +88,133 @@ function choose(changes) {
 function fill(select, options, value) {
   select.replaceChildren(...options.map(([name, label]) => made("option", { value: name }, label)));
   select.value = value;
+}
+
+// The map ----------------------------------------------------------------------------------------------------------
+// The link of every cell that is drawn, by its address.
+const links = new Map();
+const address = (dataset, groups, model, explainer, metric) =>
+  `#${new URLSearchParams({ dataset, model, explainer, metric, groups: groupsName(groups) })}`;
+
+/** What a map has a place for, by its names; each has a cell in the map, or else mean scores. */
+async function mapped(name, groups) {
+  const dataset = study.content[name], [factor, a, b] = groups, models = Object.keys(dataset.models);
+  const effects = (await part(dataset.effects)).filter((cell) => cell.factor === factor && cell.level_a === a && cell.level_b === b);
+  if (effects.length) return effects.filter((cell) => models.includes(cell.model)).map((cell) => ({ ...cell, said: told(cell), title: cell.said }));
+  const found = await Promise.all(models.map(async (model) => Object.entries(await part(dataset.models[model].means)).flatMap(
+    ([explainer, metrics]) => Object.entries(metrics).map(([metric, means]) => ({ model, explainer, metric, means: means[factor] ?? {} })))));
+  const levels = groups.slice(1).filter((level) => level !== null);
+  return found.flat().filter(({ means }) => levels.some((level) => Number.isFinite(means[level]))).map((cell) => {
+    const texts = levels.map((level) => said(cell.means[level]));
+    return { ...cell, mark: texts.join(" / "), said: levels.map((level, side) => `${level} ${texts[side]}`).join(", ") };
+  });
+}
+
+const told = (cell) => `${cell.verdict}${cell.better ? `, better for ${cell.better}` : ""}${cell.reason ? `, ${cell.reason}` : cell.effect.slice(study.verdicts[cell.verdict].sign.length)}`;
+
+/** Draw a map into its box: a table of links, rows of models and explainers, columns of metrics. */
+async function drawMap(box, name, groups) {
+  const cells = await mapped(name, groups), there = (key) => new Set(cells.map((cell) => cell[key]));
+  const [models, explainers, metrics] = [[study.models, "model"], [study.explainers, "explainer"], [study.metrics, "metric"]]
+    .map(([all, key]) => Object.keys(all).filter((entry) => there(key).has(entry)));
+  const by = new Map(cells.map((cell) => [[cell.model, cell.explainer, cell.metric].join("/"), cell]));
+  const cellOf = (model, explainer, metric) => {
+    const cell = by.get([model, explainer, metric].join("/"));
+    return cell ? made("td", {}, linkOf(cell, address(name, groups, model, explainer, metric))) : made("td");
+  };
+  const heads = metrics.map((metric) => made("th", { scope: "col" }, made("span", {}, metricLabel({ metric }).replace(/ (?=.$)/, "\u00a0"))));
+  const bodies = models.map((model) => made("tbody", {},
+    made("tr", {}, made("th", { scope: "rowgroup", colspan: metrics.length + 1 }, study.models[model])),
+    ...explainers.filter((explainer) => metrics.some((metric) => by.has([model, explainer, metric].join("/"))))
+      .map((explainer) => made("tr", {}, made("th", { scope: "row" }, study.explainers[explainer]), ...metrics.map((metric) => cellOf(model, explainer, metric))))));
+  const label = `${study.content[name].label}, ${groupsLabel(groups)}`;
+  const table = made("table", { role: "grid", "aria-label": `Map of ${label}`, ...(metrics.length > 8 ? { class: "many" } : {}) },
+    made("thead", {}, made("tr", {}, made("th", { scope: "col" }, "Explainer"), ...heads)), ...bodies);
+  const region = made("div", { class: "scroll" }, table);
+  fading(region);
+  box.append(region);
+  const first = table.querySelector(".cell");
+  if (first) first.tabIndex = 0;
+  table.addEventListener("keydown", move);
+}
+
+/** A cell's link; its name for a screen reader ends with what is seen of it, for those who speak what they see. */
+function linkOf(cell, href) {
+  const verdict = study.verdicts[cell.verdict], label = `${study.explainers[cell.explainer]}, ${study.metrics[cell.metric].label}: ${cell.said}`;
+  const link = made("a", { href, class: `cell ${cell.family ?? ""}`, tabindex: -1, "aria-label": `${label}; ${cell.mark}`, title: cell.title ?? label }, cell.mark);
+  if (verdict) { link.style.background = verdict.colour; link.style.color = "#000000"; }
+  links.set(href, link);
+  return link;
+}
+
+/** An arrow leads to the next cell in its direction, which then is the one that Tab reaches. */
+function move(event) {
+  const here = event.target.closest(".cell"), by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+  if (!here || !by || event.altKey || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  const { rows } = event.currentTarget, last = rows[0].cells.length;
+  let row = here.closest("tr").rowIndex + by[0], column = here.parentElement.cellIndex + by[1];
+  for (; rows[row] && column > 0 && column < last; row += by[0], column += by[1]) {
+    const next = rows[row].cells[column]?.querySelector(".cell");
+    if (next) return reach(next).focus();
+  }
+}
+
+/** Let Tab reach this cell of its map, and no other. */
+function reach(link) {
+  for (const other of link.closest("table").querySelectorAll('.cell[tabindex="0"]')) other.tabIndex = -1;
+  link.tabIndex = 0;
+  return link;
+}
+
+/** A box for every dataset and pair of groups, with how many cells have which verdict; the first ones are open. */
+async function showMaps(state) {
+  const found = new Set(Object.values(study.content).flatMap(({ counts }) => counts.flatMap(Object.keys)));
+  at("legend").replaceChildren(
+    ...Object.keys(study.verdicts).filter((verdict) => found.has(verdict)).map((verdict) =>
+      made("li", {}, chip(verdict, study.verdicts[verdict].sign), ` ${verdict}`)),
+    ...Object.entries(study.marked).map(([family, words]) => made("li", {}, made("span", { class: `chip ${family}` }, "\u00a0"), ` ${words}`)));
+  let seen = 0;
+  const drawn = [];
+  for (const [name, dataset] of Object.entries(study.content)) {
+    dataset.comparisons.forEach((groups, place) => {
+      const counts = Object.entries(dataset.counts[place]).flatMap(([verdict, number]) =>
+        [" ", chip(verdict, `${study.verdicts[verdict].sign} ${number.toLocaleString("en")}`, verdict)]);
+      const box = made("details", { class: "map" }, made("summary", {}, `${dataset.label}: ${groupsLabel(groups)} `, ...counts));
+      box.dataset.place = `${name}/${groupsName(groups)}`;
+      let once = null;
+      const open = () => once ??= drawMap(box, name, groups).then(() => mark());
+      box.addEventListener("toggle", () => box.open && open());
+      at("maps").append(box);
+      seen += Object.keys(dataset.models).length * Object.keys(study.explainers).length * Object.keys(study.metrics).length;
+      box.open = seen <= MOST_CELLS || (name === state.dataset && groupsName(groups) === state.groups);
+      if (box.open) drawn.push(open());
+    });
+  }
+  await Promise.all(drawn);
+}
+
+function chip(verdict, text, more = "") {
+  const part = made("span", { class: "chip", title: verdict }, text, ...(more ? [made("span", { class: "hidden" }, ` ${more}`)] : []));
+  part.style.background = study.verdicts[verdict].colour;
+  return part;
+}
+
+/** Show which cell of the maps is the chosen one, where it is drawn. */
+function mark() {
+  for (const link of document.querySelectorAll(".map [aria-current]")) link.removeAttribute("aria-current");
+  const { dataset, model, explainer, metric, groups } = chosen();
+  const link = links.get(`#${new URLSearchParams({ dataset, model, explainer, metric, groups })}`);
+  if (link) reach(link).setAttribute("aria-current", "true");
+  return link;
+}
+
+let arriving = location.hash !== "";
+/** Where a cell was chosen in a map, or by the address, the reader is led to it. */
+function arrive(focus = true) {
+  arriving = false;
+  if (focus) at("verdict-title").focus({ preventScroll: true });
+  at("cell").scrollIntoView();
 }
 
 // What a view is made of -------------------------------------------------------------------------------------------
@@ -191,11 +328,12 @@ function files(place, path) {
 }
 
 // Showing ----------------------------------------------------------------------------------------------------------
-let latest = 0, shown = null;
+let latest = 0, shown = null, maps = null;
 
 async function show() {
   const turn = ++latest, state = chosen(), dataset = study.content[state.dataset], model = dataset.models[state.model];
   showChoices(state, dataset);
+  maps ??= showMaps(state);
   const groups = dataset.comparisons.find((entry) => groupsName(entry) === state.groups);
   const [factor, a, b] = groups, names = [a, b].filter((name) => name !== null);
   const levels = names.map((name) => model.levels[factor]?.[name]);
@@ -211,7 +349,9 @@ async function show() {
   const rest = [showVerdict(effects, groups), showScores(sides)];
   if (study.texts) rest.push(showWords(before));
   await showPairs();
-  await Promise.all(rest);
+  await Promise.all([...rest, maps]);
+  mark();
+  if (arriving) arrive(before !== null);
   // What is shown, and after how many milliseconds the first view was: for those who measure.
   document.body.dataset.milliseconds ??= Math.round(performance.now());
   document.body.dataset.ready = location.hash;
@@ -237,13 +377,13 @@ async function showVerdict(effects, [factor, a, b]) {
   const badge = made("strong", {}, cell ? `${verdict.sign} ${cell.verdict}` : "no verdict");
   if (verdict?.colour) { badge.style.background = verdict.colour; badge.style.color = "#000000"; }
   at("badge").replaceChildren(badge, cell ? ` ${cell.reason ?? cell.effect.slice(verdict.sign.length + 1)}` : "");
-  const firstIsBetter = cell && (cell.standardised > 0) === (study.metrics[state.metric].better === "higher");
-  const found = cell?.verdict.includes("disparity") ? `Explanations of ${firstIsBetter ? a : b} texts are better. ` : "";
+  const found = cell?.better ? `Explanations of ${cell.better} texts are better. ` : "";
   at("meaning").textContent = cell
     ? found + sentence(verdict.meaning) + (cell.reason ? "" : ` Of each kind of claim, the chance that any is wrong among the ` +
       `${count(cell.cells, "cell")} of the family “${cell.family}” is meant to be ${100 * study.alpha}%; the page tables/effects.html says where it is.`)
     : "The study tests no effect between these groups for this metric.";
   const parts = cell ? cell.said.split("; ").filter((text) => text !== cell.verdict) : [];
+  at("numbers").hidden = !parts.length;
   at("said").replaceChildren(...parts.map((text) => made("li", {}, sentence(text))));
   at("status").textContent = `${at("view").textContent}: ${cell ? cell.verdict : "no verdict"}`;
   const drawn = cells.filter((row) => row.standardised !== null);
@@ -257,11 +397,11 @@ async function showVerdict(effects, [factor, a, b]) {
   // With two runs the thin lines may be so long that they would flatten all else.
   const reach = Math.max(...drawn.flatMap((row) => [row.standardised, row.standardised_models_low, row.standardised_models_high].map(Math.abs)));
   const end = 2 * reach || Infinity;
-  await draw("effects", drawn.sort((x, y) => order.indexOf(x.explainer) - order.indexOf(y.explainer)).map((row) => {
+  await draw("effects", drawn.map((row) => {
     // Where there is no interval, its line is a point, which the effect covers.
     const endOf = (name) => row[name] ?? row.standardised;
     const low = endOf("standardised_low"), high = endOf("standardised_high");
-    return { explainer: study.explainers[row.explainer] + (row.explainer === state.explainer ? " ◂" : ""),
+    return { place: order.indexOf(row.explainer), explainer: study.explainers[row.explainer] + (row.explainer === state.explainer ? " ◂" : ""),
              effect: row.standardised, models_low: endOf("standardised_models_low"), models_high: endOf("standardised_models_high"),
              low: Math.max(low, -end), high: Math.min(high, end),
              beyond_low: low < -end ? `← ${signed(low)}` : "", beyond_high: high > end ? `${signed(high)} →` : "",
@@ -448,12 +588,18 @@ at("more-pairs").addEventListener("click", () => { shown.pairs += STEP; listPair
 at("more-words").addEventListener("click", () => { shown.words += STEP; listWords(); });
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); at("verdict-title").focus(); });
 window.addEventListener("hashchange", show);
-for (const region of document.querySelectorAll(".scroll")) {
-  const look = () => region.classList.toggle("more", region.scrollLeft + region.clientWidth < region.scrollWidth - 1);
-  const resized = new ResizeObserver(look);
-  for (const element of [region, ...region.children]) resized.observe(element);
-  region.addEventListener("scroll", look);
-}
+document.querySelectorAll(".scroll").forEach(fading);
+at("maps").addEventListener("click", (event) => {
+  const link = event.target.closest(".cell");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  arriving = true;
+  if (link.hash === location.hash) arrive();
+});
+at("back").addEventListener("click", () => {
+  const { dataset, groups } = shown.state, box = [...at("maps").children].find((entry) => entry.dataset.place === `${dataset}/${groups}`);
+  box.open = true;
+  (mark() ?? at("map-title")).focus();
+});
 
 for (const element of document.querySelectorAll(".texts")) element.hidden = !study.texts;
 at("notes-section").hidden = !study.notes.length;

@@ -23,6 +23,8 @@ def render(content: dict, store: Store) -> str:
     code = [_inside_a_script(text) for text in (scripts(), _file("page.js"))]
     parts = [(kind, base64.b64encode(zlib.compress(part, 9)).decode("ascii")) for kind, part in store.parts]
     environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    # Names stand in the order in which they are offered.
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     return environment.from_string(_file("page.html")).render(
         content=content | {"charts": charts(len(content["explainers"]))},
         parts=parts,

@@ -6,7 +6,7 @@ from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
 from evenlight.reports.pages.effects import FAMILIES, VERDICTS, legend_of
-from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE, answered
+from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, REVERSED
 from evenlight.statistics.study import MetricLabel, comparisons_in
@@ -123,6 +123,7 @@ def _details(table: pd.DataFrame, models: dict[str, str], confidence: float) -> 
             "reversed: the room that they leave."
             + (" Where the explainer is shown to make a disparity, the model may make a part, too." * attainable),
         ),
+        READ,
     )
 
 

@@ -5,8 +5,8 @@ import pandas as pd
 from evenlight.core.contracts.results import BALANCED_ACCURACY, EFFECTS, TEST_COUNTS, VERDICT_CONTROL
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
-from evenlight.reports.questions import CELL, ELSE, HOLDS, SURE, answered
-from evenlight.reports.text import signed, three_digits, too_small
+from evenlight.reports.questions import CELL, ELSE, HOLDS, READ, SURE, answer, answered
+from evenlight.reports.text import signed, three_digits
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
@@ -80,7 +80,7 @@ def page(
     single = (effects["seeds"] <= 1).all()
     introduction = (
         "How far are the scores of two groups apart? "
-        f"{_said_of_verdicts(effects.loc[effects['family'] != CONTROL, 'verdict'])}"
+        f"{answer(effects.loc[effects['family'] != CONTROL, 'verdict'])}"
         f"A cell has its verdict, the mean difference in standard deviations, the {confidence:.0%} interval, and n."
     )
     parts = [_count_table(counts, datasets, metrics)]
@@ -113,6 +113,22 @@ def _details(
             "on how many pairs it rests. Without pairs, n is the number of texts in the first and in the second group. "
             "Variants of one text count once. Copies of a text count each, though equal texts are one cluster.",
         ),
+        *about_verdicts(effects, models),
+        ("What does chance alone find?", said_of_control(control)),
+        (
+            ELSE,
+            "The first table counts significant tests of single seeds, for these trained models. A pointer on a cell "
+            "of the other tables tells its robustness against an unmeasured confounder (Cinelli and Hazlett 2020). "
+            "Such a confounder is associated with the group and with the scores. Robustness is the share that it would "
+            "have to explain of the variance of the group, and of what is left of the scores. With that share the "
+            "effect would be none, or, for the robustness of significance, not significant.",
+        ),
+    )
+
+
+def about_verdicts(effects: pd.DataFrame, models: dict[str, str]) -> list[tuple[str, str]]:
+    """For what the verdicts of the effects hold, how sure they are, and which of them are a hypothesis."""
+    return answered(
         (
             HOLDS,
             "A verdict in brackets holds for these trained models. One without brackets holds for the mean across "
@@ -129,15 +145,7 @@ def _details(
             "a wrong claim.",
         ),
         ("Which cells are a hypothesis?", _said_of_families(effects)),
-        ("What does chance alone find?", said_of_control(control)),
-        (
-            ELSE,
-            "The first table counts significant tests of single seeds, for these trained models. A pointer on a cell "
-            "of the other tables tells its robustness against an unmeasured confounder (Cinelli and Hazlett 2020). "
-            "Such a confounder is associated with the group and with the scores. Robustness is the share that it would "
-            "have to explain of the variance of the group, and of what is left of the scores. With that share the "
-            "effect would be none, or, for the robustness of significance, not significant.",
-        ),
+        READ,
     )
 
 
@@ -160,26 +168,6 @@ def meanings(equivalence_bound: float) -> dict[str, str]:
         UNDECIDED: "this study is too small to tell",
         UNDECIDABLE: "scores that are all the same, or too few units that differ",
     }
-
-
-def _said_of_verdicts(verdicts: pd.Series) -> str:
-    """How many cells have which answer, of those that ask a question.
-
-    >>> _said_of_verdicts(pd.Series(["disparity for these trained models", "equivalent", "undecided", "not decidable"]))
-    'Of 4 cells, a disparity is confirmed in 1, one that matters is ruled out in 1, and 2 are open (grey). '
-    >>> _said_of_verdicts(pd.Series([], dtype=object))
-    ''
-    """
-    names = ("disparity", "equivalent", "negligible")
-    confirmed, excluded, small = (int(verdicts.str.contains(name).sum()) for name in names)
-    still_open = len(verdicts) - confirmed - excluded
-    if verdicts.empty:
-        return ""
-    return (
-        f"Of {len(verdicts):,} cells, a disparity is confirmed in {confirmed:,}{too_small(small)}, one that matters is "
-        "ruled out in "
-        f"{excluded:,}, and {still_open:,} {'is' if still_open == 1 else 'are'} open (grey). "
-    )
 
 
 def _said_of_families(effects: pd.DataFrame) -> str:
