@@ -12,7 +12,7 @@ UV ?= $(shell command -v uv 2>/dev/null)
 INDEXES = $(PIP_INDEX_URL:%=--default-index %) $(PIP_EXTRA_INDEX_URL:%=--index %) $(PIP_FIND_LINKS:%=--find-links %) \
 	$(if $(PIP_NO_INDEX),--no-index)
 ifneq ($(UV),)
-new_environment = "$(UV)" venv --quiet --clear --seed --python "$(1)" $(2)
+new_environment = "$(UV)" venv --quiet --clear --python "$(1)" $(2)
 install_into = "$(UV)" pip install --quiet --python $(1)/bin/python --index-strategy unsafe-best-match $(INDEXES)
 else
 new_environment = "$(1)" -m venv --clear $(2)
@@ -389,9 +389,9 @@ endef
 	@echo "(Where torch would come with CUDA and there is no GPU, several GB more can be spared:" \
 		"PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make ...)"
 	@$(call new_environment,$(INTERPRETER),.venv)
-	@$(call install_into,.venv) $(RUN_REQUIREMENTS:%=-r %) setuptools || { \
-		echo "error: the requirements could not be installed; the lines above say why. Where no network can be reached," \
-			"fetch them where one can ('pip download -d FOLDER' with the same flags), and name the folder:" \
+	@$(call install_into,.venv) $(RUN_REQUIREMENTS:%=-r %) pip setuptools || { \
+		echo "error: the requirements could not be installed; the lines above say why. Without a network, bring their files" \
+			"from a machine that has one ('pip download -d FOLDER $(RUN_REQUIREMENTS:%=-r %) pip setuptools'):" \
 			"PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER make ..." >&2; exit 1; }
 	@$(call install_into,.venv) --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -48,7 +48,7 @@ def test_uv_makes_the_environments_where_it_is(folder, target):
     uv = program(folder, "uv", "exit 1")
     indexes = {"PIP_EXTRA_INDEX_URL": "https://one.example https://two.example", "PIP_FIND_LINKS": "wheels"}
     planned = make(folder, "-n", target, **indexes).stdout
-    assert f'"{uv}" venv --quiet --clear --seed --python' in planned
+    assert f'"{uv}" venv --quiet --clear --python' in planned
     installed = [line for line in planned.splitlines() if f'"{uv}" pip install' in line]
     assert installed
     # Where pip would look, uv does: else it would take torch with CUDA from the registry.

@@ -7,7 +7,7 @@ import re
 import shlex
 import threading
 import time
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TextIO
@@ -76,12 +76,16 @@ class Jobs:
         self.started = clock()
         self.done = 0
         self.total = sum(counts.values())
+        self.begun = False
         self.at_work: dict[int, tuple[str, str, float]] = {}
         self.failed: dict[int, str] = {}
-        self.seconds: dict[str, list[float]] = defaultdict(list)
+        # Of the jobs of each rule that have ended well: how many they are, and how long they took together.
+        self.ended: Counter[str] = Counter()
+        self.seconds: Counter[str] = Counter()
 
     def begin(self, number: int, rule: str, label: str) -> None:
         """A job begins, or begins again."""
+        self.begun = True
         self.failed.pop(number, None)
         self.at_work[number] = (rule, label, self.clock())
 
@@ -92,21 +96,20 @@ class Jobs:
         if failed:
             self.failed[number] = label
         else:
-            self.seconds[rule].append(seconds)
+            self.ended[rule] += 1
+            self.seconds[rule] += seconds
         return f"{label} ({duration(seconds)})"
 
     def seconds_left(self) -> float | None:
         """By the mean time of each rule's jobs, or of all jobs for rules of which none has ended."""
         if self.done < max(2, SHARE_TO_ESTIMATE * self.total):
             return None
-        ended = [each for of_rule in self.seconds.values() for each in of_rule]
-        usual = defaultdict(lambda: sum(ended) / len(ended))
-        usual |= {rule: sum(each) / len(each) for rule, each in self.seconds.items()}
-        to_come = {rule: count - len(self.seconds.get(rule, ())) for rule, count in self.counts.items()}
-        work = sum(count * usual[rule] for rule, count in to_come.items())
-        gone = {rule: self.clock() - began for rule, _, began in self.at_work.values()}
-        work -= sum(min(seconds, usual[rule]) for rule, seconds in gone.items())
-        side_by_side = max(1.0, sum(ended) / max(self.clock() - self.started, 1e-9))
+        busy = sum(self.seconds.values())
+        usual = defaultdict(lambda: busy / self.ended.total())
+        usual |= {rule: self.seconds[rule] / count for rule, count in self.ended.items()}
+        work = sum((count - self.ended[rule]) * usual[rule] for rule, count in self.counts.items())
+        work -= sum(min(self.clock() - began, usual[rule]) for rule, _, began in self.at_work.values())
+        side_by_side = max(1.0, busy / max(self.clock() - self.started, 1e-9))
         return max(work, 0) / side_by_side
 
     def so_far(self) -> str:
@@ -258,7 +261,7 @@ class Display(ColorizingTextHandler):
         self.closed.set()
         if self.line:
             self.line.close()
-        if self.jobs:
+        if self.jobs and self.jobs.begun:
             took = duration(self.jobs.clock() - self.jobs.started)
             stopped = ", then stopped on request" if self.stopped else ""
             self.say(f"{self.jobs.done} of {_jobs(self.jobs.total)} done in {took}{stopped}.")
