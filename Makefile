@@ -19,6 +19,12 @@ new_environment = "$(1)" -m venv --clear $(2)
 install_into = $(1)/bin/python -m pip install -qq --disable-pip-version-check
 endif
 
+define NEW_PYTHON
+@"$(INTERPRETER)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "error: Evenlight needs Python 3.11 or newer, and '$(PYTHON)' is not:" \
+			"$$("$(INTERPRETER)" --version 2>&1). Name another: make PYTHON=python3.12 ..." >&2; exit 1; }
+endef
+
 .DEFAULT_GOAL := help
 .PHONY: help progress archive unpack check-archive explain-result compare-studies demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check pictures rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
@@ -95,9 +101,11 @@ archive: .venv-archive/ready  ## pack a study into one file, with checksums: mak
 		$(if $(WITHOUT),--without $(WITHOUT)) $(if $(LICENSE),--license "$(LICENSE)") $(if $(AGENT),--agent "$(AGENT)") $(if $(TRUST),--trust-parts)
 
 unpack:  ## check such a file and put the study in its place: make unpack ARCHIVE=demo.zip
+	$(NEW_PYTHON)
 	$(UNPACKING) "$(ARCHIVE)"
 
 check-archive:  ## only check it: make check-archive ARCHIVE=demo.zip
+	$(NEW_PYTHON)
 	$(UNPACKING) --check "$(ARCHIVE)"
 
 FOLDER := .
@@ -382,9 +390,7 @@ endef
 
 .venv/ready: $(RUN_REQUIREMENTS) envs/constraints.txt
 	@test -w . || { echo "error: $(CURDIR) cannot be written to; copy it to a folder of your own, and call make there" >&2; exit 1; }
-	@"$(INTERPRETER)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "error: Evenlight needs Python 3.11 or newer, and '$(PYTHON)' is not:" \
-			"$$("$(INTERPRETER)" --version 2>&1). Name another: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(NEW_PYTHON)
 	@echo "Installing the pinned requirements into .venv; the first time this takes some minutes and about 2 GB."
 	@echo "(Where torch would come with CUDA and there is no GPU, several GB more can be spared:" \
 		"PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make ...)"

@@ -65,9 +65,10 @@ def test_without_uv_pip_does(folder, target):
     assert "--quiet" not in planned
 
 
-def test_an_older_python_is_refused_with_the_remedy(folder):
+@pytest.mark.parametrize("target", [".venv/ready", "unpack", "check-archive"])
+def test_an_older_python_is_refused_with_the_remedy(folder, target):
     program(folder, "python3", 'case "$1" in -c) exit 1;; --version) echo Python 3.10.14;; esac')
-    refused = make(folder, ".venv/ready", "UV=")
+    refused = make(folder, target, "UV=")
     assert refused.returncode != 0
     assert "error: Evenlight needs Python 3.11 or newer, and 'python3' is not: Python 3.10.14" in refused.stdout
     assert "make PYTHON=python3.12" in refused.stdout

@@ -188,7 +188,8 @@ class Display(ColorizingTextHandler):
             elif event not in EVERY_JOB and not text.startswith(EVERY_RUN):
                 super().emit(record)
             if text == NOTHING_TO_BE_DONE_MSG:
-                self.say("\n".join(self.outcome()))
+                for line in self.outcome():
+                    self.say(line)
         except Exception:
             # A display must not end what it shows.
             self.handleError(record)
@@ -308,6 +309,7 @@ def opening_of(page: Path) -> list[str]:
         if not warning:
             sentences = re.split(r"(?<=[.?!]) (?=[A-Z])", re.sub(r" \((grey|bold)\)", "", text))
             said = [each for each in sentences if not each.startswith(("A cell ", "An arrow ", "Each "))]
-            return [" ".join(said)] * (not said[-1].endswith("?")) + warnings
+            has_answer = said and not said[-1].endswith("?")
+            return [" ".join(said), *warnings] if has_answer else warnings
         warnings.append(f"warning: {text}")
     return warnings
