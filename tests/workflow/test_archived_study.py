@@ -183,7 +183,7 @@ def test_a_figure_is_drawn_alone_from_the_archive(clone, figures_only, figure):
         os.utime(table, ns=(date, date))
     done = snakemake(clone, "--cores", "1", "--", target, **figures_only)
     assert done.returncode == 0, done.stdout
-    assert "1 of 1 steps (100%) done" in done.stdout
+    assert "1 of 1 jobs done: " in done.stdout
     assert path.read_bytes() == before
 
 

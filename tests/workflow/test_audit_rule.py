@@ -116,10 +116,10 @@ def test_what_a_default_class_makes_is_not_said_to_be_the_explainers(finished_sm
 
 
 def assert_planned_before(said: str, explainer: str) -> None:
-    """How long the explainer will take is told on the terminal, before its job begins."""
+    """How long the explainer will take is told on the terminal, before its job is done."""
     plan = re.search(rf"^  {explainer}: about [\d,]+ rows, (under )?\d+ (s|min|h)", said, re.MULTILINE)
     assert plan, said
-    assert plan.start() < said.index(f"rule attribute_{explainer}:")
+    assert plan.start() < re.search(rf"^\d+ of \d+ jobs done.*: attribute_{explainer} ", said, re.MULTILINE).start()
 
 
 def test_the_plan_of_an_audit_is_told_without_explaining_anything(finished_smaller, copy_of):

@@ -10,7 +10,7 @@ from warm_snakemake import run
 PAGES = ("README.md", "docs/use.md")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What needs the network, or other software, is tried elsewhere (tests/workflow/test_remote.py) or not at all.
-ELSEWHERE = ("pip install", "snakedeploy", "source ")
+ELSEWHERE = ("pip install", "python3 -m venv", "snakedeploy", "source ")
 
 
 def commands() -> list[str]:

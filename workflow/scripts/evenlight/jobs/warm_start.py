@@ -344,6 +344,9 @@ def _forked(request: dict, client: socket.socket, folder: Path, waiting: selecto
     forker = os.getpid()
     process = os.fork() if _may_fork() else None
     if process == 0:
+        # Until the job's own code begins, an interrupt ends it without a word.
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
         _die_with(forker)
         for key in list(waiting.get_map().values()):
             key.fileobj.close() if isinstance(key.fileobj, socket.socket) else os.close(key.fd)
@@ -445,6 +448,8 @@ def _take_over(request: dict, files: list[int]) -> None:
     if "tempfile" in sys.modules:
         sys.modules["tempfile"].tempdir = None  # else what TMPDIR was for another job
     sys.argv[:] = request["argv"]
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 if __name__ == "__main__":
