@@ -7,7 +7,7 @@ CORES ?= all
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result compare-studies demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check pictures rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result compare-studies demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check gallery pictures page-figures rule-graph browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -166,9 +166,15 @@ mutation: .venv-mutation/ready  ## which small changes of the code no test notic
 architectures: .venv/ready-for-tests  ## which types of models work: docs/architectures.md (two hours; goes on where it ended)
 	$(BIN)/python bench/architectures/measure_architectures.py --folder results/architectures --output docs/architectures.md
 
-pictures: .venv/ready browser  ## photograph an audit and a page of effects into docs/pictures, after `make demo`
+gallery: .venv/ready browser  ## make the pictures of docs, those of docs/gallery.md too, after `make demo`
 	$(BIN)/snakemake --cores $(CORES) audit --configfile config/studies/audit_example.yaml
+	$(BIN)/snakemake --cores $(CORES) figures --configfile bench/gallery.yaml
 	$(BIN)/python bench/pictures.py
+
+pictures: gallery  ## the same
+
+page-figures: .venv/ready  ## draw the figures of docs/results again, of the tables beside the pages
+	$(BIN)/python bench/page_figures.py
 
 rule-graph: .venv/ready  ## draw which rule needs which, for docs/architecture.md; needs graphviz
 	PYTHONHASHSEED=0 $(BIN)/snakemake --quiet all --rulegraph dot --configfile config/demo.yaml | \
