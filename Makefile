@@ -26,7 +26,7 @@ define NEW_PYTHON
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check documents prose pictures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -197,12 +197,18 @@ mutation: .venv-mutation/ready  ## which small changes of the code no test notic
 architectures: .venv/ready-for-tests  ## which types of models work: docs/architectures.md (two hours; goes on where it ended)
 	$(BIN)/python bench/architectures/measure_architectures.py --folder results/architectures --output docs/architectures.md
 
-pictures: .venv/ready browser  ## photograph an audit, a page of effects and the explorer into docs/pictures, after `make demo`
+gallery: .venv/ready browser  ## make the pictures of docs, those of docs/gallery.md too, after `make demo`
 	$(BIN)/snakemake --cores $(CORES) audit --configfile config/studies/audit_example.yaml
+	$(BIN)/snakemake --cores $(CORES) figures --configfile bench/gallery.yaml
 	$(BIN)/python bench/pictures.py
 
 house:  ## draw the picture of docs/architecture.md from its source; needs graphviz
 	dot -Tsvg docs/architecture.dot > docs/architecture.svg
+
+pictures: gallery  ## the same
+
+page-figures: .venv/ready  ## draw the figures of docs/results again, of the tables beside the pages
+	$(BIN)/python bench/page_figures.py
 
 PARSER ?= en_core_web_sm
 GECO_FILES := $(foreach classes,binary non_binary,$(foreach words,all subj,$(foreach split,train test,geco/$(classes)_gender_$(words)/$(split).jsonl)))

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
+from page_figures import illustrate
 from report import WORDS, machine, markdown
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
@@ -136,6 +137,7 @@ def main(arguments: argparse.Namespace) -> None:
         table.to_csv(path, index=False)
     with replacing(arguments.output.with_suffix(".md")) as path:
         path.write_text(page(table, pd.DataFrame(counts), weights, arguments), encoding="utf-8")
+    illustrate(arguments.output.with_suffix(".md"), "training")
 
 
 def page(table: pd.DataFrame, counts: pd.DataFrame, weights: int, arguments: argparse.Namespace) -> str:

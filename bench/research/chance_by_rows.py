@@ -18,6 +18,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
+from page_figures import illustrate
 from report import WORDS, command, machine, markdown
 from texts import add_items_flag, draw, named_folder, read_by, test_texts
 
@@ -163,6 +164,7 @@ def main(arguments: argparse.Namespace) -> None:
         table.to_csv(path, index=False, float_format="%.4g")
     with replacing(arguments.output.with_suffix(".md")) as path:
         path.write_text(page(table, sentences, arguments.items.parent.name, arguments.in_a_row), encoding="utf-8")
+    illustrate(arguments.output.with_suffix(".md"), "chance_by_rows")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from scipy.stats import spearmanr
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
+from page_figures import illustrate
 from report import markdown
 from texts import parser_of_models, read_by, test_texts, write_page_of_models
 
@@ -127,6 +128,7 @@ def main(arguments: argparse.Namespace) -> None:
         lambda folder: section(folder, texts, arguments.attribute),
         arguments,
     )
+    illustrate(arguments.output, "fewer_rows")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
 from estimate_cost import counted
+from page_figures import illustrate
 from report import WORDS, command, machine, markdown
 from texts import add_items_flag, draw, read_by, test_texts
 
@@ -221,6 +222,7 @@ def write(arguments: argparse.Namespace, balls: dict[str, dict], tables: list[pd
     )
     with replacing(arguments.output.with_suffix(".md")) as path:
         path.write_text(text, encoding="utf-8")
+    illustrate(arguments.output.with_suffix(".md"), "sensitivity_error")
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -27,6 +27,7 @@ from scipy.stats import spearmanr
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
+from page_figures import illustrate
 from report import WORDS, command, machine, markdown
 from texts import add_items_flag, read_by, test_texts
 
@@ -403,6 +404,7 @@ def main(arguments: argparse.Namespace) -> None:
     text = page(table, games, arguments.items.parent.name, arguments.seeds)
     with replacing(arguments.output.with_suffix(".md")) as path:
         path.write_text(text + "\n", encoding="utf-8")
+    illustrate(arguments.output.with_suffix(".md"), "shapley_error")
 
 
 if __name__ == "__main__":

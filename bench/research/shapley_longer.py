@@ -41,6 +41,7 @@ from shapley_error import (
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 
+from page_figures import illustrate
 from report import WORDS, command, machine, markdown
 from texts import read_by, test_texts
 
@@ -230,6 +231,7 @@ def write(arguments: argparse.Namespace, table: pd.DataFrame, sections: list[str
     )
     with replacing(arguments.output.with_suffix(".md")) as path:
         path.write_text(page + "\n", encoding="utf-8")
+    illustrate(arguments.output.with_suffix(".md"), "shapley_longer")
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -120,17 +120,31 @@ def drawn_of_dataset(*sections, of=None, **settings):
     return lambda wildcards: shown(*sections, of=of, dataset=label("datasets", wildcards.dataset), **settings)
 
 
+def of_modalities(metrics):
+    """Where there are several modalities, those that some metrics are about, with these metrics alone."""
+    several = configuration.scored_modalities(config)
+    drawn = {name: of | {"metrics": [each for each in of["metrics"] if each in metrics]} for name, of in several.items()}
+    return {name: of for name, of in drawn.items() if of["metrics"]}
+
+
+def modalities_drawn():
+    """The setting of a figure that shows all explainers and metrics, where there are several modalities."""
+    several = of_modalities(METRICS)
+    return {"modalities": several} if several else {}
+
+
 def scores_shown(wildcards, metrics):
     """The settings of a figure of one model's scores on one dataset."""
     datasets, models = (
         {name: label(section, name)} for section, name in (("datasets", wildcards.dataset), ("models", wildcards.model))
     )
-    settings = {"datasets": datasets, "models": models, "metrics": directions(metrics)}
-    names = scored()
-    names["metrics"] = {name: names["metrics"][name] for name in metrics}
-    settings |= {"families": names["metrics"], "modalities": names.get("modalities", {})}
+    modalities = of_modalities(metrics)
+    explainers = [name for of in modalities.values() for name in of["explainers"]] or config["explainers"]
+    settings = {"explainers": {name: label("explainers", name) for name in config["explainers"] if name in explainers}}
+    settings |= {"datasets": datasets, "models": models, "metrics": directions(metrics)}
+    settings |= {"families": {name: scored()["metrics"][name] for name in metrics}, "modalities": modalities}
     seeds, factors = seeds_of(wildcards.model), list(comparisons())
-    return shown("explainers", **settings, seeds=seeds, factors=factors, levels=compared_levels())
+    return json.dumps(settings | {"seeds": seeds, "factors": factors, "levels": compared_levels()})
 
 
 def scores_drawn(model, metrics):

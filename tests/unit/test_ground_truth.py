@@ -225,6 +225,6 @@ def test_the_figure_names_the_words_that_go_along_most_and_counts_the_others():
     band = axes.patches[WORDS].get_extents().transformed(axes.transData.inverted())
     others = strength[WORDS:29]
     assert (band.x0, band.x1) == pytest.approx((others.min(), others.max()))
-    assert axes.get_title(loc="left") == "female; in grey 14 more words"
+    assert axes.get_title(loc="left") == "female\nin grey 14 more words"
     figure.canvas.draw()
     assert "no text has ground truth" in draw_associations(table.iloc[:0], "Words").get_suptitle()

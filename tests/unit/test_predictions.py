@@ -127,7 +127,7 @@ def test_the_curves_have_a_panel_per_regime(found):
     figure = draw_roc(found[1], {"bert": {"C": "small", "CE": "none"}}, "T")
     [axes] = figure.axes
     assert len(axes.lines) == 2 * 3 + 1
-    assert axes.get_title(loc="left") == f"bert C: AUC {found[1]['auc'].mean():.3f}"
+    assert axes.get_title(loc="left") == f"bert C\nAUC {found[1]['auc'].mean():.3f}"
 
 
 def test_a_sentence_is_drawn_in_every_regime():

@@ -1,19 +1,65 @@
 """Parts of figures with many panels: a grid, rows of models and explainers, and an axis of effect sizes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
+from textwrap import fill
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.container import Container
 from matplotlib.figure import Figure, SubFigure
 
 from evenlight.reports.text import signed
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.study import Comparison, MetricLabel
 
 # One effect of 8 would press all the others together: beyond this the axis ends and a number tells.
 LARGEST_LIMIT = 2.5
 INCHES_PER_LETTER = 0.077  # of a label at the default size, rather too much than too little
+HANDLE_WIDTH = 0.6  # inches of a legend beside a label
+LEGEND_ROW = 0.2
+SLANT_HEIGHT = 0.6  # of slanted labels, for which every figure has room
 MARGIN = 1.06  # of the axis beyond the largest effect, where half of a mark may stand
+
+
+def wrapped(label: str, inches: float, size: float = 10) -> str:
+    """A label in lines that are about so wide; no word is broken."""
+    letters = int(inches / (INCHES_PER_LETTER * size / 10))
+    return fill(label, max(1, letters), break_long_words=False)
+
+
+def legend_below(figure: Figure, handles: Sequence[Artist | Container], **look: object) -> None:
+    """A legend with as many columns as fit, for which the figure grows by the rows after the first."""
+    longest = max(len(handle.get_label()) for handle in handles)
+    columns = min(len(handles), max(1, int(figure.get_figwidth() / (HANDLE_WIDTH + INCHES_PER_LETTER * longest))))
+    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * (-(-len(handles) // columns) - 1))
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, **look)
+
+
+def label_places(panels: Sequence[Axes], labels: Collection[str], width: float, slant: float = 30) -> None:
+    """Labels below panels of ``width`` inches, slanted where they are too long, for which the figure grows."""
+    longest = INCHES_PER_LETTER * max(map(len, labels))
+    slanted = longest + 2 * INCHES_PER_LETTER > width / len(labels)
+    look = {"rotation": slant, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
+    for axes in panels:
+        axes.set_xticks(axes.get_xticks(), labels=list(labels), **look)
+    if slanted:
+        figure = panels[0].get_figure(root=True)
+        figure.set_figheight(figure.get_figheight() + max(0.0, longest * np.sin(np.deg2rad(slant)) - SLANT_HEIGHT))
+
+
+def by_modality(
+    modalities: Mapping[str, Mapping[str, Sequence[str]]], explainers: dict[str, str], metrics: dict[str, MetricLabel]
+) -> list[tuple[dict[str, str], dict[str, MetricLabel]]]:
+    """The explainers and metrics that belong together: those of each modality, or all where there are no several."""
+    together = modalities.values() or [{"explainers": list(explainers), "metrics": list(metrics)}]
+    return [
+        (
+            {name: label for name, label in explainers.items() if name in of["explainers"]},
+            {name: label for name, label in metrics.items() if name in of["metrics"]},
+        )
+        for of in together
+    ]
 
 
 def grid_shape(count: int, most_columns: int) -> tuple[int, int]:

@@ -26,6 +26,9 @@ SETTINGS = {
     "svg.hashsalt": "evenlight",  # else the ids in the file are random
     "pdf.fonttype": 42,
     "savefig.dpi": 150,
+    # The page is as large as what is drawn, so that nothing is cut off, however long a name is.
+    "savefig.bbox": "tight",
+    "savefig.pad_inches": 0.05,
 }
 # Without the date of drawing, the same data gives the same bytes.
 METADATA = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}

@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.reports.contrast import ink_on
+from evenlight.reports.study_figures import wrapped
 from evenlight.reports.text import signed
 
 TABLE = AGREEMENT_SUMMARY
@@ -21,6 +22,7 @@ MEASURES = {
     "sign_agreement": "Common with the same sign",
 }
 CELL_SIZE = 0.52  # inches
+SMALLEST_PANEL = 2.2
 
 
 def draw_agreement(summary: pd.DataFrame, models: dict[str, str], explainers: dict[str, str], title: str) -> Figure:
@@ -30,14 +32,15 @@ def draw_agreement(summary: pd.DataFrame, models: dict[str, str], explainers: di
     whose agreement differs between two groups in most seeds are outlined.
     """
     side = CELL_SIZE * len(explainers)
-    size = (1.6 + len(MEASURES) * (side + 0.4), 1.4 + len(models) * (side + 0.9))
-    figure = Figure(figsize=(max(7.5, size[0]), size[1]), layout="constrained")
+    width = max(SMALLEST_PANEL, side + 0.4)
+    height = 1.4 + len(models) * (side + 1.1)
+    figure = Figure(figsize=(1.6 + len(MEASURES) * width, height), layout="constrained")
     panels = figure.subplots(len(models), len(MEASURES), squeeze=False)
     for row, (model, model_label) in zip(panels, models.items(), strict=True):
         for axes, (measure, measure_label) in zip(row, MEASURES.items(), strict=True):
             of_panel = summary[(summary["model"] == model) & (summary["measure"] == measure)]
             _draw_panel(axes, of_panel, explainers, labelled=axes is row[0])
-            axes.set_title(f"{model_label} · {measure_label}", fontsize=10)
+            axes.set_title(f"{wrapped(model_label, width)}\n{measure_label}", fontsize=10)
     figure.suptitle(title, x=0.01, ha="left")
     figure.supxlabel("Outlined: differs between two groups in most seeds.", fontsize=9)
     return figure

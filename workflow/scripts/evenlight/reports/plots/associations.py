@@ -2,15 +2,17 @@
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from evenlight.core.contracts.results import WORD_ASSOCIATIONS
-from evenlight.reports.study_figures import grid, grid_shape
+from evenlight.reports.study_figures import grid, grid_shape, legend_below, wrapped
 from evenlight.reports.style import colour_of
 
 TABLE = WORD_ASSOCIATIONS
 SHOWS = "Words that are associated with a class"
 WORDS = 15
 MOST_COLUMNS = 3
+PANEL_WIDTH = 3.2  # inches
 KINDS = ("ground truth in more than half of its places", "in fewer")
 
 
@@ -26,7 +28,7 @@ def draw_associations(associations: pd.DataFrame, title: str) -> Figure:
         figure.suptitle(f"{title}: no text has ground truth", x=0.01, ha="left")
         return figure
     shape = grid_shape(len(classes), MOST_COLUMNS)
-    figure = Figure(figsize=(max(5.0, 3.2 * shape[1]), 1.4 + 3.6 * shape[0]), layout="constrained")
+    figure = Figure(figsize=(max(5.0, PANEL_WIDTH * shape[1]), 1.4 + 3.6 * shape[0]), layout="constrained")
     for name, axes in zip(classes, grid(figure, len(classes), shape), strict=True):
         words = associations[(associations["class"] == name) & associations["correlation"].notna()]
         words = words.sort_values("correlation", key=abs, ascending=False, kind="stable")
@@ -39,12 +41,10 @@ def draw_associations(associations: pd.DataFrame, title: str) -> Figure:
         # Words of the data may hold what matplotlib takes for mathematics.
         axes.set_yticks(range(len(shown)), shown["word"].str.replace("$", r"\$"), fontsize=8)
         axes.invert_yaxis()
-        axes.set_title(f"{name}; in grey {len(others):,} more words", fontsize=9, loc="left")
+        heading = f"{wrapped(name, PANEL_WIDTH - 0.7)}\nin grey {len(others):,} more words"
+        axes.set_title(heading, fontsize=9, loc="left")
     for axes in figure.axes[-shape[1] :]:
         axes.set_xlabel("correlation with the class")
     figure.suptitle(title, x=0.01, ha="left")
-    for number, kind in enumerate(KINDS):
-        figure.axes[0].bar(0, 0, color=colour_of(number), label=kind)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
+    legend_below(figure, [Patch(color=colour_of(number), label=kind) for number, kind in enumerate(KINDS)], fontsize=8)
     return figure

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.reports.contrast import ink_on
+from evenlight.reports.study_figures import label_places, legend_below
 from evenlight.reports.style import colour_of
 from evenlight.statistics.study import comparisons_in
 
@@ -16,8 +17,6 @@ TABLE = ATTRIBUTION_DIFFERENCES.only(
 SHOWS = "Differences between forms"
 # Of log10 p, beyond which a darker cell would say no more.
 LOWEST = -6
-# So wide is a column of the legend, with a long name.
-INCHES_PER_NAME = 2.0
 
 
 def models_of(regimes: dict[str, dict[str, str]]) -> dict[str, str]:
@@ -48,7 +47,7 @@ def draw_attribution_differences(
     if view == "sizes":
         width, height = max(7.5, 1.5 + 0.16 * (len(explainers) + 1) * len(present)), 1.2 + 2.6 * len(pairs)
     else:
-        width, height = max(7.5, 2.6 + 0.45 * len(runs)), 1.6 + (1 + 0.28 * len(explainers)) * len(pairs)
+        width, height = max(7.5, 2.6 + 0.45 * len(runs)), 1.3 + (1 + 0.28 * len(explainers)) * len(pairs)
     figure = Figure(figsize=(width, height), layout="constrained")
     panels = figure.subplots(len(pairs), 1, squeeze=False, sharex=True)[:, 0]
     for pair, axes in zip(pairs, panels, strict=True):
@@ -59,15 +58,14 @@ def draw_attribution_differences(
             _draw_tests(axes, rows, explainers, runs, alpha)
         axes.set_title(" and ".join(pair.levels), loc="left", fontsize=10)
     if view == "sizes":
-        panels[-1].set_xticks(range(len(present)), labels=[models[model] for model in present])
+        panels[-1].set_xticks(range(len(present)))
+        label_places(panels[-1:], [models[model] for model in present], width - 1)
         figure.supylabel("mean |s(a) − s(b)|\nof ground-truth words")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(
-            handles, labels, loc="outside lower center", ncols=int(min(5, width / INCHES_PER_NAME)), frameon=False
-        )
+        legend_below(figure, panels[0].get_legend_handles_labels()[0])
     else:
         labels = [f"{models[model]}, seed {seed}" for model, seed in runs]
-        panels[-1].set_xticks(range(len(runs)), labels=labels, rotation=40, ha="right", rotation_mode="anchor")
+        panels[-1].set_xticks(range(len(runs)))
+        label_places(panels[-1:], labels, 0.45 * len(runs), slant=40)
         figure.supxlabel(f"log10 p of the signed-rank test of the words; bold: p ≤ {alpha:g}", fontsize=9)
     figure.suptitle(title, x=0.01, ha="left")
     return figure

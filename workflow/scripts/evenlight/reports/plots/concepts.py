@@ -6,11 +6,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import CONCEPT_ERRORS
+from evenlight.reports.study_figures import legend_below, wrapped
 from evenlight.reports.style import DOT, colour_of
 from evenlight.statistics.study import ALL, MetricLabel
 
 TABLE = CONCEPT_ERRORS.only("dataset", "model", "explainer", "metric", "concept", "change", "mean", "low", "high")
 SHOWS = "Errors of estimated concept effects"
+PANEL_WIDTH = 3.2  # inches
 
 
 def draw_concepts(
@@ -23,11 +25,11 @@ def draw_concepts(
 ) -> Figure:
     """The errors over all changes of one dataset, a panel per metric (after CEBaB, Figure 2), from :data:`TABLE`."""
     height = 1.5 + 0.22 * len(explainers) * max(1, len(models) / 2)
-    figure = Figure(figsize=(3.2 * len(metrics) + 1, height), layout="constrained")
+    figure = Figure(figsize=(PANEL_WIDTH * len(metrics) + 1, height), layout="constrained")
     panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
     for axes, (name, metric) in zip(panels, metrics.items(), strict=True):
         draw_dots(axes, table[table["metric"] == name], "model", models, explainers)
-        axes.set_xlabel(metric.label_with_direction)
+        axes.set_xlabel(wrapped(metric.label_with_direction, PANEL_WIDTH))
     finish(figure, panels[0], explainers, title)
     return figure
 
@@ -61,5 +63,4 @@ def finish(figure: Figure, first: Axes, explainers: dict[str, str], title: str) 
     first.set_yticks(range(len(explainers)), labels=list(explainers.values()))
     first.set_ylim(len(explainers) - 0.5, -0.5)
     figure.suptitle(title, x=0.01, ha="left")
-    handles, labels = first.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+    legend_below(figure, first.get_legend_handles_labels()[0])

@@ -7,6 +7,7 @@ from matplotlib.ticker import PercentFormatter
 
 from evenlight.core.contracts.results import CONTROL
 from evenlight.core.errors import InputError
+from evenlight.reports.study_figures import legend_below
 from evenlight.reports.text import TESTS
 from evenlight.statistics.study import ALL
 
@@ -68,7 +69,7 @@ def draw_control(table: pd.DataFrame, datasets: dict[str, str], title: str) -> F
         Line2D([], [], label=f"nominal, {alpha:.0%}", color="black", linewidth=1, linestyle="--"),
     ]
     figure.suptitle(title, x=0.01, ha="left")
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
+    legend_below(figure, handles)
     return figure
 
 

@@ -1,5 +1,7 @@
 """A heat map of Cohen's d: every model and explainer against every metric of one dataset."""
 
+from collections.abc import Mapping, Sequence
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -10,6 +12,7 @@ from matplotlib.patches import Rectangle
 from evenlight.core.contracts.results import SUMMARY
 from evenlight.reports.contrast import ink_on
 from evenlight.reports.page_parts import BETTER_COLOURS
+from evenlight.reports.study_figures import INCHES_PER_LETTER, by_modality, row_labels_width
 from evenlight.reports.text import signed
 from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in
 
@@ -33,25 +36,35 @@ def draw_disparity(
     metrics: dict[str, MetricLabel],
     considerable_effect: float,
     title: str,
+    modalities: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> Figure:
     """Mean Cohen's d over all seeds, one panel per pair of groups, from one dataset's rows of
     :func:`evenlight.statistics.summary.summarise_disparity`.
 
     Rows and columns stand in the order of ``models``, ``explainers`` and ``metrics``. The colour is of the group with
     the better explanations, as in the tables, the number with its sign that of the scores.
+    Where there are several ``modalities``, each has panels of its own.
     """
-    pairs = comparisons_in(summary)
-    rows = len(models) * len(explainers)
+    parts = [
+        (names, pairs)
+        for names in by_modality(modalities or {}, explainers, metrics)
+        if (pairs := comparisons_in(summary[summary["metric"].isin(list(names[1]))]))
+    ]
     # Room for the row labels on the left, the colour bar on the right of every panel.
-    width = 2.6 + len(pairs) * (0.95 * len(metrics) + 1.6)
+    width = max(len(pairs) * (0.95 * len(names[1]) + 1.8) for names, pairs in parts)
     # The label of the colour bar stands upright beside the rows.
-    longest = max(sum(map(len, pair.levels)) for pair in pairs)
-    height = max(2.4 + 0.32 * rows, 2.6 + 0.09 * longest)
-    figure = Figure(figsize=(max(7.5, width), height), layout="constrained")
-    for column, pair in enumerate(pairs):
-        axes = figure.add_subplot(1, len(pairs), column + 1)
-        pair_rows = pair.rows(summary)
-        _draw_panel(axes, pair_rows, pair, (models, explainers, metrics), considerable_effect, label_rows=column == 0)
+    longest = [max(len(_who_is_better(pair)) for pair in pairs) for _, pairs in parts]
+    heights = [
+        1.6 + max(0.32 * len(models) * len(names[0]), INCHES_PER_LETTER * letters)
+        for (names, _), letters in zip(parts, longest, strict=True)
+    ]
+    size = (max(7.5, row_labels_width(models, explainers) + width), 0.8 + sum(heights))
+    figure = Figure(figsize=size, layout="constrained")
+    blocks = figure.subfigures(len(parts), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for block, (names, pairs) in zip(blocks, parts, strict=True):
+        for column, pair in enumerate(pairs):
+            axes = block.add_subplot(1, len(pairs), column + 1)
+            _draw_panel(axes, pair.rows(summary), pair, (models, *names), considerable_effect, label_rows=column == 0)
     figure.suptitle(title, x=0.01, ha="left")
     figure.supxlabel(LEGEND, fontsize=9)
     return figure
@@ -84,9 +97,13 @@ def _draw_panel(
     for boundary in range(1, len(models)):
         axes.axhline(boundary * len(explainers) - 0.5, color="black", linewidth=1.2)
     bar = axes.figure.colorbar(scale, ax=axes, extend="both", fraction=0.05, pad=0.03)
-    bar.set_label(f"Cohen's d: {pair.level_b} better ← 0 → {pair.level_a} better")
+    bar.set_label(f"Cohen's d\n{_who_is_better(pair)}")
     # On either side how much better, whichever scores are.
     bar.ax.yaxis.set_major_formatter(lambda value, place: signed(abs(value)))
+
+
+def _who_is_better(pair: Comparison) -> str:
+    return f"{pair.level_b} better ← 0 → {pair.level_a} better"
 
 
 def _draw_cell(

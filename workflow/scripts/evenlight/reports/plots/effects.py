@@ -1,6 +1,6 @@
 """Forest plots of the pooled effects of one dataset: estimate, interval and verdict, a panel per metric."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,14 @@ from matplotlib.patches import Patch
 
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.reports.study_figures import (
+    by_modality,
     direction_label,
     draw_effect_axis,
     draw_rows,
     effect_limit,
     grid,
     grid_shape,
+    legend_below,
     print_beyond,
     row_labels_width,
     row_places,
@@ -55,7 +57,6 @@ BAND = "#dcdcdc"
 MOST_COLUMNS = 4
 PANEL_WIDTH = 2.6  # inches
 ROW_HEIGHT = 0.2
-LEGEND_WIDTH = 3.1  # of one column
 
 
 def draw_effects(
@@ -67,6 +68,7 @@ def draw_effects(
     confidence: float,
     title: str,
     factors: Collection[str] | None = None,
+    modalities: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> Figure:
     """The pooled standardised effects with their intervals, a panel per metric, for every pair of groups.
 
@@ -74,30 +76,32 @@ def draw_effects(
     undefined, which is left out), its interval for these trained models, a thick line, and that for the mean across
     retraining, a thin one (NaN of a single run), and ``verdict``, one of :data:`VERDICTS`. Effects within
     ``equivalence_bound`` of zero lie on the grey band. All panels of a pair have the same scale; what lies beyond its
-    end has an arrow, and an effect its value. With ``factors`` only comparisons by these are drawn.
+    end has an arrow, and an effect its value. With ``factors`` only comparisons by these are drawn. Where there are
+    several ``modalities``, each has panels of its own.
     """
     if factors is not None:
         effects = effects[effects["factor"].isin(factors)]
     pairs = comparisons_in(effects)
-    rows, columns = shape = grid_shape(len(metrics), MOST_COLUMNS)
-    panel_height = 0.55 + ROW_HEIGHT * len(models) * len(explainers)
-    width = max(7.5, row_labels_width(models, explainers) + columns * PANEL_WIDTH)
+    parts = [
+        (pair, (models, *names), grid_shape(len(names[1]), MOST_COLUMNS))
+        for pair in pairs
+        for names in by_modality(modalities or {}, explainers, metrics)
+        if pair.rows(effects)["metric"].isin(list(names[1])).any()
+    ]
+    heights = [0.4 + rows * (0.55 + ROW_HEIGHT * len(models) * len(names[1])) for _, names, (rows, _) in parts]
+    width = row_labels_width(models, explainers) + PANEL_WIDTH * max(columns for *_, (_, columns) in parts)
     handles = [Line2D([], [], label=verdict, **_look(verdict)) for verdict in VERDICTS]
     handles.append(Patch(facecolor=BAND, label=f"within ±{equivalence_bound:g}"))
-    in_legend = int(width / LEGEND_WIDTH)
-    height = 1.0 + ROW_HEIGHT * -(-len(handles) // in_legend) + len(pairs) * (0.4 + panel_height * rows)
-    figure = Figure(figsize=(width, height), layout="constrained")
-    for pair, block in zip(pairs, figure.subfigures(len(pairs), 1, squeeze=False)[:, 0], strict=True):
-        pair_rows = pair.rows(effects)
-        _draw_pair(block, pair_rows, (models, explainers, metrics), equivalence_bound, shape)
+    figure = Figure(figsize=(max(7.5, width), 1.2 + sum(heights)), layout="constrained")
+    blocks = figure.subfigures(len(parts), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for (pair, names, shape), block in zip(parts, blocks, strict=True):
+        _draw_pair(block, pair.rows(effects), names, equivalence_bound, shape)
         label = direction_label("Effect in standard deviations", pair)
         block.supxlabel(f"{label}{factor_in_brackets(pair, pairs)}", fontsize=10)
     figure.suptitle(title, x=0.01, ha="left")
-    figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=in_legend,
-        frameon=False,
+    legend_below(
+        figure,
+        handles,
         title=f"Thick line: {confidence:.0%} interval of the cell alone for these trained models;\n"
         "thin: for the mean across retraining. Verdicts are adjusted for the number of cells.\n"
         "Arrow: beyond the axis; of an effect, with the value.",

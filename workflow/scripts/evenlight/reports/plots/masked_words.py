@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import MASKED_SUMMARY
 from evenlight.reports.plots.attribution_differences import models_of
+from evenlight.reports.study_figures import label_places, legend_below
 from evenlight.reports.style import colour_of
 
 TABLE = MASKED_SUMMARY
@@ -36,8 +37,8 @@ def draw_masked_words(table: pd.DataFrame, regimes: dict[str, dict[str, str]], t
         axes.set_title(label, fontsize=9, loc="left")
         axes.grid(axis="y", color="#dddddd", linewidth=0.6)
         axes.set_axisbelow(True)
-        axes.set_xticks(range(len(models)), labels=list(models.values()), rotation=30, ha="right")
+        axes.set_xticks(range(len(models)))
+    label_places([axes], models.values(), 1.1 * len(models))
     figure.suptitle(title, x=0.01, ha="left")
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
+    legend_below(figure, figure.axes[0].get_legend_handles_labels()[0])
     return figure

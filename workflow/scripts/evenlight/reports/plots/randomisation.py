@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import RANDOMISATION
+from evenlight.reports.study_figures import legend_below, wrapped
 from evenlight.reports.style import colour_of
 
 TABLE = RANDOMISATION
@@ -33,16 +34,12 @@ def draw_randomisation(summary: pd.DataFrame, models: dict[str, str], explainers
         for axes, (model, label) in zip(row, models.items(), strict=True):
             of_panel = summary[(summary["order"] == order) & (summary["model"] == model)]
             _draw_panel(axes, of_panel, explainers)
-            axes.set_title(label, fontsize=11)
+            axes.set_title(wrapped(label, PANEL[0], 11), fontsize=11)
             axes.set_xlabel(ORDERS[order])
         row[0].set_ylabel("Rank correlation of |scores|")
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    figure.legend(
-        handles,
-        labels,
-        loc="outside lower center",
-        ncols=min(6, len(labels)),
-        frameon=False,
+    legend_below(
+        figure,
+        panels[0][0].get_legend_handles_labels()[0],
         title="1: the scores stay in their order, and do not depend on these weights. 0: nothing is left of it.",
     )
     figure.suptitle(title, x=0.01, ha="left")

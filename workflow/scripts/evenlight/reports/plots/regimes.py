@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import REGIMES
+from evenlight.reports.study_figures import label_places, legend_below
 from evenlight.reports.style import DOT, colour_of
 from evenlight.statistics.study import MetricLabel
 
@@ -18,8 +19,6 @@ SUBSETS = {"all": "all texts", "right": "read rightly", "all_right": "read right
 # So many series are told apart by shapes besides colours.
 MARKERS = "osD^vP*X<>"
 INCHES_PER_MARK = 0.11
-# So wide is a column of the legend, with a long name.
-INCHES_PER_NAME = 2.0
 
 
 def draw_regimes(
@@ -54,15 +53,12 @@ def draw_regimes(
         cells = {((row.architecture, row.regime), row.explainer): row for row in part.itertuples(index=False)}
         _draw_panel(axes, cells, list(places), series, view)
         axes.set_title(words, loc="left", fontsize=10)
-    slant = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if len(places) > 5 else {}
-    rows[-1].set_xticks(range(len(places)), labels=list(places.values()), **slant)
+    rows[-1].set_xticks(range(len(places)))
+    label_places(rows[-1:], places.values(), width - 1)
     label = metrics[metric].label
     figure.supylabel(f"{label}, relative to the baseline" if view == "relative" else label)
     figure.suptitle(title, x=0.01, ha="left")
-    handles, labels = rows[0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=int(min(5, width / INCHES_PER_NAME)), frameon=False
-    )
+    legend_below(figure, rows[0].get_legend_handles_labels()[0])
     return figure
 
 

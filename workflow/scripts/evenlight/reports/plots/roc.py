@@ -5,12 +5,13 @@ from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import ROC_CURVES
 from evenlight.reports.plots.attribution_differences import models_of
-from evenlight.reports.study_figures import grid, grid_shape
+from evenlight.reports.study_figures import grid, grid_shape, legend_below, wrapped
 from evenlight.reports.style import colour_of
 
 TABLE = ROC_CURVES
 SHOWS = "True and false positives"
 MOST_COLUMNS = 4
+PANEL_SIDE = 2.5  # inches
 LINES = ("-", "--", ":", "-.")
 
 
@@ -22,7 +23,9 @@ def draw_roc(curves: pd.DataFrame, regimes: dict[str, dict[str, str]], title: st
     models = {model: label for model, label in models_of(regimes).items() if (curves["model"] == model).any()}
     classes, seeds = list(curves["class"].unique()), sorted(curves["seed"].unique())
     shape = grid_shape(len(models), MOST_COLUMNS)
-    figure = Figure(figsize=(max(4.5, 2.5 * shape[1]), 1.6 + 2.5 * shape[0]), layout="constrained")
+    figure = Figure(
+        figsize=(max(4.5, PANEL_SIDE * shape[1]), 1.6 + (PANEL_SIDE + 0.2) * shape[0]), layout="constrained"
+    )
     for (model, label), axes in zip(models.items(), grid(figure, len(models), shape), strict=True):
         part = curves[curves["model"] == model]
         for row in part.rename(columns={"class": "name"}).itertuples(index=False):
@@ -35,13 +38,12 @@ def draw_roc(curves: pd.DataFrame, regimes: dict[str, dict[str, str]], title: st
                 label=f"seed {row.seed}, {row.name}",
             )
         axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.6)
-        axes.set_title(f"{label}: AUC {part['auc'].mean():.3f}", fontsize=9, loc="left")
+        axes.set_title(f"{wrapped(label, PANEL_SIDE, 9)}\nAUC {part['auc'].mean():.3f}", fontsize=9, loc="left")
         axes.set_aspect("equal")
     # Not the figure's label, which would stand on the legend.
     for axes in figure.axes[-shape[1] :]:
         axes.set_xlabel("false positives")
     figure.supylabel("true positives")
     figure.suptitle(title, x=0.01, ha="left")
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    legend_below(figure, figure.axes[0].get_legend_handles_labels()[0], fontsize=8)
     return figure

@@ -5,15 +5,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from evenlight.reports.study_figures import label_places, legend_below
 from evenlight.reports.style import colour_of, hatch_of
 from evenlight.statistics.study import MetricLabel
 
 # From the 5th to the 95th percentile: with thousands of scores, points beyond the usual whiskers hide the boxes.
 WHISKERS = (5, 95)
-LEGEND = "Box: quartiles and median. Whiskers: 5th and 95th percentile. Diamond: mean. All seeds together."
+LEGEND = "Box: quartiles and median. Whiskers: 5th and 95th percentile.\nDiamond: mean. All seeds together."
 BOX_WIDTH = 0.8  # of the distance between neighbours
 INCHES_PER_BOX = 0.26
-LETTERS_PER_INCH = 11.5  # of a label at the default size
 
 
 def draw_scores(
@@ -29,8 +29,8 @@ def draw_scores(
     figure = Figure(figsize=(max(6.0, 1.2 + width), 4.2), layout="constrained")
     axes = figure.add_subplot()
     draw_boxes(axes, scores, explainers, groups)
-    label_explainers(axes, explainers, width)
-    axes.set_ylabel(f"{metric.label} ({'higher' if metric.higher_is_better else 'lower'} is better)")
+    label_places([axes], explainers.values(), width)
+    axes.set_ylabel(f"{metric.label}\n({'higher' if metric.higher_is_better else 'lower'} is better)")
     axes.set_title(title, loc="left")
     draw_group_legend(figure, groups)
     return figure
@@ -49,7 +49,6 @@ def boxes_width(explainers: dict[str, str], groups: list[str], inches_per_box: f
 def draw_boxes(axes: Axes, scores: pd.DataFrame, explainers: dict[str, str], groups: list[str]) -> None:
     """The boxes of :func:`draw_scores` on ``axes``, "undefined" for an explainer without any defined score."""
     places = _places(groups)
-    scored = set(scores["explainer"])
     for row, explainer in enumerate(explainers):
         explainer_scores = scores[scores["explainer"] == explainer]
         drawn = 0
@@ -58,8 +57,7 @@ def draw_boxes(axes: Axes, scores: pd.DataFrame, explainers: dict[str, str], gro
             if len(values):
                 _draw_box(axes, values, row * places + column, column)
                 drawn += 1
-        # Where no score was asked for, the metric is about other explanations.
-        if not drawn and explainer in scored:
+        if not drawn:
             centre = row * places + (len(groups) - 1) / 2
             axes.text(
                 centre, 0.5, "undefined", rotation=90, ha="center", va="center", transform=axes.get_xaxis_transform()
@@ -71,22 +69,13 @@ def draw_boxes(axes: Axes, scores: pd.DataFrame, explainers: dict[str, str], gro
     axes.set_axisbelow(True)
 
 
-def label_explainers(axes: Axes, explainers: dict[str, str], width: float, slant: float = 30) -> None:
-    """The explainers' labels below axes of ``width`` inches, at ``slant`` degrees where too long to stand level."""
-    axes.set_xticks(axes.get_xticks(), labels=list(explainers.values()))
-    if max(map(len, explainers.values())) > LETTERS_PER_INCH * width / len(explainers):
-        axes.tick_params(axis="x", labelrotation=slant)
-        for label in axes.get_xticklabels():
-            label.set(ha="right", rotation_mode="anchor")
-
-
 def draw_group_legend(figure: Figure, groups: list[str]) -> None:
     """Below the figure, which colour and hatch stand for which group and what a box shows."""
     handles = [
         Patch(facecolor=colour_of(index), hatch=hatch_of(index), edgecolor="black", linewidth=0.8, label=group)
         for index, group in enumerate(groups)
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(groups), 6), frameon=False, title=LEGEND)
+    legend_below(figure, handles, title=LEGEND)
 
 
 def _draw_box(axes: Axes, values, position: float, group: int) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from evenlight.core.errors import InputError
+from evenlight.reports.study_figures import wrapped
 from evenlight.reports.style import colour_of
 from evenlight.reports.word_scores import word_scores_page
 
@@ -58,7 +59,8 @@ def draw_sentence(
         title: above the figure.
     """
     explainers, regimes = (list(dict.fromkeys(key[place] for key in shares)) for place in range(2))
-    size = (1.5 + 1.9 * len(regimes), 0.9 + len(explainers) * (0.35 + 0.14 * len(words)))
+    width, height = 1.9, max(1.0, 0.14 * len(words))  # of a panel, in inches
+    size = (1.5 + width * len(regimes), 0.9 + len(explainers) * (0.35 + height))
     figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(len(explainers), len(regimes), squeeze=False, sharex=True, sharey=True)
     colours = [TRUE if is_true else OTHER for is_true in truth]
@@ -67,8 +69,8 @@ def draw_sentence(
             if (explainer, regime) in shares:
                 axes.barh(range(len(words)), np.nan_to_num(shares[explainer, regime]), color=colours)
             if explainer == explainers[0]:
-                axes.set_title(regime, fontsize=9)
-        row[0].set_ylabel(explainer, fontsize=9)
+                axes.set_title(wrapped(regime, width, 9), fontsize=9)
+        row[0].set_ylabel(wrapped(explainer, height, 9), fontsize=9)
         row[0].set_yticks(range(len(words)), labels=list(words), fontsize=7)
         for label, is_true in zip(row[0].get_yticklabels(), truth, strict=True):
             label.set_fontweight("bold" if is_true else "normal")

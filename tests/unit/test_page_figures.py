@@ -1,0 +1,94 @@
+"""Figures of pages of measurements: drawn of what the repository has, in order, and on their pages."""
+
+import re
+from pathlib import Path
+from shutil import copy
+from xml.etree import ElementTree
+
+import matplotlib
+import pandas as pd
+import pytest
+from bench_scripts import script
+from figure_layout import problems
+
+from evenlight.core.errors import InputError
+from evenlight.reports.style import SETTINGS, draw
+
+BENCH = Path(__file__).parents[2] / "bench"
+figures = script("page_figures")
+
+
+def texts(svg: Path) -> list[str]:
+    """All that an SVG says."""
+    return ["".join(text.itertext()) for text in ElementTree.parse(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+@pytest.mark.parametrize(("page", "name"), figures.PAGES.items())
+def test_a_page_shows_its_table_drawn(page, name, tmp_path):
+    path = figures.RESULTS / f"{page}.md"
+    chart = figures.CHARTS[name]
+    points = chart.points(path)
+    # As it is drawn of the table that is there now.
+    draw([tmp_path / "new.svg"], lambda: figures.figure_of(chart, points), chart.shows)
+    said = texts(path.with_suffix(".svg"))
+    assert said == texts(tmp_path / "new.svg")
+    assert {*points["panel"], *points["series"]} - {"", "default"} <= set(said)
+    shown = path.read_text(encoding="utf-8").split("\n\n")[1:3]
+    assert shown == [f"![{chart.shows}]({page}.svg)", f"*{chart.reading}*"]
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(SETTINGS)
+        assert problems(figures.figure_of(chart, points)) == []
+
+
+def test_the_numbers_are_those_of_the_page():
+    """Worked out by hand from the pages as they stand."""
+    fast = figures.benchmark(figures.RESULTS / "benchmark.md")
+    row = fast[(fast["panel"] == "ferret") & (fast["series"] == "small_bert, float32") & (fast["y"] == "lime")].iloc[0]
+    assert (row["x"], row["low"], row["high"]) == (9.08, 5.24, 13.20)
+    saved = figures.training(figures.RESULTS / "training.md").set_index(["y", "series"])
+    assert saved.loc[("lora", "GECO"), ["x", "low", "high"]].round(2).tolist() == [0.41, 0.40, 0.42]
+    few = figures.fewer(figures.RESULTS / "fewer_rows.md")
+    of_lime = few[few["panel"] == "lime"]
+    assert of_lime[["series", "x", "y"]].to_numpy().tolist()[0] == ["fewer rows", 0.10, 0.325]
+    assert set(of_lime.loc[of_lime["series"] == "other draws, all rows", "y"]) == {0.42}
+
+
+def test_a_page_is_illustrated_once(tmp_path):
+    for suffix in (".md", ".csv"):
+        copy(figures.RESULTS / f"training{suffix}", tmp_path)
+    page = tmp_path / "training.md"
+    before = page.read_text(encoding="utf-8")
+    figures.illustrate(page, "training")
+    assert page.read_text(encoding="utf-8") == before
+    page.write_text("# A page\n\nwithout a figure\n", encoding="utf-8")
+    figures.illustrate(page, "training")
+    assert page.read_text(encoding="utf-8").startswith("# A page\n\n![Processor time of an epoch by recipe")
+    assert page.read_text(encoding="utf-8").endswith("*\n\nwithout a figure\n")
+
+
+def test_a_page_without_a_table_is_refused(tmp_path):
+    page = tmp_path / "benchmark.md"
+    page.write_text("# Nothing measured\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"benchmark\.md: there is no table; write the page again"):
+        figures.illustrate(page, "benchmark")
+    assert [path.name for path in tmp_path.iterdir()] == ["benchmark.md"]
+
+
+def test_scripts_that_write_pages_draw_their_figures():
+    """All but the benchmark's, whose page is put together by hand of several runs."""
+    asked = {
+        name
+        for path in (*BENCH.glob("*.py"), *BENCH.glob("research/*.py"))
+        for name in re.findall(r'    illustrate\(.*, "(\w+)"\)', path.read_text(encoding="utf-8"))
+    }
+    assert asked == set(figures.CHARTS) - {"benchmark"}
+
+
+def test_a_figure_has_the_same_scale_in_all_panels():
+    table = pd.DataFrame({"panel": list("aabb"), "series": "s", "x": [1, 10, 1, 100], "y": [1, 2, 1, 5]})
+    chart = figures.Chart(lambda page: table, "shows", "reading", "rows", "error")
+    one, other = figures.figure_of(chart, table).axes
+    assert (one.get_xlim(), one.get_ylim()) == (other.get_xlim(), other.get_ylim())
+    assert one.get_xscale() == "log"
+    assert one.get_yscale() == "linear"
