@@ -1,0 +1,13 @@
+// What scrolls within itself can be reached without a mouse.
+const scrolling = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }
+});
+for (const element of document.querySelectorAll(".table-wrapper, .math-wrapper, pre")) scrolling.observe(element);
+
+// What the theme leaves unsaid to screen readers.
+document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "All pages");
+document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
+for (const caption of document.querySelectorAll(".caption[role=heading]")) caption.setAttribute("aria-level", "2");
