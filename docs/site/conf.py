@@ -12,8 +12,10 @@ from pathlib import Path
 
 from docutils import nodes
 from latex2mathml.converter import convert
+from numpy.typing import ArrayLike
 from sphinx import addnodes
 from sphinx.util import logging
+from sphinx.util.typing import stringify_annotation
 
 LOGGER = logging.getLogger(__name__)
 
@@ -140,6 +142,11 @@ def unlink_folders(app, doctree: nodes.document) -> None:
             link.replace_self(link.children)
 
 
+def shorten_types(app, what: str, name: str, described: object, options, signature: str | None, returns: str | None):
+    """Call numpy's type by its name, for which Sphinx has all that it may be."""
+    return signature and signature.replace(stringify_annotation(ArrayLike, "smart"), "ArrayLike"), returns
+
+
 def mathml(translator, node: nodes.Element, display: str) -> None:
     """A formula as browsers draw it by themselves, without scripts or fonts from elsewhere."""
     formula = convert(node.astext(), display=display)
@@ -162,6 +169,7 @@ def setup(app) -> dict:
         inline_renderers=(lambda translator, node: mathml(translator, node, "inline"), None),
         block_renderers=(lambda translator, node: mathml(translator, node, "block"), None),
     )
+    app.connect("autodoc-process-signature", shorten_types)
     app.connect("source-read", add_navigation)
     app.connect("doctree-read", unlink_folders)
     app.connect("build-finished", add_first_page)

@@ -14,7 +14,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 from evenlight import NOTEBOOK
 
 ROOT = Path(__file__).parents[2]
-READ = ["index", "docs/audit", "docs/definitions", "docs/results/verdicts", "docs/site/api/notebook", "docs/glossary"]
+READ = ["index", "docs/audit", "docs/definitions", "docs/results/hatecheck", "docs/site/api/notebook", "docs/glossary"]
 
 
 def build(python: str, root: Path, folder: Path) -> subprocess.CompletedProcess:
@@ -56,26 +56,53 @@ TOO_WIDE = """(() => {
 })()"""
 
 # Without the signs of formulas, for which it has no rules.
-AXE = "axe.run({ exclude: ['math'] }, { resultTypes: ['violations'], elementRef: false }).then(arguments[0])"
+AXE = "axe.run({ exclude: ['math'] }, { resultTypes: ['violations'], preload: false }).then(arguments[0])"
 
 
-def test_what_is_broken_is_named(docs_python, tmp_path):
+NOTEBOOK_PAGE = {
+    "cells": [
+        {"cell_type": "markdown", "id": "a", "metadata": {}, "source": "# A *first* look"},
+        {
+            "cell_type": "code",
+            "id": "b",
+            "execution_count": 1,
+            "metadata": {},
+            "source": "40 + 2",
+            "outputs": [
+                {"output_type": "execute_result", "execution_count": 1, "metadata": {}, "data": {"text/plain": "42"}}
+            ],
+        },
+    ],
+    "metadata": {"language_info": {"name": "python"}},
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
+
+
+def test_what_is_broken_is_named_and_a_notebook_shown(docs_python, tmp_path):
     shutil.copytree(ROOT / "docs" / "site", tmp_path / "docs" / "site", ignore=shutil.ignore_patterns("api"))
     (tmp_path / "docs" / "glossary.md").write_text("# Glossary\n\nWords.\n")
+    (tmp_path / "docs" / "notebooks").mkdir()
+    (tmp_path / "docs" / "notebooks" / "first.ipynb").write_text(json.dumps(NOTEBOOK_PAGE))
     (tmp_path / "README.md").write_text(
         "# Start\n\n[gone](docs/gone.md) [part](docs/glossary.md#gone) [here](#gone) $x = \\gone y$\n"
     )
     done = build(docs_python, tmp_path, tmp_path / "built")
     assert done.returncode != 0
-    assert len(re.findall(r"README\.md:3: WARNING: ", done.stderr)) == 4, done.stderr
-    assert r"unknown in a formula: \gone" in done.stderr
+    warnings = re.findall(r"^(.*): WARNING: (.*)$", done.stderr, re.MULTILINE)
+    assert [place for place, _ in warnings] == [f"{tmp_path}/README.md:3"] * 4
+    assert any(r"unknown in a formula: \gone" in said for _, said in warnings)
+    page = (tmp_path / "built" / "html" / "docs" / "notebooks" / "first.html").read_text()
+    assert "<title>A first look - Evenlight</title>" in page
+    assert re.search(r'<div class="output [^>]*><div class="highlight"><pre>(<span></span>)?42\n', page)
+    assert 'href="docs/notebooks/first.html"' in (tmp_path / "built" / "html" / "README.html").read_text()
 
 
 @pytest.mark.parametrize("page", READ)
 def test_everybody_can_read_a_page(driver, site, axe, page):
     reader = Reader(driver, site / f"{page}.html")
     for scheme in ("light", "dark"):
-        for width in (DESK, PHONE):
+        for width in (PHONE, DESK):
             reader.open(width=width, scheme=scheme)
             assert reader.ask(TOO_WIDE) == []
             assert reader.ask("document.documentElement.scrollWidth") <= width
