@@ -26,7 +26,7 @@ define NEW_PYTHON
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -124,17 +124,23 @@ decide: .venv/ready  ## ask with more and more texts until all is decided: make 
 compare-studies: .venv/ready  ## have two runs the same numbers? make compare-studies FIRST=../old/results/demo SECOND=results/demo
 	$(BIN)/python workflow/tools/compare_studies.py "$(FIRST)" "$(SECOND)" $(if $(RENAMED),--renamed "$(RENAMED)")
 
-clean:  ## remove the demo's results and the caches of the tools, keep everything else
-	rm -rf results/demo logs/demo benchmarks/demo .pytest_cache .ruff_cache .hypothesis
+SITE := docs/_build
+
+docs: .venv-docs/ready  ## make a site of the documentation, with search, and say where to open it (a minute); refuses broken links
+	@.venv-docs/bin/python -m sphinx --fail-on-warning --keep-going --quiet -c docs/site -d $(SITE)/doctrees . $(SITE)/html
+	@echo "The documentation is done. Open in a browser: $(SITE)/html/index.html"
+
+clean:  ## remove the demo's results, the site and the caches of the tools, keep everything else
+	rm -rf results/demo logs/demo benchmarks/demo docs/_build .pytest_cache .ruff_cache .hypothesis
 	find tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 clean-all: clean  ## also remove the environment; results of studies stay
-	rm -rf .venv .venv-archive .venv-engines .venv-ferret .venv-kubernetes .venv-mutation .venv-progress .venv-shapiq
+	rm -rf .venv .venv-archive .venv-docs .venv-engines .venv-ferret .venv-kubernetes .venv-mutation .venv-progress .venv-shapiq
 
 ##@ Development
 
 # On all cores. A file's tests share what is slow to make, so they stay together.
-test: lint browser slurm .venv-archive/ready .venv-kubernetes/ready .venv-progress/ready  ## everything that must hold: linters, then the tests, which have the dry runs of `check`
+test: lint browser slurm .venv-archive/ready .venv-docs/ready .venv-kubernetes/ready .venv-progress/ready  ## everything that must hold: linters, then the tests, which have the dry runs of `check`
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # Debian's browser, for the tests that drive one; where it is not and cannot be installed, they say so.
@@ -391,6 +397,12 @@ estimate-cost: .venv/ready  ## what a grid would cost on this device (ten minute
 
 .venv-progress/ready: envs/progress.txt .venv/ready
 	$(BESIDE)
+
+.venv-docs/ready: envs/docs.txt envs/axe.txt .venv/ready
+	$(BESIDE)
+	@rm $@
+	@$(@D)/bin/python -m pip install -qq --disable-pip-version-check --no-deps -r envs/axe.txt
+	@touch $@
 
 # With the files of the plugins, which pods install.
 .venv-kubernetes/ready: envs/kubernetes_tests.txt envs/kubernetes.txt .venv/ready

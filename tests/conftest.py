@@ -94,6 +94,16 @@ def snakesee() -> str:
 
 
 @pytest.fixture(scope="session")
+def docs_python() -> str:
+    """The interpreter of the environment that makes the documentation's site; see the Makefile."""
+    default = Path(__file__).parents[1] / ".venv-docs" / "bin" / "python"
+    python = Path(os.environ.get("EVENLIGHT_DOCS_PYTHON", default))
+    if not python.is_file():
+        unavailable(f"{python} is not there", "`make .venv-docs/ready`, or name another in EVENLIGHT_DOCS_PYTHON")
+    return str(python)
+
+
+@pytest.fixture(scope="session")
 def browser() -> str:
     """The name of a browser that starts on this machine, for ``browser.fetching`` and the scripts' ``--browser``."""
     from evenlight.corpus.browser import CrawlPolicy, NoBrowser, start_browser

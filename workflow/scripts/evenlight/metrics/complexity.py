@@ -8,7 +8,7 @@ from evenlight.metrics import Explanation
 
 
 def gini(score: np.ndarray) -> float:
-    """Gini index of |score| (tokens,): 0 for equal scores, 1 − 1/tokens for a single one.
+    """Gini index of the absolute scores (tokens,): 0 for equal scores, 1 − 1/tokens for a single one.
 
     Dhaini et al. 2025, Eq. 5 (after Hurley & Rickard 2009). A tiny constant keeps all-zero scores defined: 0.
     """
@@ -19,7 +19,10 @@ def gini(score: np.ndarray) -> float:
 
 
 def sparsity(score: np.ndarray, threshold: float) -> float:
-    """Share of tokens whose |normalised score| reaches the threshold; Dhaini et al. 2025, Eq. 4. Lower is sparser."""
+    """Share of tokens whose normalised score, without its sign, reaches the threshold; lower is sparser.
+
+    Dhaini et al. 2025, Eq. 4.
+    """
     return float(np.mean(np.abs(score) >= threshold))
 
 
