@@ -1,6 +1,6 @@
 """Photograph pages of runs that are there, for the documentation, with Chromium and its driver.
 
-make pictures    # after `make demo`; runs the audit's example
+make pictures    # after `make demo` and `make tutorials`; runs the audit's example
 """
 
 import argparse
@@ -9,28 +9,34 @@ from pathlib import Path
 
 from selenium import webdriver
 
-# By the name of the picture: the page, and the size of the window.
+# By the name of the picture: the page, the size of the window, and what it begins with, where that is not the top.
 PICTURES = {
-    "audit": ("audit_example/audit.html", (900, 620)),
-    "effects": ("demo/tables/effects.html", (1000, 700)),
+    "audit": ("audit_example/audit.html", (900, 620), None),
+    "effects": ("demo/tables/effects.html", (1000, 700), None),
+    "first_audit": ("tutorials/results/first_audit/audit.html", (900, 380), None),
+    "my_study_scores": ("tutorials/results/my_study/tables/scores.html", (900, 480), "table"),
+    "my_study_effects": ("tutorials/results/my_study/figures/effects/sentences.svg", (740, 560), None),
+    "my_sentences_pairs": ("tutorials/results/my_sentences/audit.html", (900, 420), "section.texts"),
 }
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write all pictures, or say which page is missing."""
-    pages = {name: (arguments.results / page, size) for name, (page, size) in PICTURES.items()}
-    missing = [str(page) for page, _ in pages.values() if not page.is_file()]
+    pages = {name: (arguments.results / page, *more) for name, (page, *more) in PICTURES.items()}
+    missing = [str(page) for page, *_ in pages.values() if not page.is_file()]
     if missing:
-        sys.exit(f"error: no page {', '.join(missing)}; run `make demo` and the audit's example first")
+        sys.exit(f"error: no page {', '.join(missing)}; run `make demo tutorials` and the audit's example first")
     options = webdriver.ChromeOptions()
     for flag in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--force-device-scale-factor=1"):
         options.add_argument(flag)
     arguments.output.mkdir(parents=True, exist_ok=True)
     driver = webdriver.Chrome(options=options)
     try:
-        for name, (page, size) in pages.items():
+        for name, (page, size, begin) in pages.items():
             driver.set_window_size(*size)
             driver.get(page.resolve().as_uri())
+            if begin:
+                driver.execute_script("document.querySelector(arguments[0]).scrollIntoView()", begin)
             driver.save_screenshot(str(arguments.output / f"{name}.png"))
             print(arguments.output / f"{name}.png")
     finally:
