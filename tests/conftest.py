@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 import pytest
@@ -91,6 +92,17 @@ def snakesee() -> str:
     if not command.is_file():
         unavailable(f"{command} is not there", "`make .venv-progress/ready`, or name another in EVENLIGHT_SNAKESEE")
     return str(command)
+
+
+@pytest.fixture(scope="session")
+def notebooks() -> ModuleType:
+    """What runs the notebooks of the documentation: bench/notebooks.py, and the kernel that it asks for."""
+    try:
+        import ipykernel  # noqa: F401
+        import notebooks
+    except ModuleNotFoundError as missing:
+        unavailable(f"{missing.name} is not installed", "`make .venv/ready-for-tests`, or envs/tests.txt")
+    return notebooks
 
 
 @pytest.fixture(scope="session")
