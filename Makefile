@@ -26,7 +26,7 @@ define NEW_PYTHON
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -203,7 +203,18 @@ mutation: .venv-mutation/ready  ## which small changes of the code no test notic
 architectures: .venv/ready-for-tests  ## which types of models work: docs/architectures.md (two hours; goes on where it ended)
 	$(BIN)/python bench/architectures/measure_architectures.py --folder results/architectures --output docs/architectures.md
 
-gallery: .venv/ready browser  ## make the pictures of docs, those of docs/gallery.md too, after `make demo`
+TUTORIALS := $(foreach name,first_audit own_study own_explainer own_sentences,docs/tutorials/$(name).md)
+FOLLOWED := results/tutorials
+
+tutorials: .venv/ready-for-tests  ## do what the tutorials say, in a clone of the last commit (ten minutes)
+	rm -rf $(FOLLOWED)
+	git clone --quiet . $(FOLLOWED)
+	$(BIN)/python bench/tutorials.py --folder $(FOLLOWED) $(TUTORIALS)
+
+notebooks: .venv/ready-for-tests  ## run docs/notebooks/ on the studies of `make tutorials`, and keep what they show
+	$(BIN)/python bench/notebooks.py --folder $(FOLLOWED) $(wildcard docs/notebooks/*.ipynb)
+
+gallery: .venv/ready browser  ## make the pictures of docs, those of docs/gallery.md too, after `make demo tutorials`
 	$(BIN)/snakemake --cores $(CORES) audit --configfile config/studies/audit_example.yaml
 	$(BIN)/snakemake --cores $(CORES) figures --configfile bench/gallery.yaml
 	$(BIN)/python bench/pictures.py

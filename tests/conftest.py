@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 import pytest
@@ -101,6 +102,17 @@ def docs_python() -> str:
     if not python.is_file():
         unavailable(f"{python} is not there", "`make .venv-docs/ready`, or name another in EVENLIGHT_DOCS_PYTHON")
     return str(python)
+
+
+@pytest.fixture(scope="session")
+def notebooks() -> ModuleType:
+    """What runs the notebooks of the documentation: bench/notebooks.py, and the kernel that it asks for."""
+    try:
+        import ipykernel  # noqa: F401
+        import notebooks
+    except ModuleNotFoundError as missing:
+        unavailable(f"{missing.name} is not installed", "`make .venv/ready-for-tests`, or envs/tests.txt")
+    return notebooks
 
 
 @pytest.fixture(scope="session")

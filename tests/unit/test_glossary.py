@@ -7,7 +7,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GLOSSARY = ROOT / "docs" / "glossary.md"
-PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "config/README.md")),
+    *sorted(page for folder in ("docs", "docs/tutorials") for page in (ROOT / folder).glob("*.md")),
+]
 TERM = re.compile(r'\| <a id="([^"]*)"></a>\*\*(.+?)\*\*( \([^)]*\))? \| (.*) \| (\[.*\))? \|')
 ROWS = [line for line in GLOSSARY.read_text(encoding="utf-8").splitlines() if line.startswith("| <a id=")]
 LINK = re.compile(r"\]\(([^)#\s]*)#?([^)\s]*)\)")
@@ -53,7 +56,9 @@ def test_words_of_the_field_are_in_order():
     assert words == sorted(set(words))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != GLOSSARY], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page != GLOSSARY], ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_a_page_links_to_the_glossary(page):
     links = LINK.findall(page.read_text(encoding="utf-8"))
     assert [to for to, _ in links if to and (page.parent / to).resolve() == GLOSSARY]

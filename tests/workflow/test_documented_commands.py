@@ -1,28 +1,56 @@
-"""Every command of the first page, and of the page for users, as it stands there: planned, since most take long."""
+"""Commands of the documents, as they stand there: planned, since most take long; those of tutorials are run."""
 
+import json
 import re
 import shlex
+import shutil
+import subprocess
+from functools import cache, partial
+from pathlib import Path
 
 import pytest
 from running import PROJECT, copy_of_project, environment
+from tutorials import Reader, Step, is_model_of_the_pages, steps, unsaid
 from warm_snakemake import run
 
-PAGES = ("README.md", "docs/use.md")
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PLANNED = ("README.md", "docs/use.md")
+TUTORIALS = sorted((PROJECT / "docs/tutorials").glob("[a-z]*.md"))
+NOTEBOOKS = sorted((PROJECT / "docs/notebooks").glob("*.ipynb"))
 # What needs the network, or other software, is tried elsewhere (tests/workflow/test_remote.py) or not at all.
 ELSEWHERE = ("pip install", "python3 -m venv", "snakedeploy", "source ")
+# What tutorials do after these edits takes long: to the next edit it is planned here, and what it would say is not
+# compared. `make test-slow` follows the pages as they stand. What needs a cluster is only planned.
+LONG = ("explain: {pairs: 80}",)
+ON_A_CLUSTER = ("to_slurm",)
 
 
 def commands() -> list[str]:
-    """The lines of all blocks of commands, without their comments, each once."""
-    blocks = [
-        block
-        for page in PAGES
-        for language, block in FENCE.findall((PROJECT / page).read_text(encoding="utf-8"))
-        if not language
-    ]
-    lines = [line.split("  #")[0].strip() for block in blocks for line in block.splitlines()]
-    return [line for line in dict.fromkeys(lines) if line and not line.startswith(ELSEWHERE)]
+    """The commands of all pages that are planned, each once."""
+    read = [step for page in PLANNED for step in steps((PROJECT / page).read_text(encoding="utf-8"))]
+    found = [command for step in read if step.does == "run" for command in step.commands]
+    return [command for command in dict.fromkeys(found) if not command.startswith(ELSEWHERE)]
+
+
+def plan(command: str, project: Path) -> tuple[str, int]:
+    """What the command would do, which must be something that it can do."""
+    program, *arguments = shlex.split(command)
+    if program == "make":
+        told = "" if arguments[0].startswith(".") else ".*  ## "
+        targets = (PROJECT / "Makefile").read_text(encoding="utf-8")
+        return "", not re.search(rf"^{re.escape(arguments[0])}:{told}", targets, re.MULTILINE)
+    return said(shlex.join([program, "-n", *arguments]) if program == "snakemake" else command, project)
+
+
+def said(command: str, project: Path) -> tuple[str, int]:
+    """What a command says, and how it ends."""
+    program, *arguments = shlex.split(command)
+    if program == "snakemake":
+        done = run(arguments, project, environment())
+    else:
+        done = subprocess.run(
+            [program, *arguments], cwd=project, env=environment(), capture_output=True, text=True, check=False
+        )
+    return done.stdout, done.returncode
 
 
 @pytest.fixture(scope="module")
@@ -38,15 +66,98 @@ def project(tmp_path_factory):
 
 @pytest.mark.parametrize("command", commands())
 def test_a_documented_command_can_be_planned(project, command):
-    program, *arguments = shlex.split(command)
-    if program == "make":
-        assert re.search(rf"^{arguments[0]}:.*  ## ", (PROJECT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-        return
-    assert program == "snakemake"
-    asked = [*arguments, "-n"] if "--configfile" not in arguments else ["-n", *arguments]
-    planned = run(asked, project, environment())
-    assert planned.returncode == 0, planned.stdout
+    found, status = plan(command, project)
+    assert status == 0, found
 
 
 def test_the_pages_have_commands():
     assert len(commands()) >= 10
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """A fresh copy for the tutorials, which find there what those before them have made, and for the notebooks."""
+    clone = copy_of_project(tmp_path_factory.mktemp("tutorials") / "project")
+    shutil.copytree(PROJECT / "docs/notebooks", clone / "docs/notebooks")
+    return clone
+
+
+@pytest.fixture(scope="module")
+def follow(clone):
+    """Does what a tutorial says, once."""
+    return cache(partial(_follow, clone))
+
+
+def _follow(clone: Path, page: Path, in_small: bool = True) -> None:
+    always = planned = page.stem in ON_A_CLUSTER
+    reader = Reader(clone, lambda command: (plan if planned or command.startswith("make") else said)(command, clone))
+    for step in steps(page.read_text(encoding="utf-8")):
+        if step.does in ("save", "edit"):
+            planned = always or (in_small and any(text in step.text for text in LONG))
+        if step.does == "compare" and planned:
+            print(f"not compared, since the command before it was only planned: {step.text}")
+        else:
+            reader.follow(step)
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_can_be_followed(follow, page):
+    follow(page)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_whole_tutorial_can_be_followed(follow, page):
+    follow(page, in_small=False)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_what_it_has_shown(notebooks, follow, clone, path):
+    stored = notebooks.nbformat.read(path, as_version=4)
+    # What a notebook reads is made by the tutorial to which it links first.
+    follow(PROJECT / "docs" / re.search(r"tutorials/\w+\.md", stored.cells[0].source)[0])
+    library = {"PYTHONPATH": str(clone / "workflow/scripts")}
+    found = notebooks.executed(clone / "docs/notebooks" / path.name, **environment(**library))
+    assert [len(cell.get("outputs", [])) for cell in found.cells] == [
+        len(cell.get("outputs", [])) for cell in stored.cells
+    ]
+    if not is_model_of_the_pages(clone):
+        pytest.skip("numbers and verdicts are not compared, since the model trained here is another one")
+    assert notebooks.shown(found) == notebooks.shown(stored)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_small_and_was_run(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text) < 60_000
+    cells = json.loads(text)["cells"]
+    assert [cell["source"] for cell in cells if cell["cell_type"] == "code" and not cell["outputs"]] == []
+
+
+def test_every_edit_that_makes_a_tutorial_long_is_in_one():
+    edits = [step.text for page in TUTORIALS for step in steps(page.read_text(encoding="utf-8")) if step.does == "edit"]
+    assert [text for text in LONG if not any(text in edit for edit in edits)] == []
+
+
+def test_a_quotation_that_nothing_says_is_found():
+    said = ["train    2\ntotal    36\nThe audit is done in 4 s."]
+    assert unsaid("train 3\n…\nis done in under 1 s", said) == []
+    assert unsaid("train 3\n…\nexplain 2", said) == ["explain 0"]
+
+
+def test_a_reader_edits_only_what_is_there_once(tmp_path):
+    reader = Reader(tmp_path, run=None)
+    reader.follow(Step("save", "a: 1\nb: 1\n", ("x.yaml",)))
+    reader.follow(Step("edit", " a: 1\n-b: 1\n+b: 2\n", ("x.yaml",)))
+    assert (tmp_path / "x.yaml").read_text() == "a: 1\nb: 2\n"
+    with pytest.raises(AssertionError, match="not once there"):
+        reader.follow(Step("edit", "-b: 1\n+b: 2\n", ("x.yaml",)))
+
+
+def test_a_command_must_fail_where_the_page_says_so_and_nowhere_else(tmp_path):
+    refused, done = steps("```\nfirst\n```\n\n```text refused\nno\n```\n\n```\nsecond\n```\n")[::2]
+    Reader(tmp_path, lambda command: ("no", 1)).follow(refused)
+    with pytest.raises(AssertionError, match="ended with 1"):
+        Reader(tmp_path, lambda command: ("no", 1)).follow(done)
+    with pytest.raises(AssertionError, match="ended with 0"):
+        Reader(tmp_path, lambda command: ("yes", 0)).follow(refused)
