@@ -28,6 +28,7 @@ NAVIGATION = {
     "Audit a classifier": ["docs/audit.md", "docs/read_a_verdict.md", "docs/explorer.md", "docs/service.md"],
     "Run a study": [
         "docs/use.md",
+        "docs/looks.md",
         "docs/datasets.md",
         "docs/models.md",
         "docs/concepts.md",
