@@ -13,6 +13,7 @@ from test_effects import SETTINGS, scores, written
 
 from evenlight.core.contracts.results import LOOKS
 from evenlight.core.errors import InputError
+from evenlight.reports.pages.effects import effect_cell
 from evenlight.statistics.cells import read_models
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.familywise import step_down_p
@@ -281,3 +282,14 @@ def test_a_text_that_is_replaced_has_another_digest(files):
 def test_a_plan_that_cannot_be_is_refused(pairs, statistics, message):
     changes = [("explain.pairs", pairs), *((f"statistics.{key}", value) for key, value in statistics.items())]
     assert any(re.search(message, problem) for problem in refusal(*changes)), refusal(*changes)
+
+
+# Pages ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("look", "said"), [(2.0, "; first found by look 2"), (None, "")])
+def test_a_cell_says_which_look_found_it(files, look, said):
+    row = effects(files).reset_index().query("metric == 'shifted'").assign(look=look)
+    title = effect_cell(next(row.itertuples(index=False))).title
+    assert title.endswith(said)
+    assert ("look" in title) == bool(said)

@@ -110,7 +110,7 @@ def read_found(folder: Path, pages: Collection[str], datasets: Path | None) -> F
 
     ``datasets`` has the texts, where they are shown.
 
-    Notes are those on the tests, which tell what could not be compared, too.
+    Notes are those on verdicts and on tests, which tell what could not be compared, too.
     """
 
     def read(name: str, contract: tables.Contract) -> pd.DataFrame:
@@ -132,8 +132,15 @@ def read_found(folder: Path, pages: Collection[str], datasets: Path | None) -> F
         read_reliance(folder) if "reliance" in pages else None,
         examples,
         {} if examples is None else {name: _words(datasets, name) for name in examples["dataset"].unique()},
-        tables.read_metadata(folder / "disparity.parquet", DISPARITY).get("notes", []),
+        _notes(folder),
     )
+
+
+def _notes(folder: Path) -> list[str]:
+    """What is to be said of verdicts and of tests, each once: of a plan of looks the verdicts know alone."""
+    of_tables = {"effects": EFFECTS, "disparity": DISPARITY}
+    read = [tables.read_metadata(folder / f"{name}.parquet", table) for name, table in of_tables.items()]
+    return list(dict.fromkeys(note for metadata in read for note in metadata.get("notes", [])))
 
 
 def _words(folder: Path, dataset: str) -> pd.Series:
@@ -507,6 +514,7 @@ def _finding(
     numbers = (
         f"{abs(row.difference):.3g} in the metric's own units; {_units(row, different)}; adjusted p "
         f"{row.p_models_adjusted:.2g}"
+        + ("" if pd.isna(getattr(row, "look", None)) else f"; first found by look {row.look:.0f}")
     )
     behind = (
         ("On average this holds across retraining, too. " if of_trainings else "")

@@ -283,6 +283,8 @@ def effect_cell(row) -> Cell:
         f"{row.robustness_significance:.0%}{_contradiction(row)}"
     )
     bold = row.verdict in ("disparity", "disparity for these trained models")
+    if not pd.isna(getattr(row, "look", None)):
+        title += f"; first found by look {row.look:.0f}"
     if row.left_out_seeds:
         title += f"; left out, with too few scores: seed {row.left_out_seeds}"
     return Cell(f"{sign} {signed(row.standardised)} {interval} n {units}", title, colour, bold)
