@@ -26,7 +26,7 @@ define NEW_PYTHON
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-ten-units bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -356,8 +356,8 @@ looks: .venv/ready  ## how often a plan of looks is wrong, and how many texts it
 
 GECOBENCH := $(wildcard results/gecobench_cpu)
 
-bench-ten-units: .venv/ready  ## how often GECOBench's claims are wrong; after `make gecobench` with its scores, too (a minute)
-	$(BIN)/python bench/research/ten_units.py $(GECOBENCH:%=--results %)
+bench-few-sentences: .venv/ready  ## how often GECOBench's claims are wrong; after `make gecobench` with its scores, too (a minute)
+	$(BIN)/python bench/research/few_sentences.py $(GECOBENCH:%=--results %)
 
 bench-statements: .venv/ready  ## how often sentences of an audit are wrong, in studies drawn at random (hours)
 	$(BIN)/python bench/research/audit_statements.py --studies 100

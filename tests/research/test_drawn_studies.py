@@ -73,56 +73,56 @@ def test_shares_are_told_with_their_interval(statements):
     assert counts.median("numbers") == "1,200"
 
 
-# GECOBench's ten sentences --------------------------------------------------------------------------------------------
+# GECOBench's few sentences --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def ten():
-    return script("ten_units")
+def few():
+    return script("few_sentences")
 
 
-@pytest.mark.parametrize("shape", script("ten_units").SHAPES)
-def test_scores_of_every_shape_have_the_same_mean(ten, shape):
+@pytest.mark.parametrize("shape", script("few_sentences").SHAPES)
+def test_scores_of_every_shape_have_the_same_mean(few, shape):
     random = np.random.default_rng(0)
-    drawn = np.mean([ten.scores(random, 3, [0], shape) for _ in range(400)], axis=(0, 1, 3))
-    np.testing.assert_allclose(drawn, ten.SHAPES[shape][1], atol=0.01)
+    drawn = np.mean([few.scores(random, 3, [0], shape) for _ in range(400)], axis=(0, 1, 3))
+    np.testing.assert_allclose(drawn, few.SHAPES[shape][1], atol=0.01)
 
 
-def test_differences_of_regimes_and_of_challengers_by_hand(ten):
+def test_differences_of_regimes_and_of_challengers_by_hand(few):
     levels = np.array([1.0, 2.0, 4.0, 8.0])
-    of = np.ones((4, 4, ten.UNITS)) * levels[:, None]
-    assert (ten.contrasts(of)[:4] == np.array([[1.0], [3.0], [7.0], [-1.5]])).all()
-    assert ten.contrasts(of).shape == (16, ten.UNITS)
-    assert (ten.beside_rival(of[:, :3])[:2] == np.array([[-3.0], [-2.0]])).all()
+    of = np.ones((4, 4, few.UNITS)) * levels[:, None]
+    assert (few.contrasts(of)[:4] == np.array([[1.0], [3.0], [7.0], [-1.5]])).all()
+    assert few.contrasts(of).shape == (16, few.UNITS)
+    assert (few.beside_rival(of[:, :3])[:2] == np.array([[-3.0], [-2.0]])).all()
 
 
 @pytest.mark.parametrize("one_sided", [False, True])
-def test_what_is_clear_is_claimed_and_nothing_is_not(ten, one_sided):
+def test_what_is_clear_is_claimed_and_nothing_is_not(few, one_sided):
     random = np.random.default_rng(4)
-    noise = random.normal(size=(1, ten.UNITS))
+    noise = random.normal(size=(1, few.UNITS))
     noise -= noise.mean(axis=1, keepdims=True)
     for shift, claimed in ((0.0, False), (5.0, True), (-5.0, not one_sided)):
-        any_claimed, undecidable, by_holm = ten.claims(noise + shift, random, one_sided)
+        any_claimed, undecidable, by_holm = few.claims(noise + shift, random, one_sided)
         assert any_claimed == claimed
         assert by_holm == claimed
         assert 0 <= undecidable <= 1
 
 
-def test_the_studys_own_sentences_are_read(ten, tmp_path):
+def test_the_studys_own_sentences_are_read(few, tmp_path):
     """Each sentence of a regime or an explainer has one score, the same in its forms."""
-    worth = dict(zip(ten.REGIMES, (0, 1, 4, 9), strict=True)) | {"attnlrp": 40, "gim": 50, "deeplift": 60}
-    for dataset in ten.DATASETS:
-        for model in ten.REGIMES:
+    worth = dict(zip(few.REGIMES, (0, 1, 4, 9), strict=True)) | {"attnlrp": 40, "gim": 50, "deeplift": 60}
+    for dataset in few.DATASETS:
+        for model in few.REGIMES:
             for explainer in ("attnlrp", "gim", "deeplift"):
                 folder = tmp_path / "scores" / dataset / model / "seed0" / "ground_truth"
                 folder.mkdir(parents=True, exist_ok=True)
-                names = [f"{unit}-{form}" for unit in range(ten.UNITS) for form in "mf"]
+                names = [f"{unit}-{form}" for unit in range(few.UNITS) for form in "mf"]
                 table = pd.DataFrame({"item_id": names, "mass_accuracy": float(worth[model] + worth[explainer])})
                 table.to_parquet(folder / f"{explainer}.parquet")
-    cells, rows = ten.of_study(tmp_path)
-    np.testing.assert_allclose(cells[:4], np.tile([[1.0], [4.0], [9.0], [-2.0]], ten.UNITS))
-    np.testing.assert_allclose(rows, np.tile([[-20.0], [-10.0]] * 4, ten.UNITS))
-    again = ten.resampled(np.random.default_rng(0), cells + np.linspace(0, 1, ten.UNITS))
+    cells, rows = few.of_study(tmp_path)
+    np.testing.assert_allclose(cells[:4], np.tile([[1.0], [4.0], [9.0], [-2.0]], few.UNITS))
+    np.testing.assert_allclose(rows, np.tile([[-20.0], [-10.0]] * 4, few.UNITS))
+    again = few.resampled(np.random.default_rng(0), cells + np.linspace(0, 1, few.UNITS))
     assert again.shape == cells.shape
     assert np.abs(again.mean()) < 0.3
 

@@ -1,6 +1,6 @@
-"""How often GECOBench's claims are wrong with its ten sentences: scores in [0, 1] drawn without a difference.
+"""How often GECOBench's claims are wrong with its twenty sentences: scores in [0, 1] drawn without a difference.
 
-``make bench-ten-units`` prints the table of docs/results/verdicts.md. Claims on regimes: 16 cells, three regimes beside
+``make bench-few-sentences`` prints the table of docs/results/verdicts.md. Claims on regimes: 16 cells, three regimes beside
 the baseline and a contrast of all four, on four datasets that have the same sentences. Challengers: two on each
 dataset, each as good as one rival and far better than the others, so that this pair decides. The library judges one
 score per sentence. With ``--results`` the first row draws the scores of that study.
@@ -22,7 +22,7 @@ from evenlight.statistics.many_groups import holm
 from evenlight.statistics.study import Comparison, VerdictSettings
 from evenlight.statistics.verdicts import adjusted, decidable
 
-ALPHA, DRAWS, UNITS, FORMS = 0.05, 1000, 10, (2, 2, 3, 3)
+ALPHA, DRAWS, UNITS, FORMS = 0.05, 1000, 20, (2, 2, 3, 3)
 RAREST = 2 * 0.5**UNITS
 DATASETS = ("geco_all", "geco_subj", "geco_neutral_all", "geco_neutral_subj")
 REGIMES = ("minilm_c", "minilm_ce", "minilm_cef", "minilm_cefaf")
