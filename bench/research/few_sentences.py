@@ -1,7 +1,7 @@
 """How often GECOBench's claims are wrong with its twenty sentences: scores in [0, 1] drawn without a difference.
 
-``make bench-few-sentences`` prints the table of docs/results/verdicts.md. Claims on regimes: 16 cells, three regimes beside
-the baseline and a contrast of all four, on four datasets that have the same sentences. Challengers: two on each
+``make bench-few-sentences`` prints the table of docs/results/verdicts.md. Claims on regimes: 16 cells, three regimes
+beside the baseline and a contrast of all four, on four datasets that have the same sentences. Challengers: two on each
 dataset, each as good as one rival and far better than the others, so that this pair decides. The library judges one
 score per sentence. With ``--results`` the first row draws the scores of that study.
 """
