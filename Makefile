@@ -445,7 +445,7 @@ endef
 	@$(call install_into,.venv) $(RUN_REQUIREMENTS:%=-r %) pip setuptools || { \
 		echo "error: the requirements could not be installed; the lines above say why. Without a network, bring their files" \
 			"from a machine that has one ('pip download -d FOLDER $(RUN_REQUIREMENTS:%=-r %) pip setuptools'):" \
-			"PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER make ..." >&2; exit 1; }
+			"PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER make ...$(if $(UV), uv reads no pip.conf; make UV= ... takes pip.)" >&2; exit 1; }
 	@$(call install_into,.venv) --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -44,7 +44,7 @@ EVERY_RUN = (
     "RuleException:\nCalledProcessError in file ",
     "WorkflowError:\nAt least one job did not complete successfully.",
 )
-STOPPING = "Terminating processes on user request"
+STOPPING = ("Terminating processes on user request", "Will exit after finishing currently running jobs")
 # Of a failed job's log.
 LAST_LINES = 10
 # Of all jobs, before which the time left is not told: the first jobs of a study are not like the others.
