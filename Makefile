@@ -168,7 +168,7 @@ architectures: .venv/ready-for-tests  ## which types of models work: docs/archit
 
 gallery: .venv/ready browser  ## make the pictures of docs, those of docs/gallery.md too, after `make demo`
 	$(BIN)/snakemake --cores $(CORES) audit --configfile config/studies/audit_example.yaml
-	$(BIN)/snakemake --cores $(CORES) figures --configfile bench/gallery.yaml
+	$(BIN)/snakemake --cores $(CORES) figures --configfile config/studies/gallery.yaml
 	$(BIN)/python bench/pictures.py
 
 pictures: gallery  ## the same

@@ -1,40 +1,112 @@
-"""Photograph pages of runs that are there, for the documentation, with Chromium and its driver.
+"""Make the pictures of the documentation, those of docs/gallery.md too, of results that are there.
 
-make pictures    # after `make demo`; runs the audit's example
+Pages are photographed with Chromium and its driver, figures are copied. Kinds of figures that no small study has are
+drawn of made-up numbers, those of the tests.
+
+make gallery    # after `make demo`; runs the audit's example and a tiny study of regimes
 """
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 from selenium import webdriver
 
-# By the name of the picture: the page, and the size of the window.
+sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
+
+from every_figure import FIGURES, Names
+
+from evenlight.reports.style import draw
+from evenlight.statistics.study import MetricLabel
+
+# By the name of the picture: the page, and the size that is seen of it, or None where it is a figure, as large as that.
 PICTURES = {
-    "audit": ("audit_example/audit.html", (900, 620)),
-    "effects": ("demo/tables/effects.html", (1000, 700)),
+    "audit": ("audit_example/audit.html", (900, 480)),
+    "effects": ("demo/tables/effects.html", (1000, 560)),
+    "gallery/disparity_table": ("demo/tables/disparity.html", (1000, 760)),
+    "gallery/scores_table": ("demo/tables/scores.html", (1000, 640)),
+    "gallery/explorer": ("demo/explorer.html", (1100, 760)),
+    "gallery/report": ("demo/report.html", (1100, 700)),
+    "gallery/review": ("demo/corpus/review.html", (1000, 640)),
+    "gallery/effects": ("demo/figures/effects/demo_books.svg", None),
+    "gallery/disparity": ("demo/figures/disparity/demo_books.svg", None),
+    "gallery/score_panels": ("demo/figures/panels/demo_books/small_bert.svg", None),
 }
+# What is small enough to be copied.
+COPIED = {
+    "gallery/scores": "demo/figures/scores/demo_books/small_bert/mass_accuracy.svg",
+    "gallery/control": "demo/figures/control.svg",
+    "gallery/regimes": "gallery/figures/regimes/sentences/mass_accuracy_by_regime.svg",
+    "gallery/attribution_differences": "gallery/figures/attribution_differences/sentences_sizes.svg",
+    "gallery/agreement": "gallery/figures/agreement/sentences.svg",
+    "gallery/randomisation": "gallery/figures/randomisation/sentences.svg",
+    "gallery/roc": "gallery/figures/roc/sentences.svg",
+    "gallery/associations": "gallery/figures/word_associations/sentences.svg",
+    "gallery/sentence": "gallery/figures/sentences/sentences.svg",
+}
+MADE_UP = ("definitions", "specifications", "concepts", "concept_grid", "masked_words")
+NAMES = Names(
+    {"reviews": "Reviews", "posts": "Posts"},
+    {"bert": "BERT", "lstm": "LSTM"},
+    {"ig": "Integrated Gradients", "lime": "LIME", "shap": "SHAP"},
+    {
+        "released": MetricLabel("released", "Comprehensiveness, released", True),
+        "paper": MetricLabel("paper", "Comprehensiveness, paper", True),
+    },
+    ["male", "female"],
+    "Made-up numbers",
+)
+# What is done on a page before it is photographed.
+FIRST = {
+    "gallery/review": "document.querySelector('#name-dialog input').value = 'Ada';"
+    "document.querySelector('#name-dialog button').click()",
+}
+POINT = 96 / 72  # pixels
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write all pictures, or say which page is missing."""
+    """Make all pictures, or say which page is missing."""
     pages = {name: (arguments.results / page, size) for name, (page, size) in PICTURES.items()}
-    missing = [str(page) for page, _ in pages.values() if not page.is_file()]
+    copied = {name: arguments.results / page for name, page in COPIED.items()}
+    missing = [str(page) for page in (*(page for page, _ in pages.values()), *copied.values()) if not page.is_file()]
     if missing:
-        sys.exit(f"error: no page {', '.join(missing)}; run `make demo` and the audit's example first")
+        sys.exit(f"error: no page {', '.join(missing)}; run `make demo` and then `make gallery`")
+    (arguments.output / "gallery").mkdir(parents=True, exist_ok=True)
+    for name, page in copied.items():
+        shutil.copyfile(page, arguments.output / f"{name}.svg")
+    for kind in MADE_UP:
+        path = arguments.output / "gallery" / f"{kind}.svg"
+        draw([path], lambda kind=kind: FIGURES[kind][0](NAMES), "Made-up numbers")
+    photograph(pages, arguments.output)
+
+
+def photograph(pages: dict[str, tuple[Path, tuple[int, int] | None]], output: Path) -> None:
+    """A picture of the first window of every page."""
     options = webdriver.ChromeOptions()
     for flag in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--force-device-scale-factor=1"):
         options.add_argument(flag)
-    arguments.output.mkdir(parents=True, exist_ok=True)
     driver = webdriver.Chrome(options=options)
     try:
         for name, (page, size) in pages.items():
-            driver.set_window_size(*size)
+            width, height = size or size_of(page)
+            seen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", seen)
             driver.get(page.resolve().as_uri())
-            driver.save_screenshot(str(arguments.output / f"{name}.png"))
-            print(arguments.output / f"{name}.png")
+            driver.execute_script(FIRST.get(name, ""))
+            driver.save_screenshot(str(output / f"{name}.png"))
+            print(output / f"{name}.png")
     finally:
         driver.quit()
+
+
+def size_of(figure: Path) -> tuple[int, int]:
+    """Width and height of an SVG in pixels."""
+    root = ElementTree.parse(figure).getroot()
+    width, height = (round(POINT * float(root.get(side).removesuffix("pt"))) for side in ("width", "height"))
+    return width, height
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every command of the first page, and of the page for users, as it stands there: planned, since most take long."""
+"""Every command of the first page, the page for users and the gallery, planned, since most take long."""
 
 import re
 import shlex
@@ -8,6 +8,7 @@ from running import PROJECT, copy_of_project, environment
 from warm_snakemake import run
 
 PAGES = ("README.md", "docs/use.md")
+GALLERY = PROJECT / "docs" / "gallery.md"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What needs the network, or other software, is tried elsewhere (tests/workflow/test_remote.py) or not at all.
 ELSEWHERE = ("pip install", "snakedeploy", "source ")
@@ -22,6 +23,7 @@ def commands() -> list[str]:
         if not language
     ]
     lines = [line.split("  #")[0].strip() for block in blocks for line in block.splitlines()]
+    lines += re.findall(r"^Command: `(.*)`$", GALLERY.read_text(encoding="utf-8"), re.MULTILINE)
     return [line for line in dict.fromkeys(lines) if line and not line.startswith(ELSEWHERE)]
 
 
