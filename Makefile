@@ -216,7 +216,7 @@ notebooks: .venv/ready-for-tests  ## run docs/notebooks/ on the studies of `make
 
 gallery: .venv/ready browser  ## make the pictures of docs, those of docs/gallery.md too, after `make demo tutorials`
 	$(BIN)/snakemake --cores $(CORES) audit --configfile config/studies/audit_example.yaml
-	$(BIN)/snakemake --cores $(CORES) figures --configfile bench/gallery.yaml
+	$(BIN)/snakemake --cores $(CORES) figures --configfile config/studies/gallery.yaml
 	$(BIN)/python bench/pictures.py
 
 house:  ## draw the picture of docs/architecture.md from its source; needs graphviz

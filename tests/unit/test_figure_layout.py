@@ -1,6 +1,7 @@
 """Every kind of figure: nothing is cut off, off the page or over other text, whatever the study and its names."""
 
 import re
+from dataclasses import replace
 from pkgutil import iter_modules
 from xml.etree import ElementTree
 
@@ -28,6 +29,9 @@ LONG_METRICS = (
     "Mass accuracy, paper",
     "Sparsity",
 )
+
+
+USUAL = ("Gradient", "Gradient × Input", "Integrated Gradients", "Random")
 
 
 def names(models: int, explainers: int, metrics: int, groups: int, long: bool = False) -> Names:
@@ -58,6 +62,7 @@ def names(models: int, explainers: int, metrics: int, groups: int, long: bool = 
 STUDIES = {
     "few": names(1, 2, 1, 2),
     "few, long names": names(1, 2, 2, 2, long=True),
+    "usual names": replace(names(2, 4, 2, 2), explainers=dict(zip(names(2, 4, 2, 2).explainers, USUAL, strict=True))),
     "many, long names": names(2, 6, 4, 3, long=True),
 }
 DRAWN = [make for views in FIGURES.values() for make in views]

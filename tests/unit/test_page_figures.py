@@ -1,6 +1,7 @@
 """Figures of pages of measurements: drawn of what the repository has, in order, and on their pages."""
 
 import re
+import sys
 from pathlib import Path
 from shutil import copy
 from xml.etree import ElementTree
@@ -8,14 +9,16 @@ from xml.etree import ElementTree
 import matplotlib
 import pandas as pd
 import pytest
-from bench_scripts import script
 from figure_layout import problems
 
 from evenlight.core.errors import InputError
 from evenlight.reports.style import SETTINGS, draw
 
-BENCH = Path(__file__).parents[2] / "bench"
-figures = script("page_figures")
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+import page_figures as figures
+
+BENCH = Path(figures.__file__).parent
 
 
 def texts(svg: Path) -> list[str]:

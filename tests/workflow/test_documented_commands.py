@@ -16,6 +16,7 @@ from warm_snakemake import run
 PLANNED = ("README.md", "docs/use.md")
 TUTORIALS = sorted((PROJECT / "docs/tutorials").glob("[a-z]*.md"))
 NOTEBOOKS = sorted((PROJECT / "docs/notebooks").glob("*.ipynb"))
+GALLERY = PROJECT / "docs" / "gallery.md"
 # What needs the network, or other software, is tried elsewhere (tests/workflow/test_remote.py) or not at all.
 ELSEWHERE = ("pip install", "python3 -m venv", "snakedeploy", "source ")
 # What tutorials do after these edits takes long: to the next edit it is planned here, and what it would say is not
@@ -28,6 +29,7 @@ def commands() -> list[str]:
     """The commands of all pages that are planned, each once."""
     read = [step for page in PLANNED for step in steps((PROJECT / page).read_text(encoding="utf-8"))]
     found = [command for step in read if step.does == "run" for command in step.commands]
+    found += re.findall(r"^Command: `(.*)`$", GALLERY.read_text(encoding="utf-8"), re.MULTILINE)
     return [command for command in dict.fromkeys(found) if not command.startswith(ELSEWHERE)]
 
 

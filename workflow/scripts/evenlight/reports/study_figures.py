@@ -30,8 +30,13 @@ def wrapped(label: str, inches: float, size: float = 10) -> str:
 
 def legend_below(figure: Figure, handles: Sequence[Artist | Container], **look: object) -> None:
     """A legend with as many columns as fit, for which the figure grows by the rows after the first."""
-    longest = max(len(handle.get_label()) for handle in handles)
-    columns = min(len(handles), max(1, int(figure.get_figwidth() / (HANDLE_WIDTH + INCHES_PER_LETTER * longest))))
+    lengths = [len(handle.get_label()) for handle in handles]
+    # As the legend fills them, one after the other.
+    widths = {
+        columns: sum(HANDLE_WIDTH + INCHES_PER_LETTER * column.max() for column in np.array_split(lengths, columns))
+        for columns in range(1, len(lengths) + 1)
+    }
+    columns = max((columns for columns, wide in widths.items() if wide <= figure.get_figwidth()), default=1)
     figure.set_figheight(figure.get_figheight() + LEGEND_ROW * (-(-len(handles) // columns) - 1))
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, **look)
 

@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.reports.contrast import ink_on
-from evenlight.reports.study_figures import wrapped
+from evenlight.reports.study_figures import INCHES_PER_LETTER, wrapped
 from evenlight.reports.text import signed
 
 TABLE = AGREEMENT_SUMMARY
@@ -31,10 +31,11 @@ def draw_agreement(summary: pd.DataFrame, models: dict[str, str], explainers: di
     ``summary`` are one dataset's rows of :func:`evenlight.statistics.explainer_agreement.summarise_agreement`. Pairs
     whose agreement differs between two groups in most seeds are outlined.
     """
-    side = CELL_SIZE * len(explainers)
-    width = max(SMALLEST_PANEL, side + 0.4)
-    height = 1.4 + len(models) * (side + 1.1)
-    figure = Figure(figsize=(1.6 + len(MEASURES) * width, height), layout="constrained")
+    side = CELL_SIZE * (len(explainers) - 1)
+    width = max(SMALLEST_PANEL, side + 0.2)
+    names = 0.8 * INCHES_PER_LETTER * max(map(len, explainers.values()))  # beside the panels, and slanted below them
+    size = (0.4 + names + len(MEASURES) * width, 0.9 + len(models) * (side + 0.7 + 0.64 * names))
+    figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(len(models), len(MEASURES), squeeze=False)
     for row, (model, model_label) in zip(panels, models.items(), strict=True):
         for axes, (measure, measure_label) in zip(row, MEASURES.items(), strict=True):
@@ -62,7 +63,6 @@ def _draw_panel(axes: Axes, summary: pd.DataFrame, explainers: dict[str, str], l
     last = len(explainers) - 1
     axes.set_xlim(-0.5, last - 0.5)
     axes.set_ylim(last + 0.5, 0.5)
-    axes.set_aspect("equal")
     labels = list(explainers.values())
     axes.set_xticks(range(last), labels=labels[:-1], rotation=40, ha="right", rotation_mode="anchor", fontsize=8)
     axes.set_yticks(range(1, last + 1), labels=labels[1:] if labelled else [""] * last, fontsize=8)

@@ -76,7 +76,7 @@ def draw_sentence(
             label.set_fontweight("bold" if is_true else "normal")
     panels[0, 0].invert_yaxis()
     figure.supxlabel("share in the absolute scores; green: ground truth", fontsize=9)
-    figure.suptitle(title, x=0.01, ha="left")
+    figure.suptitle(wrapped(title, size[0], 12), x=0.01, ha="left")
     return figure
 
 
