@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+
 @dataclass(frozen=True)
 class Result:
     """A result of the study: what the module of its name in evenlight.results computes, and the rule of its name runs.
