@@ -25,6 +25,12 @@ def yardstick_settings():
     return verdict_settings(random=random, attainable=attainable, lower_is_better=lower)
 
 
+def left_out():
+    """The explainers of changes that a table of texts alone leaves out, where the study has both."""
+    of_changes = explainers_of(kinds.EFFECTS)
+    return {"left_out": of_changes} if EXPLAINERS and of_changes else {}
+
+
 def from_probability():
     """The metrics that are made of the model's probability of the text itself."""
     return [name for name, metric in METRICS.items() if metric["from_probability"]]

@@ -2,17 +2,6 @@
 
 from dataclasses import dataclass, field
 
-# By the flag that names their folder: what a result may read of all runs.
-OF_RUNS = {
-    "scores": SCORES,
-    **UNITS,
-    "predictions": PREDICTIONS,
-    "attributions": ATTRIBUTION_FILE,
-    "costs": COST,
-    "agreement": AGREEMENT,
-    "randomised": RANDOMISED,
-}
-
 
 @dataclass(frozen=True)
 class Result:
@@ -56,29 +45,28 @@ class Result:
 
 
 @cache
-def of_runs(*flags):
-    """What a result reads of all runs of the study, for Result."""
-    return {flag: (OF_RUNS[flag], files_of_runs(flag)) for flag in flags}
+def of_runs(*patterns):
+    """What a result reads of all runs of the study, for Result: patterns below <results>, whose first folder is the flag."""
+    return {pattern.split("/")[1]: (pattern, files_of_runs(pattern)) for pattern in patterns}
 
 
 @cache
-def files_of_runs(flag):
-    """All files that the folder of this flag has of the study."""
-    if flag == "scores":
+def files_of_runs(pattern):
+    """All files of a pattern that the study has; where it names explainers, of those that explain texts."""
+    if pattern == SCORES:
         return every_score()
-    if flag in UNITS:
-        return every_unit(flag)
-    explainers = {"attributions": EXPLAINERS, "costs": EXPLAINERS, "randomised": RANDOMISED_EXPLAINERS}
-    return every(OF_RUNS[flag], **({"explainer": explainers[flag]} if flag in explainers else {}))
+    if pattern in UNITS.values():
+        return every(pattern, table=["items", "units"])
+    return every(pattern, **({"explainer": EXPLAINERS} if "{explainer}" in pattern else {}))
 
 
 # What compares scores needs all of these: strata may follow from how the models read a text.
-SCORED = ("scores", *EXPLAINED, "predictions")
+SCORED = (SCORES, *EXPLAINED.values(), PREDICTIONS)
 
 
-def of_texts(*flags):
+def of_texts(*patterns):
     """The same of explanations of texts alone, and what else a result reads of all runs."""
-    return {"scores": (SCORES, every_score(kinds.TOKENS)), **of_runs("datasets", "predictions", *flags)}
+    return {"scores": (SCORES, every_score(kinds.TOKENS)), **of_runs(TEXTS, PREDICTIONS, *patterns)}
 
 
 # Entries by the name of their rule and of their module in evenlight.results.

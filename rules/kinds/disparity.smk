@@ -14,14 +14,18 @@ RESULTS |= {
         "Test again with the groups' labels permuted: how many cells are significant without any disparity?",
         ["control"],
         # Texts and changes of them have no labels in common that could be permuted together.
-        compared_settings("alpha", "sign_flips", "control_draws", of=kinds.TOKENS if EXPLAINERS else None),
+        compared_settings(
+            *("alpha", "sign_flips", "control_draws"), of=kinds.TOKENS if EXPLAINERS else None, **left_out()
+        ),
         of_texts() if EXPLAINERS else of_runs(*SCORED),
         minutes=120,
     ),
     "adjust_for_covariates": Result(
         "How large is every disparity, adjusted for token counts, confidence and correctness?",
         ["covariate_adjusted"],
-        compared_settings("confidence", "control_draws", of=kinds.TOKENS, from_probability=from_probability()),
+        compared_settings(
+            *("confidence", "control_draws"), of=kinds.TOKENS, from_probability=from_probability(), **left_out()
+        ),
         of_texts(),
         minutes=60,
     ),

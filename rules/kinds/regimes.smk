@@ -21,14 +21,14 @@ RESULTS |= {
         "How differently the ground-truth words of both forms of a sentence are explained, run by run.",
         ["attribution_differences"],
         json.dumps(runs_of_study() | {"explainers": EXPLAINERS, "comparisons": comparisons()}),
-        of_runs("attributions", "datasets", "predictions"),
+        of_runs(ATTRIBUTION_FILE, TEXTS, PREDICTIONS),
         minutes=60,
     ),
     "compare_challengers": Result(
         "Whether explainers that challenge all others are better than each of them.",
         ["challengers", "challenger_pairs"],
         challenger_settings(),
-        of_runs("scores", "datasets"),
+        of_runs(SCORES, TEXTS),
         minutes=60,
     ),
     "check_ground_truth": Result(
@@ -36,14 +36,14 @@ RESULTS |= {
         ["ground_truth", "word_associations"],
         # Of the others no table may have the words.
         as_json(datasets=datasets_shown(), permutations=1000, **of_statistics("alpha")),
-        of_runs("datasets"),
+        of_runs(TEXTS),
         minutes=30,
     ),
     "measure_predictions": Result(
         "What the models take for what: confusions, and curves of true and false positives.",
         ["confusions", "roc_curves"],
         json.dumps(runs_of_study()),
-        of_runs("datasets", "predictions"),
+        of_runs(TEXTS, PREDICTIONS),
     ),
     "summarise_masked_words": Result(
         "Means of the scores of masked words, and their differences between the forms of a sentence.",
@@ -51,7 +51,7 @@ RESULTS |= {
         masked_summary_settings(),
         {
             "masked_words": (MASKED, [file for model in masked_models() for file in every(MASKED, model=model)]),
-            **of_runs("datasets"),
+            **of_runs(TEXTS),
         },
     ),
 }

@@ -19,7 +19,7 @@ from evenlight.concepts.effects import (
     order_faithfulness,
     over_seeds,
 )
-from evenlight.concepts.observational import one_hot, share_matched
+from evenlight.concepts.observational import one_hot
 from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects, with_levels
 from evenlight.concepts.representations import inlp_projection, leace_eraser
 
@@ -56,7 +56,6 @@ def test_effects_of_the_toy_reviews_by_hand():
     # Each level has one text, so that what is observed is what happens.
     for method in ("conexp", "approximate"):
         assert estimated(question, method) == pytest.approx(effects)
-    assert share_matched(question) == 1
 
 
 def test_errors_by_hand():

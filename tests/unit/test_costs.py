@@ -10,7 +10,7 @@ from evenlight.core.contracts.results import COST_SUMMARY
 from evenlight.core.errors import InputError
 from evenlight.explainers.costs import write_cost
 from evenlight.statistics.costs import summarise_costs
-from evenlight.statistics.files import Run, cost_path
+from evenlight.statistics.files import Run, explainer_path
 
 STUDY = {"datasets": ["plots"], "models": {"small": [0, 1]}, "explainers": ["grad", "gxi", "lime"]}
 SHOWN = {
@@ -33,10 +33,10 @@ def costs(tmp_path) -> Path:
         run = Run("plots", "small", seed)
         for name in ("grad", "gxi"):
             parts = [part(4, 2.0, 4, 8), part(2, 1.0 + seed, 2, 4)]
-            write_cost(cost_path(folder, run, name), "digest", parts)
+            write_cost(explainer_path(folder, run, name), "digest", parts)
     lime = [part(4, 8.0, 40, 36, together=["lime"]), part(2, 1.0, 20, 18, "A GPU", ["lime"])]
-    write_cost(cost_path(folder, Run("plots", "small", 0), "lime"), "digest", lime)
-    write_cost(cost_path(folder, Run("plots", "small", 1), "lime"), "digest", [])
+    write_cost(explainer_path(folder, Run("plots", "small", 0), "lime"), "digest", lime)
+    write_cost(explainer_path(folder, Run("plots", "small", 1), "lime"), "digest", [])
     return folder
 
 
@@ -53,7 +53,7 @@ def test_costs_are_means_over_texts_by_device(costs):
 
 def test_what_is_not_known_has_a_row_that_says_so(costs, tmp_path):
     for seed in (0, 1):
-        write_cost(cost_path(costs, Run("plots", "small", seed), "gxi"), "digest", [])
+        write_cost(explainer_path(costs, Run("plots", "small", seed), "gxi"), "digest", [])
     output = tmp_path / "costs.parquet"
     done = run_result("summarise_costs", STUDY, "--costs", costs, "--output", output)
     assert done.returncode == 0, done.stderr
@@ -73,7 +73,7 @@ def test_what_is_not_known_has_a_row_that_says_so(costs, tmp_path):
 def test_a_study_of_which_nothing_is_known_has_a_table(tmp_path):
     for seed in (0, 1):
         for name in STUDY["explainers"]:
-            write_cost(cost_path(tmp_path, Run("plots", "small", seed), name), "digest", [])
+            write_cost(explainer_path(tmp_path, Run("plots", "small", seed), name), "digest", [])
     tables.write_table(summarise_costs(tmp_path, **STUDY), tmp_path / "table.parquet", COST_SUMMARY)
     table = tables.read_exactly(tmp_path / "table.parquet", COST_SUMMARY)
     assert list(table["texts"]) == [0, 0, 0]
@@ -82,7 +82,7 @@ def test_a_study_of_which_nothing_is_known_has_a_table(tmp_path):
 
 
 def test_a_record_that_is_missing_is_named_with_its_rule(costs):
-    path = cost_path(costs, Run("plots", "small", 1), "gxi")
+    path = explainer_path(costs, Run("plots", "small", 1), "gxi")
     path.unlink()
     with pytest.raises(InputError, match=r"gxi\.parquet: no such file; rule attribute makes it"):
         summarise_costs(costs, **STUDY)

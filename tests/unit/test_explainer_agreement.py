@@ -17,7 +17,7 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.plots.agreement import draw_agreement
 from evenlight.statistics.explainer_agreement import MEASURES, agreement_by_text, agreements, summarise_agreement
-from evenlight.statistics.files import Run, agreement_path
+from evenlight.statistics.files import Run, run_path
 from evenlight.texts.predictions import Sentence, predictions_table, token_table
 
 RANK, TOP, SIGN = MEASURES
@@ -187,7 +187,7 @@ def summary(tmp_path):
             table[f"grad|lime|{measure}"] = [row["v"] - 0.1 * seed - 0.01 * number for row in rows]
         tables.write_table(
             table.sample(frac=1, random_state=seed),
-            agreement_path(tmp_path, Run("plots", "small", seed)),
+            run_path(tmp_path, Run("plots", "small", seed)),
             AGREEMENT,
         )
     table = summarise_agreement(

@@ -32,7 +32,7 @@ from evenlight.engine.masked_words import LIKELIHOOD, RELEASED, masked_evaluator
 from evenlight.models.classifier import name_classes
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, set_prompt
 from evenlight.reports.plots.masked_words import LABELS, draw_masked_words
-from evenlight.statistics.files import Run, masked_path
+from evenlight.statistics.files import Run, run_path
 from evenlight.statistics.masked_words import masked_summary
 
 SIZES = {"vocab_size": 500, "hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
@@ -163,9 +163,9 @@ def summary(tmp_path_factory):
             noise = np.random.default_rng([seed, len(model)]).normal(0, 0.1, len(items))
             scores = 10 + len(model) + seed + shift + noise
             table = pd.DataFrame({"item_id": items["item_id"], "likelihood": scores, "released": scores / 2})
-            write_table(table, masked_path(folder, Run("plots", model, seed)), MASKED_WORDS, {"notes": []})
+            write_table(table, run_path(folder, Run("plots", model, seed)), MASKED_WORDS, {"notes": []})
     empty = pd.DataFrame(columns=MASKED_WORDS.schema.names)
-    write_table(empty, masked_path(folder, Run("plots", "mini", 0)), MASKED_WORDS, {"notes": ["mini has no head"]})
+    write_table(empty, run_path(folder, Run("plots", "mini", 0)), MASKED_WORDS, {"notes": ["mini has no head"]})
     return masked_summary(
         folder,
         files.datasets,

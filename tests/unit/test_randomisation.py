@@ -24,7 +24,7 @@ from evenlight.explainers.randomisation import randomisation_rows, randomised_it
 from evenlight.models.classifier import Classifier
 from evenlight.models.randomised import Layer, layers_of, randomise
 from evenlight.reports.plots.randomisation import draw_randomisation
-from evenlight.statistics.files import Run, randomised_path
+from evenlight.statistics.files import Run, explainer_path
 from evenlight.statistics.randomisation import summarise_randomisation
 
 ORDERS = ["cascading", "independent"]
@@ -288,7 +288,7 @@ def summary(tmp_path):
             for stage, both in by_stage.items()
             for index, value in enumerate(both)
         ]
-        path = randomised_path(tmp_path, Run("plots", "small", seed), "grad")
+        path = explainer_path(tmp_path, Run("plots", "small", seed), "grad")
         notes = ["layer x: not explained"] if seed else []
         tables.write_table(pd.DataFrame(rows), path, RANDOMISED, {"notes": notes})
     table, notes = summarise_randomisation(tmp_path, datasets=["plots"], models={"small": [0, 1]}, explainers=["grad"])

@@ -2,13 +2,47 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
-from running import PROJECT, SMALLER, TINY, all_jobs, chosen, configure, copy_of_project, planned_jobs, snakemake
+from running import (
+    PROJECT,
+    SMALLER,
+    TINY,
+    all_jobs,
+    chosen,
+    configure,
+    copy_of_project,
+    environment,
+    planned_jobs,
+    snakemake,
+)
 
+# What a new result is: a module, whose statistic and contract stand here for those of the library, and one entry.
+RESULT = """
+import pandas as pd
+import pyarrow as pa
+
+from evenlight.core.tables import Contract
+from evenlight.results import Computed
+
+TABLES = (Contract("explained", "count_explained", pa.schema([pa.field("files", pa.int64())])),)
+
+
+def compute(inputs, settings):
+    files = list(inputs.folders["attributions"].rglob("*.parquet"))
+    return Computed([pd.DataFrame({"files": [len(files)]})])
+"""
+ENTRY = """
+RESULTS["count_explained"] = Result(
+    "How many files of explanations there are.", ["explained"], as_json(), of_runs(ATTRIBUTION_FILE)
+)
+"""
 DATASET = {"reader": "demo", "classes": "three_class", "words": "subject", "validation_share": 0.2}
 
 
@@ -40,6 +74,24 @@ def test_only_what_an_audit_shows_is_computed_for_it_and_none_of_it_for_all(proj
     not_shown = {"tabulate_scores", "summarise_scores"}
     assert not_shown <= planned["all"]
     assert not planned["audit"] & not_shown
+
+
+def test_a_new_result_is_a_module_and_one_entry(tmp_path):
+    project = copy_of_project(tmp_path / "project", SMALLER)
+    scripts = project / "workflow" / "scripts"
+    (scripts / "evenlight/results/count_explained.py").write_text(RESULT)
+    rules = project / "rules/statistics.smk"
+    rules.write_text(rules.read_text() + ENTRY)
+    planned = planned_jobs(project, "results/tiny/tables/explained.parquet")
+    expected = chosen(all_jobs(SMALLER), "import_dataset", "train", "read_texts", "attribute_")
+    assert planned == expected | {("count_explained", frozenset())}
+    for name in ("igxi", "lime"):
+        (project / f"attributions/{name}.parquet").parent.mkdir(exist_ok=True)
+        (project / f"attributions/{name}.parquet").touch()
+    command = [sys.executable, scripts / "results/compute.py", "--result", "count_explained", "--settings", "{}"]
+    command += [f"--attributions={project / 'attributions'}", "--output", project / "explained.parquet"]
+    subprocess.run(command, check=True, env=environment(PYTHONPATH=str(scripts)))
+    assert pd.read_parquet(project / "explained.parquet")["files"].tolist() == [2]
 
 
 def test_two_datasets_double_what_depends_on_them(project):

@@ -1,5 +1,7 @@
 """One study that explains texts and changes of concepts, side by side."""
 
+import html
+
 import pandas as pd
 import pytest
 from running import copy_of_project, results, run_study, snakemake
@@ -80,6 +82,11 @@ def test_pages_show_both(project):
     # It is about texts, and says of what it is not.
     assert "Explanations of changes of a concept (4 questions); tables/effects.html has them." in audit
     assert "leace" not in audit
+    # So is the control, whose labels texts and changes do not share.
+    left_out = "explanations of changes of a concept are not in this table: 'random', 'leace'"
+    for page in ("control", "covariate_adjusted"):
+        said = html.unescape((results(project) / f"tables/{page}.html").read_text(encoding="utf-8"))
+        assert left_out in said, page
 
 
 @pytest.mark.parametrize(

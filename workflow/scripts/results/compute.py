@@ -33,9 +33,9 @@ def _before(path: Path, contract: tables.Contract) -> pd.DataFrame:
 
 
 def _inputs(arguments: argparse.Namespace, contracts: tuple) -> results.Inputs:
-    folders = command_line.named_folders(arguments, *results.FOLDERS)
     read = list(zip(arguments.tables, contracts, strict=False))
     notes = [tables.read_metadata(path, contract).get("notes", []) for path, contract in read]
+    folders = command_line.named_folders(arguments, *arguments.folders)
     return results.Inputs(folders, [tables.read_table(path, contract) for path, contract in read], notes)
 
 
@@ -43,9 +43,13 @@ if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     names = [module.name for module in iter_modules(results.__path__)]
     parser.add_argument("--result", choices=names, required=True, help="a module of evenlight.results")
-    command_line.add_folder_flags(parser, *results.FOLDERS, required=False)
     parser.add_argument("--tables", nargs="*", default=[], metavar="PARQUET", help="those that the result reads")
     parser.add_argument(
         "--output", nargs="+", type=Path, required=True, metavar="PARQUET", help="one for each of its tables"
     )
+    # Which folders a result reads, its rule says.
+    _, others = parser.parse_known_args()
+    folders = [flag.removeprefix("--").partition("=")[0] for flag in others if flag.startswith("--")]
+    command_line.add_folder_flags(parser, *folders)
+    parser.set_defaults(folders=folders)
     command_line.run(main, parser)

@@ -213,13 +213,6 @@ def _most_alike(question: Question, change: int, candidates: np.ndarray) -> np.n
     return candidates[alike == alike.max()]
 
 
-def share_matched(question: Question) -> float:
-    """The share of the changes for which a training text has all the wanted levels, as :func:`approximate` asks."""
-    _, after = question.shown("paper")
-    known = {tuple(levels) for levels in question.train.level.tolist()}
-    return float(np.mean([tuple(levels) in known for levels in after.tolist()]))
-
-
 def _directions_of(representation: np.ndarray) -> np.ndarray:
     norm = np.linalg.norm(representation, axis=1, keepdims=True)
     return representation / np.where(norm > 0, norm, 1)

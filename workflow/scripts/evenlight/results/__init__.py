@@ -20,28 +20,13 @@ import pandas as pd
 from evenlight.core.kinds import MODALITIES
 from evenlight.statistics.study import StudyScores, VerdictSettings, taken
 
-# Folders below <results> in which a result may find what runs have made, and that of published figures.
-FOLDERS = (
-    "scores",
-    *(modality.units for modality in MODALITIES.values()),
-    "predictions",
-    "attributions",
-    "costs",
-    "agreement",
-    "masked_words",
-    "randomised",
-    "trainings",
-    "published",
-    "results",
-)
-
 
 @dataclass(frozen=True)
 class Inputs:
     """What a result reads.
 
     Attributes:
-        folders: those of :data:`FOLDERS` that it was told.
+        folders: of what runs have made, by the names that the rule gives them.
         tables: those that its module reads, in the order of ``READS``.
         notes: what is to be said of each of these tables.
         before: of a result that keeps what it had, its first table as it is; without a row where there is none.
@@ -79,3 +64,13 @@ class Computed:
     tables: Sequence[pd.DataFrame]
     notes: Sequence[str] = ()
     said: Sequence[str] = ()
+
+
+def said_of_left_out(explainers: Sequence[str]) -> list[str]:
+    """What a table of texts alone says where the study explains changes of a concept, too, by these explainers.
+
+    >>> said_of_left_out(["leace", "tcav"]), said_of_left_out([])
+    (["explanations of changes of a concept are not in this table: 'leace', 'tcav'"], [])
+    """
+    listed = ", ".join(map(repr, explainers))
+    return [f"explanations of changes of a concept are not in this table: {listed}"] if listed else []

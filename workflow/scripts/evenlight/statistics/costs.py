@@ -7,7 +7,7 @@ import pandas as pd
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import COSTS
-from evenlight.statistics.files import cost_path, runs
+from evenlight.statistics.files import explainer_path, runs
 
 # What the costs of an explainer stand apart by: times on two devices have no mean.
 APART = ["dataset", "model", "explainer", "together", "device", "threads"]
@@ -30,7 +30,7 @@ def summarise_costs(
     rows = []
     for run in runs(datasets, models):
         for explainer in explainers:
-            path = cost_path(costs, run, explainer)
+            path = explainer_path(costs, run, explainer)
             parts = tables.read_table(path, COSTS.only("texts", *PER_TEXT, "device", "threads", "together"))
             together = [", ".join(names) for names in parts["together"]]
             rows.append(parts.assign(**vars(run), explainer=explainer, together=together))

@@ -20,7 +20,7 @@ from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.effect_sizes import cohens_d, defined
-from evenlight.statistics.files import Run, agreement_path, items_path, units_path
+from evenlight.statistics.files import Run, items_path, run_path, units_path
 from evenlight.statistics.rank_sum import mann_whitney
 from evenlight.statistics.study import pairs_of
 from evenlight.statistics.summary import population_sd
@@ -154,9 +154,7 @@ def summarise_agreement(
         units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
         clusters = tables.read_table(items_path(datasets_folder, dataset), ITEMS.only("item_id", "cluster"))
         for model, seeds in models.items():
-            of_seeds = [
-                tables.read_table(agreement_path(agreement, Run(dataset, model, seed)), AGREEMENT) for seed in seeds
-            ]
+            of_seeds = [tables.read_table(run_path(agreement, Run(dataset, model, seed)), AGREEMENT) for seed in seeds]
             items = pd.concat([table[["item_id"]] for table in of_seeds]).drop_duplicates()
             items = items.merge(clusters, on="item_id", how="left")
             columns = [name for name in of_seeds[0] if name != "item_id"]

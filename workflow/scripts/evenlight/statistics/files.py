@@ -43,39 +43,29 @@ def score_path(scores: str | Path, run: Run, family: str, explainer: str) -> Pat
     return Path(scores) / run.dataset / run.model / f"seed{run.seed}" / family / f"{explainer}.parquet"
 
 
+def run_path(folder: str | Path, run: Run) -> Path:
+    """What there is of one run, below a folder that has one file of each."""
+    return Path(folder) / run.dataset / run.model / f"seed{run.seed}.parquet"
+
+
+def explainer_path(folder: str | Path, run: Run, explainer: str) -> Path:
+    """What there is of one explainer of a run, below a folder that has one file of each."""
+    return Path(folder) / run.dataset / run.model / f"seed{run.seed}" / f"{explainer}.parquet"
+
+
 def attribution_path(attributions: str | Path, run: Run, explainer: str) -> Path:
     """The explanations of one explainer, below the folder ``attributions``."""
-    return Path(attributions) / run.dataset / run.model / f"seed{run.seed}" / f"{explainer}.parquet"
-
-
-def cost_path(costs: str | Path, run: Run, explainer: str) -> Path:
-    """What the explanations of one explainer have cost, below the folder ``costs``."""
-    return Path(costs) / run.dataset / run.model / f"seed{run.seed}" / f"{explainer}.parquet"
-
-
-def randomised_path(randomised: str | Path, run: Run, explainer: str) -> Path:
-    """How the scores of one explainer change by random layers, below the folder ``randomised``."""
-    return Path(randomised) / run.dataset / run.model / f"seed{run.seed}" / f"{explainer}.parquet"
-
-
-def agreement_path(agreement: str | Path, run: Run) -> Path:
-    """How the explainers of a run agree, below the folder ``agreement``."""
-    return Path(agreement) / run.dataset / run.model / f"seed{run.seed}.parquet"
+    return explainer_path(attributions, run, explainer)
 
 
 def predictions_path(predictions: str | Path, run: Run) -> Path:
     """How a model read the texts, below the folder ``predictions``."""
-    return Path(predictions) / run.dataset / run.model / f"seed{run.seed}.parquet"
+    return run_path(predictions, run)
 
 
 def manifest_path(models: str | Path, run: Run) -> Path:
     """What a run's model is and where it comes from, below the folder ``models``."""
     return Path(models) / run.dataset / run.model / f"seed{run.seed}" / "manifest.json"
-
-
-def masked_path(masked_words: str | Path, run: Run) -> Path:
-    """How probable a model finds the words of the texts, below the folder ``masked_words``."""
-    return Path(masked_words) / run.dataset / run.model / f"seed{run.seed}.parquet"
 
 
 def items_path(datasets: str | Path, dataset: str) -> Path:

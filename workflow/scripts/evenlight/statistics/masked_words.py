@@ -11,7 +11,7 @@ from evenlight.core.contracts.masked_words import MASKED_WORDS
 from evenlight.core.contracts.results import MASKED_SUMMARY
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.statistics.designs import design_of
-from evenlight.statistics.files import Run, items_path, masked_path, notes_of_runs, units_path
+from evenlight.statistics.files import Run, items_path, notes_of_runs, run_path, units_path
 from evenlight.statistics.pooled import Estimate, pooled_effects
 from evenlight.statistics.study import pairs_of
 from evenlight.texts.items import forms_of
@@ -52,7 +52,7 @@ def masked_summary(
         clusters = tables.read_table(items_path(datasets_folder, dataset), ITEMS.only("item_id", "cluster"))
         for model, seeds in models.items():
             runs = [Run(dataset, model, seed) for seed in seeds]
-            paths = [masked_path(folder, run) for run in runs]
+            paths = [run_path(folder, run) for run in runs]
             for run, path in zip(runs, paths, strict=True):
                 said[run] = tables.read_metadata(path, MASKED_WORDS).get("notes", [])
             of_seeds = [tables.read_table(path, MASKED_WORDS) for path in paths]

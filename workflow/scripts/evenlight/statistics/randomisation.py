@@ -8,7 +8,7 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import RANDOMISED
 from evenlight.core.contracts.results import RANDOMISATION
-from evenlight.statistics.files import Run, notes_of_runs, randomised_path, runs
+from evenlight.statistics.files import Run, explainer_path, notes_of_runs, runs
 from evenlight.statistics.summary import population_sd
 
 STAGE = ["order", "stage", "layer"]
@@ -36,7 +36,7 @@ def summarise_randomisation(
     by_seed: dict[tuple[str, str, str], list[pd.DataFrame]] = {}
     for run in runs(datasets, models):
         for explainer in explainers:
-            path = randomised_path(randomised, run, explainer)
+            path = explainer_path(randomised, run, explainer)
             by_stage = tables.read_table(path, RANDOMISED).groupby(STAGE, sort=False)[VALUES]
             means = by_stage.mean().assign(texts=by_stage.count().max(axis=1))
             by_seed.setdefault((run.dataset, run.model, explainer), []).append(means)
