@@ -141,7 +141,9 @@ def documented(stage: str) -> Iterator[Documented]:
     lines = source.splitlines()
     comments = {place: _comment(lines, place) for place in range(1, len(lines) + 1)}
     for name, node in made.items():
-        if isinstance(contract := getattr(module, name), Contract):
+        contract = getattr(module, name)
+        # What a reader asks of a contract is no other file.
+        if isinstance(contract, Contract) and contract.whole:
             about = _above(lines, node.lineno)
             if not re.match(r"`[^`]+`.*: .*\.$", about):
                 raise InputError(f"{module.__file__}: {name}: no comment above it such as '# `path`: what a row is.'")

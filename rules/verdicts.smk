@@ -50,13 +50,15 @@ RESULTS |= {
 
 
 if LOOKS:
-    RESULTS["record_looks"] = Result(
-        "Write down the look that is made, and refuse what would void the level of the plan.",
-        ["looks"],
-        verdict_settings(pairs=config["explain"]["pairs"], **looks()),
-        of_runs(*SCORED),
-        keeps=True,
-    )
+    RESULTS |= {
+        "record_looks": Result(
+            "Write down the look that is made, and refuse what would void the level of the plan.",
+            ["looks"],
+            verdict_settings(pairs=config["explain"]["pairs"], **looks()),
+            of_runs(*SCORED),
+            keeps=True,
+        ),
+    }
 
 
 PLOTS |= {

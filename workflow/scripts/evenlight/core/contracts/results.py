@@ -97,6 +97,7 @@ EFFECTS = Contract(
 )
 
 
+# `tables/looks.parquet`: a look that was made, of a plan.
 LOOKS = Contract(
     "looks",
     "record_looks",
