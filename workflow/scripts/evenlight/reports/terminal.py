@@ -40,6 +40,8 @@ EVERY_RUN = (
     "Touching output file ",
     "Complete log(s): ",
     "Elapsed time: ",
+    # Of every figure in a report.
+    "Adding ",
     # Of a job that has failed, which is told by itself: its command, and that there is one.
     "RuleException:\nCalledProcessError in file ",
     "WorkflowError:\nAt least one job did not complete successfully.",
