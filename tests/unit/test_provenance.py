@@ -154,15 +154,17 @@ def test_a_report_shows_hostile_names_as_text():
     made["configuration"] = f"data:text/plain;charset=utf-8,{quote(f'label: {hostile}', safe=' :/,')}"
     made["sources"] = [{"path": hostile, "origin": hostile, "sha256": ""}]
     made["rules"] = [{"rule": hostile, "jobs": 1, "seconds": 1.0, "code": []}]
+    made["pages"] = {"effects": f'"{hostile}'}
     made["machines"] = {hostile: ["torch_*"]}
-    rule = SimpleNamespace(module_globals={"how_it_was_made": lambda files: made})
+    rule = SimpleNamespace(module_globals={"said_in_report": lambda files: made})
     files = [SimpleNamespace(job=SimpleNamespace(rule=rule))]
     template = (Path(__file__).parents[2] / "resources/report/study.rst").read_text(encoding="utf-8")
     # As Snakemake renders it.
     text = Environment(trim_blocks=True, lstrip_blocks=True).from_string(template)
     page = publish_parts(text.render(snakemake=SimpleNamespace(config={}), files=files), writer="html")["html_body"]
-    assert page.count("&lt;script&gt;") == 8
+    assert page.count("&lt;script&gt;") == 10
     assert "<script" not in page
+    assert 'data-page="&#34;a``' in page
     assert "System Message" not in page
 
 
