@@ -311,7 +311,8 @@ def test_times_of_trainings_are_told_beside_the_plain_one(training, tmp_path):
     assert "| group_by_length | 0.62 (0.50–0.75) | 0.50 (0.50–0.50) |" in page
     assert "| plain, 4 x a quarter of a batch | 2.00 (2.00–2.00) |" in page
     # Plain steps take 1 and 2 seconds; the checkpoint 1.
-    assert "with `plain` 3.00 times the size of the model's file, written in the time of 0.75 steps" in page
+    said = "With `plain` it has 3.00 times the size of the model's file, and is written in the time of 0.75 steps."
+    assert said in page
 
 
 def test_a_checkpoint_is_timed_apart(training, tmp_path, monkeypatch):
