@@ -123,8 +123,8 @@ def drawn_of_dataset(*sections, of=None, **settings):
 def of_modalities(metrics):
     """Where there are several modalities, those that some metrics are about, with these metrics alone."""
     several = configuration.scored_modalities(config)
-    drawn = {name: of | {"metrics": [each for each in of["metrics"] if each in metrics]} for name, of in several.items()}
-    return {name: of for name, of in drawn.items() if of["metrics"]}
+    about = {name: [metric for metric in of["metrics"] if metric in metrics] for name, of in several.items()}
+    return {name: several[name] | {"metrics": names} for name, names in about.items() if names}
 
 
 def modalities_drawn():
@@ -140,7 +140,8 @@ def scores_shown(wildcards, metrics):
     )
     modalities = of_modalities(metrics)
     explainers = [name for of in modalities.values() for name in of["explainers"]] or config["explainers"]
-    settings = {"explainers": {name: label("explainers", name) for name in config["explainers"] if name in explainers}}
+    labels = {name: label("explainers", name) for name in config["explainers"] if name in explainers}
+    settings = {"explainers": labels}
     settings |= {"datasets": datasets, "models": models, "metrics": directions(metrics)}
     settings |= {"families": {name: scored()["metrics"][name] for name in metrics}, "modalities": modalities}
     seeds, factors = seeds_of(wildcards.model), list(comparisons())

@@ -89,6 +89,14 @@ def test_pages_show_both(project):
         assert left_out in said, page
 
 
+def test_a_figure_of_scores_has_the_explainers_that_its_metric_is_about(project):
+    figures = results(project) / "figures" / "scores" / "world" / "ola_cea"
+    for metric, others in (("gini", EFFECTS), ("l2", TOKENS)):
+        drawn = (figures / f"{metric}.svg").read_text(encoding="utf-8")
+        assert not [name for name in others if f">{name}<" in drawn]
+        assert all(f">{name}<" in drawn for name in (TOKENS | EFFECTS) - others)
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
