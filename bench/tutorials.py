@@ -25,8 +25,8 @@ SAVED = re.compile(r"Save this as `([\w./-]+)`:$")
 DOES = {"": "run", "diff": "edit", "text": "compare"}
 MODEL = "results/demo/models/demo_subj/small_bert/seed0/model.safetensors"
 INDEX = Path(__file__).parents[1] / "docs/tutorials/README.md"
-# What an environment is there for.
-ELSEWHERE = ("pip install", "source ")
+# These make an environment, which is there.
+ELSEWHERE = ("make .venv/", "pip install", "source ")
 # Numbers, and how long something takes, differ between machines.
 NUMBER = re.compile(r"(?:under )?[−-]?\d[\d.,:]*(?: (?:s|min|h)\b|%)?")
 
