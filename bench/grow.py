@@ -134,7 +134,7 @@ if __name__ == "__main__":
     parser.add_argument("--pairs", type=int, default=50, help="before the study grows to twice as many")
     arguments = parser.parse_args()
     write_page_of_models(
-        "From 50 pairs to 100",
+        f"From {arguments.pairs} pairs to {2 * arguments.pairs}",
         __doc__,
         f"Of {arguments.pairs} pairs, once, on one core.",
         ("torch", "transformers"),
