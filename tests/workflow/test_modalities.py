@@ -4,7 +4,7 @@ import html
 
 import pandas as pd
 import pytest
-from running import copy_of_project, results, run_study, snakemake
+from running import copy_of_project, planned_jobs, results, run_study, snakemake
 from test_concepts_study import STUDY as CONCEPTS_STUDY
 
 from evenlight.datasets import CONCEPTS
@@ -87,6 +87,14 @@ def test_pages_show_both(project):
     for page in ("control", "covariate_adjusted"):
         said = html.unescape((results(project) / f"tables/{page}.html").read_text(encoding="utf-8"))
         assert left_out in said, page
+
+
+def test_where_changes_alone_are_compared_no_control_of_texts_is_drawn(tmp_path):
+    statistics = STUDY["statistics"] | {"compare": {"concept": [["care", "dress"]]}}
+    project = copy_of_project(tmp_path / "project", STUDY | {"statistics": statistics})
+    planned = {rule for rule, _ in planned_jobs(project)}
+    assert "draw_effects" in planned
+    assert "draw_control" not in planned
 
 
 @pytest.mark.parametrize(
