@@ -3,11 +3,15 @@
 PUBLISHED = [f"resources/published/{name}.csv" for name in ("disparity_counts", "disparity_effect_sizes", "model_bias")]
 
 
-def compared_datasets():
-    """The datasets that have both levels of a compared pair."""
+# Texts and changes of them have no labels in common that could be permuted together: of both, texts are controlled.
+CONTROLLED = kinds.TOKENS if EXPLAINERS else None
+
+
+def compared_datasets(of=None):
+    """The datasets that have both levels of a compared pair, of the units of one modality or of any."""
     pairs = [(factor, set(levels)) for factor, sets in comparisons().items() for levels in sets if len(levels) == 2]
     compared_by = {
-        name: [configuration.compared_by(modality, settings) for modality in MODALITIES]
+        name: [configuration.compared_by(modality, settings) for modality in ([of] if of else MODALITIES)]
         for name, settings in config["datasets"].items()
     }
     return [

@@ -13,10 +13,7 @@ RESULTS |= {
     "permute_groups": Result(
         "Test again with the groups' labels permuted: how many cells are significant without any disparity?",
         ["control"],
-        # Texts and changes of them have no labels in common that could be permuted together.
-        compared_settings(
-            *("alpha", "sign_flips", "control_draws"), of=kinds.TOKENS if EXPLAINERS else None, **left_out()
-        ),
+        compared_settings("alpha", "sign_flips", "control_draws", of=CONTROLLED, **left_out()),
         of_texts() if EXPLAINERS else of_runs(*SCORED),
         minutes=120,
     ),
@@ -148,8 +145,9 @@ if compared_datasets():
     FIGURES += [
         every(drawn("disparity"), dataset=compared_datasets()),
         every(drawn("effects"), dataset=compared_datasets()),
-        drawn("control"),
     ]
+if compared_datasets(CONTROLLED):
+    FIGURES.append(drawn("control"))
 
 # What only some studies have.
 if any(len(levels) > 2 for levels in compared_sets()):

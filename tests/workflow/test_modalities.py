@@ -4,7 +4,7 @@ import html
 
 import pandas as pd
 import pytest
-from running import copy_of_project, results, run_study, snakemake
+from running import copy_of_project, planned_jobs, results, run_study, snakemake
 from test_concepts_study import STUDY as CONCEPTS_STUDY
 
 from evenlight.datasets import CONCEPTS
@@ -95,6 +95,14 @@ def test_a_figure_of_scores_has_the_explainers_that_its_metric_is_about(project)
         drawn = (figures / f"{metric}.svg").read_text(encoding="utf-8")
         assert not [name for name in others if f">{name}<" in drawn]
         assert all(f">{name}<" in drawn for name in (TOKENS | EFFECTS) - others)
+
+
+def test_where_changes_alone_are_compared_no_control_of_texts_is_drawn(tmp_path):
+    statistics = STUDY["statistics"] | {"compare": {"concept": [["care", "dress"]]}}
+    project = copy_of_project(tmp_path / "project", STUDY | {"statistics": statistics})
+    planned = {rule for rule, _ in planned_jobs(project)}
+    assert "draw_effects" in planned
+    assert "draw_control" not in planned
 
 
 @pytest.mark.parametrize(
