@@ -101,7 +101,7 @@ def test_what_is_broken_is_named_and_a_notebook_shown(docs_python, tmp_path):
 @pytest.mark.parametrize("page", READ)
 def test_everybody_can_read_a_page(driver, site, axe, page):
     reader = Reader(driver, site / f"{page}.html")
-    driver.set_script_timeout(300)  # a busy machine is no failure
+    driver.set_script_timeout(110)  # a busy machine is no failure
     for scheme in ("light", "dark"):
         for width in (PHONE, DESK):
             reader.open(width=width, scheme=scheme)
