@@ -55,6 +55,8 @@ def test_made_up_numbers_are_called_so():
 
 def test_nothing_is_photographed_where_a_page_is_missing(tmp_path):
     arguments = type("Arguments", (), {"results": tmp_path / "results", "output": tmp_path / "pictures"})
-    with pytest.raises(SystemExit, match=r"error: no page .*audit\.html.*run `make demo tutorials` and then `make gallery`"):
+    with pytest.raises(
+        SystemExit, match=r"error: no page .*audit\.html.*run `make demo tutorials` and then `make gallery`"
+    ):
         pictures.main(arguments)
     assert list(tmp_path.iterdir()) == []
