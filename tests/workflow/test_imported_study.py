@@ -36,7 +36,8 @@ def test_what_was_written_and_read_again_scores_the_same(finished_smaller, copy_
     for family in ("faithfulness", "complexity"):
         folder = results(project) / "scores" / run / family
         igxi, theirs = (read_table(folder / f"{name}.parquet", SCORES) for name in ("igxi", "theirs"))
-        pd.testing.assert_frame_equal(igxi, theirs)
+        # They are made of other explainers, and say the same.
+        pd.testing.assert_frame_equal(*(scores.drop(columns=["made_of", "checksum"]) for scores in (igxi, theirs)))
     assert planned_jobs(project) == set()
     path.write_text(path.read_text(encoding="utf-8").replace('"scores": [', '"scores": [1.5, ', 1), encoding="utf-8")
     assert chosen(planned_jobs(project), "attribute_") == chosen(all_jobs(THEIRS), "attribute_imported")
