@@ -1,6 +1,7 @@
 """The documentation's site: built strictly, and read in a real browser, on a phone too, without a network."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -21,7 +22,8 @@ def build(python: str, root: Path, folder: Path) -> subprocess.CompletedProcess:
     """As `make docs` does."""
     makefile = (ROOT / "Makefile").read_text()
     options = re.search(r"python -m sphinx (.+)", makefile)[1].replace("$(SITE)", str(folder)).split()
-    return subprocess.run([python, "-m", "sphinx", *options], cwd=root, capture_output=True, text=True)
+    plain = os.environ | {"NO_COLOR": "1"}
+    return subprocess.run([python, "-m", "sphinx", *options], cwd=root, env=plain, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")

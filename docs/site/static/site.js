@@ -12,5 +12,11 @@ for (const element of document.querySelectorAll(".table-wrapper, .math-wrapper, 
 document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "All pages");
 document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
 for (const caption of document.querySelectorAll(".caption[role=heading]")) caption.setAttribute("aria-level", "2");
-for (const part of document.querySelectorAll("dt.sig dl, dt.sig dd")) part.setAttribute("role", "none");
+// A signature of many lines is a list within a term, which is none.
+for (const part of document.querySelectorAll("dt.sig dl, dt.sig dd")) {
+  const line = document.createElement("span");
+  line.className = part.localName === "dd" ? "signature-line" : "signature-lines";
+  line.append(...part.childNodes);
+  part.replaceWith(line);
+}
 for (const head of document.querySelectorAll("th")) if (!head.textContent.trim()) head.setAttribute("role", "cell");

@@ -149,8 +149,7 @@ def effect_table(
         detectable_effect_pooled(row.units_error, row.degrees, row.sd, row.critical, power, row.reserve)
         for row in table.itertuples()
     ]
-    table = table.astype({"reason": "str", "apart_seed": "str"})
-    return table[[name for name in EFFECTS.schema.names if name in table]]
+    return table.reindex(columns=EFFECTS.schema.names).astype({"reason": "str", "apart_seed": "str", "look": float})
 
 
 def _at_look(study: StudyScores, judging: VerdictSettings) -> tuple[pd.DataFrame, np.ndarray]:
