@@ -136,7 +136,7 @@ def errors(plan: Plan, studies: int, draws: int) -> dict:
     shares = {
         name: value / max(there_in_all, 1)
         for name, value in counts.items()
-        if name in ("found", "found_fixed", "units")
+        if name in ("found", "found_fixed", "needed")
     }
     told = {"spending": str(plan.spending), "looks": " ".join(f"{share:g}" for share in plan.shares)}
     return told | asdict(row) | {"studies": studies} | counts | shares

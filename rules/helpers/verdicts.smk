@@ -24,10 +24,17 @@ def looks():
     """The plan of looks, where there is one, and how the units of each look are found again."""
     if not LOOKS:
         return {}
+    if STORED:
+        said = "statistics.looks: a storage does not keep the record of looks; leave --default-storage-provider out"
+        raise WorkflowError(said)
     # What was planned before the first look, and must not be changed by what it has shown.
+    how = {"pairs", "tokens_per_batch", "items_per_group", "compile"}
     fixed = {
-        **{name: list(config[name]) for name in ("datasets", "models", "explainers", "metrics")},
-        **of_statistics("compare", "equivalence_bound", "smallest_effects", "primary", "strata"),
+        **{name: configuration.without_labels(config[name]) for name in ("explainers", "metrics", "models", "datasets")},
+        **{name: config[name] for name in ("trainings", "seeds")},
+        "explain": {key: value for key, value in config["explain"].items() if key not in how},
+        **of_statistics("compare", "equivalence_bound", "smallest_effects", "primary", "strata", "smallest_group"),
+        **of_statistics("regimes", "claims", "bootstrap_draws"),
     }
     plan = of_statistics("looks", "spending", "spending_shares", "plan") | {
         "settings": json.dumps(fixed, sort_keys=True)

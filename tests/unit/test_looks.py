@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy.stats import norm
 from study_files import StudyFiles, asked, called
@@ -15,11 +17,12 @@ from evenlight.core.contracts.results import LOOKS
 from evenlight.core.errors import InputError
 from evenlight.reports.pages.effects import effect_cell
 from evenlight.statistics.cells import read_models
-from evenlight.statistics.effects import effect_table
+from evenlight.statistics.effects import effect_table, with_family_intervals
 from evenlight.statistics.familywise import step_down_p
 from evenlight.statistics.look_records import Plan, looks_said, texts_digest, with_look
-from evenlight.statistics.looks import POCOCK, Looks, boundaries, found, sequential_p, step_down_over_looks
+from evenlight.statistics.looks import ONE_LOOK, POCOCK, Looks, boundaries, found, sequential_p, step_down_over_looks
 from evenlight.statistics.study import StudyScores
+from evenlight.statistics.verdicts import judged
 
 QUARTERS = Looks((25, 50, 75, 100), (0, 1, 2, 3))
 FIFTHS = Looks((20, 40, 60, 80, 100), (0, 1, 2, 3, 4))
@@ -107,9 +110,9 @@ def test_just_so_many_resamples_lie_beyond_the_boundaries():
     statistics = grown(20, QUARTERS, 1999)
     largest = np.array([of_look[1:].max(axis=1) for of_look in statistics])
     bounds = boundaries(largest, QUARTERS.spent(0.05))
-    beyond = (largest > bounds[:, None]).any(axis=0).sum()
-    # The level is halved, since resamples have their sign, and the real statistic is one of them.
-    assert beyond == 0.05 * 2000 / 2 - 1
+    reached = (largest >= bounds[:, None]).any(axis=0).sum()
+    # The level is halved, since resamples have their sign; the one on a bound is in the place of the real statistic.
+    assert reached == 0.05 * 2000 / 2
     # The first look spends less than so many resamples can show.
     assert np.isinf(bounds[0])
 
@@ -293,3 +296,70 @@ def test_a_cell_says_which_look_found_it(files, look, said):
     title = effect_cell(next(row.itertuples(index=False))).title
     assert title.endswith(said)
     assert ("look" in title) == bool(said)
+
+
+@pytest.mark.parametrize("looks", [replace(FIFTHS, spending=POCOCK), Looks((50, 100), (0, 1), POCOCK)])
+def test_the_level_holds_with_few_resamples(looks):
+    """The real path is one of exchangeable ones: it is found in half of the level, however few the others are."""
+    draws, studies, hits = 199, 6000, 0
+    random = np.random.default_rng(2)
+    shares = np.array(looks.units) / looks.planned[-1]
+    steps = np.sqrt(np.diff(shares, prepend=0))[:, None, None] * random.normal(size=(len(shares), 1 + draws, studies))
+    paths = (steps.cumsum(axis=0) / np.sqrt(shares)[:, None, None]).astype(np.float32)
+    for study in range(studies):
+        hits += found(list(paths[:, :, study, None]), looks.spent(0.2))[0] > 0
+    # 0.1, and four standard errors.
+    assert hits / studies <= 0.1 + 4 * np.sqrt(0.1 * 0.9 / studies)
+    assert hits / studies >= 0.1 - 4 * np.sqrt(0.1 * 0.9 / studies) - len(shares) / draws
+
+
+def judged_after(files: StudyFiles, earlier: float | None) -> pd.DataFrame:
+    """One cell at its second look: the first had this difference, far from chance, or no cell at all."""
+    row = effects(files, looks=ONE_LOOK).reset_index().query("metric == 'noisy'")
+    row = row.assign(rarest=1e-9, few="60 units are too few")
+    random = np.random.default_rng(0)
+    now = np.abs(random.normal(size=(2, 500, 1)))
+    now[:, 0] = 0
+    first = row.iloc[:0] if earlier is None else row.assign(difference=earlier, p_models=1e-6, p=1e-6)
+    then = now[:, :, : len(first)].copy()
+    then[:1, 0] = 9
+    return judged(row, now, 0.05, Looks((30, 60), (0, 1), POCOCK), [(first, then)])
+
+
+def test_a_look_without_a_cell_is_no_obstacle(files):
+    [row] = judged_after(files, None).itertuples()
+    assert row.verdict == "undecided"
+
+
+@pytest.mark.parametrize("earlier", [1.0, -1.0])
+def test_the_side_is_the_one_that_was_found(files, earlier):
+    [row] = judged_after(files, earlier).itertuples()
+    assert (row.side, row.look) == (earlier, 1)
+    assert "disparity" in row.verdict
+    now = pd.DataFrame([{**row._asdict(), "difference": -0.1 * earlier}])
+    [there] = with_family_intervals(now.drop(columns="Index"), 0.05).itertuples()
+    # Of the other side nothing was found.
+    assert there.family_low < 0 < there.family_high
+
+
+def test_a_text_without_a_score_keeps_its_place_in_the_draw(files):
+    """As one that is too long: what an earlier look had stays the same."""
+    settings = {
+        key: value for key, value in asked(effect_table, SETTINGS).items() if key in StudyScores.__annotations__
+    }
+    study = StudyScores(scores=files.scores, units=files.datasets, first=20, **settings)
+    names = set(next(read_models(study)).items["item_id"])
+    gone = {name for name in names if name.split("-")[0] == min(names).split("-")[0]}
+    for path in files.scores.rglob("*.parquet"):
+        table = pq.read_table(path)
+        keep = [name not in gone for name in table["item_id"].to_pylist()]
+        pq.write_table(table.filter(pa.array(keep)), path)
+    assert set(next(read_models(study)).items["item_id"]) == names - gone
+
+
+def test_settings_that_were_changed_are_named():
+    before = replace(PLAN, settings='{"seeds": [0], "primary": {}}')
+    with pytest.raises(InputError, match=r"had other settings than now \(seeds\)"):
+        with_look(
+            recorded(20, plan=before), replace(PLAN, settings='{"seeds": [0, 1], "primary": {}}'), 40, DIGESTS, ""
+        )

@@ -330,4 +330,5 @@ def test_the_command_prints_a_row_for_each_size(tmp_path):
     assert all(re.fullmatch(r" \d+ % \[\d+, \d+\] ", line.split("|")[4]) for line in rows)
     settings = plan_study.settings_of(complete(config))
     asked = {field.name for kind in (StudyScores, VerdictSettings) for field in fields(kind)}
-    assert asked - set(settings) == {"scores", "units", "predictions", "regimes", "claims", "together", "of_several"}
+    not_planned = {"scores", "units", "predictions", "regimes", "claims", "together", "of_several", "first", "drawn_by"}
+    assert asked - set(settings) == not_planned

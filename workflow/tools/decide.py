@@ -21,8 +21,8 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import COSTS
 from evenlight.core.contracts.results import EFFECTS, LOOKS
 from evenlight.core.errors import InputError
-from evenlight.jobs import command_line
-from evenlight.statistics.study import UNDECIDED
+from evenlight.jobs import command_line, own_files
+from evenlight.statistics.study import UNDECIDABLE, UNDECIDED
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY
 
 
@@ -32,7 +32,8 @@ def read_plan(path: Path) -> dict:
     Raises:
         InputError: it has none.
     """
-    written = yaml.safe_load(path.read_text(encoding="utf-8"))
+    written = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    own_files.locate(written, [path.parent, Path()])
     looks = (written.get("statistics") or {}).get("looks")
     if not looks:
         raise InputError(f"{path}: statistics.looks: is missing; write a plan, such as [50, 100, 200] (docs/looks.md)")
@@ -52,7 +53,9 @@ def undecided(results: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The questions of the study that count, and those of them that are undecided."""
     effects = tables.read_table(results / "tables" / "effects.parquet", EFFECTS)
     asked = effects[~effects["family"].isin([CONTROL, EXPLORATORY])]
-    return asked, asked[asked["verdict"] == UNDECIDED]
+    # What is not decidable for the number of its texts may be with more of them.
+    too_few = asked["reason"].str.contains("too few|spends so little", na=False)
+    return asked, asked[(asked["verdict"] == UNDECIDED) | ((asked["verdict"] == UNDECIDABLE) & too_few)]
 
 
 def minutes_of(results: Path, more: float) -> str:
@@ -66,6 +69,7 @@ def minutes_of(results: Path, more: float) -> str:
 
 def main(arguments: argparse.Namespace) -> None:
     """Go from look to look."""
+    arguments.study, arguments.directory = arguments.study.resolve(), arguments.directory.resolve()
     config = read_plan(arguments.study)
     statistics, results = config["statistics"], arguments.directory / "results" / config["study"]
     began = time.monotonic()
@@ -79,12 +83,16 @@ def main(arguments: argparse.Namespace) -> None:
         asked, left = undecided(results)
         print(f"look {number}: {len(asked) - len(left)} of {len(asked)} questions are decided or cannot be", flush=True)
         if left.empty:
-            print(f"all is decided; {results}/tables/effects.html says what")
-            return
+            print(f"nothing is left that more texts could decide; {results}/tables/effects.html says what was found")
+            break
         if (time.monotonic() - began) / 3600 >= arguments.hours:
             print(f"the {arguments.hours:g} hours are over; the same command goes on")
-            return
-    print(f"the plan has ended, and {len(left)} questions are undecided: {results}/tables/effects.html says how many")
+            break
+    else:
+        print(f"the plan has ended, and {len(left)} questions are open: {results}/tables/effects.html says which")
+    print(
+        f"any other command of this look: snakemake --cores all ... --configfile {arguments.study} {results}/look.yaml"
+    )
 
 
 def _run(arguments: argparse.Namespace, results: Path, pairs: int) -> None:

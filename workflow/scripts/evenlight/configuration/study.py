@@ -266,8 +266,8 @@ class Statistics(Settings):
     plan: Text = Field(
         "first",
         description=(
-            "The name of the plan of looks. Another name begins anew after the plan or its texts were changed, and "
-            "earlier looks stay in the record."
+            "The name of the plan of looks. With another name a new plan begins, after the plan or its texts were "
+            "changed; earlier looks stay in the record."
         ),
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="Coverage of the intervals.")

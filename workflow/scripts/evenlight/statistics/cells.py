@@ -109,7 +109,11 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
     for dataset in study.datasets:
         units = tables.read_table(units_path(study.units, dataset), UNITS)
         path = items_path(study.units, dataset)
-        texts = tables.read_table(path, ITEMS.only("item_id", "cluster", "label")).set_index("item_id")
+        texts = tables.read_table(path, ITEMS.only("item_id", "cluster", "label", "split"))
+        # Units are drawn one after the other, so that fewer of them are the first of more.
+        test = texts[texts["split"] == "test"]
+        drawn = sampled_units(test, units, study.first, study.drawn_by.get(dataset))["item_id"]
+        texts = texts.set_index("item_id")
         compared = study.comparisons
         if study.of_several:
             compared = {factor: sets for factor, sets in compared.items() if _can_compare(units, factor, sets)}
@@ -126,9 +130,9 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
                     f"{path}: column 'item_id' has no '{unknown}', which has scores; delete the scores and run the "
                     "workflow again"
                 )
-            # Units are drawn one after the other, so that fewer of them are the first of more.
-            every, items = items, sampled_units(items, units, study.first, study.drawn_by.get(dataset))
-            items = items.reset_index(drop=True)
+            every = items
+            if study.first is not None:
+                items = items[items["item_id"].isin(drawn)].reset_index(drop=True)
             codes = None
             if dataset in study.strata:
                 codes = _strata(study.strata[dataset], items["item_id"], texts["label"], study.predictions, runs)

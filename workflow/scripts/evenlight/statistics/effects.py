@@ -155,7 +155,7 @@ def effect_table(
 def _at_look(study: StudyScores, judging: VerdictSettings) -> tuple[pd.DataFrame, np.ndarray]:
     """What an earlier look had, of the same resamples: the rows of its cells and their statistics."""
     rows, deviates = gathered(pooled_rows(model.explainers, model.designs, judging) for model in read_compared(study))
-    return pd.DataFrame(rows), deviates
+    return pd.DataFrame(rows), deviates if rows else np.empty((2, 1 + judging.bootstrap_draws, 0))
 
 
 def with_family_intervals(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
@@ -171,9 +171,9 @@ def with_family_intervals(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
     # Never narrower than that of the cell alone.
     half = np.fmax(half, table["difference"] - table["models_low"]).where(table["critical"].notna())
     low, high = table["difference"] - half, table["difference"] + half
-    found = table["p_models_adjusted"] <= alpha
-    low = low.mask(found & (table["difference"] > 0), low.clip(lower=0))
-    high = high.mask(found & (table["difference"] < 0), high.clip(upper=0))
+    # What an earlier look has found may lie on the other side by now, of which nothing was found.
+    low = low.mask((table["side"] > 0) & (table["difference"] > 0), low.clip(lower=0))
+    high = high.mask((table["side"] < 0) & (table["difference"] < 0), high.clip(upper=0))
     sd = table["sd"].where(table["sd"] > 0)
     return table.assign(
         family_low=low, family_high=high, standardised_family_low=low / sd, standardised_family_high=high / sd

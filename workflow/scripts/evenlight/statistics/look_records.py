@@ -5,6 +5,7 @@ written down, and what would void the level is refused.
 """
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,16 +59,21 @@ class Plan:
 
 
 def texts_digest(study: StudyScores, units: int) -> str:
-    """A digest of the names and words of the texts that the first so many units have, of all datasets."""
+    """A digest of the texts that the first so many units have, of all datasets: words, labels, clusters and levels."""
     lines = set()
     for source in replace(study, first=units).sources().values():
-        words: dict[str, pd.Series] = {}
+        words: dict[str, pd.DataFrame] = {}
         for model in read_compared(source):
             if model.dataset not in words:
-                items = tables.read_table(items_path(source.units, model.dataset), ITEMS.only("item_id", "words"))
-                words[model.dataset] = items.set_index("item_id")["words"].map(" ".join)
+                items = tables.read_table(
+                    items_path(source.units, model.dataset), ITEMS.only("item_id", "words", "label", "cluster")
+                )
+                words[model.dataset] = items.set_index("item_id")[["words", "label", "cluster"]]
             names = model.items["item_id"]
-            lines |= {f"{model.dataset}\t{name}\t{text}" for name, text in words[model.dataset].loc[names].items()}
+            texts = words[model.dataset].loc[names].itertuples()
+            lines |= {json.dumps([model.dataset, row.Index, list(row.words), row.label, row.cluster]) for row in texts}
+            units_of = model.units[model.units["item_id"].isin(names)].astype(str)
+            lines |= {json.dumps([model.dataset, *row]) for row in units_of.itertuples(index=False)}
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
 
@@ -91,7 +97,9 @@ def with_look(record: pd.DataFrame, plan: Plan, units: int, digests: Mapping[int
     )
     for look in of_plan.itertuples():
         if (look.planned, look.settings) != (plan.shown, plan.settings):
-            change = f"{look.planned}, is now {plan.shown}" if look.planned != plan.shown else "other settings than now"
+            change = f"{look.planned}, is now {plan.shown}"
+            if look.planned == plan.shown:
+                change = f"other settings than now ({', '.join(_differing(look.settings, plan.settings))})"
             raise InputError(
                 f"statistics.looks: plan '{plan.name}' had {change}, and look {look.look} was made on {look.made}; "
                 f"{remedy}"
@@ -119,6 +127,16 @@ def with_look(record: pd.DataFrame, plan: Plan, units: int, digests: Mapping[int
         "made": when,
     }
     return pd.concat([record, pd.DataFrame([row])], ignore_index=True)[LOOKS.schema.names]
+
+
+def _differing(before: str, now: str) -> list[str]:
+    """The keys of two mappings, as JSON, whose values differ.
+
+    >>> _differing('{"a": 1, "b": 2}', '{"a": 1, "b": 3, "c": 4}')
+    ['b', 'c']
+    """
+    first, second = json.loads(before), json.loads(now)
+    return sorted(key for key in first.keys() | second.keys() if first.get(key) != second.get(key))
 
 
 def looks_said(plan: Plan, record: pd.DataFrame, draws: int) -> list[str]:

@@ -136,7 +136,8 @@ def boundaries(largest: np.ndarray, spent: Sequence[float]) -> np.ndarray:
         allowed = int(np.floor(share * (draws + 1) / 2 + 1e-9)) - 1 - int(crossed.sum())
         left = np.sort(statistics[~crossed])[::-1]
         result.append(float(left[allowed]) if 0 <= allowed < len(left) else np.inf)
-        crossed |= statistics > result[-1]
+        # The one on the bound is the real statistic's, which counts at each look.
+        crossed |= (statistics >= result[-1]) & np.isfinite(result[-1])
     return np.array(result)
 
 

@@ -98,7 +98,7 @@ def judged(
     looks: Looks = ONE_LOOK,
     earlier: Sequence[tuple[pd.DataFrame, np.ndarray]] = (),
 ) -> pd.DataFrame:
-    """The table with the columns ``p_…_adjusted``, ``critical``, ``look`` and ``verdict``, and further reasons.
+    """The table with the columns ``p_…_adjusted``, ``critical``, ``side``, ``look``, ``verdict``, and further reasons.
 
     Within each family every kind of claim has the level ``alpha`` to itself, over all looks that are planned: that
     there is a disparity for these trained models, or of the mean across retraining, that they are equivalent for these
@@ -108,6 +108,7 @@ def judged(
       :func:`evenlight.statistics.looks.step_down_over_looks`, and not below the cell's own p;
     - ``p_adjusted``, ``p_equivalence_adjusted``: Holm's (1979), and not below that for these trained models, whose
       resamples know of skewed scores;
+    - ``side``: the sign of the difference at the look that has found one, for these trained models; 0 where none has;
     - ``look``: where there is a plan, which look was the first to find the cell, for these trained models, from 1.
 
     Statistics are divided by :func:`evenlight.statistics.familywise.scales`, where cells of one metric are alike.
@@ -130,6 +131,7 @@ def judged(
     new = {f"{name}{claim}_adjusted": np.full(len(table), np.nan) for claim in CLAIMS for name in ("p_models", "p")}
     critical, reasons = np.full(len(table), np.nan), table["reason"].to_numpy(dtype=object, na_value=None, copy=True)
     first, few = np.zeros(len(table), dtype=int), table["few"].to_numpy()
+    side = np.zeros(len(table))
     asked, deviates = _stacked(tables, lambda of_look: (of_look["reason"].isna(), deviate_of(of_look["rarest"])))
     metrics = table["metric"].to_numpy() if "metric" in table else np.full(len(table), "")
     for family in table["family"].unique():
@@ -152,7 +154,12 @@ def judged(
             *p_values, found_at = adjusted(tested, *own, alpha, metrics[cells], looks, reached)
             for column, values in zip(names, p_values, strict=True):
                 new[f"{column}_adjusted"][cells] = values
-            first[cells] = np.where(first[cells] > 0, first[cells], found_at)
+            if claim == 0 and "difference" in table:
+                side[cells] = _side_found(tables, cells, found_at)
+            earliest = np.minimum(
+                np.where(first[cells] > 0, first[cells], np.inf), np.where(found_at > 0, found_at, np.inf)
+            )
+            first[cells] = np.where(np.isfinite(earliest), earliest, 0)
     # What an earlier look has found stays found.
     reasons[(first > 0) & (first < len(looks.made))] = None
     numbers = 1 + np.array(looks.made)[first - 1]
@@ -164,11 +171,20 @@ def judged(
     ]
     if not looks.is_one:
         table = table.assign(look=pd.Series(numbers, dtype="Int64").mask(first == 0))
-    return table.assign(**new, critical=critical, reason=reasons, verdict=verdicts)
+    return table.assign(**new, critical=critical, side=side, reason=reasons, verdict=verdicts)
+
+
+def _side_found(tables: Sequence[pd.DataFrame], cells: np.ndarray, found_at: np.ndarray) -> np.ndarray:
+    """The sign that the difference of each cell had where it was found; 0 where none was."""
+    differences = np.stack([of_look["difference"].to_numpy(float)[cells] for of_look in tables])
+    signs = np.sign(np.take_along_axis(differences, np.maximum(found_at - 1, 0)[None], axis=0)[0])
+    return np.where(found_at > 0, signs, 0)
 
 
 def _of_cells(table: pd.DataFrame, statistics: np.ndarray, cells: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
     """A table and its statistics in the rows of ``cells``; those that it has not have a reason."""
+    if table.empty:
+        return cells.assign(reason="no scores"), np.full((2, len(statistics[0]), len(cells)), -np.inf)
     keys = [column for column in CELL if column in cells]
     numbers = pd.MultiIndex.from_frame(table[keys]).get_indexer(pd.MultiIndex.from_frame(cells[keys]))
     there = table.iloc[numbers].reset_index(drop=True)
