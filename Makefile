@@ -61,7 +61,7 @@ disparity: $(MINILM)  ## the disparity study on two CPU cores (an hour), and wha
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/disparity_cpu.yaml
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/definitions_cpu.yaml
 
-gecobench: $(MINILM)  ## GECOBench on two CPU cores (an hour)
+gecobench: $(MINILM)  ## GECOBench on two CPU cores (over an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/gecobench_cpu.yaml
 
 beyond-random: $(MINILM)  ## what is left of disparities beyond random explanations: docs/results/beyond_random.md (a quarter of an hour)

@@ -410,6 +410,16 @@ def test_scores_by_an_explainer_that_needs_other_texts_are_not_taken_over(copy, 
         )
 
 
+def test_a_metric_that_needs_other_texts_scores_all_again_when_one_changes(copy, done):
+    arguments = scored(copy, "complexity")
+    arguments.settings["needs_other_texts"] = True
+    score.main(arguments)
+    done.scored.clear()
+    ROWS["target"][0](copy)
+    score.main(arguments)
+    assert len(done.scored) == TEXTS
+
+
 # What it has cost ------------------------------------------------------------------------------------------------
 
 

@@ -191,8 +191,10 @@ def write_cost_of(arguments: argparse.Namespace, digests: dict[str, str], name: 
             read_metadata(part, ATTRIBUTIONS) | read_arrow(part, ATTRIBUTIONS.only(MADE_OF)).to_pydict()
             for part in parts
         ]
-        # A job that was killed just now may have written some of them already.
-        known = {tuple(cost[MADE_OF]): cost for cost in [*cost_of_rows(path, rows.made_of.astype(str)), *costs]}
+        # What was computed now is counted once, whatever an earlier record says of it.
+        new = {digest for cost in costs for digest in cost[MADE_OF]}
+        kept = [digest for digest in rows.made_of.astype(str) if digest not in new]
+        known = {tuple(cost[MADE_OF]): cost for cost in [*cost_of_rows(path, kept), *costs]}
     write_cost(path, digests[name], list(known.values()))
 
 
