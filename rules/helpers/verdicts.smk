@@ -30,7 +30,9 @@ def looks():
     # What was planned before the first look, and must not be changed by what it has shown.
     how = {"pairs", "tokens_per_batch", "items_per_group", "compile"}
     fixed = {
-        **{name: configuration.without_labels(config[name]) for name in ("explainers", "metrics", "models", "datasets")},
+        **{
+            name: configuration.without_labels(config[name]) for name in ("explainers", "metrics", "models", "datasets")
+        },
         **{name: config[name] for name in ("trainings", "seeds")},
         "explain": {key: value for key, value in config["explain"].items() if key not in how},
         **of_statistics("compare", "equivalence_bound", "smallest_effects", "primary", "strata", "smallest_group"),
