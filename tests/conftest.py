@@ -63,25 +63,25 @@ def peer_data() -> Path:
     return folder_named_by("EVENLIGHT_PEER_DATA", "the recorded results of other tools", default)
 
 
+def interpreter_of(name: str) -> Path:
+    """The interpreter of the environment ``.venv-<name>``, which the Makefile makes, or of the one that is named."""
+    variable = f"EVENLIGHT_{name.upper()}_PYTHON"
+    python = Path(os.environ.get(variable, Path(__file__).parents[1] / f".venv-{name}" / "bin" / "python"))
+    if not python.is_file():
+        unavailable(f"{python} is not there", f"`make .venv-{name}/ready`, or name another in {variable}")
+    return python
+
+
 @pytest.fixture(scope="session")
 def archive_python() -> str:
-    """The interpreter of the environment that packs studies and validates crates; see the Makefile."""
-    default = Path(__file__).parents[1] / ".venv-archive" / "bin" / "python"
-    python = Path(os.environ.get("EVENLIGHT_ARCHIVE_PYTHON", default))
-    if not python.is_file():
-        unavailable(f"{python} is not there", "`make .venv-archive/ready`, or name another in EVENLIGHT_ARCHIVE_PYTHON")
-    return str(python)
+    """The interpreter of the environment that packs studies and validates crates."""
+    return str(interpreter_of("archive"))
 
 
 @pytest.fixture(scope="session")
 def kubernetes_python() -> Path:
-    """The interpreter of the environment that sends jobs to Kubernetes; see the Makefile."""
-    default = Path(__file__).parents[1] / ".venv-kubernetes" / "bin" / "python"
-    python = Path(os.environ.get("EVENLIGHT_KUBERNETES_PYTHON", default))
-    if not python.is_file():
-        remedy = "`make .venv-kubernetes/ready`, or name another in EVENLIGHT_KUBERNETES_PYTHON"
-        unavailable(f"{python} is not there", remedy)
-    return python
+    """The interpreter of the environment that sends jobs to Kubernetes."""
+    return interpreter_of("kubernetes")
 
 
 @pytest.fixture(scope="session")
@@ -96,12 +96,8 @@ def snakesee() -> str:
 
 @pytest.fixture(scope="session")
 def docs_python() -> str:
-    """The interpreter of the environment that makes the documentation's site; see the Makefile."""
-    default = Path(__file__).parents[1] / ".venv-docs" / "bin" / "python"
-    python = Path(os.environ.get("EVENLIGHT_DOCS_PYTHON", default))
-    if not python.is_file():
-        unavailable(f"{python} is not there", "`make .venv-docs/ready`, or name another in EVENLIGHT_DOCS_PYTHON")
-    return str(python)
+    """The interpreter of the environment that makes the documentation's site."""
+    return str(interpreter_of("docs"))
 
 
 @pytest.fixture(scope="session")
