@@ -263,7 +263,8 @@ def adjusted(
     ]
     own = [sequential_p(np.where(asked, of_looks, np.nan), looks, alpha) for of_looks in (p_models, p)]
     of_models = np.fmax(step_down_over_looks(on_scale, looks, alpha), own[0])
-    found_at = np.where(of_models <= alpha, found(on_scale, looks.spent(alpha)), 0)
+    found_by = 1 if looks.is_one else found(on_scale, looks.spent(alpha))
+    found_at = np.where(of_models <= alpha, found_by, 0)
     return of_models, np.maximum(holm(own[1]), of_models), found_at
 
 
