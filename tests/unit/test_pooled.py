@@ -192,6 +192,24 @@ def test_clusters_in_both_groups_are_statsmodels_robust_variance():
     assert units.degrees.item() == pytest.approx(5)
 
 
+def test_what_clusters_take_from_the_other_group_does_not_vary():
+    """Each original is edited in both directions, with one error for either: all that is left is rounding."""
+    scores = np.random.default_rng(3).lognormal(size=(2, 40)) / 3
+    names = list(np.repeat(np.arange(20), 2))
+    order = np.random.default_rng(4).permutation(40)
+    effects = pooled_effects(
+        scores[None], scores[None][:, :, order], False, BOUND, clusters=(names, [names[unit] for unit in order])
+    )
+    assert effects.same.all() and effects.carriers == [0]
+    assert effects.difference.units_variance == [0] and effects.sd > 0.1
+    moved = scores.copy()
+    moved[:, :10] += 0.01
+    other = pooled_effects(
+        moved[None], scores[None][:, :, order], False, BOUND, clusters=(names, [names[unit] for unit in order])
+    )
+    assert not other.same.any() and other.difference.units_variance > 0
+
+
 def test_clusters_in_both_groups_are_left_out_of_both():
     """The jackknife by hand, of unequal clusters, some of them in one level only."""
     a, b = drawn("unequal a", 1, 1, 20), drawn("unequal b", 1, 1, 25)

@@ -369,6 +369,9 @@ def pooled_effects(
     constant = np.max(
         [_range(deviation, weight) for deviation, weight in zip(deviations, weights, strict=True)], axis=0
     )
+    if joined:
+        # What a cluster adds to one level, it may take from the other, but for the last digits.
+        constant = np.minimum(constant, np.abs(sum(added)).max(axis=1, initial=0) * added[0].shape[1])
     for values in added:
         values[constant <= rounding] = 0
     sd_by_seed, of_sd = _within(*sd_of, paired)
