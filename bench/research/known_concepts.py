@@ -41,6 +41,7 @@ runs `config/studies/known_concepts.yaml` and writes this page with `bench/resea
 In [worlds with known causes](../causal_world.md) the effect of every concept on a model is known from real
 counterfactuals. Which [explainers](../concepts.md) recover it, from how many texts, and which does a confounder
 mislead? Worlds have their number of training texts in their names; what else is other in them is said in the study.
+The [glossary](../glossary.md) says what words mean.
 
 ## Errors
 

@@ -88,7 +88,8 @@ runs `config/studies/known_disparity.yaml`, and the same worlds with fresh texts
 Do verdicts find a disparity that is there, and none that is not? In
 [worlds with known causes](../causal_world.md) that can be asked. In one of them the gender does nothing, in the others
 a dial says what it does. Explainers know no gender, and men and women are exchangeable but for the dial. So **every
-disparity here is made by the texts or by what the model has learned from them, and none by an explainer**.
+disparity here is made by the texts or by what the model has learned from them, and none by an explainer**. The
+[glossary](../glossary.md) says what words mean.
 
 | world | dial | test accuracy | men | women |
 | --- | --- | --- | --- | --- |
