@@ -78,7 +78,7 @@ class World:
         rows, deviates = gathered([pooled_rows([scores], designs, judging)])
         table = judged(pd.DataFrame(rows).assign(family=STUDY, cliffs_delta=np.nan), deviates, ALPHA)
         table["detectable_pooled"] = [
-            detectable_effect_pooled(row.units_error, row.degrees, row.sd, row.critical, POWER)
+            detectable_effect_pooled(row.units_error, row.degrees, row.sd, row.critical, POWER, row.reserve)
             for row in table.itertuples()
         ]
         return table, truth
