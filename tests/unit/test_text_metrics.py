@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evenlight.core.errors import InputError
-from evenlight.metrics.texts import METRICS, languages, lexicons, measure, reading
+from evenlight.metrics.texts import METRICS, languages, lexicons, measure, reading, variety
 from evenlight.metrics.texts.draws import agreement, decision_entropy, same_decision
 from evenlight.metrics.texts.lexicons import BOOSTERS, GROUP_WORDS, HEDGES, REFUSALS, read_phrases
 from evenlight.metrics.texts.sentiment import LONGEST
@@ -210,8 +210,18 @@ def test_hdd_is_the_mean_ratio_of_draws():
     generator = np.random.default_rng(1)
     ratios = [len(set(generator.choice(words, 20, replace=False))) / 20 for _ in range(4000)]
     assert value("hdd", BRIDGE, draws=20) == pytest.approx(np.mean(ratios), abs=4 * np.std(ratios) / np.sqrt(4000))
-    # All words drawn: the text's own ratio.
+    # All words drawn: the text's own ratio. All but one: a word that stands once is missing where it is the one.
     assert value("hdd", BRIDGE, draws=93) == pytest.approx(55 / 93)
+    once = sum(words.count(word) == 1 for word in words)
+    assert value("hdd", BRIDGE, draws=92) == pytest.approx((55 - once / 93) / 92)
+
+
+def test_a_factor_ends_below_the_threshold():
+    """18 of 25 words is at 0.72 and goes on; lexicalrichness ends there."""
+    text = " ".join([*"abcdefghijklmnopqr", *"aaaaaaa", "s"])
+    forward, backward = 26 / ((1 - 19 / 26) / 0.28), value("mtld", " ".join(reversed(text.split())))
+    assert value("mtld", text) == pytest.approx(backward)
+    assert variety._factors(text.split(), 0.72) == pytest.approx(26 / forward)
 
 
 def test_variety_that_cannot_be_told_is_none_with_a_reason():
