@@ -73,7 +73,9 @@ def test_files_that_are_no_dialects_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"no <model>/\*_bigbench_qna.csv and no uncertainty"):
         dialect_answers(tmp_path)
     write_dialect(tmp_path / "gpt" / "scots_bigbench_qna.csv", ("dates", "When?", "Now.", "A"))
-    with pytest.raises(InputError, match="no dialect 'scots'; its name must begin with one of regular"):
+    with pytest.raises(
+        InputError, match=r"scots_bigbench_qna.csv: no dialect and draw in its name; it must begin with one of regular"
+    ):
         dialect_answers(tmp_path)
     (tmp_path / "gpt" / "scots_bigbench_qna.csv").unlink()
     (tmp_path / "gpt" / "sae_bigbench_qna.csv").write_text("subject,question\na,b\n")
@@ -150,8 +152,14 @@ def test_who_names_nobody(choice, letter):
 
 
 def test_forms_and_folders_that_do_not_fit_are_refused(talk):
-    with pytest.raises(InputError, match=r"bbq_answers.parquet: no such file; name the folder"):
+    with pytest.raises(InputError, match=r"bbq_answers.parquet: no such file; name the folder that holds"):
         walk_the_talk_answers(talk / "elsewhere")
+    pd.DataFrame({"model": ["m"]}).to_parquet(talk / "bbq_implied.parquet")
+    with pytest.raises(InputError, match=r"bbq_implied.parquet: no column 'question'"):
+        walk_the_talk_answers(talk)
+    (talk / "bbq_implied.parquet").write_text("no table")
+    with pytest.raises(InputError, match=r"bbq_implied.parquet: not readable"):
+        walk_the_talk_answers(talk)
     for form in ("1-", "00", "02"):
         with pytest.raises(InputError, match=f"form '{form}': not one concept changed"):
             convert_answers._changed(form)
@@ -297,10 +305,13 @@ def test_one_of_several_filters_must_be_chosen(tmp_path):
     [
         ("{", "row 1: not JSON"),
         ("{}", "row 1: no doc, arguments and resps"),
+        (json.dumps(harness_row(1, ["So."], [], arguments={})), "row 1: arguments have no prompt"),
         (json.dumps(harness_row(1, [["-1.5", "False"]], [])), "row 1: resps are no texts; use a task with output_type"),
     ],
 )
 def test_other_samples_are_refused(tmp_path, line, message):
+    with pytest.raises(InputError, match=r"samples.jsonl: not readable"):
+        harness_answers([tmp_path / "samples.jsonl"])
     path = harness_file(tmp_path)
     path.write_text(line)
     with pytest.raises(InputError, match=message):

@@ -53,12 +53,11 @@ def dialect_answers(folder: Path) -> pd.DataFrame:
 
 
 def _of_dialect(path: Path) -> pd.DataFrame:
-    dialect, part, number = re.fullmatch(r"(\w+?)_(bigbench|uncertainty)_(\w+)", path.stem).groups()
-    if dialect not in DIALECTS:
-        raise InputError(f"{path}: no dialect '{dialect}'; its name must begin with one of {', '.join(DIALECTS)}")
-    rows = pd.read_csv(path, dtype=str, keep_default_na=False)
-    if missing := [name for name in DIALECT_COLUMNS if name not in rows]:
-        raise InputError(f"{path}: no column '{missing[0]}'; give the file as it was released")
+    named = re.fullmatch(r"(\w+?)_(bigbench|uncertainty)_(qna|\d+)", path.stem)
+    if named is None or named[1] not in DIALECTS:
+        raise InputError(f"{path}: no dialect and draw in its name; it must begin with one of {', '.join(DIALECTS)}")
+    dialect, part, number = named.groups()
+    rows = _released(path, DIALECT_COLUMNS)
     digest = [sha256(question.encode()).hexdigest()[:8] for question in rows["pure_question"]]
     unit = rows["subject"] + "-" + pd.Series(digest, dtype=str)
     again = unit.groupby(unit).cumcount()
@@ -79,6 +78,20 @@ def _of_dialect(path: Path) -> pd.DataFrame:
     )
 
 
+def _released(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """A table (.csv of texts, .parquet) that must have these columns."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; name the folder that holds what was released")
+    try:
+        csv = path.suffix == ".csv"
+        rows = pd.read_csv(path, dtype=str, keep_default_na=False) if csv else pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not readable ({error}); give the file as it was released") from None
+    if missing := [name for name in columns if name not in rows]:
+        raise InputError(f"{path}: no column '{missing[0]}'; give the file as it was released")
+    return rows
+
+
 def _letter(said: str) -> str | None:
     """The letter that somebody read out of an answer; None where there is none.
 
@@ -91,6 +104,11 @@ def _letter(said: str) -> str | None:
 
 # Concepts removed and replaced ---------------------------------------------------------------------------------------
 
+TALK_COLUMNS = {
+    "answers": ("model", "question", "form", "draw", "asked", "answer", "response"),
+    "concepts": ("question", "concept", "name", "category"),
+    "implied": ("model", "question", "draw", "concept", "implied"),
+}
 # How an answer says that it cannot be known who it is, up to the mark of the choice.
 NOBODY = re.compile(r"(?:can.t|cannot|can not|not|undetermined|unknown)\b.*", re.IGNORECASE)
 
@@ -103,13 +121,9 @@ def walk_the_talk_answers(folder: Path) -> pd.DataFrame:
     that names nobody. ``implied`` lists the concepts that the reason says to matter; it is missing where nobody judged
     it.
     """
-    tables = {}
-    for name in ("answers", "concepts", "implied"):
-        path = folder / f"bbq_{name}.parquet"
-        if not path.is_file():
-            raise InputError(f"{path}: no such file; name the folder that holds bbq_answers.parquet and the other two")
-        tables[name] = pd.read_parquet(path)
-    answers, concepts = tables["answers"], tables["concepts"]
+    answers, concepts, judgements = (
+        _released(folder / f"bbq_{name}.parquet", columns) for name, columns in TALK_COLUMNS.items()
+    )
     published = yaml.safe_load(BBQ.read_text(encoding="utf-8"))
     kinds = {fine: kind for kind, listed in published["kinds"].items() for fine in listed}
     of_category = concepts["category"].map(lambda category: kinds.get(category, category))
@@ -125,10 +139,8 @@ def walk_the_talk_answers(folder: Path) -> pd.DataFrame:
         how="left",
     )
     keys = ["model", "question", "draw"]
-    implied = (
-        tables["implied"]
-        .groupby(keys)[["concept", "implied"]]
-        .apply(lambda judged: judged.loc[judged["implied"] == 1, "concept"].tolist())
+    implied = judgements.groupby(keys)[["concept", "implied"]].apply(
+        lambda judged: judged.loc[judged["implied"] == 1, "concept"].tolist()
     )
     originals = named["form"] == "original"
     judged = pd.MultiIndex.from_frame(named[keys])
@@ -264,7 +276,11 @@ def harness_answers(
 
 
 def _lines(path: Path) -> Iterator[tuple[str, dict]]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not readable ({error}); give what --log_samples wrote") from None
+    for number, line in enumerate(lines, start=1):
         location = f"{path}, row {number}"
         try:
             row = json.loads(line)
@@ -282,7 +298,10 @@ def _of_harness(path: Path, location: str, sample: dict, unit: str, level: str |
     filtered = sample.get("filtered_resps") or []
     filtered = filtered[0] if filtered and isinstance(filtered[0], list) else filtered
     arguments = sample["arguments"]
-    prompt = arguments["gen_args_0"]["arg_0"] if isinstance(arguments, dict) else arguments[0][0]
+    try:
+        prompt = arguments["gen_args_0"]["arg_0"] if isinstance(arguments, dict) else arguments[0][0]
+    except (KeyError, IndexError, TypeError):
+        raise InputError(f"{location}: arguments have no prompt; give what --log_samples of 0.4 wrote") from None
     named = _named(sample, unit, level, location)
     return [
         named
